@@ -1595,6 +1595,43 @@ TMETAL_API const char *tmetal_host_name(tmetal_host host);   /* "c"; "" past the
 TMETAL_API const char *tmetal_host_suffix(tmetal_host host); /* of its files: ".c" */
 #endif /* TMETAL_LAUNCH_CODE */
 
+#ifdef TMETAL_TRITON
+/* -- Triton without Python ------------------------------------------------------
+ * A kernel from the text of a .py file; docs/triton.md. What is said of the arguments is what
+ * Triton's own runtime would find out when the kernel is launched. */
+
+/* The text of another module that the file imports from. */
+typedef struct tmetal_triton_file {
+    const char *name; /* dotted, as in the import */
+    const char *text;
+    size_t      len;
+} tmetal_triton_file;
+
+typedef struct tmetal_triton_call {
+    const char *kernel; /* a function with @triton.jit; NULL: the only one */
+    /* of the parameters that neither `consts` gives nor tl.constexpr marks, in order:
+     * "*fp32:16, *fp32:16, i32, i32:16". An entry is a type with :16 where the argument is a
+     * multiple of 16 (bytes, of a pointer), a value (1, 0.5, True, None, "text"), or either behind
+     * name=. "*k" makes a pointer constant. NULL: none */
+    const char *args;
+    const char *consts; /* "BLOCK=1024, ACT=\"relu\", DT=tl.float16": as the file would write them */
+    const tmetal_triton_file *files;
+    uint32_t    n_files;
+    uint32_t    config; /* of @triton.autotune, counted from 1; 0: none */
+} tmetal_triton_call;
+
+/* The kernel as a module, for tmetal_emit, tmetal_print and the rest. Arguments otherwise as of
+ * tmetal_parse; `options.file` is the name of the .py in messages. */
+TMETAL_API tmetal_code tmetal_triton(const char *src, size_t len, const tmetal_triton_call *call,
+                                     const tmetal_options *opt, tmetal_arena *arena,
+                                     tmetal_module **module, tmetal_result *out);
+/* The kernel compiled: what tmetal_compile makes of the TTIR that Triton would print for it. */
+TMETAL_API tmetal_code tmetal_compile_triton(const char *src, size_t len,
+                                             const tmetal_triton_call *call,
+                                             const tmetal_options *opt, tmetal_arena *arena,
+                                             tmetal_result *out);
+#endif /* TMETAL_TRITON */
+
 #ifdef TMETAL_TUNE
 /* -- Tuning --------------------------------------------------------------------
  * The fastest of the ways in which a program may be compiled, found by timing some of them. Nothing
@@ -13490,6 +13527,4349 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 #endif /* TMETAL_TRITON */
 
 #define TMI_STAMP_PYTHON 715346232u
+
+/*==============================================================================
+ * >>tensor  [15]  Values of Triton's Python: types, casts, operators
+ *
+ * gives   tmi_tri: what a walk of a kernel works on; tmi_tri_binary() and the like
+ * uses    >>ir  >>builder  >>python
+ *
+ * What a kernel's text means is decided while it is walked, as Triton does it: sizes, flags and
+ * types are Python objects and vanish, what depends on memory or on a program's number becomes an
+ * op. The rules are those of Triton 3.6; docs/triton.md lists them.
+ *============================================================================*/
+
+#ifdef TMETAL_TRITON
+
+/* -- Types: those of triton.language. They have a sign and const, which types of the IR lack -------- */
+
+/* name in tl, name in signatures and messages, kind, bits, signed, row of TMI_FLOATS */
+/* clang-format off */
+#define TMI_DTYPES(X) \
+    X(VOID,     "void",        "void",      VOID,   0, 0, F32)      \
+    X(INT1,     "int1",        "int1",      INT,    1, 0, F32)      \
+    X(INT8,     "int8",        "int8",      INT,    8, 1, F32)      \
+    X(INT16,    "int16",       "int16",     INT,   16, 1, F32)      \
+    X(INT32,    "int32",       "int32",     INT,   32, 1, F32)      \
+    X(INT64,    "int64",       "int64",     INT,   64, 1, F32)      \
+    X(UINT8,    "uint8",       "uint8",     INT,    8, 0, F32)      \
+    X(UINT16,   "uint16",      "uint16",    INT,   16, 0, F32)      \
+    X(UINT32,   "uint32",      "uint32",    INT,   32, 0, F32)      \
+    X(UINT64,   "uint64",      "uint64",    INT,   64, 0, F32)      \
+    X(FP16,     "float16",     "fp16",      FLOAT, 16, 1, F16)      \
+    X(BF16,     "bfloat16",    "bf16",      FLOAT, 16, 1, BF16)     \
+    X(FP32,     "float32",     "fp32",      FLOAT, 32, 1, F32)      \
+    X(FP64,     "float64",     "fp64",      FLOAT, 64, 1, F64)      \
+    X(FP8E4NV,  "float8e4nv",  "fp8e4nv",   FLOAT,  8, 1, E4M3FN)   \
+    X(FP8E5,    "float8e5",    "fp8e5",     FLOAT,  8, 1, E5M2)     \
+    X(FP8E4B8,  "float8e4b8",  "fp8e4b8",   FLOAT,  8, 1, E4M3FNUZ) \
+    X(FP8E5B16, "float8e5b16", "fp8e5b16",  FLOAT,  8, 1, E5M2FNUZ) \
+    X(FP8E4B15, "float8e4b15", "fp8e4b15",  FLOAT,  8, 1, E4M3B11)
+/* clang-format on */
+
+typedef enum tmi_dtype_kind { TMI_DT_VOID, TMI_DT_INT, TMI_DT_FLOAT, TMI_DT_PTR } tmi_dtype_kind;
+
+enum {
+    TMI_DTYPE_NONE,
+#define X(id, name, short_, kind, bits, sign, format) TMI_##id,
+    TMI_DTYPES(X)
+#undef X
+    TMI_DTYPE_FIRST_PTR /* pointers follow, as they are met */
+};
+
+typedef struct tmi_dtype {
+    const char *name, *text; /* text: in messages */
+    uint8_t     kind, bits, is_signed, format, is_const;
+    uint32_t    elem;        /* of a pointer */
+} tmi_dtype;
+
+/* -- Values ----------------------------------------------------------------------------------------- */
+
+typedef enum tmi_tri_kind {
+    TMI_V_UNSET,
+    TMI_V_TENSOR,   /* a scalar or a block of the IR: `ir`, `dt` */
+    TMI_V_BLOCK_PTR, /* `ir`; dt of an element; `list` holds what it was made of */
+    TMI_V_DESC,     /* tensor descriptor: `ir`; dt; list: sizes, then strides */
+    TMI_V_INT, TMI_V_BOOL, TMI_V_FLOAT, TMI_V_STR, TMI_V_NONE, TMI_V_ELLIPSIS,
+    TMI_V_DTYPE,    /* dt */
+    TMI_V_BLOCK_TYPE, /* dt, list of sizes */
+    TMI_V_TUPLE,    /* list */
+    TMI_V_SLICE,    /* list: begin, end, step */
+    TMI_V_FUNC,     /* id: of t->func */
+    TMI_V_BUILTIN,  /* id: row of the table of >>tl */
+    TMI_V_BOUND,    /* the same, called on list[0]: x.sum */
+    TMI_V_MODULE,   /* id: its dotted name */
+    TMI_V_OBJECT    /* of Python, known by name only: id */
+} tmi_tri_kind;
+
+/* A whole number of Python, as far as 127 bits: two's complement. */
+typedef struct tmi_int {
+    uint64_t lo;
+    int64_t  hi;
+} tmi_int;
+
+typedef struct tmi_tri_value {
+    uint8_t  kind;
+    uint8_t  is_bare; /* a Python object itself, not in a constexpr: what an attribute of one gives */
+    uint32_t dt, ir;
+    uint32_t id;      /* string, function, row, module */
+    uint32_t list, n; /* t->item[list .. list + n) */
+    union {
+        tmi_int i;    /* INT; BOOL */
+        double  f;
+    } v;
+} tmi_tri_value;
+
+/* A name of a function being walked. */
+typedef struct tmi_tri_name {
+    uint32_t      name, hides; /* hides: index + 1 of the binding before, of any function */
+    uint8_t       is_const;    /* annotated tl.constexpr */
+    tmi_tri_value v;
+} tmi_tri_name;
+
+/* One file: the caller's, another module's, or a function of the library. */
+typedef struct tmi_tri_file {
+    tmi_py      py;
+    const char *name;    /* in messages */
+    uint32_t    module;  /* its dotted name */
+    tmi_map     global;  /* name -> index + 1 into t->global */
+    uint8_t     is_ours; /* of the library: its names are those of tl */
+} tmi_tri_file;
+
+typedef struct tmi_tri_global {
+    uint32_t      name, node; /* FUNCTION, IMPORT, FROM, ASSIGN, ANNASSIGN, ...; 0: given by the caller */
+    uint32_t      alias;      /* of IMPORT and FROM: the ALIAS */
+    uint8_t       state;      /* 0: not yet evaluated, 1: being evaluated, 2: done */
+    uint8_t       by_caller;
+    tmi_tri_value v;
+} tmi_tri_global;
+
+typedef struct tmi_tri_func {
+    uint32_t file, node; /* FUNCTION */
+    uint32_t outer;      /* the FUNCTION that it stands in, 0 none */
+} tmi_tri_func;
+
+/* A function being walked. */
+typedef struct tmi_tri_frame {
+    struct tmi_tri_frame *up;
+    uint32_t      file, func, first; /* first: its names are t->name[first ..) */
+    uint32_t      call;              /* where it was called from: byte of the caller's file */
+    uint32_t      region, outer;     /* scf.execute_region that returns leave; block behind it */
+    uint32_t      inside;            /* regions of this function around what is walked */
+    int           has_result;
+    tmi_tri_value result;
+} tmi_tri_frame;
+
+/* An argument of a call; `name` 0: by position. */
+typedef struct tmi_tri_arg {
+    uint32_t      name, at;
+    tmi_tri_value v;
+} tmi_tri_arg;
+
+typedef struct tmi_tri {
+    tmi_job        *job;
+    tmi_module     *m;
+    tmetal_builder *b;        /* b->p.block is the block at hand */
+    const tmetal_triton_call *call;
+    tmi_strings    *strings;
+    tmi_vec         dtype, item, name, file, global, func, arg;
+    tmi_map         scope;    /* name -> index + 1 into t->name */
+    tmi_tri_frame  *frame;
+    uint32_t        at, to;   /* bytes of the file at hand: what is being walked */
+    uint32_t        loc_at, loc_file; /* that b->loc stands for */
+    uint32_t        depth;    /* of the walk */
+    int             bad;      /* this kernel has an error: give up on it */
+    int             is_const; /* only values that need no op are wanted */
+    int             is_method; /* the row being called was named on a value: x.exp() */
+    tmi_map         library;  /* row of >>tl + 1 -> its function + 1 */
+    /* calls a value with t->arg[base ..): of >>triton */
+    tmi_tri_value (*walk)(struct tmi_tri *t, tmi_tri_value callee, uint32_t base);
+} tmi_tri;
+
+TMI_ITEMS(tmi_triton_dtype_at, tmi_tri, tmi_dtype, &o->dtype)
+TMI_ITEMS(tmi_triton_item_at, tmi_tri, tmi_tri_value, &o->item)
+TMI_ITEMS(tmi_triton_name_at, tmi_tri, tmi_tri_name, &o->name)
+TMI_ITEMS(tmi_triton_file_at, tmi_tri, tmi_tri_file, &o->file)
+TMI_ITEMS(tmi_triton_global_at, tmi_tri, tmi_tri_global, &o->global)
+TMI_ITEMS(tmi_triton_func_at, tmi_tri, tmi_tri_func, &o->func)
+TMI_ITEMS(tmi_triton_arg_at, tmi_tri, tmi_tri_arg, &o->arg)
+#define TMI_DTYPE(t, id) tmi_triton_dtype_at((t), (id))
+#define TMI_ITEM(t, i)   tmi_triton_item_at((t), (i))
+
+/* -- Errors ------------------------------------------------------------------------------------------ */
+
+static tmi_py *tmi_tri_py(tmi_tri *t) { return &tmi_triton_file_at(t, t->frame->file)->py; }
+
+static const tmi_py_node *tmi_tri_node(tmi_tri *t, uint32_t node) {
+    return TMI_PY(tmi_tri_py(t), node);
+}
+
+/* Errors show the file at hand. */
+static void tmi_tri_show(tmi_tri *t, const tmi_tri_frame *f) {
+    const tmi_tri_file *file = tmi_triton_file_at(t, f->file);
+    if (t->job->src == file->py.src) return;
+    t->job->src = file->py.src;
+    t->job->src_len = file->py.len;
+    t->job->seek_line = 0;
+    t->job->src_name = file->name;
+}
+
+/* The calls that led to what is wrong, when it does not stand in the kernel itself. */
+static TMI_COLD const char *tmi_tri_trail(tmi_tri *t) {
+    tmi_text       text;
+    tmi_tri_frame *f;
+    uint32_t       n = 0;
+    tmi_text_init(t->job, &text);
+    for (f = t->frame; f && f->up && n < 8; f = f->up, n++) {
+        tmetal_place p;
+        tmi_tri_show(t, f->up);
+        p = tmi_place_of(t->job, f->call + 1, NULL);
+        tmi_put(&text, "%scalled from %s:%u:%u", n ? ", " : "", p.file, p.line, p.col);
+    }
+    tmi_tri_show(t, t->frame);
+    return text.len ? tmi_text_join(&text, 0) : NULL;
+}
+
+/* Report what is wrong here and give up on this kernel. `help` may be NULL. */
+static TMI_COLD tmi_tri_value tmi_tri_fail(tmi_tri *t, int code, const char *what, const char *help) {
+    tmi_tri_value none;
+    tmi_at        at = tmi_at_nowhere();
+    memset(&none, 0, sizeof none);
+    if (t->bad) return none;
+    t->bad = 1;
+    if (t->frame) {
+        /* a fault in how a function of ours is used is shown where the user calls it */
+        tmi_tri_frame *f = t->frame, *was = t->frame;
+        uint32_t       where = t->at;
+        for (; f->up && tmi_triton_file_at(t, f->file)->is_ours; f = f->up) where = f->call;
+        t->frame = f;
+        tmi_tri_show(t, f);
+        at.src = where + 1;
+        tmi_error(t->job, at, code, what);
+        tmi_help(t->job, tmi_tri_trail(t), help);
+        t->frame = was;
+    } else {
+        tmi_error(t->job, at, code, what);
+        tmi_help(t->job, NULL, help);
+    }
+    return none;
+}
+
+/* -- Values that are made and asked ------------------------------------------------------------------- */
+
+static tmi_tri_value tmi_tri_of(int kind) {
+    tmi_tri_value v;
+    memset(&v, 0, sizeof v);
+    v.kind = (uint8_t)kind;
+    return v;
+}
+
+static tmi_int tmi_int_of(int64_t x) {
+    tmi_int i;
+    i.lo = (uint64_t)x;
+    i.hi = x < 0 ? -1 : 0;
+    return i;
+}
+
+static tmi_tri_value tmi_tri_int(int64_t x) {
+    tmi_tri_value v = tmi_tri_of(TMI_V_INT);
+    v.v.i = tmi_int_of(x);
+    return v;
+}
+
+static tmi_tri_value tmi_tri_bool(int x) {
+    tmi_tri_value v = tmi_tri_of(TMI_V_BOOL);
+    v.v.i = tmi_int_of(x != 0);
+    return v;
+}
+
+static tmi_tri_value tmi_tri_float(double x) {
+    tmi_tri_value v = tmi_tri_of(TMI_V_FLOAT);
+    v.v.f = x;
+    return v;
+}
+
+static tmi_tri_value tmi_tri_str(uint32_t id) {
+    tmi_tri_value v = tmi_tri_of(TMI_V_STR);
+    v.id = id;
+    return v;
+}
+
+static tmi_tri_value tmi_tri_dtype(uint32_t dt) {
+    tmi_tri_value v = tmi_tri_of(TMI_V_DTYPE);
+    v.dt = dt;
+    return v;
+}
+
+/* A value of the IR as a tensor. */
+static tmi_tri_value tmi_tri_tensor(uint32_t ir, uint32_t dt) {
+    tmi_tri_value v = tmi_tri_of(ir ? TMI_V_TENSOR : TMI_V_UNSET);
+    v.ir = ir;
+    v.dt = dt;
+    return v;
+}
+
+/* Of n values, which are copied. */
+static tmi_tri_value tmi_tri_list(tmi_tri *t, int kind, const tmi_tri_value *values, uint32_t n) {
+    tmi_tri_value v = tmi_tri_of(kind);
+    uint32_t      i;
+    v.list = t->item.n;
+    v.n = n;
+    for (i = 0; i < n; i++) {
+        tmi_tri_value one = values[i];
+        *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = one;
+    }
+    return v;
+}
+
+static tmi_tri_value tmi_tri_field(tmi_tri *t, const tmi_tri_value *v, uint32_t i) {
+    return *TMI_ITEM(t, v->list + i);
+}
+
+static int tmi_tri_is_number(const tmi_tri_value *v) {
+    return v->kind == TMI_V_INT || v->kind == TMI_V_BOOL || v->kind == TMI_V_FLOAT;
+}
+
+/* Known while compiling. */
+static int tmi_tri_is_const(const tmi_tri_value *v) {
+    return v->kind > TMI_V_DESC;
+}
+
+static int tmi_int_fits(tmi_int i) { /* int64_t */
+    return i.hi == ((int64_t)i.lo < 0 ? -1 : 0);
+}
+
+/* A Python number as a double. */
+static double tmi_tri_double(const tmi_tri_value *v) {
+    return v->kind == TMI_V_FLOAT ? v->v.f
+                                  : (double)v->v.i.hi * 18446744073709551616.0 + (double)v->v.i.lo;
+}
+
+static uint32_t tmi_tri_type(const tmi_tri *t, const tmi_tri_value *v) {
+    return tmi_value_type(t->m, v->ir);
+}
+
+static uint32_t tmi_tri_rank(const tmi_tri *t, const tmi_tri_value *v) {
+    return v->kind == TMI_V_TENSOR ? tmi_rank(t->m, tmi_tri_type(t, v)) : 0;
+}
+
+static int tmi_tri_is_float(tmi_tri *t, uint32_t dt) { return TMI_DTYPE(t, dt)->kind == TMI_DT_FLOAT; }
+static int tmi_tri_is_int(tmi_tri *t, uint32_t dt) { return TMI_DTYPE(t, dt)->kind == TMI_DT_INT; }
+static int tmi_tri_is_ptr(tmi_tri *t, uint32_t dt) { return TMI_DTYPE(t, dt)->kind == TMI_DT_PTR; }
+static int tmi_tri_is_fp8(tmi_tri *t, uint32_t dt) {
+    return tmi_tri_is_float(t, dt) && TMI_DTYPE(t, dt)->bits == 8;
+}
+
+static uint32_t tmi_tri_pointer(tmi_tri *t, uint32_t elem, int is_const) {
+    uint32_t   i;
+    tmi_dtype *d;
+    for (i = TMI_DTYPE_FIRST_PTR; i < t->dtype.n; i++)
+        if (TMI_DTYPE(t, i)->elem == elem && TMI_DTYPE(t, i)->is_const == is_const) return i;
+    d = (tmi_dtype *)tmi_vec_add(t->job, &t->dtype);
+    d->kind = TMI_DT_PTR;
+    d->bits = 64;
+    d->is_const = (uint8_t)is_const;
+    d->elem = elem;
+    d->name = d->text = tmi_format(t->job, 0, "pointer<%s%s>", is_const ? "const " : "",
+                                   TMI_DTYPE(t, elem)->text);
+    return t->dtype.n - 1;
+}
+
+/* The type of the IR for an element. */
+static uint32_t tmi_tri_ir_elem(tmi_tri *t, uint32_t dt) {
+    const tmi_dtype *d = TMI_DTYPE(t, dt);
+    switch (d->kind) {
+    case TMI_DT_INT: return tmi_type_int(t->job, t->m, d->bits, 0);
+    case TMI_DT_FLOAT:
+        return dt == TMI_FP8E4B15 ? t->m->t_i8 : t->m->t_float[d->format];
+    case TMI_DT_PTR: return tmi_type_ptr(t->job, t->m, tmi_tri_ir_elem(t, d->elem), 1);
+    default: return t->m->t_none;
+    }
+}
+
+/* The type with the shape of `like` (a type of the IR; scalar: a scalar) and elements of dt. */
+static uint32_t tmi_tri_ir_like(tmi_tri *t, uint32_t like, uint32_t dt) {
+    uint32_t elem = tmi_tri_ir_elem(t, dt);
+    return tmi_is_tensor(t->m, like) ? tmi_type_like(t->job, t->m, like, elem) : elem;
+}
+
+/* What Python prints of a value's type, for messages: "<[128], fp32>" is "fp32[128]" here. */
+static const char *tmi_tri_type_text(tmi_tri *t, const tmi_tri_value *v) {
+    static const char *const names[] = {"nothing", "tensor", "block pointer", "tensor descriptor",
+                                        "int", "bool", "float", "str", "None", "...", "dtype",
+                                        "block type", "tuple", "slice", "function", "function",
+                                        "method", "module", "object"};
+    tmi_text text;
+    uint32_t i;
+    if (v->kind != TMI_V_TENSOR) return names[v->kind];
+    tmi_text_init(t->job, &text);
+    tmi_put(&text, "%s", TMI_DTYPE(t, v->dt)->text);
+    for (i = 0; i < tmi_tri_rank(t, v); i++)
+        tmi_put(&text, "%s%u", i ? ", " : "[", tmi_dim(t->m, tmi_tri_type(t, v), i));
+    if (i) tmi_put_str(&text, "]");
+    return tmi_text_join(&text, 0);
+}
+
+/* -- Making ops --------------------------------------------------------------------------------------- */
+
+/* What is made next comes from the text at hand. */
+static void tmi_tri_place(tmi_tri *t) {
+    tmetal_place p;
+    uint32_t     file;
+    if (!t->frame || (t->at == t->loc_at && t->frame->file == t->loc_file && t->b->loc)) return;
+    tmi_tri_show(t, t->frame);
+    p = tmi_place_of(t->job, t->at + 1, NULL);
+    t->loc_at = t->at;
+    t->loc_file = t->frame->file;
+    t->b->loc = t->m->loc->n;
+    (void)tmi_vec_add(t->job, t->m->loc);
+    file = tmi_intern(t->job, t->m->strings, p.file, strlen(p.file));
+    tmi_loc_file(t->job, t->m, t->b->loc, file, p.line, p.col ? p.col - 1 : 0);
+}
+
+/* An op of `kind` at the end of the block at hand; no results yet. */
+static uint32_t tmi_tri_draft(tmi_tri *t, uint32_t kind, const uint32_t *in, uint32_t n) {
+    uint32_t op = tmi_op_new(t->job, t->m, kind);
+    tmi_tri_place(t);
+    TMI_OP(t->m, op)->loc = t->b->loc;
+    tmi_op_operands(t->job, t->m, op, in, n);
+    tmi_op_append(t->m, t->b->p.block, op);
+    return op;
+}
+
+/* Results of an op; the first one. */
+static uint32_t tmi_tri_results(tmi_tri *t, uint32_t op, const uint32_t *types, uint32_t n) {
+    uint32_t *v = TMI_TEMP(t->job, uint32_t, n + 1), i;
+    for (i = 0; i < n; i++) {
+        v[i] = tmi_value_new(t->job, t->m, types[i]);
+        TMI_VALUE(t->m, v[i])->loc = t->b->loc;
+        tmi_make_number(t->b, v[i]);
+    }
+    tmi_op_results(t->job, t->m, op, v, n);
+    return n ? v[0] : 0;
+}
+
+/* An op with one result, or none where `type` is 0. */
+static uint32_t tmi_tri_op(tmi_tri *t, uint32_t kind, const uint32_t *in, uint32_t n, uint32_t type) {
+    uint32_t op;
+    for (op = 0; op < n; op++)
+        if (!in[op]) return 0;
+    if (t->bad || !t->b->p.block) return 0;
+    op = tmi_tri_draft(t, kind, in, n);
+    return type ? tmi_tri_results(t, op, &type, 1) : 0;
+}
+
+static uint32_t tmi_tri_op1(tmi_tri *t, uint32_t kind, uint32_t a, uint32_t type) {
+    return tmi_tri_op(t, kind, &a, 1, type);
+}
+
+/* Two operands of one type, which is the result's. */
+static uint32_t tmi_tri_op2(tmi_tri *t, uint32_t kind, uint32_t a, uint32_t b) {
+    uint32_t in[2];
+    in[0] = a;
+    in[1] = b;
+    return a && b ? tmi_tri_op(t, kind, in, 2, tmi_value_type(t->m, a)) : 0;
+}
+
+/* The same with a predicate: a truth of the operands' shape. */
+static uint32_t tmi_tri_compare_op(tmi_tri *t, uint32_t kind, int predicate, uint32_t a, uint32_t b) {
+    uint32_t in[2], type, v;
+    if (!a || !b) return 0;
+    in[0] = a;
+    in[1] = b;
+    type = tmi_value_type(t->m, a);
+    type = tmi_is_tensor(t->m, type) ? tmi_type_like(t->job, t->m, type, t->m->t_i1) : t->m->t_i1;
+    v = tmi_tri_op(t, kind, in, 2, type);
+    if (v)
+        tmi_op_set_attr(t->job, t->m, tmi_def(t->m, v), "predicate",
+                        tmi_attr_new(t->job, t->m, TMI_A_INT, t->m->t_i64, (uint64_t)predicate));
+    return v;
+}
+
+/* An op of the table by name, with attributes as text, and the types of its results: n_types 0:
+ * as they follow. The first result. */
+static uint32_t tmi_tri_make(tmi_tri *t, const char *name, const uint32_t *in, uint32_t n,
+                             const char *attrs, const uint32_t *types, uint32_t n_types) {
+    tmi_make    k;
+    const char *src = t->job->src;
+    size_t      len = t->job->src_len;
+    uint32_t    i, v;
+    if (t->bad || !t->b->p.block) return 0;
+    for (i = 0; i < n; i++)
+        if (!in[i]) return 0;
+    tmi_tri_place(t);
+    memset(&k, 0, sizeof k);
+    k.name = name;
+    k.in = in;
+    k.n_in = n;
+    k.attrs = attrs;
+    k.types = n_types ? types : NULL;
+    k.n_types = n_types;
+    v = tmi_make_op(t->b, &k);
+    t->job->src = src;
+    t->job->src_len = len;
+    t->job->seek_line = 0;
+    if (t->job->n_errors) t->bad = 1;
+    return v;
+}
+
+/* -- Constants ------------------------------------------------------------------------------------------ */
+
+/* Of the shape of `like` (a type of the IR), every element the same bits. */
+static uint32_t tmi_tri_const_bits(tmi_tri *t, uint32_t like, uint32_t dt, uint64_t bits) {
+    tmi_tri_place(t);
+    if (t->bad || !t->b->p.block) return 0;
+    return tmi_make_splat(t->b, tmi_tri_ir_like(t, like, dt), bits);
+}
+
+static uint64_t tmi_tri_float_bits(uint32_t format, double x) {
+    const tmi_float_format *f = &tmi_float_formats[format], *d = &tmi_float_formats[TMI_F_F64];
+    uint64_t bits, mant = 0;
+    int      negative, exp = 0;
+    memcpy(&bits, &x, sizeof bits);
+    if (tmi_float_split(d, bits, &negative, &mant, &exp))
+        return tmi_float_round(f, negative, mant, exp, 0);
+    bits <<= 1;
+    mant = bits << 11 ? (uint64_t)1 << (f->man_bits - 1) : 0; /* NaN */
+    return ((((uint64_t)1 << f->exp_bits) - 1) << f->man_bits) | mant |
+        (uint64_t)negative << (f->bits - 1);
+}
+
+static double tmi_tri_from_bits(uint32_t format, uint64_t bits) {
+    const tmi_float_format *f = &tmi_float_formats[format], *d = &tmi_float_formats[TMI_F_F64];
+    uint64_t mant = 0;
+    int      negative, exp = 0;
+    double   x;
+    if (tmi_float_split(f, bits, &negative, &mant, &exp))
+        bits = tmi_float_round(d, negative, mant, exp, 0);
+    else
+        bits = (uint64_t)negative << 63 | (uint64_t)0x7ff << 52 |
+            (uint64_t)((bits & (((uint64_t)1 << f->man_bits) - 1)) != 0) << 51;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Six decimals, as Triton prints the constants of bf16: 1e-7 becomes 0. */
+static double tmi_tri_six_decimals(double x) {
+    double scaled = x * 1e6, whole;
+    if (!(scaled > -4503599627370496.0 && scaled < 4503599627370496.0)) return x;
+    whole = (double)(int64_t)scaled;
+    scaled -= whole;
+    if (scaled > 0.5 || (scaled == 0.5 && ((int64_t)whole & 1))) whole += 1;
+    if (scaled < -0.5 || (scaled == -0.5 && ((int64_t)whole & 1))) whole -= 1;
+    return whole / 1e6;
+}
+
+/* A Python number as a constant of dt, of the shape of `like`. */
+static uint32_t tmi_tri_const(tmi_tri *t, uint32_t like, uint32_t dt, const tmi_tri_value *v) {
+    const tmi_dtype *d = TMI_DTYPE(t, dt);
+    double           x = tmi_tri_double(v);
+    if (d->kind == TMI_DT_INT) {
+        if (v->kind == TMI_V_FLOAT && x != 0)
+            return (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                                      tmi_format(t->job, 1, "a float cannot be a constant of %s",
+                                                 d->text),
+                                      "write a whole number, or cast with .to()"),
+                   0;
+        if (v->kind == TMI_V_FLOAT) return tmi_tri_const_bits(t, like, dt, 0);
+        return tmi_tri_const_bits(t, like, dt,
+                                  d->bits == 1 ? v->v.i.lo & 1
+                                               : (uint64_t)tmi_sext(v->v.i.lo, d->bits));
+    }
+    if (d->kind != TMI_DT_FLOAT)
+        return (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                                  tmi_format(t->job, 1, "a number cannot be a constant of %s", d->text),
+                                  NULL),
+               0;
+    if (x == 0) return tmi_tri_const_bits(t, like, dt, 0); /* -0.0 too, as in Triton */
+    if (d->bits == 8)
+        return (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
+                                  tmi_format(t->job, 1, "Triton has no constants of %s but 0", d->text),
+                                  "write it in fp16 or fp32 and cast with .to()"),
+               0;
+    if (d->format != TMI_F_F64)
+        x = tmi_tri_from_bits(TMI_F_F32, tmi_tri_float_bits(TMI_F_F32, x));
+    if (d->format == TMI_F_BF16) x = tmi_tri_six_decimals(x);
+    return tmi_tri_const_bits(t, like, dt, tmi_tri_float_bits(d->format, x));
+}
+
+/* The type that a Python number has on its own; 0: none (reported). */
+static uint32_t tmi_tri_natural(tmi_tri *t, const tmi_tri_value *v) {
+    double x;
+    if (v->kind == TMI_V_BOOL) return TMI_INT1;
+    if (v->kind == TMI_V_FLOAT) {
+        x = v->v.f < 0 ? -v->v.f : v->v.f;
+        return !(x == x) || x == 0 || x > 1.7976931348623157e308 ||
+                (x >= 1.1754943508222875e-38 && x <= 3.4028234663852886e38)
+            ? TMI_FP32
+            : TMI_FP64;
+    }
+    if (v->v.i.hi == 0 && v->v.i.lo >> 31 == 0) return TMI_INT32;
+    if (v->v.i.hi == -1 && (int64_t)v->v.i.lo >= -2147483648LL && (int64_t)v->v.i.lo < 0)
+        return TMI_INT32;
+    if (v->v.i.hi == 0 && v->v.i.lo >> 32 == 0) return TMI_UINT32;
+    if (tmi_int_fits(v->v.i)) return TMI_INT64;
+    if (v->v.i.hi == 0) return TMI_UINT64;
+    (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE, "the integer does not fit 64 bits", NULL);
+    return 0;
+}
+
+/* As a value of the IR: a Python number becomes a scalar constant. */
+static tmi_tri_value tmi_tri_to_tensor(tmi_tri *t, tmi_tri_value v) {
+    uint32_t dt;
+    if (v.kind == TMI_V_TENSOR || v.kind == TMI_V_UNSET) return v;
+    if (!tmi_tri_is_number(&v))
+        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "%s cannot be converted to a tensor",
+                                       tmi_tri_type_text(t, &v)),
+                            v.kind == TMI_V_BLOCK_PTR ? "tl.load reads what a block pointer points to"
+                                                      : NULL);
+    if ((dt = tmi_tri_natural(t, &v)) == 0) return tmi_tri_of(TMI_V_UNSET);
+    return tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, &v), dt);
+}
+
+/* -- Casts: docs/triton.md has the table -------------------------------------------------------------- */
+
+static tmi_tri_value tmi_tri_cast_op(tmi_tri *t, uint32_t kind, tmi_tri_value v, uint32_t dt) {
+    return tmi_tri_tensor(
+        tmi_tri_op1(t, kind, v.ir, tmi_tri_ir_like(t, tmi_tri_type(t, &v), dt)), dt);
+}
+
+/* Not equal to zero. */
+static tmi_tri_value tmi_tri_truth(tmi_tri *t, tmi_tri_value v) {
+    uint32_t zero = tmi_tri_const_bits(t, tmi_tri_type(t, &v), v.dt, 0);
+    int      is_float = tmi_tri_is_float(t, v.dt);
+    return tmi_tri_tensor(tmi_tri_compare_op(t, is_float ? TMI_OP_CMPF : TMI_OP_CMPI,
+                                             is_float ? TMI_FUNE : TMI_NE, v.ir, zero),
+                          TMI_INT1);
+}
+
+static tmi_tri_value tmi_tri_cast_bad(tmi_tri *t, uint32_t from, uint32_t to, const char *help) {
+    return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                        tmi_format(t->job, 1, "cannot cast %s to %s", TMI_DTYPE(t, from)->text,
+                                   TMI_DTYPE(t, to)->text),
+                        help);
+}
+
+static tmi_tri_value tmi_tri_fp_to_fp(tmi_tri *t, tmi_tri_value v, uint32_t dt, int rtz) {
+    const tmi_dtype *from = TMI_DTYPE(t, v.dt), *to = TMI_DTYPE(t, dt);
+    int              narrows = from->bits > to->bits;
+    v = tmi_tri_cast_op(t, TMI_OP_FP_TO_FP, v, dt);
+    if (v.ir && narrows)
+        tmi_op_set_int(t->job, t->m, tmi_def(t->m, v.ir), "rounding", t->m->t_i32, rtz ? 0 : 1);
+    return v;
+}
+
+static tmi_tri_value tmi_tri_cast_float(tmi_tri *t, tmi_tri_value v, uint32_t dt);
+
+/* From float to anything. */
+static tmi_tri_value tmi_tri_cast_any(tmi_tri *t, tmi_tri_value v, uint32_t dt, int rtz) {
+    const tmi_dtype *from = TMI_DTYPE(t, v.dt), *to = TMI_DTYPE(t, dt);
+    if (from->kind == TMI_DT_FLOAT && to->kind == TMI_DT_FLOAT) {
+        if (from->bits == 8 || to->bits == 8 || (rtz && from->bits > to->bits))
+            return tmi_tri_fp_to_fp(t, v, dt, rtz);
+        return tmi_tri_cast_float(t, v, dt);
+    }
+    if (from->kind == TMI_DT_FLOAT) {
+        if (from->bits == 8 || to->kind != TMI_DT_INT)
+            return tmi_tri_cast_bad(t, v.dt, dt, from->bits == 8 ? "cast to fp32 first" : NULL);
+        if (from->bits == 16) v = tmi_tri_cast_op(t, TMI_OP_EXTF, v, TMI_FP32);
+        if (dt == TMI_INT1) return tmi_tri_truth(t, v);
+        return tmi_tri_cast_op(t, to->is_signed ? TMI_OP_FPTOSI : TMI_OP_FPTOUI, v, dt);
+    }
+    if (from->kind == TMI_DT_INT && to->kind == TMI_DT_INT) {
+        if (dt == TMI_INT1) return tmi_tri_truth(t, v);
+        /* a change of sign alone is none for the IR, whose integers have no sign */
+        if (from->bits == to->bits) return tmi_tri_tensor(v.ir, dt);
+        return tmi_tri_cast_op(t,
+                               from->bits > to->bits ? TMI_OP_TRUNCI
+                                   : from->is_signed ? TMI_OP_EXTSI
+                                                     : TMI_OP_EXTUI,
+                               v, dt);
+    }
+    if (from->kind == TMI_DT_INT && to->kind == TMI_DT_FLOAT) {
+        if (to->bits == 8) return tmi_tri_cast_bad(t, v.dt, dt, "cast to fp32 first");
+        return tmi_tri_cast_op(t, from->is_signed ? TMI_OP_SITOFP : TMI_OP_UITOFP, v, dt);
+    }
+    if (from->kind == TMI_DT_PTR && to->kind == TMI_DT_INT) {
+        if (to->bits == 64) return tmi_tri_cast_op(t, TMI_OP_PTR_TO_INT, v, dt);
+        if (dt != TMI_INT1) return tmi_tri_cast_bad(t, v.dt, dt, "cast to tl.int64 first");
+        return tmi_tri_truth(t, tmi_tri_cast_op(t, TMI_OP_PTR_TO_INT, v, TMI_INT64));
+    }
+    if (from->kind == TMI_DT_INT && to->kind == TMI_DT_PTR)
+        return tmi_tri_cast_op(t, TMI_OP_INT_TO_PTR, v, dt);
+    if (from->kind == TMI_DT_PTR && to->kind == TMI_DT_PTR)
+        return tmi_tri_cast_op(t, TMI_OP_TTBITCAST, v, dt);
+    return tmi_tri_cast_bad(t, v.dt, dt, NULL);
+}
+
+/* Between floats of 16 bits and more. The ones of 16 bits go anywhere but f32 by way of f32. */
+static tmi_tri_value tmi_tri_cast_float(tmi_tri *t, tmi_tri_value v, uint32_t dt) {
+    const tmi_dtype *from = TMI_DTYPE(t, v.dt), *to = TMI_DTYPE(t, dt);
+    if (from->bits == 16 && dt != TMI_FP32) {
+        v = tmi_tri_cast_op(t, TMI_OP_EXTF, v, TMI_FP32);
+        from = TMI_DTYPE(t, TMI_FP32);
+    }
+    return tmi_tri_cast_op(t, from->bits > to->bits ? TMI_OP_TRUNCF : TMI_OP_EXTF, v, dt);
+}
+
+static tmi_tri_value tmi_tri_cast(tmi_tri *t, tmi_tri_value v, uint32_t dt) {
+    v = tmi_tri_to_tensor(t, v);
+    if (v.kind != TMI_V_TENSOR || v.dt == dt) return v;
+    return tmi_tri_cast_any(t, v, dt, 0);
+}
+
+/* -- Shapes ----------------------------------------------------------------------------------------------- */
+
+/* A scalar as a block of the shape of `like` (a type of the IR); constants are made anew. */
+static uint32_t tmi_tri_splat(tmi_tri *t, uint32_t ir, uint32_t type) {
+    const tmi_attr *a;
+    if (t->bad || !ir) return 0;
+    a = tmi_def_kind(t->m, ir) == TMI_OP_CONSTANT
+        ? tmi_attr_of(t->m, TMI_OP(t->m, tmi_def(t->m, ir)), "value")
+        : NULL;
+    if (a) return tmi_make_splat(t->b, type, a->value);
+    return tmi_tri_op1(t, TMI_OP_SPLAT, ir, type);
+}
+
+static tmi_tri_value tmi_tri_splat_to(tmi_tri *t, tmi_tri_value v, uint32_t like) {
+    return tmi_tri_tensor(tmi_tri_splat(t, v.ir, tmi_tri_ir_like(t, like, v.dt)), v.dt);
+}
+
+static uint32_t tmi_tri_shape_type(tmi_tri *t, uint32_t dt, const uint32_t *dims, uint32_t rank) {
+    uint32_t elem = tmi_tri_ir_elem(t, dt);
+    return rank ? tmi_type_tensor(t->job, t->m, elem, dims, rank) : elem;
+}
+
+static uint32_t tmi_tri_dims(tmi_tri *t, const tmi_tri_value *v, uint32_t *dims) {
+    uint32_t i, rank = tmi_tri_rank(t, v);
+    for (i = 0; i < rank; i++) dims[i] = tmi_dim(t->m, tmi_tri_type(t, v), i);
+    return rank;
+}
+
+/* With an axis of size 1 put in. */
+static tmi_tri_value tmi_tri_expand(tmi_tri *t, tmi_tri_value v, uint32_t axis) {
+    uint32_t dims[TMI_MAX_RANK], i, rank;
+    if (v.kind != TMI_V_TENSOR) return v;
+    rank = tmi_tri_dims(t, &v, dims);
+    if (rank == TMI_MAX_RANK)
+        return tmi_tri_fail(t, TMETAL_E_PY_SHAPE, "a tensor of this rank cannot be expanded", NULL);
+    for (i = rank; i > axis; i--) dims[i] = dims[i - 1];
+    dims[axis] = 1;
+    i = tmi_tri_shape_type(t, v.dt, dims, rank + 1);
+    if (!rank) return tmi_tri_tensor(tmi_tri_splat(t, v.ir, i), v.dt);
+    v.ir = tmi_tri_op1(t, TMI_OP_EXPAND, v.ir, i);
+    if (v.ir)
+        tmi_op_set_int(t->job, t->m, tmi_def(t->m, v.ir), "axis", t->m->t_i32, (int64_t)axis);
+    return tmi_tri_tensor(v.ir, v.dt);
+}
+
+/* A block with dimensions of 1 stretched to `dims`, whose rank it has. */
+static tmi_tri_value tmi_tri_stretch(tmi_tri *t, tmi_tri_value v, const uint32_t *dims) {
+    uint32_t mine[TMI_MAX_RANK], i, rank;
+    if (v.kind != TMI_V_TENSOR) return v;
+    rank = tmi_tri_dims(t, &v, mine);
+    for (i = 0; i < rank && mine[i] == dims[i]; i++) {}
+    if (i == rank) return v;
+    return tmi_tri_tensor(
+        tmi_tri_op1(t, TMI_OP_BROADCAST, v.ir, tmi_tri_shape_type(t, v.dt, dims, rank)), v.dt);
+}
+
+/* Both of one shape, as every op of two values wants it. */
+static int tmi_tri_broadcast(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b) {
+    uint32_t da[TMI_MAX_RANK], db[TMI_MAX_RANK], ra, rb, i;
+    if (a->kind != TMI_V_TENSOR || b->kind != TMI_V_TENSOR) return 0;
+    ra = tmi_tri_rank(t, a);
+    rb = tmi_tri_rank(t, b);
+    if (ra && !rb) *b = tmi_tri_splat_to(t, *b, tmi_tri_type(t, a));
+    else if (rb && !ra) *a = tmi_tri_splat_to(t, *a, tmi_tri_type(t, b));
+    if (!ra || !rb) return !t->bad;
+    for (; ra < rb && !t->bad; ra++) *a = tmi_tri_expand(t, *a, 0);
+    for (; rb < ra && !t->bad; rb++) *b = tmi_tri_expand(t, *b, 0);
+    if (t->bad) return 0;
+    (void)tmi_tri_dims(t, a, da);
+    (void)tmi_tri_dims(t, b, db);
+    for (i = 0; i < ra; i++) {
+        if (da[i] != db[i] && da[i] != 1 && db[i] != 1) {
+            (void)tmi_tri_fail(t, TMETAL_E_PY_SHAPE,
+                               tmi_format(t->job, 1, "shapes do not go together: %s and %s differ in "
+                                                     "axis %u (%u and %u)",
+                                          tmi_tri_type_text(t, a), tmi_tri_type_text(t, b), i, da[i],
+                                          db[i]),
+                               "sizes of one axis must be equal, or one of them 1: x[:, None] adds an "
+                               "axis of 1");
+            return 0;
+        }
+        da[i] = db[i] = da[i] == 1 ? db[i] : da[i];
+    }
+    *a = tmi_tri_stretch(t, *a, da);
+    *b = tmi_tri_stretch(t, *b, db);
+    return !t->bad;
+}
+
+/* To the shape of `dims`, as broadcast_to, store and the atomics want it: the rank is the same, or 0. */
+static tmi_tri_value tmi_tri_broadcast_to(tmi_tri *t, tmi_tri_value v, const uint32_t *dims,
+                                          uint32_t rank) {
+    uint32_t mine[TMI_MAX_RANK], i, r;
+    if (v.kind != TMI_V_TENSOR) return v;
+    r = tmi_tri_dims(t, &v, mine);
+    if (!r)
+        return rank ? tmi_tri_tensor(
+                          tmi_tri_splat(t, v.ir, tmi_tri_shape_type(t, v.dt, dims, rank)), v.dt)
+                    : v;
+    for (i = 0; r == rank && i < r && (mine[i] == dims[i] || mine[i] == 1); i++) {}
+    if (r != rank || i < r)
+        return tmi_tri_fail(
+            t, TMETAL_E_PY_SHAPE,
+            tmi_format(t->job, 1, "%s cannot be broadcast to %s", tmi_tri_type_text(t, &v),
+                       tmi_type_text(t->job, t->m, tmi_tri_shape_type(t, v.dt, dims, rank))),
+            r == rank ? NULL : "the rank must be the same: x[:, None] adds an axis");
+    return tmi_tri_stretch(t, v, dims);
+}
+
+static int64_t tmi_tri_small(tmi_tri *t, const tmi_tri_value *v, const char *what) {
+    if ((v->kind == TMI_V_INT || v->kind == TMI_V_BOOL) && tmi_int_fits(v->v.i)) return (int64_t)v->v.i.lo;
+    (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE,
+                       tmi_format(t->job, 1, "%s must be a whole number known while compiling, not %s", what,
+                                  tmi_tri_type_text(t, v)),
+                       v->kind == TMI_V_TENSOR ? "annotate the parameter with tl.constexpr" : NULL);
+    return 0;
+}
+
+static const char *const tmi_tri_op_texts[] = {
+    "",
+#define X(name, text, binds) text,
+    TMI_PY_OPS(X)
+#undef X
+};
+
+/* -- Types of results ------------------------------------------------------------------------------------- */
+
+/* The ops of Python, in the order of TMI_PY_ADD and so on. */
+static uint32_t tmi_tri_promote_ints(tmi_tri *t, uint32_t a, uint32_t b) {
+    const tmi_dtype *x = TMI_DTYPE(t, a), *y = TMI_DTYPE(t, b);
+    if (x->is_signed == y->is_signed) return x->bits > y->bits ? a : b;
+    if (x->is_signed) return y->bits >= x->bits ? b : a;
+    return x->bits >= y->bits ? a : b;
+}
+
+static int tmi_tri_divides(int op) {
+    return op == TMI_PY_DIV || op == TMI_PY_FLOORDIV || op == TMI_PY_MOD;
+}
+
+/* Of two tensors' element types; 0: there is none (reported). */
+static uint32_t tmi_tri_promote(tmi_tri *t, uint32_t a, uint32_t b, int op) {
+    int divides = tmi_tri_divides(op);
+    if (a == TMI_FP64 || b == TMI_FP64) return TMI_FP64;
+    if (a == TMI_FP32 || b == TMI_FP32) return TMI_FP32;
+    if (a == TMI_FP16 || b == TMI_FP16) return divides ? TMI_FP32 : TMI_FP16;
+    if (a == TMI_BF16 || b == TMI_BF16) return a == b && !divides ? TMI_BF16 : TMI_FP32;
+    if (tmi_tri_is_fp8(t, a) && tmi_tri_is_fp8(t, b)) return a == b ? a : TMI_FP16;
+    if (!tmi_tri_is_int(t, a) || !tmi_tri_is_int(t, b)) {
+        (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                           tmi_format(t->job, 1, "%s and %s have no type in common",
+                                      TMI_DTYPE(t, a)->text, TMI_DTYPE(t, b)->text),
+                           "cast one of them with .to()");
+        return 0;
+    }
+    if (divides && TMI_DTYPE(t, a)->is_signed != TMI_DTYPE(t, b)->is_signed) {
+        (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                           tmi_format(t->job, 1, "cannot use /, // or %% on %s and %s: their signs differ",
+                                      TMI_DTYPE(t, a)->text, TMI_DTYPE(t, b)->text),
+                           "cast one of them with .to()");
+        return 0;
+    }
+    return tmi_tri_promote_ints(t, a, b);
+}
+
+/* A Python number beside a tensor of dt takes the tensor's type where its kind allows. */
+static uint32_t tmi_tri_promote_weak(tmi_tri *t, const tmi_tri_value *weak, uint32_t dt, int op) {
+    int kind = weak->kind == TMI_V_BOOL ? 0 : weak->kind == TMI_V_INT ? 1 : 2,
+        mine = dt == TMI_INT1 ? 0 : tmi_tri_is_int(t, dt) ? 1 : 2;
+    uint32_t own;
+    if (kind <= mine) return (dt == TMI_FP16 || dt == TMI_BF16) && tmi_tri_divides(op) ? TMI_FP32 : dt;
+    own = tmi_tri_natural(t, weak);
+    return own ? tmi_tri_promote(t, own, dt, op) : 0;
+}
+
+static int tmi_tri_weak_fits(tmi_tri *t, const tmi_tri_value *w, uint32_t dt) {
+    const tmi_dtype *d = TMI_DTYPE(t, dt);
+    int              fits;
+    if (d->kind != TMI_DT_INT || w->kind == TMI_V_FLOAT) return 1;
+    if (!d->is_signed && w->v.i.hi < 0)
+        return (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE,
+                                  tmi_format(t->job, 1, "a negative number cannot be combined with %s",
+                                             d->text),
+                                  "cast the tensor to a signed type first"),
+               0;
+    if (d->is_signed)
+        fits = tmi_int_fits(w->v.i) &&
+            (d->bits == 64 || ((int64_t)w->v.i.lo >= -((int64_t)1 << (d->bits - 1)) &&
+                               (int64_t)w->v.i.lo < (int64_t)1 << (d->bits - 1)));
+    else fits = w->v.i.hi == 0 && (d->bits == 64 || w->v.i.lo >> d->bits == 0);
+    if (!fits)
+        (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE,
+                           tmi_format(t->job, 1, "the number is out of range for %s", d->text),
+                           "cast the tensor to a wider type first");
+    return fits;
+}
+
+/* Both operands in the type of the result and of one shape; 0: refused. Numbers stay weak. */
+static uint32_t tmi_tri_unite(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b, int op) {
+    int      wa = tmi_tri_is_number(a), wb = tmi_tri_is_number(b);
+    uint32_t dt;
+    if (t->bad) return 0;
+    if (wa && wb) {
+        *a = tmi_tri_to_tensor(t, *a);
+        wa = 0;
+        if (t->bad) return 0;
+    }
+    if ((!wa && a->kind != TMI_V_TENSOR) || (!wb && b->kind != TMI_V_TENSOR) ||
+        (!wa && tmi_tri_is_ptr(t, a->dt)) || (!wb && tmi_tri_is_ptr(t, b->dt))) {
+        (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                           tmi_format(t->job, 1, "operands of types %s and %s cannot be combined",
+                                      tmi_tri_type_text(t, a), tmi_tri_type_text(t, b)),
+                           NULL);
+        return 0;
+    }
+    dt = wa ? tmi_tri_promote_weak(t, a, b->dt, op)
+        : wb ? tmi_tri_promote_weak(t, b, a->dt, op)
+             : tmi_tri_promote(t, a->dt, b->dt, op);
+    if (!dt || (wa && !tmi_tri_weak_fits(t, a, dt)) || (wb && !tmi_tri_weak_fits(t, b, dt))) return 0;
+    if (op == TMI_PY_DIV && tmi_tri_is_int(t, dt)) { /* whole numbers divide as f32, of 64 bits too */
+        *a = wa ? *a : tmi_tri_cast(t, *a, dt);
+        *b = wb ? *b : tmi_tri_cast(t, *b, dt);
+        dt = TMI_FP32;
+    }
+    if (wa) *a = tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, a), dt);
+    else *a = tmi_tri_cast(t, *a, dt);
+    if (wb) *b = tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, b), dt);
+    else *b = tmi_tri_cast(t, *b, dt);
+    return tmi_tri_broadcast(t, a, b) ? dt : 0;
+}
+
+/* -- Operators on tensors ---------------------------------------------------------------------------------- */
+
+static tmi_tri_value tmi_tri_offset_ptr(tmi_tri *t, tmi_tri_value p, tmi_tri_value offset, int minus) {
+    uint32_t in[2];
+    offset = tmi_tri_to_tensor(t, offset);
+    if (t->bad || offset.kind != TMI_V_TENSOR || !tmi_tri_is_int(t, offset.dt))
+        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                            offset.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, offset.dt)
+                                ? "pointers cannot be added to each other"
+                                : tmi_format(t->job, 1, "a pointer wants a whole number added, not %s",
+                                             tmi_tri_type_text(t, &offset)),
+                            NULL);
+    if (!tmi_tri_broadcast(t, &p, &offset)) return tmi_tri_of(TMI_V_UNSET);
+    if (!TMI_DTYPE(t, offset.dt)->is_signed && TMI_DTYPE(t, offset.dt)->bits < 64)
+        offset = tmi_tri_cast_op(t, TMI_OP_EXTUI, offset, TMI_INT64);
+    if (minus)
+        offset.ir = tmi_tri_op2(
+            t, TMI_OP_SUBI, tmi_tri_const_bits(t, tmi_tri_type(t, &offset), offset.dt, 0), offset.ir);
+    if (t->bad) return p;
+    in[0] = p.ir;
+    in[1] = offset.ir;
+    return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_ADDPTR, in, 2, tmi_tri_type(t, &p)), p.dt);
+}
+
+/* Op of the IR for each operator: on floats, signed and unsigned whole numbers; NONE: not defined. */
+static uint32_t tmi_tri_arith(int op, int is_float, int is_signed) {
+    switch (op) {
+    case TMI_PY_ADD: return is_float ? TMI_OP_ADDF : TMI_OP_ADDI;
+    case TMI_PY_SUB: return is_float ? TMI_OP_SUBF : TMI_OP_SUBI;
+    case TMI_PY_MUL: return is_float ? TMI_OP_MULF : TMI_OP_MULI;
+    case TMI_PY_DIV: return is_float ? TMI_OP_DIVF : TMI_OP_NONE;
+    case TMI_PY_FLOORDIV: return is_float ? TMI_OP_NONE : is_signed ? TMI_OP_DIVSI : TMI_OP_DIVUI;
+    case TMI_PY_MOD: return is_float ? TMI_OP_REMF : is_signed ? TMI_OP_REMSI : TMI_OP_REMUI;
+    case TMI_PY_AND: return is_float ? TMI_OP_NONE : TMI_OP_ANDI;
+    case TMI_PY_OR: return is_float ? TMI_OP_NONE : TMI_OP_ORI;
+    case TMI_PY_XOR: return is_float ? TMI_OP_NONE : TMI_OP_XORI;
+    case TMI_PY_SHL: return is_float ? TMI_OP_NONE : TMI_OP_SHLI;
+    case TMI_PY_SHR: return is_float ? TMI_OP_NONE : is_signed ? TMI_OP_SHRSI : TMI_OP_SHRUI;
+    default: return TMI_OP_NONE;
+    }
+}
+
+static tmi_tri_value tmi_tri_binary(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
+    /* `>>` shifts by the sign of the tensor whose method Python calls, before promotion */
+    uint32_t shifts = a.kind == TMI_V_TENSOR ? a.dt : b.dt, dt, kind;
+    int      pa = a.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, a.dt),
+             pb = b.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, b.dt);
+    if (t->bad) return tmi_tri_of(TMI_V_UNSET);
+    if (pa && (op == TMI_PY_ADD || op == TMI_PY_SUB)) return tmi_tri_offset_ptr(t, a, b, op == TMI_PY_SUB);
+    if (pb && op == TMI_PY_ADD) return tmi_tri_offset_ptr(t, b, a, 0);
+    if ((dt = tmi_tri_unite(t, &a, &b, op)) == 0) return tmi_tri_of(TMI_V_UNSET);
+    kind = tmi_tri_arith(op, tmi_tri_is_float(t, dt),
+                         op == TMI_PY_SHR ? TMI_DTYPE(t, shifts)->is_signed : TMI_DTYPE(t, dt)->is_signed);
+    if (kind == TMI_OP_NONE)
+        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "operator %s is not defined for %s and %s",
+                                       tmi_tri_op_texts[op], tmi_tri_type_text(t, &a),
+                                       tmi_tri_type_text(t, &b)),
+                            op == TMI_PY_FLOORDIV ? "// is for whole numbers: use / or tl.floor" : NULL);
+    return tmi_tri_tensor(tmi_tri_op2(t, kind, a.ir, b.ir), dt);
+}
+
+/* Comparisons give a number its own type first: x_f16 > 0.5 compares in f32. */
+static tmi_tri_value tmi_tri_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
+    static const uint8_t flt[] = {TMI_FOEQ, TMI_FUNE, TMI_FOLT,
+                                  TMI_FOLE, TMI_FOGT, TMI_FOGE},
+                         sint[] = {TMI_EQ, TMI_NE, TMI_SLT,
+                                   TMI_SLE, TMI_SGT, TMI_SGE},
+                         uint[] = {TMI_EQ, TMI_NE, TMI_ULT,
+                                   TMI_ULE, TMI_UGT, TMI_UGE};
+    uint32_t dt;
+    a = tmi_tri_to_tensor(t, a);
+    b = tmi_tri_to_tensor(t, b);
+    if (!t->bad && a.kind == TMI_V_TENSOR && b.kind == TMI_V_TENSOR &&
+        (tmi_tri_is_ptr(t, a.dt) || tmi_tri_is_ptr(t, b.dt)))
+        return tmi_tri_fail(t, TMETAL_E_PY_TYPE, "pointers cannot be compared",
+                            "compare addresses: p.to(tl.int64)");
+    if ((dt = tmi_tri_unite(t, &a, &b, op)) == 0) return tmi_tri_of(TMI_V_UNSET);
+    op -= TMI_PY_EQ;
+    if (tmi_tri_is_float(t, dt))
+        return tmi_tri_tensor(tmi_tri_compare_op(t, TMI_OP_CMPF, flt[op], a.ir, b.ir), TMI_INT1);
+    return tmi_tri_tensor(
+        tmi_tri_compare_op(t, TMI_OP_CMPI, TMI_DTYPE(t, dt)->is_signed ? sint[op] : uint[op], a.ir, b.ir),
+        TMI_INT1);
+}
+
+static tmi_tri_value tmi_tri_unary(tmi_tri *t, int op, tmi_tri_value v) {
+    tmi_tri_value other;
+    uint32_t      type = tmi_tri_type(t, &v);
+    if (tmi_tri_is_ptr(t, v.dt) || (op == TMI_PY_INVERT && !tmi_tri_is_int(t, v.dt)) || op == TMI_PY_POS)
+        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "operator %s is not defined for %s",
+                                       op == TMI_PY_NEG       ? "-"
+                                           : op == TMI_PY_POS ? "unary +"
+                                                              : "~",
+                                       tmi_tri_type_text(t, &v)),
+                            op == TMI_PY_POS ? "leave it out" : NULL);
+    if (op == TMI_PY_NOT && v.dt != TMI_INT1)
+        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "`not` wants a truth, not %s", tmi_tri_type_text(t, &v)),
+                            "compare with 0: x == 0");
+    if (op == TMI_PY_NEG) {
+        other = tmi_tri_tensor(tmi_tri_const_bits(t, type, v.dt, 0), v.dt);
+        return tmi_tri_tensor(
+            tmi_tri_op2(t, tmi_tri_is_float(t, v.dt) ? TMI_OP_SUBF : TMI_OP_SUBI, other.ir, v.ir), v.dt);
+    }
+    other = tmi_tri_tensor(
+        tmi_tri_const_bits(t, type, v.dt,
+                           TMI_DTYPE(t, v.dt)->bits == 1 ? 1 : ~(uint64_t)0),
+        v.dt);
+    return tmi_tri_tensor(tmi_tri_op2(t, TMI_OP_XORI, v.ir, other.ir), v.dt);
+}
+
+/* -- Python's whole numbers ----------------------------------------------------------------------------------- */
+
+static tmi_int tmi_int_add(tmi_int a, tmi_int b) {
+    tmi_int r;
+    r.lo = a.lo + b.lo;
+    r.hi = (int64_t)((uint64_t)a.hi + (uint64_t)b.hi + (r.lo < a.lo));
+    return r;
+}
+
+static tmi_int tmi_int_neg(tmi_int a) {
+    tmi_int r;
+    r.lo = ~a.lo + 1;
+    r.hi = (int64_t)(~(uint64_t)a.hi + (r.lo == 0));
+    return r;
+}
+
+static int tmi_int_less(tmi_int a, tmi_int b) { return a.hi != b.hi ? a.hi < b.hi : a.lo < b.lo; }
+static int tmi_int_same(tmi_int a, tmi_int b) { return a.hi == b.hi && a.lo == b.lo; }
+
+static tmi_int tmi_int_shl(tmi_int a, uint32_t n) {
+    tmi_int r;
+    if (n == 0) return a;
+    r.hi = (int64_t)(n >= 64 ? n >= 128 ? 0 : a.lo << (n - 64) : (uint64_t)a.hi << n | a.lo >> (64 - n));
+    r.lo = n >= 64 ? 0 : a.lo << n;
+    return r;
+}
+
+static tmi_int tmi_int_shr(tmi_int a, uint32_t n) {
+    tmi_int  r;
+    uint64_t sign = a.hi < 0 ? ~(uint64_t)0 : 0, hi = (uint64_t)a.hi;
+    if (n == 0) return a;
+    if (n >= 128) return tmi_int_of((int64_t)sign);
+    if (n >= 64) {
+        r.lo = n == 64 ? hi : hi >> (n - 64) | sign << (128 - n);
+        r.hi = (int64_t)sign;
+    } else {
+        r.lo = a.lo >> n | hi << (64 - n);
+        r.hi = (int64_t)(hi >> n | sign << (64 - n));
+    }
+    return r;
+}
+
+static tmi_int tmi_int_mul(tmi_int a, tmi_int b) { /* modulo 2^128 */
+    tmi_int  r;
+    uint64_t al = a.lo & 0xffffffffu, ah = a.lo >> 32, bl = b.lo & 0xffffffffu, bh = b.lo >> 32,
+             mid = ah * bl + (al * bl >> 32), low = (mid & 0xffffffffu) + al * bh;
+    r.lo = a.lo * b.lo;
+    r.hi = (int64_t)(ah * bh + (mid >> 32) + (low >> 32) + (uint64_t)a.hi * b.lo + a.lo * (uint64_t)b.hi);
+    return r;
+}
+
+/* Quotient and remainder as Python has them: the remainder has the divisor's sign. */
+static void tmi_int_divide(tmi_int a, tmi_int b, tmi_int *quotient, tmi_int *rest) {
+    tmi_int  x = a.hi < 0 ? tmi_int_neg(a) : a, y = b.hi < 0 ? tmi_int_neg(b) : b, q = tmi_int_of(0),
+             r = tmi_int_of(0);
+    uint32_t i;
+    for (i = 128; i-- > 0;) {
+        r = tmi_int_shl(r, 1);
+        r.lo |= tmi_int_shr(x, i).lo & 1;
+        q = tmi_int_shl(q, 1);
+        if (!tmi_int_less(r, y)) {
+            r = tmi_int_add(r, tmi_int_neg(y));
+            q.lo |= 1;
+        }
+    }
+    if ((a.hi < 0) != (b.hi < 0)) q = tmi_int_neg(q);
+    if (a.hi < 0) r = tmi_int_neg(r);
+    if ((r.lo || r.hi) && (r.hi < 0) != (b.hi < 0)) {
+        r = tmi_int_add(r, b);
+        q = tmi_int_add(q, tmi_int_of(-1));
+    }
+    *quotient = q;
+    *rest = r;
+}
+
+static double tmi_tri_floor(double x) {
+    double whole;
+    if (!(x > -4503599627370496.0 && x < 4503599627370496.0)) return x;
+    whole = (double)(int64_t)x;
+    return whole > x ? whole - 1 : whole;
+}
+
+static tmi_tri_value tmi_tri_overflow(tmi_tri *t) {
+    return tmi_tri_fail(t, TMETAL_E_PY_NOT_YET, "a whole number of more than 127 bits", NULL);
+}
+
+static int tmi_int_wide(tmi_int a) { /* more than 63 bits of magnitude */
+    return !tmi_int_fits(a);
+}
+
+static tmi_tri_value tmi_tri_int_of(tmi_int i) {
+    tmi_tri_value v = tmi_tri_of(TMI_V_INT);
+    v.v.i = i;
+    return v;
+}
+
+static tmi_tri_value tmi_tri_pow(tmi_tri *t, tmi_tri_value a, tmi_tri_value b) {
+    tmi_tri_value r = tmi_tri_int(1);
+    double        x = 1, y = tmi_tri_double(&a);
+    int64_t       n = (int64_t)b.v.i.lo, k;
+    if (b.kind == TMI_V_FLOAT && b.v.f != tmi_tri_floor(b.v.f))
+        return tmi_tri_fail(t, TMETAL_E_PY_NOT_YET, "a power with a fraction", NULL);
+    if (b.kind == TMI_V_FLOAT) n = (int64_t)b.v.f;
+    if (n > 1100 || n < -1100) return tmi_tri_overflow(t);
+    if (a.kind == TMI_V_FLOAT || b.kind == TMI_V_FLOAT || n < 0) {
+        for (k = n < 0 ? -n : n; k > 0; k--) x *= y;
+        return tmi_tri_float(n < 0 ? 1 / x : x);
+    }
+    for (k = 0; k < n; k++) {
+        tmi_int was = r.v.i, q, rest;
+        r.v.i = tmi_int_mul(was, a.v.i);
+        if (!(a.v.i.lo | (uint64_t)a.v.i.hi)) continue;
+        tmi_int_divide(r.v.i, a.v.i, &q, &rest);
+        if (!tmi_int_same(q, was) || rest.lo | (uint64_t)rest.hi) return tmi_tri_overflow(t);
+    }
+    return r;
+}
+
+static tmi_tri_value tmi_tri_fold_float(tmi_tri *t, int op, double x, double y) {
+    double q;
+    switch (op) {
+    case TMI_PY_ADD: return tmi_tri_float(x + y);
+    case TMI_PY_SUB: return tmi_tri_float(x - y);
+    case TMI_PY_MUL: return tmi_tri_float(x * y);
+    case TMI_PY_DIV: case TMI_PY_FLOORDIV: case TMI_PY_MOD:
+        if (y == 0) return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "division by zero", NULL);
+        if (op == TMI_PY_DIV) return tmi_tri_float(x / y);
+        q = tmi_tri_floor(x / y);
+        return tmi_tri_float(op == TMI_PY_MOD ? x - q * y : q);
+    default:
+        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "operator %s is not defined for floats",
+                                       tmi_tri_op_texts[op]),
+                            NULL);
+    }
+}
+
+static tmi_tri_value tmi_tri_fold_int(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
+    tmi_int x = a.v.i, y = b.v.i, q, r;
+    int     zero = !(y.lo | (uint64_t)y.hi);
+    switch (op) {
+    case TMI_PY_ADD: return tmi_tri_int_of(tmi_int_add(x, y));
+    case TMI_PY_SUB: return tmi_tri_int_of(tmi_int_add(x, tmi_int_neg(y)));
+    case TMI_PY_MUL:
+        q = tmi_int_mul(x, y);
+        if (tmi_int_wide(x) || tmi_int_wide(y)) {
+            tmi_int back, rest;
+            if (zero) return tmi_tri_int(0);
+            tmi_int_divide(q, y, &back, &rest);
+            if (!tmi_int_same(back, x)) return tmi_tri_overflow(t);
+        }
+        return tmi_tri_int_of(q);
+    case TMI_PY_DIV: case TMI_PY_FLOORDIV: case TMI_PY_MOD:
+        if (zero) return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "division by zero", NULL);
+        if (op == TMI_PY_DIV) return tmi_tri_float(tmi_tri_double(&a) / tmi_tri_double(&b));
+        tmi_int_divide(x, y, &q, &r);
+        return tmi_tri_int_of(op == TMI_PY_MOD ? r : q);
+    case TMI_PY_AND: case TMI_PY_OR: case TMI_PY_XOR:
+        r.lo = op == TMI_PY_AND ? x.lo & y.lo : op == TMI_PY_OR ? x.lo | y.lo : x.lo ^ y.lo;
+        r.hi = op == TMI_PY_AND ? x.hi & y.hi : op == TMI_PY_OR ? x.hi | y.hi : x.hi ^ y.hi;
+        if (a.kind == TMI_V_BOOL && b.kind == TMI_V_BOOL) return tmi_tri_bool((int)r.lo);
+        return tmi_tri_int_of(r);
+    case TMI_PY_SHL: case TMI_PY_SHR:
+        if (y.hi < 0) return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "negative shift count", NULL);
+        if (op == TMI_PY_SHR) return tmi_tri_int_of(tmi_int_shr(x, y.hi || y.lo > 128 ? 128 : (uint32_t)y.lo));
+        if (y.hi || y.lo > 126) return tmi_tri_overflow(t);
+        r = tmi_int_shl(x, (uint32_t)y.lo);
+        if (!tmi_int_same(tmi_int_shr(r, (uint32_t)y.lo), x)) return tmi_tri_overflow(t);
+        return tmi_tri_int_of(r);
+    default: return tmi_tri_overflow(t);
+    }
+}
+
+static tmi_tri_value tmi_tri_concat(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
+    tmi_text text;
+    uint32_t i;
+    tmi_tri_value r;
+    if (op == TMI_PY_ADD && a.kind == TMI_V_STR && b.kind == TMI_V_STR) {
+        const char *s;
+        tmi_text_init(t->job, &text);
+        tmi_put_str(&text, tmi_string_at(t->strings, a.id));
+        tmi_put_str(&text, tmi_string_at(t->strings, b.id));
+        s = tmi_text_join(&text, 0);
+        return tmi_tri_str(tmi_intern(t->job, t->strings, s, text.len));
+    }
+    r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+    if (op == TMI_PY_ADD && a.kind == TMI_V_TUPLE && b.kind == TMI_V_TUPLE) {
+        for (i = 0; i < a.n + b.n; i++) {
+            tmi_tri_value one = i < a.n ? tmi_tri_field(t, &a, i) : tmi_tri_field(t, &b, i - a.n);
+            *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = one;
+        }
+        r.n = a.n + b.n;
+        return r;
+    }
+    if (op == TMI_PY_MUL && a.kind == TMI_V_TUPLE && b.kind == TMI_V_INT && b.v.i.hi <= 0 &&
+        (b.v.i.hi < 0 || b.v.i.lo * a.n <= 65536)) {
+        r.n = b.v.i.hi < 0 ? 0 : a.n * (uint32_t)b.v.i.lo;
+        for (i = 0; i < r.n; i++) {
+            tmi_tri_value one = tmi_tri_field(t, &a, i % a.n);
+            *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = one;
+        }
+        return r;
+    }
+    return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                        tmi_format(t->job, 1, "operator %s is not defined for %s and %s",
+                                   tmi_tri_op_texts[op], tmi_tri_type_text(t, &a),
+                                   tmi_tri_type_text(t, &b)),
+                        NULL);
+}
+
+/* An operator on what is known while compiling: Python's arithmetic. */
+static tmi_tri_value tmi_tri_fold(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
+    if (!tmi_tri_is_number(&a) || !tmi_tri_is_number(&b)) return tmi_tri_concat(t, op, a, b);
+    if (op == TMI_PY_POW) return tmi_tri_pow(t, a, b);
+    if (a.kind == TMI_V_FLOAT || b.kind == TMI_V_FLOAT)
+        return tmi_tri_fold_float(t, op, tmi_tri_double(&a), tmi_tri_double(&b));
+    return tmi_tri_fold_int(t, op, a, b);
+}
+
+/* Equal as Python's == has it, for what is known while compiling. */
+static int tmi_tri_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
+    uint32_t i;
+    if (tmi_tri_is_number(a) && tmi_tri_is_number(b))
+        return a->kind == TMI_V_FLOAT || b->kind == TMI_V_FLOAT ? tmi_tri_double(a) == tmi_tri_double(b)
+                                                                : tmi_int_same(a->v.i, b->v.i);
+    if (a->kind != b->kind) return 0;
+    switch (a->kind) {
+    case TMI_V_TENSOR: case TMI_V_DESC: case TMI_V_BLOCK_PTR: return a->ir == b->ir && a->dt == b->dt;
+    case TMI_V_DTYPE: return a->dt == b->dt;
+    case TMI_V_TUPLE: case TMI_V_BLOCK_TYPE:
+        if (a->n != b->n || a->dt != b->dt) return 0;
+        for (i = 0; i < a->n; i++) { /* depth: of the text, against TMI_MAX_DEPTH */
+            tmi_tri_value x = tmi_tri_field(t, a, i), y = tmi_tri_field(t, b, i);
+            if (!tmi_tri_same(t, &x, &y)) return 0;
+        }
+        return 1;
+    default: return a->id == b->id;
+    }
+}
+
+static tmi_tri_value tmi_tri_fold_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
+    int less, same = tmi_tri_same(t, &a, &b);
+    if (op == TMI_PY_EQ) return tmi_tri_bool(same);
+    if (op == TMI_PY_NE) return tmi_tri_bool(!same);
+    if (a.kind == TMI_V_STR && b.kind == TMI_V_STR)
+        less = strcmp(tmi_string_at(t->strings, a.id), tmi_string_at(t->strings, b.id)) < 0;
+    else if (!tmi_tri_is_number(&a) || !tmi_tri_is_number(&b))
+        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "%s and %s cannot be compared",
+                                       tmi_tri_type_text(t, &a), tmi_tri_type_text(t, &b)),
+                            NULL);
+    else if (a.kind == TMI_V_FLOAT || b.kind == TMI_V_FLOAT) {
+        double x = tmi_tri_double(&a), y = tmi_tri_double(&b);
+        return tmi_tri_bool(op == TMI_PY_LT       ? x < y
+                                : op == TMI_PY_LE ? x <= y
+                                : op == TMI_PY_GT ? x > y
+                                                  : x >= y);
+    } else less = tmi_int_less(a.v.i, b.v.i);
+    return tmi_tri_bool(op == TMI_PY_LT       ? less
+                            : op == TMI_PY_LE ? less || same
+                            : op == TMI_PY_GT ? !less && !same
+                                              : !less);
+}
+
+/* Truth as Python has it, of what is known while compiling. */
+static int tmi_tri_is_true(const tmi_tri *t, const tmi_tri_value *v) {
+    switch (v->kind) {
+    case TMI_V_INT: case TMI_V_BOOL: return (v->v.i.lo | (uint64_t)v->v.i.hi) != 0;
+    case TMI_V_FLOAT: return v->v.f != 0;
+    case TMI_V_STR: return v->id != 0;
+    case TMI_V_TUPLE: return v->n != 0;
+    case TMI_V_NONE: return 0;
+    default: (void)t; return 1;
+    }
+}
+
+/* As Python's str() gives it, for f-strings and messages. */
+static void tmi_tri_put_value(tmi_tri *t, tmi_text *text, const tmi_tri_value *v) {
+    uint32_t i;
+    switch (v->kind) {
+    case TMI_V_INT:
+        if (!tmi_int_fits(v->v.i)) tmi_put_str(text, "a large number");
+        else tmi_put(text, "%lld", (long long)v->v.i.lo);
+        break;
+    case TMI_V_BOOL: tmi_put_str(text, v->v.i.lo ? "True" : "False"); break;
+    case TMI_V_FLOAT: tmi_put_float(text, &tmi_float_formats[TMI_F_F64], tmi_tri_float_bits(TMI_F_F64, v->v.f)); break;
+    case TMI_V_STR: tmi_put_str(text, tmi_string_at(t->strings, v->id)); break;
+    case TMI_V_NONE: tmi_put_str(text, "None"); break;
+    case TMI_V_DTYPE: tmi_put_str(text, TMI_DTYPE(t, v->dt)->text); break;
+    case TMI_V_TUPLE:
+        tmi_put_char(text, '(');
+        for (i = 0; i < v->n; i++) {
+            tmi_tri_value one = tmi_tri_field(t, v, i);
+            if (i) tmi_put_str(text, ", ");
+            tmi_tri_put_value(t, text, &one); /* depth: of the text */
+        }
+        tmi_put_char(text, ')');
+        break;
+    default: tmi_put_str(text, tmi_tri_type_text(t, v)); break;
+    }
+}
+
+/* -- Regions -------------------------------------------------------------------------------------------- */
+
+/* A new block in a new region of `op`, at hand from now on. */
+static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *types, uint32_t n) {
+    uint32_t block = tmi_block_new(t->job, t->m, tmi_region_new(t->job, t->m, op)), i, *v;
+    v = tmi_make_block_args(t->b, block, types, n);
+    for (i = 0; i < n; i++) tmi_make_number(t->b, v[i]);
+    t->b->p.block = block;
+    return block;
+}
+
+#endif /* TMETAL_TRITON */
+
+#define TMI_STAMP_TENSOR 0u
+
+/*==============================================================================
+ * >>tl  [16]  triton.language: one row a function
+ *
+ * gives   tmi_tl_named(), tmi_tl_call(), tmi_tl_attribute(): functions and members by name
+ * uses    >>tensor
+ *
+ * A row is a function of ours in C, or its text in Triton's Python, which is walked as a kernel's own
+ * functions are. Parameters of the first kind are written as Python writes them: "x, y=None, *rest".
+ *============================================================================*/
+
+#ifdef TMETAL_TRITON
+
+struct tmi_tl_row;
+typedef tmi_tri_value (*tmi_tl_fn)(tmi_tri *t, const struct tmi_tl_row *row, const tmi_tri_value *in);
+
+typedef struct tmi_tl_row {
+    const char *space;  /* "tl", "triton", "libdevice", "math", "target", "": Python's own */
+    const char *name;
+    uint8_t     is_method; /* x.name(...) means name(x, ...) */
+    const char *params; /* of `fn`; the text says its own */
+    tmi_tl_fn   fn;     /* NULL: `text` */
+    int         arg;    /* that rows of one function differ in */
+    const char *text;
+} tmi_tl_row;
+
+static tmi_tri_value tmi_tl_wrong(tmi_tri *t, const tmi_tl_row *row, int code, const char *what,
+                                  const char *help) {
+    return tmi_tri_fail(t, code, tmi_format(t->job, 1, "%s: %s", row->name, what), help);
+}
+
+/* A number known while compiling, of parameter `what`. */
+static int64_t tmi_tl_int(tmi_tri *t, const tmi_tri_value *v, const char *what) {
+    return tmi_tri_small(t, v, what);
+}
+
+static int tmi_tl_is_true(tmi_tri *t, const tmi_tri_value *v) { return tmi_tri_is_true(t, v); }
+
+/* Sizes from a tuple, or from the values themselves where a single tuple was not given. */
+static uint32_t tmi_tl_sizes(tmi_tri *t, const tmi_tri_value *v, uint32_t *dims) {
+    tmi_tri_value list = *v, one;
+    uint32_t      i;
+    uint64_t      numel = 1;
+    if (list.kind == TMI_V_TUPLE && list.n == 1 && tmi_tri_field(t, &list, 0).kind == TMI_V_TUPLE)
+        list = tmi_tri_field(t, &list, 0);
+    if (list.kind != TMI_V_TUPLE) {
+        one = list;
+        list = tmi_tri_list(t, TMI_V_TUPLE, &one, 1);
+    }
+    if (list.n > TMI_MAX_RANK) {
+        (void)tmi_tri_fail(t, TMETAL_E_PY_SHAPE, "a shape of too many axes", NULL);
+        return 0;
+    }
+    for (i = 0; i < list.n && !t->bad; i++) {
+        int64_t n;
+        one = tmi_tri_field(t, &list, i);
+        n = tmi_tri_small(t, &one, "a size");
+        if (!t->bad && (n < 1 || n & (n - 1)))
+            (void)tmi_tri_fail(t, TMETAL_E_PY_SHAPE,
+                               tmi_format(t->job, 1, "sizes must be powers of two, but axis %u has %lld", i,
+                                          (long long)n),
+                               "take triton.next_power_of_2 of it, and mask what is too much");
+        else if (!t->bad && (numel *= (uint64_t)n) > TMI_MAX_NUMEL)
+            (void)tmi_tri_fail(t, TMETAL_E_PY_SHAPE,
+                               tmi_format(t->job, 1, "a tensor has at most %u elements", TMI_MAX_NUMEL), NULL);
+        else dims[i] = (uint32_t)n;
+    }
+    return t->bad ? 0 : list.n;
+}
+
+/* An axis, negative ones from the end; the rank where there was a fault. */
+static uint32_t tmi_tl_axis(tmi_tri *t, const tmi_tri_value *v, uint32_t rank) {
+    int64_t a = tmi_tri_small(t, v, "an axis");
+    if (t->bad) return 0;
+    if (a < 0) a += rank;
+    if (a >= 0 && a < (int64_t)rank) return (uint32_t)a;
+    (void)tmi_tri_fail(t, TMETAL_E_PY_SHAPE,
+                       tmi_format(t->job, 1, "no axis %lld in a tensor of rank %u",
+                                  (long long)(a < 0 ? a - (int64_t)rank : a), rank),
+                       NULL);
+    return 0;
+}
+
+static const char *tmi_tl_str(tmi_tri *t, const tmi_tri_value *v) {
+    return v->kind == TMI_V_STR ? tmi_string_at(t->strings, v->id) : "";
+}
+
+static uint32_t tmi_tl_dtype(tmi_tri *t, const tmi_tri_value *v) {
+    if (v->kind == TMI_V_DTYPE) return v->dt;
+    (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                       tmi_format(t->job, 1, "a dtype is wanted, such as tl.float32, not %s",
+                                  tmi_tri_type_text(t, v)),
+                       NULL);
+    return 0;
+}
+
+/* -- Programs and blocks ----------------------------------------------------------------------------------------- */
+
+static tmi_tri_value tmi_tl_program(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    int64_t  axis = tmi_tl_int(t, &in[0], "the axis of a program");
+    uint32_t v;
+    if (!t->bad && (axis < 0 || axis > 2))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
+                            tmi_format(t->job, 1, "axis must be 0, 1 or 2, not %lld", (long long)axis), NULL);
+    v = tmi_tri_op(t, (uint32_t)row->arg, NULL, 0, t->m->t_i32);
+    if (v) tmi_op_set_int(t->job, t->m, tmi_def(t->m, v), "axis", t->m->t_i32, axis);
+    return tmi_tri_tensor(v, TMI_INT32);
+}
+
+static tmi_tri_value tmi_tl_arange(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    int64_t  a, b;
+    uint32_t n, v;
+    if (!tmi_tri_is_const(&in[0]) || !tmi_tri_is_const(&in[1]))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "both ends must be known while compiling",
+                            "annotate the parameter with tl.constexpr: BLOCK: tl.constexpr");
+    a = tmi_tl_int(t, &in[0], "the begin of tl.arange");
+    b = tmi_tl_int(t, &in[1], "the end of tl.arange");
+    if (t->bad) return in[0];
+    if (b <= a || a < -2147483647LL - 1 || b > 2147483647LL)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
+                            tmi_format(t->job, 1, "from %lld to %lld is no range of int32", (long long)a,
+                                       (long long)b),
+                            NULL);
+    if ((b - a) & (b - a - 1))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1, "%lld elements: the number must be a power of two",
+                                       (long long)(b - a)),
+                            "take triton.next_power_of_2 of it, and mask what is too much");
+    if (b - a > TMI_MAX_NUMEL)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1, "a tensor has at most %u elements", TMI_MAX_NUMEL), NULL);
+    n = (uint32_t)(b - a);
+    v = tmi_tri_op(t, TMI_OP_RANGE, NULL, 0, tmi_type_tensor(t->job, t->m, t->m->t_i32, &n, 1));
+    if (v) {
+        tmi_op_set_int(t->job, t->m, tmi_def(t->m, v), "start", t->m->t_i32, a);
+        tmi_op_set_int(t->job, t->m, tmi_def(t->m, v), "end", t->m->t_i32, b);
+    }
+    return tmi_tri_tensor(v, TMI_INT32);
+}
+
+static tmi_tri_value tmi_tl_full(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    uint32_t      dims[TMI_MAX_RANK], dt = tmi_tl_dtype(t, &in[2]), rank = tmi_tl_sizes(t, &in[0], dims), type;
+    tmi_tri_value v;
+    (void)row;
+    if (t->bad) return in[0];
+    type = tmi_tri_shape_type(t, dt, dims, rank);
+    if (tmi_tri_is_number(&in[1])) return tmi_tri_tensor(tmi_tri_const(t, type, dt, &in[1]), dt);
+    v = tmi_tri_cast(t, in[1], dt);
+    if (t->bad) return v;
+    if (tmi_tri_rank(t, &v)) {
+        if (tmi_numel(t->m, tmi_tri_type(t, &v)) != 1)
+            return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "its value must be one number", NULL);
+        v.ir = tmi_tri_op1(t, TMI_OP_UNSPLAT, v.ir, tmi_elem(t->m, tmi_tri_type(t, &v)));
+    }
+    return rank ? tmi_tri_tensor(tmi_tri_splat(t, v.ir, type), dt) : v;
+}
+
+static tmi_tri_value tmi_tl_cast(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    uint32_t      dt = tmi_tl_dtype(t, &in[1]);
+    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]);
+    const char   *rounding = in[2].kind == TMI_V_STR ? tmi_tl_str(t, &in[2]) : NULL;
+    int           narrows;
+    if (t->bad) return v;
+    if (tmi_tl_is_true(t, &in[3]) && v.dt != dt && !tmi_tri_is_ptr(t, v.dt) && !tmi_tri_is_ptr(t, dt)) {
+        if (TMI_DTYPE(t, v.dt)->bits != TMI_DTYPE(t, dt)->bits)
+            return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                                tmi_format(t->job, 1, "a bitcast from %s to %s changes the number of bits",
+                                           TMI_DTYPE(t, v.dt)->text, TMI_DTYPE(t, dt)->text),
+                                NULL);
+        return tmi_tri_cast_op(t, TMI_OP_TTBITCAST, v, dt);
+    }
+    narrows = tmi_tri_is_float(t, v.dt) && tmi_tri_is_float(t, dt) &&
+        TMI_DTYPE(t, v.dt)->bits > TMI_DTYPE(t, dt)->bits;
+    if (rounding && strcmp(rounding, "rtne") != 0 && strcmp(rounding, "rtz") != 0)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "fp_downcast_rounding is \"rtne\" or \"rtz\"", NULL);
+    if (rounding && !narrows)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
+                            "fp_downcast_rounding is for casts to a narrower float type", NULL);
+    if (v.dt == dt) return v;
+    return tmi_tri_cast_any(t, v, dt, rounding && strcmp(rounding, "rtz") == 0);
+}
+
+/* -- Shapes ------------------------------------------------------------------------------------------------------- */
+
+static tmi_tri_value tmi_tl_expand_dims(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]), one;
+    uint32_t      n = in[1].kind == TMI_V_TUPLE ? in[1].n : 1, i, k, axis[TMI_MAX_RANK], rank;
+    if (t->bad) return v;
+    rank = tmi_tri_rank(t, &v) + n;
+    if (rank > TMI_MAX_RANK) return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "too many axes", NULL);
+    for (i = 0; i < n; i++) {
+        one = in[1].kind == TMI_V_TUPLE ? tmi_tri_field(t, &in[1], i) : in[1];
+        axis[i] = tmi_tl_axis(t, &one, rank);
+        for (k = i; k && axis[k - 1] > axis[k]; k--) {
+            uint32_t x = axis[k];
+            axis[k] = axis[k - 1];
+            axis[k - 1] = x;
+        }
+    }
+    for (i = 0; i < n && !t->bad; i++) {
+        if (i && axis[i] == axis[i - 1]) return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "an axis stands twice", NULL);
+        v = tmi_tri_expand(t, v, axis[i]);
+    }
+    return v;
+}
+
+static tmi_tri_value tmi_tl_broadcast_to(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    uint32_t dims[TMI_MAX_RANK], rank = tmi_tl_sizes(t, &in[1], dims);
+    (void)row;
+    return t->bad ? in[0] : tmi_tri_broadcast_to(t, tmi_tri_to_tensor(t, in[0]), dims, rank);
+}
+
+static tmi_tri_value tmi_tl_broadcast(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value v[2];
+    (void)row;
+    v[0] = tmi_tri_to_tensor(t, in[0]);
+    v[1] = tmi_tri_to_tensor(t, in[1]);
+    if (!tmi_tri_broadcast(t, &v[0], &v[1])) return v[0];
+    return tmi_tri_list(t, TMI_V_TUPLE, v, 2);
+}
+
+/* arg 1: view, which may reorder. */
+static tmi_tri_value tmi_tl_reshape(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]);
+    uint32_t      dims[TMI_MAX_RANK], rank = tmi_tl_sizes(t, &in[1], dims), type, i;
+    uint64_t      numel = 1;
+    if (t->bad) return v;
+    for (i = 0; i < rank; i++) numel *= dims[i];
+    if (numel != tmi_numel(t->m, tmi_tri_type(t, &v)))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1, "%s has %llu elements, the new shape %llu",
+                                       tmi_tri_type_text(t, &v),
+                                       (unsigned long long)tmi_numel(t->m, tmi_tri_type(t, &v)),
+                                       (unsigned long long)numel),
+                            NULL);
+    if (!tmi_tri_rank(t, &v)) return rank ? tmi_tri_broadcast_to(t, v, dims, rank) : v;
+    type = tmi_tri_shape_type(t, v.dt, dims, rank);
+    if (!rank) return tmi_tri_tensor(tmi_tri_op1(t, TMI_OP_UNSPLAT, v.ir, type), v.dt);
+    v.ir = tmi_tri_op1(t, TMI_OP_RESHAPE, v.ir, type);
+    if (v.ir && (row->arg || tmi_tl_is_true(t, &in[2])))
+        tmi_op_set_attr(t->job, t->m, tmi_def(t->m, v.ir), "allow_reorder",
+                        tmi_attr_new(t->job, t->m, TMI_A_UNIT, 0, 0));
+    return tmi_tri_tensor(v.ir, v.dt);
+}
+
+static tmi_tri_value tmi_tl_permuted(tmi_tri *t, tmi_tri_value v, const uint32_t *order, uint32_t rank) {
+    uint32_t dims[TMI_MAX_RANK], out[TMI_MAX_RANK], i, attr, word = t->m->words->n;
+    (void)tmi_tri_dims(t, &v, dims);
+    for (i = 0; i < rank; i++) out[i] = dims[order[i]];
+    v.ir = tmi_tri_op1(t, TMI_OP_TRANS, v.ir, tmi_tri_shape_type(t, v.dt, out, rank));
+    if (!v.ir) return tmi_tri_tensor(0, v.dt);
+    attr = tmi_attr_new(t->job, t->m, TMI_A_LIST, t->m->t_i32, word);
+    TMI_ATTR(t->m, attr)->n = rank;
+    for (i = 0; i < rank; i++) *(uint64_t *)tmi_vec_add(t->job, t->m->words) = order[i];
+    tmi_op_set_attr(t->job, t->m, tmi_def(t->m, v.ir), "order", attr);
+    return v;
+}
+
+/* trans(x, *dims), permute(x, *dims); x.T. */
+static tmi_tri_value tmi_tl_trans(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]), list = in[1], one;
+    uint32_t      order[TMI_MAX_RANK], rank, i, k;
+    if (t->bad) return v;
+    rank = tmi_tri_rank(t, &v);
+    if (list.kind == TMI_V_TUPLE && list.n == 1 && tmi_tri_field(t, &list, 0).kind == TMI_V_TUPLE)
+        list = tmi_tri_field(t, &list, 0);
+    if (list.kind != TMI_V_TUPLE || !list.n) {
+        if (rank < 2) return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "wants at least two axes", NULL);
+        for (i = 0; i < rank; i++) order[i] = i;
+        order[rank - 2] = rank - 1;
+        order[rank - 1] = rank - 2;
+        return tmi_tl_permuted(t, v, order, rank);
+    }
+    for (i = 0; i < list.n && i < rank && !t->bad; i++) {
+        one = tmi_tri_field(t, &list, i);
+        order[i] = tmi_tl_axis(t, &one, rank);
+        for (k = 0; k < i && order[k] != order[i]; k++) {}
+        if (k < i) break;
+    }
+    if (t->bad) return v;
+    if (i < list.n || list.n != rank)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1, "the axes are no permutation of %u", rank), NULL);
+    return tmi_tl_permuted(t, v, order, rank);
+}
+
+/* -- Elementwise ----------------------------------------------------------------------------------------------------- */
+
+/* Functions of one float, f32 and f64 alone; arg: the op. */
+static tmi_tri_value tmi_tl_math(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]);
+    if (t->bad) return v;
+    if (v.dt != TMI_FP32 && v.dt != TMI_FP64 && !t->is_method)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "wants fp32 or fp64, not %s", TMI_DTYPE(t, v.dt)->text),
+                            "cast with .to(tl.float32) before, and back behind");
+    if (!tmi_tri_is_float(t, v.dt))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "wants floats, not %s", TMI_DTYPE(t, v.dt)->text), NULL);
+    return tmi_tri_tensor(tmi_tri_op1(t, (uint32_t)row->arg, v.ir, tmi_tri_type(t, &v)), v.dt);
+}
+
+static tmi_tri_value tmi_tl_where(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value c = tmi_tri_cast(t, in[0], TMI_INT1), x = in[1], y = in[2];
+    uint32_t      ops[3];
+    (void)row;
+    if (t->bad) return c;
+    if (x.kind == TMI_V_TENSOR && y.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, x.dt) && x.dt == y.dt)
+        (void)tmi_tri_broadcast(t, &x, &y);
+    else if (!tmi_tri_unite(t, &x, &y, TMI_PY_ADD)) return c;
+    if (tmi_tri_rank(t, &c)) {
+        (void)tmi_tri_broadcast(t, &c, &x);
+        (void)tmi_tri_broadcast(t, &x, &y);
+        (void)tmi_tri_broadcast(t, &c, &x);
+    } else if (tmi_tri_rank(t, &x)) c = tmi_tri_splat_to(t, c, tmi_tri_type(t, &x));
+    if (t->bad) return c;
+    ops[0] = c.ir;
+    ops[1] = x.ir;
+    ops[2] = y.ir;
+    return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_SELECT, ops, 3, tmi_tri_type(t, &x)), x.dt);
+}
+
+/* The larger or smaller of two; arg 1: minimum. in[2]: whether NaN wins. */
+static tmi_tri_value tmi_tl_extreme(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    static const uint16_t ops[2][4] = {{TMI_OP_MAXNUMF, TMI_OP_MAXIMUMF, TMI_OP_MAXSI, TMI_OP_MAXUI},
+                                       {TMI_OP_MINNUMF, TMI_OP_MINIMUMF, TMI_OP_MINSI, TMI_OP_MINUI}};
+    tmi_tri_value a = tmi_tri_to_tensor(t, in[0]), b = tmi_tri_to_tensor(t, in[1]);
+    uint32_t      dt;
+    if (t->bad) return a;
+    if (a.dt == TMI_BF16) a = tmi_tri_cast(t, a, TMI_FP32);
+    if (b.dt == TMI_BF16) b = tmi_tri_cast(t, b, TMI_FP32);
+    if ((dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD)) == 0) return a;
+    return tmi_tri_tensor(tmi_tri_op2(t,
+                                      ops[row->arg][tmi_tri_is_float(t, dt) ? tmi_tl_is_true(t, &in[2])
+                                                        : 2 + !TMI_DTYPE(t, dt)->is_signed],
+                                      a.ir, b.ir),
+                          dt);
+}
+
+static tmi_tri_value tmi_tl_abs(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]);
+    (void)row;
+    if (t->bad || (tmi_tri_is_int(t, v.dt) && !TMI_DTYPE(t, v.dt)->is_signed)) return v;
+    return tmi_tri_tensor(
+        tmi_tri_op1(t, tmi_tri_is_float(t, v.dt) ? TMI_OP_ABSF : TMI_OP_ABSI, v.ir, tmi_tri_type(t, &v)), v.dt);
+}
+
+/* An operator as a function; arg: which. */
+static tmi_tri_value tmi_tl_operator(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    if (tmi_tri_is_const(&in[0]) && tmi_tri_is_const(&in[1])) {
+        tmi_tri_value a = tmi_tri_to_tensor(t, in[0]);
+        return tmi_tri_binary(t, row->arg, a, in[1]);
+    }
+    return tmi_tri_binary(t, row->arg, in[0], in[1]);
+}
+
+/* -- Memory ------------------------------------------------------------------------------------------------------------ */
+
+/* Attribute `name` from a word; "" is the default. */
+static void tmi_tl_word(tmi_tri *t, const tmi_tl_row *row, uint32_t op, const char *name,
+                        const tmi_tri_value *v, const tmi_word *words) {
+    const char *given;
+    if (v->kind == TMI_V_NONE || v->kind == TMI_V_UNSET || t->bad || !op) return;
+    given = v->kind == TMI_V_STR ? tmi_tl_str(t, v) : "?";
+    if (!*given) return;
+    if (*given == '.') given++;
+    while (words->word && strcmp(words->word, given) != 0) words++;
+    if (!words->word) {
+        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, tmi_format(t->job, 1, "%s cannot be \"%s\"", name, given),
+                           NULL);
+        return;
+    }
+    tmi_op_set_int(t->job, t->m, op, name, t->m->t_i32, words->value);
+}
+
+static tmi_tri_value tmi_tl_pointers(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value p, int writes) {
+    if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "wants a pointer or a block of pointers, not %s",
+                                       tmi_tri_type_text(t, &p)),
+                            p.kind == TMI_V_DESC ? "a descriptor has desc.load([...]) and desc.store([...], x)"
+                                                 : "add offsets to a pointer parameter: x_ptr + offs");
+    if (writes && TMI_DTYPE(t, p.dt)->is_const)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "cannot store to a constant pointer", NULL);
+    /* truths lie in memory as bytes */
+    if (TMI_DTYPE(t, p.dt)->elem == TMI_INT1)
+        p = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, p,
+                            tmi_tri_pointer(t, TMI_INT8, TMI_DTYPE(t, p.dt)->is_const));
+    return p;
+}
+
+static tmi_tri_value tmi_tl_load_block(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in);
+static tmi_tri_value tmi_tl_store_block(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in);
+
+/* pointer, mask, other, boundary_check, padding_option, cache_modifier, eviction_policy, volatile */
+static tmi_tri_value tmi_tl_load(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value p = in[0], mask = in[1], other = in[2], r;
+    uint32_t      ops[3], n = 1, dt, op;
+    int           truth;
+    if (p.kind == TMI_V_BLOCK_PTR) return tmi_tl_load_block(t, row, in);
+    if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt)) return tmi_tl_pointers(t, row, p, 0);
+    truth = TMI_DTYPE(t, p.dt)->elem == TMI_INT1;
+    if (mask.kind == TMI_V_NONE && other.kind != TMI_V_NONE)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "`other` needs a mask", NULL);
+    if (in[3].kind == TMI_V_TUPLE && in[3].n)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "boundary_check is for block pointers", "use a mask");
+    if (mask.kind != TMI_V_NONE) mask = tmi_tri_to_tensor(t, mask);
+    if (other.kind != TMI_V_NONE) other = tmi_tri_to_tensor(t, other);
+    if (t->bad) return p;
+    if (!tmi_tri_rank(t, &p) && (tmi_tri_rank(t, &mask) || tmi_tri_rank(t, &other)))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "the pointer is one address, but its mask or `other` is a block",
+                            "add the offsets of the block to the pointer: x_ptr + offs");
+    if (mask.kind == TMI_V_TENSOR) (void)tmi_tri_broadcast(t, &p, &mask);
+    if (other.kind == TMI_V_TENSOR) (void)tmi_tri_broadcast(t, &p, &other);
+    if (mask.kind == TMI_V_TENSOR) (void)tmi_tri_broadcast(t, &p, &mask);
+    p = t->bad ? p : tmi_tl_pointers(t, row, p, 0);
+    if (t->bad) return p;
+    dt = TMI_DTYPE(t, p.dt)->elem;
+    if (mask.kind == TMI_V_TENSOR && mask.dt != TMI_INT1)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "its mask must be truths, not %s", TMI_DTYPE(t, mask.dt)->text),
+                            "compare: mask=offs < n");
+    if (other.kind == TMI_V_TENSOR) other = tmi_tri_cast(t, other, dt);
+    ops[0] = p.ir;
+    if (mask.kind == TMI_V_TENSOR) ops[n++] = mask.ir;
+    if (other.kind == TMI_V_TENSOR) ops[n++] = other.ir;
+    r = tmi_tri_tensor(tmi_tri_op(t, TMI_OP_LOAD, ops, n, tmi_tri_ir_like(t, tmi_tri_type(t, &p), dt)), dt);
+    if (t->bad) return r;
+    op = tmi_def(t->m, r.ir);
+    tmi_tl_word(t, row, op, "cache", &in[5], tmi_words_cache);
+    tmi_tl_word(t, row, op, "evict", &in[6], tmi_words_evict);
+    if (tmi_tl_is_true(t, &in[7]))
+        tmi_op_set_attr(t->job, t->m, op, "isVolatile", tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1, 1));
+    return truth ? tmi_tri_truth(t, r) : r;
+}
+
+/* pointer, value, mask, boundary_check, cache_modifier, eviction_policy */
+static tmi_tri_value tmi_tl_store(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value p = in[0], v, mask = in[2];
+    uint32_t      ops[3], n = 2, dims[TMI_MAX_RANK], rank, op;
+    if (p.kind == TMI_V_BLOCK_PTR) return tmi_tl_store_block(t, row, in);
+    if (p.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, p.dt) && TMI_DTYPE(t, p.dt)->is_const)
+        return tmi_tl_pointers(t, row, p, 1);
+    v = tmi_tri_to_tensor(t, in[1]);
+    if (mask.kind != TMI_V_NONE) mask = tmi_tri_to_tensor(t, mask);
+    if (t->bad) return p;
+    if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt)) return tmi_tl_pointers(t, row, p, 1);
+    rank = tmi_tri_dims(t, &p, dims);
+    if (!rank && (tmi_tri_rank(t, &v) || tmi_tri_rank(t, &mask)))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1, "the pointer is one address, but what is stored is %s",
+                                       tmi_tri_type_text(t, tmi_tri_rank(t, &v) ? &v : &mask)),
+                            "add the offsets of the block to the pointer: y_ptr + offs");
+    v = tmi_tri_broadcast_to(t, v, dims, rank);
+    if (mask.kind == TMI_V_TENSOR) mask = tmi_tri_broadcast_to(t, mask, dims, rank);
+    p = t->bad ? p : tmi_tl_pointers(t, row, p, 1);
+    if (t->bad) return p;
+    if (mask.kind == TMI_V_TENSOR && mask.dt != TMI_INT1)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "its mask must be truths, not %s", TMI_DTYPE(t, mask.dt)->text),
+                            "compare: mask=offs < n");
+    v = tmi_tri_cast(t, v, TMI_DTYPE(t, p.dt)->elem);
+    ops[0] = p.ir;
+    ops[1] = v.ir;
+    if (mask.kind == TMI_V_TENSOR) ops[n++] = mask.ir;
+    if (t->bad) return p;
+    op = tmi_tri_draft(t, TMI_OP_STORE, ops, n);
+    tmi_tl_word(t, row, op, "cache", &in[4], tmi_words_cache);
+    tmi_tl_word(t, row, op, "evict", &in[5], tmi_words_evict);
+    return tmi_tri_of(TMI_V_NONE);
+}
+
+static tmi_tri_value tmi_tl_load_block(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    (void)in;
+    return tmi_tl_wrong(t, row, TMETAL_E_PY_NOT_YET, "block pointers", NULL);
+}
+
+static tmi_tri_value tmi_tl_store_block(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    (void)in;
+    return tmi_tl_wrong(t, row, TMETAL_E_PY_NOT_YET, "block pointers", NULL);
+}
+
+/* -- Products ------------------------------------------------------------------------------------------------------------ */
+
+/* input, other, acc, input_precision, allow_tf32, max_num_imprecise_acc, out_dtype */
+static tmi_tri_value tmi_tl_dot(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value a = in[0], b = in[1], acc = in[2];
+    uint32_t      da[TMI_MAX_RANK], db[TMI_MAX_RANK], dims[3], rank, dt, out, ops[3], op;
+    if (a.kind != TMI_V_TENSOR || b.kind != TMI_V_TENSOR)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants two tensors", NULL);
+    rank = tmi_tri_dims(t, &a, da);
+    if (rank != tmi_tri_dims(t, &b, db) || rank < 2 || rank > 3)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1, "wants two matrices, or two batches of them, not %s and %s",
+                                       tmi_tri_type_text(t, &a), tmi_tri_type_text(t, &b)),
+                            NULL);
+    if (da[rank - 1] != db[rank - 2] || (rank == 3 && da[0] != db[0]))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1, "%s times %s: the inner sizes differ (%u and %u)",
+                                       tmi_tri_type_text(t, &a), tmi_tri_type_text(t, &b), da[rank - 1],
+                                       db[rank - 2]),
+                            NULL);
+    if (a.dt != b.dt && !(tmi_tri_is_fp8(t, a.dt) && tmi_tri_is_fp8(t, b.dt)))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "both must have one type, not %s and %s",
+                                       TMI_DTYPE(t, a.dt)->text, TMI_DTYPE(t, b.dt)->text),
+                            "cast one of them with .to()");
+    if (da[rank - 1] < (TMI_DTYPE(t, a.dt)->bits == 8 ? 32u : 16u))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1, "the inner size is %u, but at least %u is wanted", da[rank - 1],
+                                       TMI_DTYPE(t, a.dt)->bits == 8 ? 32u : 16u),
+                            "use larger blocks, or multiply and tl.sum");
+    dt = in[6].kind == TMI_V_DTYPE ? in[6].dt : TMI_FP32;
+    out = a.dt == TMI_INT8 ? TMI_INT32 : a.dt == TMI_FP64 ? TMI_FP64 : a.dt == TMI_FP32 || a.dt == TMI_BF16 ? TMI_FP32 : dt;
+    if ((tmi_tri_is_int(t, a.dt) && a.dt != TMI_INT8) || (!tmi_tri_is_float(t, a.dt) && !tmi_tri_is_int(t, a.dt)))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "%s cannot be multiplied: int8 or floats", TMI_DTYPE(t, a.dt)->text),
+                            NULL);
+    if (out == TMI_BF16) return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "out_dtype cannot be bfloat16", NULL);
+    dims[0] = da[0];
+    dims[rank - 2] = da[rank - 2];
+    dims[rank - 1] = db[rank - 1];
+    if (acc.kind == TMI_V_NONE)
+        acc = tmi_tri_tensor(tmi_tri_const_bits(t, tmi_tri_shape_type(t, out, dims, rank), out, 0), out);
+    else if (acc.kind != TMI_V_TENSOR || acc.dt != out ||
+             tmi_tri_type(t, &acc) != tmi_tri_shape_type(t, out, dims, rank))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "acc is %s, but the product is %s", tmi_tri_type_text(t, &acc),
+                                       tmi_type_text(t->job, t->m, tmi_tri_shape_type(t, out, dims, rank))),
+                            "give out_dtype the type of acc");
+    ops[0] = a.ir;
+    ops[1] = b.ir;
+    ops[2] = acc.ir;
+    acc.ir = tmi_tri_op(t, TMI_OP_DOT, ops, 3, tmi_tri_type(t, &acc));
+    if (t->bad) return acc;
+    op = tmi_def(t->m, acc.ir);
+    if (in[3].kind == TMI_V_STR) tmi_tl_word(t, row, op, "inputPrecision", &in[3], tmi_words_precision);
+    else
+        tmi_op_set_int(t->job, t->m, op, "inputPrecision", t->m->t_i32,
+                       in[4].kind == TMI_V_NONE || tmi_tl_is_true(t, &in[4]) ? 0 : 2);
+    return acc;
+}
+
+/* -- Reductions ------------------------------------------------------------------------------------------------------------ */
+
+/* input, axis, combine_fn, and of reduce keep_dims, of associative_scan reverse. arg: the op. */
+static tmi_tri_value tmi_tl_combine(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value list = in[0], one, r;
+    uint32_t      n, i, axis, base = t->arg.n, *ids, *types, op, outer, block, dims[TMI_MAX_RANK], rank, k;
+    int           is_scan = row->arg == TMI_OP_SCAN, is_tuple = list.kind == TMI_V_TUPLE, all = 0;
+    tmi_tri_value *v;
+    if (!is_tuple) list = tmi_tri_list(t, TMI_V_TUPLE, &in[0], 1);
+    n = list.n;
+    v = TMI_NEW(t->job, tmi_tri_value, 3 * n + 1);
+    ids = TMI_NEW(t->job, uint32_t, n + 1);
+    types = TMI_NEW(t->job, uint32_t, 2 * n + 1);
+    for (i = 0; i < n; i++) v[i] = tmi_tri_to_tensor(t, tmi_tri_field(t, &list, i));
+    if (t->bad || !n) return in[0];
+    if (in[1].kind == TMI_V_NONE && !is_scan) { /* all elements */
+        all = 1;
+        for (i = 0; i < n; i++) {
+            uint32_t flat = (uint32_t)tmi_numel(t->m, tmi_tri_type(t, &v[i]));
+            rank = tmi_tri_rank(t, &v[i]);
+            if (!rank) v[i] = tmi_tri_broadcast_to(t, v[i], &flat, 1);
+            else {
+                v[i].ir = tmi_tri_op1(t, TMI_OP_RESHAPE, v[i].ir, tmi_tri_shape_type(t, v[i].dt, &flat, 1));
+                if (v[i].ir)
+                    tmi_op_set_attr(t->job, t->m, tmi_def(t->m, v[i].ir), "allow_reorder",
+                                    tmi_attr_new(t->job, t->m, TMI_A_UNIT, 0, 0));
+            }
+        }
+        axis = 0;
+    } else axis = tmi_tl_axis(t, &in[1], tmi_tri_rank(t, &v[0]));
+    if (t->bad) return in[0];
+    for (i = 0; i < n; i++) {
+        if (!tmi_same_shape(t->m, tmi_tri_type(t, &v[0]), tmi_tri_type(t, &v[i])))
+            return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "all inputs must have one shape", NULL);
+        ids[i] = v[i].ir;
+        types[i] = types[n + i] = tmi_elem(t->m, tmi_tri_type(t, &v[i]));
+    }
+    op = tmi_tri_draft(t, (uint32_t)row->arg, ids, n);
+    tmi_op_set_int(t->job, t->m, op, "axis", t->m->t_i32, axis);
+    if (is_scan)
+        tmi_op_set_attr(t->job, t->m, op, "reverse",
+                        tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1, (uint64_t)tmi_tl_is_true(t, &in[3])));
+    outer = t->b->p.block;
+    block = tmi_tri_open_region(t, op, types, 2 * n);
+    for (i = 0; i < 2 * n; i++) {
+        tmi_tri_arg *a = (tmi_tri_arg *)tmi_vec_add(t->job, &t->arg);
+        a->v = tmi_tri_tensor(tmi_block_arg(t->m, block, i), v[i % n].dt);
+    }
+    r = t->walk(t, in[2], base);
+    tmi_base_vec_cut(&t->arg, base);
+    if (t->bad) return r;
+    if (r.kind != TMI_V_TUPLE) r = tmi_tri_list(t, TMI_V_TUPLE, &r, 1);
+    for (i = 0; i < n && r.n == n && !t->bad; i++) {
+        one = tmi_tri_to_tensor(t, tmi_tri_field(t, &r, i));
+        if (!t->bad && (one.dt != v[i].dt || tmi_tri_rank(t, &one))) break;
+        ids[i] = one.ir;
+    }
+    if (t->bad) return r;
+    if (r.n != n || i < n)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            "its function must return what it takes: one scalar of each input's type", NULL);
+    (void)tmi_make_end_op(t->b, is_scan ? TMI_OP_SCAN_RETURN : TMI_OP_REDUCE_RETURN, ids, n);
+    t->b->p.block = outer;
+    for (i = 0; i < n; i++) {
+        rank = tmi_tri_dims(t, &v[i], dims);
+        if (!is_scan) {
+            for (k = axis; k + 1 < rank; k++) dims[k] = dims[k + 1];
+            rank--;
+        }
+        types[i] = tmi_tri_shape_type(t, v[i].dt, dims, rank);
+    }
+    (void)tmi_tri_results(t, op, types, n);
+    for (i = 0; i < n; i++) {
+        v[i] = tmi_tri_tensor(tmi_out(t->m, TMI_OP(t->m, op), i), v[i].dt);
+        if (is_scan || !tmi_tl_is_true(t, &in[3])) continue;
+        one = tmi_tri_field(t, &list, i);
+        for (k = all ? tmi_tri_rank(t, &one) : 1; k > 0; k--) v[i] = tmi_tri_expand(t, v[i], all ? 0 : axis);
+    }
+    return is_tuple ? tmi_tri_list(t, TMI_V_TUPLE, v, n) : v[0];
+}
+
+/* -- Compile time ------------------------------------------------------------------------------------------------------------ */
+
+/* What tl.range and Python's range give: begin, end, step, then what tl.range was told besides. */
+static tmi_tri_value tmi_tl_range(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value v[8];
+    uint32_t      i;
+    v[0] = in[1].kind == TMI_V_NONE ? tmi_tri_int(0) : in[0];
+    v[1] = in[1].kind == TMI_V_NONE ? in[0] : in[1];
+    v[2] = in[2].kind == TMI_V_NONE ? tmi_tri_int(1) : in[2];
+    for (i = 0; i < 5; i++) v[3 + i] = row->arg ? tmi_tri_of(TMI_V_NONE) : in[3 + i];
+    return tmi_tri_list(t, TMI_V_TUPLE, v, 8);
+}
+
+static tmi_tri_value tmi_tl_identity(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    (void)t;
+    (void)row;
+    return in[0];
+}
+
+static tmi_tri_value tmi_tl_static_assert(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    if (!tmi_tri_is_const(&in[0]))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "the condition is not known while compiling",
+                            "tl.device_assert checks values of the kernel");
+    if (!tmi_tl_is_true(t, &in[0])) return tmi_tri_fail(t, TMETAL_E_PY_ASSERT, tmi_tl_str(t, &in[1]), NULL);
+    return tmi_tri_of(TMI_V_NONE);
+}
+
+static tmi_tri_value tmi_tl_nothing(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    (void)t;
+    (void)row;
+    (void)in;
+    return tmi_tri_of(TMI_V_NONE);
+}
+
+static tmi_tri_value tmi_tl_len(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    if (in[0].kind != TMI_V_TUPLE) return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants a tuple", NULL);
+    return tmi_tri_int(in[0].n);
+}
+
+static tmi_tri_value tmi_tl_float(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    const char *s = tmi_tl_str(t, &in[0]);
+    double      sign = 1;
+    if (tmi_tri_is_number(&in[0])) return tmi_tri_float(tmi_tri_double(&in[0]));
+    if (*s == '-' || *s == '+') sign = *s++ == '-' ? -1 : 1;
+    if (strcmp(s, "inf") == 0 || strcmp(s, "infinity") == 0)
+        return tmi_tri_float(sign * tmi_tri_from_bits(TMI_F_F64, (uint64_t)0x7ff << 52));
+    if (strcmp(s, "nan") == 0) return tmi_tri_float(tmi_tri_from_bits(TMI_F_F64, (uint64_t)0x7ff8 << 48));
+    return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "wants a number, \"inf\" or \"nan\", known while compiling", NULL);
+}
+
+static tmi_tri_value tmi_tl_to_int(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    if (in[0].kind == TMI_V_INT || in[0].kind == TMI_V_BOOL) return tmi_tri_int_of(in[0].v.i);
+    if (in[0].kind == TMI_V_FLOAT && in[0].v.f > -9e18 && in[0].v.f < 9e18)
+        return tmi_tri_int((int64_t)in[0].v.f);
+    return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "wants a number that is known while compiling",
+                        "cast a tensor with .to(tl.int32)");
+}
+
+/* triton.cdiv and triton.next_power_of_2, of numbers. arg 1: the latter. */
+static tmi_tri_value tmi_tl_count(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    int64_t x, y = 1;
+    if (!tmi_tri_is_const(&in[0]) || !tmi_tri_is_const(&in[1]))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants numbers that are known while compiling",
+                            row->arg ? NULL : "tl.cdiv divides values of the kernel");
+    x = tmi_tl_int(t, &in[0], "its argument");
+    if (!row->arg) {
+        y = tmi_tl_int(t, &in[1], "its divisor");
+        if (!t->bad && !y) return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "division by zero", NULL);
+        return t->bad ? in[0] : tmi_tri_fold(t, TMI_PY_FLOORDIV, tmi_tri_int(x + y - 1), tmi_tri_int(y));
+    }
+    while (y < x && y < (int64_t)1 << 62) y *= 2;
+    return tmi_tri_int(x < 1 ? 0 : y);
+}
+
+/* -- The table --------------------------------------------------------------------------------------------------------------- */
+
+#define TMI_TL_METHOD 1
+/* clang-format off */
+static const tmi_tl_row tmi_tl_rows[] = {
+    /* programs and blocks */
+    {"tl", "program_id", 0, "axis", tmi_tl_program, TMI_OP_PID, NULL},
+    {"tl", "num_programs", 0, "axis", tmi_tl_program, TMI_OP_NPROGRAMS, NULL},
+    {"tl", "arange", 0, "start, end", tmi_tl_arange, 0, NULL},
+    {"tl", "full", 0, "shape, value, dtype", tmi_tl_full, 0, NULL},
+    {"tl", "cast", 1, "input, dtype, fp_downcast_rounding=None, bitcast=False", tmi_tl_cast, 0, NULL},
+    {"tl", "to", 1, "input, dtype, fp_downcast_rounding=None, bitcast=False", tmi_tl_cast, 0, NULL},
+    /* shapes */
+    {"tl", "expand_dims", 1, "input, axis", tmi_tl_expand_dims, 0, NULL},
+    {"tl", "broadcast_to", 1, "input, *shape", tmi_tl_broadcast_to, 0, NULL},
+    {"tl", "broadcast", 0, "input, other", tmi_tl_broadcast, 0, NULL},
+    {"tl", "reshape", 1, "input, *shape, can_reorder=False", tmi_tl_reshape, 0, NULL},
+    {"tl", "view", 1, "input, *shape", tmi_tl_reshape, 1, NULL},
+    {"tl", "trans", 1, "input, *dims", tmi_tl_trans, 0, NULL},
+    {"tl", "permute", 1, "input, *dims", tmi_tl_trans, 0, NULL},
+    /* elementwise */
+    {"tl", "add", 0, "input, other, sanitize_overflow=True", tmi_tl_operator, TMI_PY_ADD, NULL},
+    {"tl", "sub", 0, "input, other, sanitize_overflow=True", tmi_tl_operator, TMI_PY_SUB, NULL},
+    {"tl", "mul", 0, "input, other, sanitize_overflow=True", tmi_tl_operator, TMI_PY_MUL, NULL},
+    {"tl", "where", 0, "condition, x, y", tmi_tl_where, 0, NULL},
+    {"tl", "maximum", 0, "x, y, propagate_nan=None", tmi_tl_extreme, 0, NULL},
+    {"tl", "minimum", 0, "x, y, propagate_nan=None", tmi_tl_extreme, 1, NULL},
+    {"tl", "abs", 1, "x", tmi_tl_abs, 0, NULL},
+    {"tl", "exp", 1, "x", tmi_tl_math, TMI_OP_EXP, NULL},
+    {"tl", "exp2", 1, "x", tmi_tl_math, TMI_OP_EXP2, NULL},
+    {"tl", "log", 1, "x", tmi_tl_math, TMI_OP_LOG, NULL},
+    {"tl", "log2", 1, "x", tmi_tl_math, TMI_OP_LOG2, NULL},
+    {"tl", "sin", 1, "x", tmi_tl_math, TMI_OP_SIN, NULL},
+    {"tl", "cos", 1, "x", tmi_tl_math, TMI_OP_COS, NULL},
+    {"tl", "sqrt", 1, "x", tmi_tl_math, TMI_OP_SQRT, NULL},
+    {"tl", "rsqrt", 1, "x", tmi_tl_math, TMI_OP_RSQRT, NULL},
+    {"tl", "erf", 1, "x", tmi_tl_math, TMI_OP_ERF, NULL},
+    {"tl", "floor", 1, "x", tmi_tl_math, TMI_OP_FLOOR, NULL},
+    {"tl", "ceil", 1, "x", tmi_tl_math, TMI_OP_CEIL, NULL},
+    /* memory */
+    {"tl", "load", 0, "pointer, mask=None, other=None, boundary_check=(), padding_option='', "
+                      "cache_modifier='', eviction_policy='', volatile=False", tmi_tl_load, 0, NULL},
+    {"tl", "store", 1, "pointer, value, mask=None, boundary_check=(), cache_modifier='', "
+                       "eviction_policy=''", tmi_tl_store, 0, NULL},
+    /* products, reductions */
+    {"tl", "dot", 0, "input, other, acc=None, input_precision=None, allow_tf32=None, "
+                     "max_num_imprecise_acc=None, out_dtype=float32", tmi_tl_dot, 0, NULL},
+    {"tl", "reduce", 1, "input, axis, combine_fn, keep_dims=False", tmi_tl_combine, TMI_OP_REDUCE, NULL},
+    {"tl", "associative_scan", 1, "input, axis, combine_fn, reverse=False", tmi_tl_combine, TMI_OP_SCAN, NULL},
+    {"tl", "_sum_combine", 0, NULL, NULL, 0, "def _sum_combine(a, b):\n  return a + b\n"},
+    {"tl", "sum", 1, NULL, NULL, 0,
+     "def sum(input, axis=None, keep_dims=False, dtype: constexpr = None):\n"
+     "  if dtype is not None:\n"
+     "    input = input.to(dtype)\n"
+     "  elif input.dtype.is_int() and input.dtype.int_bitwidth < 32:\n"
+     "    input = input.to(int32 if input.dtype.is_int_signed() else uint32)\n"
+     "  return reduce(input, axis, _sum_combine, keep_dims)\n"},
+    {"tl", "zeros", 0, NULL, NULL, 0, "def zeros(shape, dtype):\n  return full(shape, 0, dtype)\n"},
+    {"tl", "cdiv", 1, NULL, NULL, 0, "def cdiv(x, div):\n  return (x + div - 1) // div\n"},
+    /* while compiling */
+    {"tl", "range", 0, "arg1, arg2=None, step=None, num_stages=None, loop_unroll_factor=None, "
+                       "disallow_acc_multi_buffer=False, flatten=False, warp_specialize=False, "
+                       "disable_licm=False", tmi_tl_range, 0, NULL},
+    {"tl", "static_range", 0, "arg1, arg2=None, step=None", tmi_tl_range, 1, NULL},
+    {"", "range", 0, "arg1, arg2=None, step=None, num_stages=None, loop_unroll_factor=None, "
+                     "disallow_acc_multi_buffer=None, flatten=None, warp_specialize=None, "
+                     "disable_licm=None", tmi_tl_range, 1, NULL},
+    {"tl", "constexpr", 0, "value", tmi_tl_identity, 0, NULL},
+    {"tl", "static_assert", 0, "cond, msg=''", tmi_tl_static_assert, 0, NULL},
+    {"tl", "static_print", 0, "*values", tmi_tl_nothing, 0, NULL},
+    {"", "len", 0, "x", tmi_tl_len, 0, NULL},
+    {"", "float", 0, "x", tmi_tl_float, 0, NULL},
+    {"", "int", 0, "x", tmi_tl_to_int, 0, NULL},
+    {"", "max", 0, "x, y", tmi_tl_extreme, 0, NULL},
+    {"", "min", 0, "x, y", tmi_tl_extreme, 1, NULL},
+    {"triton", "cdiv", 0, "x, y", tmi_tl_count, 0, NULL},
+    {"triton", "next_power_of_2", 0, "n, _=0", tmi_tl_count, 1, NULL},
+};
+/* clang-format on */
+#define TMI_TL_ROWS ((uint32_t)(sizeof tmi_tl_rows / sizeof *tmi_tl_rows))
+#define TMI_TL_PARAMS 16u /* of a row, at most */
+
+/* -- Rows by name --------------------------------------------------------------------------------------------------------------- */
+
+/* The part of the table that a module's dotted name stands for. */
+static const char *tmi_tl_space(const char *module) {
+    static const char *const rows[][2] = {
+        {"", ""}, {"builtins", ""}, {"triton", "triton"}, {"math", "math"},
+        {"triton.language", "tl"}, {"triton.language.core", "tl"}, {"triton.language.standard", "tl"},
+        {"triton.language.math", "tl"}, {"triton.language.random", "tl"},
+        {"triton.language.target_info", "target"}, {"triton.language.extra.cuda", "cuda"},
+        {"triton.language.extra.cuda.utils", "cuda"}};
+    size_t i, n = strlen(module);
+    for (i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i][0], module) == 0) return rows[i][1];
+    return n >= 9 && strcmp(module + n - 9, "libdevice") == 0 ? "libdevice" : NULL;
+}
+
+/* 1 + the row; 0: none. */
+static uint32_t tmi_tl_row_of(const char *space, const char *name, int method) {
+    uint32_t i;
+    for (i = 0; i < TMI_TL_ROWS; i++)
+        if (tmi_tl_rows[i].name[0] == name[0] && strcmp(tmi_tl_rows[i].name, name) == 0 &&
+            strcmp(tmi_tl_rows[i].space, space) == 0 && (!method || tmi_tl_rows[i].is_method))
+            return i + 1;
+    return 0;
+}
+
+static tmi_tri_value tmi_tl_named(tmi_tri *t, const char *module, uint32_t name) {
+    const char   *space = tmi_tl_space(module);
+    uint32_t      row = space ? tmi_tl_row_of(space, tmi_string_at(t->strings, name), 0) : 0;
+    tmi_tri_value v = tmi_tri_of(row ? TMI_V_BUILTIN : TMI_V_UNSET);
+    if (row) v.id = row - 1;
+    return v;
+}
+
+/* -- Calls of rows: parameters as Python binds them ------------------------------------------------------------------------------- */
+
+/* A default value of a row's parameter. */
+static tmi_tri_value tmi_tl_default(tmi_tri *t, const char *s, size_t n) {
+    uint32_t i;
+    if (n == 4 && memcmp(s, "None", 4) == 0) return tmi_tri_of(TMI_V_NONE);
+    if (n == 4 && memcmp(s, "True", 4) == 0) return tmi_tri_bool(1);
+    if (n == 5 && memcmp(s, "False", 5) == 0) return tmi_tri_bool(0);
+    if (n == 2 && *s == '\'') return tmi_tri_str(0);
+    if (n == 2 && *s == '(') return tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+    for (i = 1; i < TMI_DTYPE_FIRST_PTR; i++)
+        if (strlen(TMI_DTYPE(t, i)->name) == n && memcmp(TMI_DTYPE(t, i)->name, s, n) == 0)
+            return tmi_tri_dtype(i);
+    if (*s == '\'') return tmi_tri_str(tmi_intern(t->job, t->strings, s + 1, n - 2));
+    return tmi_tri_int(*s == '-' ? -(int64_t)(s[1] - '0') : n == 2 ? (s[0] - '0') * 10 + s[1] - '0' : *s - '0');
+}
+
+/* One parameter of a row's text. */
+typedef struct tmi_tl_param {
+    uint32_t    name;
+    int         is_rest;
+    const char *value; /* default; NULL: none */
+    size_t      n_value;
+} tmi_tl_param;
+
+static uint32_t tmi_tl_params(tmi_tri *t, const char *s, tmi_tl_param *p) {
+    uint32_t n = 0;
+    size_t   k;
+    while (*s) {
+        s += *s == ' ';
+        p[n].is_rest = *s == '*';
+        s += p[n].is_rest;
+        for (k = 0; s[k] && s[k] != ',' && s[k] != '='; k++) {}
+        p[n].name = tmi_intern(t->job, t->strings, s, k);
+        s += k;
+        p[n].value = NULL;
+        if (*s == '=') {
+            p[n].value = ++s;
+            for (k = 0; s[k] && s[k] != ','; k++) {}
+            p[n].n_value = k;
+            s += k;
+        }
+        s += *s == ',';
+        n++;
+    }
+    return n;
+}
+
+/* What the parameter gets of t->arg[base ..): `place` counts those given by position. */
+static tmi_tri_value tmi_tl_bound(tmi_tri *t, const tmi_tl_param *p, uint32_t base, uint32_t place) {
+    uint32_t      i, at = 0, end = t->arg.n;
+    tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
+    if (p->is_rest) {
+        v = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+        for (i = base; i < end; i++) {
+            const tmi_tri_arg *a = TMI_AT(&t->arg, tmi_tri_arg, i);
+            tmi_tri_value      one = a->v;
+            if ((!a->name && at++ < place) || (a->name && a->name != p->name)) continue;
+            *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = one;
+            v.n++;
+        }
+        return v;
+    }
+    for (i = base; i < end; i++) {
+        const tmi_tri_arg *a = TMI_AT(&t->arg, tmi_tri_arg, i);
+        if (a->name ? a->name == p->name : at++ == place) v = a->v;
+    }
+    return v;
+}
+
+/* The shape given by name to a parameter *shape is one value: take it out of its tuple. */
+static tmi_tri_value tmi_tl_call(tmi_tri *t, uint32_t id, uint32_t base) {
+    const tmi_tl_row *row = &tmi_tl_rows[id];
+    tmi_tl_param      p[TMI_TL_PARAMS];
+    tmi_tri_value     in[TMI_TL_PARAMS];
+    uint32_t          n = tmi_tl_params(t, row->params, p), i, k, places = 0, rest = 0;
+    for (i = base; i < t->arg.n; i++) {
+        const tmi_tri_arg *a = TMI_AT(&t->arg, tmi_tri_arg, i);
+        places += !a->name;
+        for (k = 0; a->name && k < n && p[k].name != a->name; k++) {}
+        if (a->name && k == n && a->name != tmi_intern(t->job, t->strings, "_semantic", 9))
+            return tmi_tl_wrong(t, row, TMETAL_E_PY_CALL,
+                                tmi_format(t->job, 1, "has no parameter '%s'", tmi_string_at(t->strings, a->name)),
+                                tmi_format(t->job, 1, "it takes (%s)", row->params));
+    }
+    for (i = 0; i < n; i++) {
+        in[i] = tmi_tl_bound(t, &p[i], base, rest ? TMI_NONE : i);
+        rest |= (uint32_t)p[i].is_rest;
+        if (!in[i].kind && p[i].value) in[i] = tmi_tl_default(t, p[i].value, p[i].n_value);
+        if (!in[i].kind)
+            return tmi_tl_wrong(t, row, TMETAL_E_PY_CALL,
+                                tmi_format(t->job, 1, "misses its argument '%s'", tmi_string_at(t->strings, p[i].name)),
+                                tmi_format(t->job, 1, "it takes (%s)", row->params));
+    }
+    if (!rest && places > n)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_CALL,
+                            tmi_format(t->job, 1, "takes %u arguments, but %u are given", n, places),
+                            tmi_format(t->job, 1, "it takes (%s)", row->params));
+    return row->fn(t, row, in);
+}
+
+/* -- Members: x.dtype, x.sum ---------------------------------------------------------------------------------------------------------- */
+
+static tmi_tri_value tmi_tl_shape(tmi_tri *t, const tmi_tri_value *v) {
+    tmi_tri_value dims[TMI_MAX_RANK];
+    uint32_t      i, rank = tmi_tri_rank(t, v);
+    for (i = 0; i < rank; i++) dims[i] = tmi_tri_int(tmi_dim(t->m, tmi_tri_type(t, v), i));
+    return tmi_tri_list(t, TMI_V_TUPLE, dims, rank);
+}
+
+/* Members of a dtype that are no calls. UNSET: none of that name. */
+static tmi_tri_value tmi_tl_dtype_member(tmi_tri *t, uint32_t dt, const char *name) {
+    const tmi_dtype *d = TMI_DTYPE(t, dt);
+    if (strcmp(name, "element_ty") == 0 && d->kind == TMI_DT_PTR) return tmi_tri_dtype(d->elem);
+    if (strcmp(name, "scalar") == 0 || strcmp(name, "dtype") == 0) return tmi_tri_dtype(dt);
+    if (strcmp(name, "primitive_bitwidth") == 0 || (strcmp(name, "int_bitwidth") == 0 && d->kind == TMI_DT_INT))
+        return tmi_tri_int(d->bits);
+    if (strcmp(name, "itemsize") == 0) return tmi_tri_int(d->bits < 8 ? 1 : d->bits / 8);
+    if (strcmp(name, "fp_mantissa_width") == 0 && d->kind == TMI_DT_FLOAT)
+        return tmi_tri_int(tmi_float_formats[d->format].man_bits);
+    if (strcmp(name, "name") == 0) return tmi_tri_str(tmi_intern(t->job, t->strings, d->text, strlen(d->text)));
+    return tmi_tri_of(TMI_V_UNSET);
+}
+
+static tmi_tri_value tmi_tl_member_of(tmi_tri *t, const tmi_tri_value *v, const char *name) {
+    if (v->kind == TMI_V_DTYPE) return tmi_tl_dtype_member(t, v->dt, name);
+    if (v->kind != TMI_V_TENSOR) return tmi_tri_of(TMI_V_UNSET);
+    if (strcmp(name, "dtype") == 0 || strcmp(name, "type") == 0) return tmi_tri_dtype(v->dt);
+    if (strcmp(name, "shape") == 0) return tmi_tl_shape(t, v);
+    if (strcmp(name, "numel") == 0) return tmi_tri_int((int64_t)tmi_numel(t->m, tmi_tri_type(t, v)));
+    if (strcmp(name, "T") == 0) {
+        tmi_tri_value in[2];
+        in[0] = *v;
+        in[1] = tmi_tri_of(TMI_V_NONE);
+        return tmi_tl_trans(t, &tmi_tl_rows[tmi_tl_row_of("tl", "trans", 0) - 1], in);
+    }
+    return tmi_tri_of(TMI_V_UNSET);
+}
+
+/* UNSET without a report: there is none. */
+static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name) {
+    const char   *s = tmi_string_at(t->strings, name);
+    tmi_tri_value r = tmi_tl_member_of(t, &v, s);
+    uint32_t      row;
+    if (r.kind || t->bad) return r;
+    row = tmi_tl_row_of(v.kind == TMI_V_DTYPE ? "dtype" : v.kind == TMI_V_DESC ? "desc" : "tl", s, 1);
+    if (!row) return r;
+    r = tmi_tri_list(t, TMI_V_BOUND, &v, 1);
+    r.id = row - 1;
+    return r;
+}
+#endif /* TMETAL_TRITON */
+
+#define TMI_STAMP_TL 0u
+
+/*==============================================================================
+ * >>triton  [17]  A kernel in Triton's Python, walked into IR
+ *
+ * gives   tmi_tri_module(): text in, module out
+ * uses    >>tl
+ * order   of Triton's own walk: keyword values before positional ones, left before right
+ *
+ * Functions that a kernel calls are walked where they are called. What a branch or a loop carries is
+ * found from what the names hold at its ends, as Triton finds it.
+ *============================================================================*/
+
+#ifdef TMETAL_TRITON
+
+static tmi_tri_value tmi_tri_expr(tmi_tri *t, uint32_t node);
+
+/* -- Names: those of the functions being walked, of their files, of Python ----------------------------- */
+
+static tmi_tri_name *tmi_tri_local(tmi_tri *t, uint32_t name) {
+    uint32_t i = tmi_map_get(&t->scope, name);
+    return i > t->frame->first ? tmi_triton_name_at(t, i - 1) : NULL;
+}
+
+static void tmi_tri_bind(tmi_tri *t, uint32_t name, tmi_tri_value v) {
+    tmi_tri_name *n = tmi_tri_local(t, name);
+    uint32_t     *at;
+    if (!n) {
+        at = tmi_map_at(t->job, &t->scope, name);
+        n = (tmi_tri_name *)tmi_vec_add(t->job, &t->name);
+        n->name = name;
+        n->hides = *at;
+        *at = t->name.n;
+    }
+    n->v = v;
+}
+
+/* Only the first n names stay. */
+static void tmi_tri_cut_names(tmi_tri *t, uint32_t n) {
+    while (t->name.n > n) {
+        const tmi_tri_name *last = tmi_triton_name_at(t, t->name.n - 1);
+        *tmi_map_at(t->job, &t->scope, last->name) = last->hides;
+        tmi_base_vec_cut(&t->name, t->name.n - 1);
+    }
+}
+
+static const char *tmi_tri_string(const tmi_tri *t, uint32_t id) { return tmi_string_at(t->strings, id); }
+
+static uint32_t tmi_tri_word(tmi_tri *t, const char *s) {
+    return tmi_intern(t->job, t->strings, s, strlen(s));
+}
+
+static tmi_tri_value tmi_tri_module_value(tmi_tri *t, const char *name) {
+    tmi_tri_value v = tmi_tri_of(TMI_V_MODULE);
+    v.id = tmi_tri_word(t, name);
+    return v;
+}
+
+static tmi_tri_value tmi_tri_member(tmi_tri *t, uint32_t module, uint32_t name);
+
+/* The value of a global name of file f; UNSET without a report: there is none. */
+static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name) {
+    uint32_t            i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name);
+    tmi_tri_global     *g;
+    tmi_tri_frame       frame;
+    tmi_tri_frame      *was = t->frame;
+    tmi_tri_value       v = tmi_tri_of(TMI_V_UNSET);
+    const tmi_py_node  *n;
+    if (!i) return v;
+    g = tmi_triton_global_at(t, i - 1);
+    if (g->state == 2) return g->v;
+    if (g->state == 1)
+        return tmi_tri_fail(t, TMETAL_E_PY_NAME,
+                            tmi_format(t->job, 1, "%s stands in its own value and", tmi_tri_string(t, name)),
+                            NULL);
+    g->state = 1;
+    n = TMI_PY(&tmi_triton_file_at(t, f)->py, g->node);
+    memset(&frame, 0, sizeof frame);
+    frame.up = was;
+    frame.file = f;
+    frame.first = t->name.n;
+    frame.call = t->at;
+    if (n->kind == TMI_PY_FUNCTION) {
+        tmi_tri_func *fn = (tmi_tri_func *)tmi_vec_add(t->job, &t->func);
+        fn->file = f;
+        fn->node = g->node;
+        v = tmi_tri_of(TMI_V_FUNC);
+        v.id = t->func.n - 1;
+    } else if (n->kind == TMI_PY_IMPORT) {
+        const tmi_py_node *a = TMI_PY(&tmi_triton_file_at(t, f)->py, g->alias);
+        const char        *s = tmi_tri_string(t, a->text), *dot = strchr(s, '.');
+        v = tmi_tri_of(TMI_V_MODULE);
+        v.id = a->v.i || !dot ? a->text : tmi_intern(t->job, t->strings, s, (size_t)(dot - s));
+    } else if (n->kind == TMI_PY_FROM) {
+        const tmi_py_node *a = TMI_PY(&tmi_triton_file_at(t, f)->py, g->alias);
+        v = tmi_tri_member(t, n->text, a->text);
+    } else {
+        uint8_t was_const = (uint8_t)t->is_const;
+        t->is_const = 1;
+        t->frame = &frame;
+        v = tmi_tri_expr(t, n->kind == TMI_PY_ANNASSIGN ? n->c : n->a);
+        t->frame = was;
+        t->is_const = was_const;
+        tmi_tri_cut_names(t, frame.first);
+    }
+    g = tmi_triton_global_at(t, i - 1);
+    g->state = 2;
+    g->v = v;
+    return v;
+}
+
+/* Attribute `name` of a module; UNSET without a report: it has none. */
+static tmi_tri_value tmi_tri_member(tmi_tri *t, uint32_t module, uint32_t name) {
+    tmi_tri_value v;
+    uint32_t      f, i;
+    const char   *m = tmi_tri_string(t, module), *dotted;
+    for (f = 0; f < t->file.n; f++)
+        if (tmi_triton_file_at(t, f)->module == module && !tmi_triton_file_at(t, f)->is_ours) {
+            v = tmi_tri_global_value(t, f, name);
+            if (v.kind || t->bad) return v;
+        }
+    v = tmi_tl_named(t, m, name);
+    if (v.kind || t->bad) return v;
+    if (strncmp(m, "triton.language", 15) == 0 && !m[15])
+        for (i = 1; i < TMI_DTYPE_FIRST_PTR; i++)
+            if (strcmp(TMI_DTYPE(t, i)->name, tmi_tri_string(t, name)) == 0) return tmi_tri_dtype(i);
+    dotted = tmi_format(t->job, 0, "%s.%s", m, tmi_tri_string(t, name));
+    return tmi_tri_module_value(t, dotted);
+}
+
+static tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node *n) {
+    tmi_tri_name *local = tmi_tri_local(t, n->text);
+    tmi_tri_value v;
+    if (local && local->v.kind) return local->v;
+    v = tmi_tri_global_value(t, t->frame->file, n->text);
+    if (!v.kind && !t->bad && tmi_triton_file_at(t, t->frame->file)->is_ours) {
+        v = tmi_tri_member(t, tmi_tri_word(t, "triton.language"), n->text);
+        if (v.kind == TMI_V_MODULE) v.kind = TMI_V_UNSET;
+        if (!v.kind && n->text == tmi_tri_word(t, "tl")) v = tmi_tri_module_value(t, "triton.language");
+    }
+    if (!v.kind && !t->bad) v = tmi_tl_named(t, "", n->text);
+    if (v.kind || t->bad) return v;
+    return tmi_tri_fail(t, TMETAL_E_PY_NAME, tmi_tri_string(t, n->text),
+                        "a name that is first given inside a loop, or in one branch of an if, does not "
+                        "exist behind it");
+}
+
+/* -- Operators -------------------------------------------------------------------------------------------- */
+
+/* Behind a chain a + b + c + ... on the left are loops, not calls. */
+static tmi_tri_value tmi_tri_binop(tmi_tri *t, uint32_t node) {
+    const tmi_py *py = tmi_tri_py(t);
+    tmi_mark      mark = tmi_mark_take(t->job);
+    uint32_t      n = 0, i, *chain, at = node;
+    tmi_tri_value a, b;
+    for (; TMI_PY(py, at)->kind == TMI_PY_BINOP; at = TMI_PY(py, at)->a) n++;
+    chain = TMI_TEMP(t->job, uint32_t, n);
+    for (i = n, at = node; i-- > 0; at = TMI_PY(py, at)->a) chain[i] = at;
+    a = tmi_tri_expr(t, at);
+    for (i = 0; i < n && !t->bad; i++) {
+        const tmi_py_node *o = TMI_PY(py, chain[i]);
+        b = tmi_tri_expr(t, o->b);
+        if (t->bad) break;
+        t->at = o->at;
+        t->to = o->to;
+        if (o->op == TMI_PY_MATMUL || (o->op == TMI_PY_POW && !(tmi_tri_is_const(&a) && tmi_tri_is_const(&b))))
+            a = tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
+                             tmi_format(t->job, 1, "operator %s does not work on tensors",
+                                        tmi_tri_op_texts[o->op]),
+                             o->op == TMI_PY_MATMUL ? "use tl.dot(a, b)"
+                                                    : "use x * x, tl.exp2(y * tl.log2(x)) or libdevice.pow");
+        else if (tmi_tri_is_const(&a) && tmi_tri_is_const(&b)) a = tmi_tri_fold(t, o->op, a, b);
+        else a = tmi_tri_binary(t, o->op, a, b);
+    }
+    tmi_mark_drop(t->job, mark);
+    return a;
+}
+
+static tmi_tri_value tmi_tri_fold_unary(tmi_tri *t, int op, tmi_tri_value v) {
+    if (op == TMI_PY_NOT) return tmi_tri_bool(!tmi_tri_is_true(t, &v));
+    if (!tmi_tri_is_number(&v) || (op == TMI_PY_INVERT && v.kind == TMI_V_FLOAT))
+        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "operator %s is not defined for %s",
+                                       tmi_tri_op_texts[op], tmi_tri_type_text(t, &v)),
+                            NULL);
+    if (v.kind == TMI_V_FLOAT) {
+        if (op == TMI_PY_NEG) v.v.f = -v.v.f;
+        return v;
+    }
+    if (op == TMI_PY_NEG) return tmi_tri_int_of(tmi_int_neg(v.v.i));
+    if (op == TMI_PY_INVERT) return tmi_tri_int_of(tmi_int_add(tmi_int_neg(v.v.i), tmi_int_of(-1)));
+    return tmi_tri_int_of(v.v.i);
+}
+
+/* The same object, as far as `is` can tell here: None, dtypes, functions, small values. */
+static int tmi_tri_is_object(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
+    if (a->kind != b->kind) return 0;
+    return tmi_tri_same(t, a, b);
+}
+
+static tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node *n) {
+    const tmi_py_node *c;
+    tmi_tri_value      a, b;
+    if (n->n != 1)
+        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "a chained comparison (a < b < c)",
+                            "write (a < b) & (b < c)");
+    c = tmi_tri_node(t, TMI_PY_ID(tmi_tri_py(t), n->list));
+    a = tmi_tri_expr(t, n->a);
+    b = tmi_tri_expr(t, c->a);
+    t->at = n->at;
+    t->to = n->to;
+    if (t->bad) return a;
+    if (c->op == TMI_PY_IS || c->op == TMI_PY_ISNOT)
+        return tmi_tri_bool(tmi_tri_is_object(t, &a, &b) == (c->op == TMI_PY_IS));
+    if (c->op == TMI_PY_IN || c->op == TMI_PY_NOTIN)
+        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "`in` and `not in`", "compare with == and combine with |");
+    if (tmi_tri_is_const(&a) && tmi_tri_is_const(&b)) return tmi_tri_fold_compare(t, c->op, a, b);
+    if ((c->op == TMI_PY_EQ || c->op == TMI_PY_NE) &&
+        ((tmi_tri_is_const(&a) && !tmi_tri_is_number(&a)) || (tmi_tri_is_const(&b) && !tmi_tri_is_number(&b))))
+        return tmi_tri_bool(c->op == TMI_PY_NE); /* a tensor is no None, string or dtype */
+    return tmi_tri_compare(t, c->op, a, b);
+}
+
+/* `and`, `or`: what is known decides at once or drops out; the rest is combined from the right. */
+static tmi_tri_value tmi_tri_boolop(tmi_tri *t, const tmi_py_node *n) {
+    tmi_tri_value v = tmi_tri_of(TMI_V_UNSET), r;
+    uint32_t      i, base = t->arg.n;
+    tmi_tri_arg  *a;
+    for (i = 0; i < n->n && !t->bad; i++) {
+        v = tmi_tri_expr(t, TMI_PY_ID(tmi_tri_py(t), n->list + i));
+        if (t->bad) break;
+        if (tmi_tri_is_const(&v)) {
+            if (tmi_tri_is_true(t, &v) == (n->op == TMI_PY_BOR)) break;
+            continue;
+        }
+        a = (tmi_tri_arg *)tmi_vec_add(t->job, &t->arg);
+        a->v = v;
+    }
+    if (t->bad || (i < n->n && t->arg.n == base) || t->arg.n == base) {
+        tmi_base_vec_cut(&t->arg, base);
+        return v;
+    }
+    if (i < n->n && tmi_tri_is_const(&v)) { /* decided by a constant behind tensors */
+        tmi_base_vec_cut(&t->arg, base);
+        return v;
+    }
+    r = tmi_triton_arg_at(t, t->arg.n - 1)->v;
+    for (i = t->arg.n - 1; i-- > base && !t->bad;) {
+        tmi_tri_value left = tmi_triton_arg_at(t, i)->v;
+        if (left.kind != TMI_V_TENSOR || r.kind != TMI_V_TENSOR || left.dt != TMI_INT1 || r.dt != TMI_INT1)
+            r = tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                             tmi_format(t->job, 1, "`%s` wants truths, not %s and %s",
+                                        tmi_tri_op_texts[n->op], tmi_tri_type_text(t, &left),
+                                        tmi_tri_type_text(t, &r)),
+                             "compare first, as in (x != 0) & (y != 0)");
+        else r = tmi_tri_binary(t, n->op == TMI_PY_BAND ? TMI_PY_AND : TMI_PY_OR, left, r);
+    }
+    tmi_base_vec_cut(&t->arg, base);
+    return r;
+}
+
+/* -- Subscripts and attributes ------------------------------------------------------------------------------ */
+
+/* x[:, None] and the like. */
+static tmi_tri_value tmi_tri_index_tensor(tmi_tri *t, tmi_tri_value v, tmi_tri_value index) {
+    uint32_t      i, n = index.kind == TMI_V_TUPLE ? index.n : 1, axis = 0;
+    tmi_tri_value one;
+    for (i = 0; i < n && !t->bad; i++) {
+        one = index.kind == TMI_V_TUPLE ? tmi_tri_field(t, &index, i) : index;
+        if (one.kind == TMI_V_NONE) v = tmi_tri_expand(t, v, axis++);
+        else if (one.kind == TMI_V_SLICE && tmi_tri_field(t, &one, 0).kind == TMI_V_NONE &&
+                 tmi_tri_field(t, &one, 1).kind == TMI_V_NONE && tmi_tri_field(t, &one, 2).kind == TMI_V_NONE)
+            axis++;
+        else
+            return tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
+                                tmi_format(t->job, 1, "a tensor indexed by %s", tmi_tri_type_text(t, &one)),
+                                "tensors have no elements to pick: only ':' and None; use tl.gather, or "
+                                "load what is needed");
+    }
+    if (v.kind == TMI_V_TENSOR && axis > tmi_tri_rank(t, &v))
+        return tmi_tri_fail(t, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1, "%u indices for %s", axis, tmi_tri_type_text(t, &v)), NULL);
+    return v;
+}
+
+static tmi_tri_value tmi_tri_slice_of(tmi_tri *t, tmi_tri_value v, tmi_tri_value s) {
+    int64_t       part[3], n = v.n, k;
+    tmi_tri_value r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0), f;
+    f = tmi_tri_field(t, &s, 2);
+    part[2] = f.kind == TMI_V_NONE ? 1 : tmi_tri_small(t, &f, "a slice's step");
+    for (k = 0; k < 2; k++) {
+        f = tmi_tri_field(t, &s, (uint32_t)k);
+        part[k] = f.kind == TMI_V_NONE ? (part[2] < 0) == (k == 0) ? n - (part[2] < 0) : k && part[2] < 0 ? -1 : 0
+                                       : tmi_tri_small(t, &f, "a slice's end");
+        if (f.kind != TMI_V_NONE && part[k] < 0) part[k] = part[k] + n < 0 ? part[2] < 0 ? -1 : 0 : part[k] + n;
+        if (part[k] > n) part[k] = n;
+    }
+    if (part[2] == 0) return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "a slice's step is 0", NULL);
+    if (part[2] < 0 && part[0] >= n) part[0] = n - 1;
+    for (k = part[0]; part[2] > 0 ? k < part[1] : k > part[1]; k += part[2]) {
+        f = tmi_tri_field(t, &v, (uint32_t)k);
+        *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = f;
+        r.n++;
+    }
+    return r;
+}
+
+static tmi_tri_value tmi_tri_subscript(tmi_tri *t, const tmi_py_node *n) {
+    tmi_tri_value v = tmi_tri_expr(t, n->a), i = tmi_tri_expr(t, n->b);
+    int64_t       at;
+    t->at = n->at;
+    t->to = n->to;
+    if (t->bad) return v;
+    if (v.kind == TMI_V_TENSOR) return tmi_tri_index_tensor(t, v, i);
+    if (v.kind == TMI_V_TUPLE && i.kind == TMI_V_SLICE) return tmi_tri_slice_of(t, v, i);
+    if (v.kind == TMI_V_TUPLE) {
+        at = tmi_tri_small(t, &i, "an index of a tuple");
+        if (at < 0) at += v.n;
+        if (!t->bad && (at < 0 || at >= v.n))
+            return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "index out of range", NULL);
+        return t->bad ? v : tmi_tri_field(t, &v, (uint32_t)at);
+    }
+    return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                        tmi_format(t->job, 1, "%s cannot be indexed", tmi_tri_type_text(t, &v)), NULL);
+}
+
+static tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v, uint32_t name);
+
+static tmi_tri_value tmi_tri_attribute(tmi_tri *t, const tmi_py_node *n) {
+    tmi_tri_value v = tmi_tri_expr(t, n->a);
+    t->at = n->at;
+    t->to = n->to;
+    return t->bad ? v : tmi_tri_attribute_of(t, v, n->text);
+}
+
+/* -- Expressions ---------------------------------------------------------------------------------------------- */
+
+static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node);
+static tmi_tri_value tmi_tri_ifexp(tmi_tri *t, const tmi_py_node *n);
+
+static tmi_tri_value tmi_tri_sequence(tmi_tri *t, const tmi_py_node *n) {
+    uint32_t      base = t->arg.n, i;
+    tmi_tri_value r;
+    for (i = 0; i < n->n && !t->bad; i++) {
+        tmi_tri_value v = tmi_tri_expr(t, TMI_PY_ID(tmi_tri_py(t), n->list + i));
+        ((tmi_tri_arg *)tmi_vec_add(t->job, &t->arg))->v = v;
+    }
+    r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+    for (i = base; i < t->arg.n; i++) {
+        tmi_tri_value v = tmi_triton_arg_at(t, i)->v;
+        *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = v;
+    }
+    r.n = t->arg.n - base;
+    tmi_base_vec_cut(&t->arg, base);
+    return r;
+}
+
+static tmi_tri_value tmi_tri_slice(tmi_tri *t, const tmi_py_node *n) {
+    tmi_tri_value part[3];
+    part[0] = n->a ? tmi_tri_expr(t, n->a) : tmi_tri_of(TMI_V_NONE);
+    part[1] = n->b ? tmi_tri_expr(t, n->b) : tmi_tri_of(TMI_V_NONE);
+    part[2] = n->c ? tmi_tri_expr(t, n->c) : tmi_tri_of(TMI_V_NONE);
+    return tmi_tri_list(t, TMI_V_SLICE, part, 3);
+}
+
+/* What Triton refuses wherever it stands in a kernel. */
+static tmi_tri_value tmi_tri_refused(tmi_tri *t, const tmi_py_node *n) {
+    static const struct {
+        uint8_t     kind;
+        const char *what, *help;
+    } rows[] = {
+        {TMI_PY_LAMBDA, "a lambda", "write a function with @triton.jit"},
+        {TMI_PY_DICT, "a dictionary", "use tuples, or parameters with tl.constexpr"},
+        {TMI_PY_SET, "a set", NULL},
+        {TMI_PY_OTHERCOMP, "a comprehension", "write a loop with tl.static_range"},
+        {TMI_PY_WALRUS, "an assignment inside an expression (:=)", "assign on a line of its own"},
+        {TMI_PY_AWAIT, "await", NULL},
+        {TMI_PY_YIELD, "yield", NULL},
+        {TMI_PY_BYTES, "a string of bytes", NULL},
+        {TMI_PY_STARRED, "* outside of a call's arguments", NULL},
+        {TMI_PY_BREAK, "break", "Triton's loops run to their end: use a while loop with the condition, or a "
+                                "mask"},
+        {TMI_PY_CONTINUE, "continue", "put what follows into an if"},
+        {TMI_PY_RAISE, "raise", "use tl.static_assert or tl.device_assert"},
+        {TMI_PY_TRY, "try", NULL},
+        {TMI_PY_WITH, "with", NULL},
+        {TMI_PY_IMPORT, "import inside a kernel", "import at the top of the file"},
+        {TMI_PY_FROM, "import inside a kernel", "import at the top of the file"},
+        {TMI_PY_GLOBAL, "global", NULL},
+        {TMI_PY_NONLOCAL, "nonlocal", NULL},
+        {TMI_PY_DELETE, "del", NULL},
+        {TMI_PY_FUNCTION, "a function inside a kernel", "put it in front of the kernel, with @triton.jit"},
+        {TMI_PY_CLASS, "a class inside a kernel", NULL},
+    };
+    size_t i;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].kind == n->kind)
+            return tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
+                                tmi_format(t->job, 1, "Triton does not take %s", rows[i].what), rows[i].help);
+    return tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
+                        tmi_format(t->job, 1, "Triton does not take %s",
+                                   n->kind == TMI_PY_OTHER ? tmi_tri_string(t, n->text) : "this"),
+                        NULL);
+}
+
+static tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *n);
+static tmi_tri_value tmi_tri_fstring(tmi_tri *t, const tmi_py_node *n);
+
+static tmi_tri_value tmi_tri_expr_in(tmi_tri *t, uint32_t node) {
+    const tmi_py_node *n = tmi_tri_node(t, node);
+    tmi_tri_value      v;
+    t->at = n->at;
+    t->to = n->to;
+    switch (n->kind) {
+    case TMI_PY_NAME: return tmi_tri_name_value(t, n);
+    case TMI_PY_INT:
+        v = tmi_tri_int(0);
+        v.v.i.lo = n->v.i;
+        return v;
+    case TMI_PY_FLOAT: return tmi_tri_float(n->v.f);
+    case TMI_PY_STRING: return tmi_tri_str(n->text);
+    case TMI_PY_FSTRING: return tmi_tri_fstring(t, n);
+    case TMI_PY_TRUE: return tmi_tri_bool(1);
+    case TMI_PY_FALSE: return tmi_tri_bool(0);
+    case TMI_PY_NONE: return tmi_tri_of(TMI_V_NONE);
+    case TMI_PY_ELLIPSIS: return tmi_tri_of(TMI_V_ELLIPSIS);
+    case TMI_PY_TUPLE: case TMI_PY_LIST: return tmi_tri_sequence(t, n);
+    case TMI_PY_LISTCOMP: return tmi_tri_list_comp(t, n);
+    case TMI_PY_BINOP: return tmi_tri_binop(t, node);
+    case TMI_PY_UNARY:
+        v = tmi_tri_expr(t, n->a);
+        t->at = n->at;
+        t->to = n->to;
+        if (t->bad) return v;
+        return v.kind == TMI_V_TENSOR ? tmi_tri_unary(t, n->op, v) : tmi_tri_fold_unary(t, n->op, v);
+    case TMI_PY_COMPARE: return tmi_tri_comparison(t, n);
+    case TMI_PY_BOOLOP: return tmi_tri_boolop(t, n);
+    case TMI_PY_IFEXP: return tmi_tri_ifexp(t, n);
+    case TMI_PY_CALL: return tmi_tri_call_node(t, node);
+    case TMI_PY_ATTRIBUTE: return tmi_tri_attribute(t, n);
+    case TMI_PY_SUBSCRIPT: return tmi_tri_subscript(t, n);
+    case TMI_PY_SLICE: return tmi_tri_slice(t, n);
+    default: return tmi_tri_refused(t, n);
+    }
+}
+
+#define TMI_TRI_DEPTH 400u /* of expressions, statements and calls being walked, one inside the other */
+
+static int tmi_tri_enter(tmi_tri *t) {
+    if (++t->depth <= TMI_TRI_DEPTH) return 1;
+    (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "nested too deeply, or a function that calls itself without end", NULL);
+    return 0;
+}
+
+static tmi_tri_value tmi_tri_expr(tmi_tri *t, uint32_t node) {
+    tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
+    if (t->bad) return v;
+    if (tmi_tri_enter(t)) v = tmi_tri_expr_in(t, node);
+    t->depth--;
+    return v;
+}
+
+
+typedef enum tmi_tri_flow { TMI_FLOW_ON, TMI_FLOW_OUT /* returned */ } tmi_tri_flow;
+
+static tmi_tri_flow tmi_tri_block(tmi_tri *t, uint32_t list, uint32_t n);
+
+/* An annotation that says constexpr, as Triton looks for it: by the word. */
+static int tmi_tri_says_constexpr(tmi_tri *t, const tmi_py *py, uint32_t node) {
+    const tmi_py_node *n = TMI_PY(py, node);
+    if (!node) return 0;
+    if (n->kind == TMI_PY_SUBSCRIPT) n = TMI_PY(py, n->a);
+    return (n->kind == TMI_PY_NAME || n->kind == TMI_PY_ATTRIBUTE || n->kind == TMI_PY_STRING) &&
+        strstr(tmi_tri_string(t, n->text), "constexpr") != NULL;
+}
+
+/* A plain local holds values of the IR: numbers become scalars, in tuples too. */
+static tmi_tri_value tmi_tri_settle(tmi_tri *t, tmi_tri_value v) {
+    uint32_t      i;
+    tmi_tri_value r;
+    if (tmi_tri_is_number(&v) && !v.is_bare && !t->is_const) return tmi_tri_to_tensor(t, v);
+    if (v.kind != TMI_V_TUPLE) return v;
+    for (i = 0; i < v.n && (tmi_tri_field(t, &v, i).kind == TMI_V_TENSOR); i++) {}
+    if (i == v.n || t->is_const) return v;
+    {
+        uint32_t base = t->arg.n;
+        for (i = 0; i < v.n && !t->bad; i++) {
+            tmi_tri_value one = tmi_tri_settle(t, tmi_tri_field(t, &v, i)); /* depth: of the text */
+            ((tmi_tri_arg *)tmi_vec_add(t->job, &t->arg))->v = one;
+        }
+        r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+        for (i = base; i < t->arg.n; i++) {
+            tmi_tri_value one = tmi_triton_arg_at(t, i)->v;
+            *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = one;
+        }
+        r.n = t->arg.n - base;
+        tmi_base_vec_cut(&t->arg, base);
+    }
+    return r;
+}
+
+static void tmi_tri_push_arg(tmi_tri *t, uint32_t name, tmi_tri_value v) {
+    tmi_tri_arg *a = (tmi_tri_arg *)tmi_vec_add(t->job, &t->arg);
+    a->name = name;
+    a->v = v;
+    a->at = t->at;
+}
+
+/* -- Regions: what branches and loops carry ----------------------------------------------------------------- */
+
+/* Values of the IR that a value holds, in order, appended to `ids`. */
+static void tmi_tri_flatten(tmi_tri *t, const tmi_tri_value *v, tmi_vec *ids) {
+    uint32_t i;
+    if (v->ir) tmi_todo(t->job, ids, v->ir);
+    if (v->kind == TMI_V_TUPLE || v->kind == TMI_V_DESC || v->kind == TMI_V_BLOCK_PTR)
+        for (i = 0; i < v->n; i++) {
+            tmi_tri_value one = tmi_tri_field(t, v, i);
+            tmi_tri_flatten(t, &one, ids); /* depth: of the text */
+        }
+}
+
+/* The same value with other values of the IR, taken from ids[*at ..). */
+static tmi_tri_value tmi_tri_refill(tmi_tri *t, tmi_tri_value v, const tmi_vec *ids, uint32_t *at) {
+    uint32_t i, first = t->item.n, list = v.list;
+    if (v.ir) v.ir = *TMI_AT(ids, uint32_t, (*at)++);
+    if (v.kind != TMI_V_TUPLE && v.kind != TMI_V_DESC && v.kind != TMI_V_BLOCK_PTR) return v;
+    for (i = 0; i < v.n; i++) {
+        tmi_tri_value one = *TMI_ITEM(t, list + i);
+        *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = one;
+    }
+    v.list = first;
+    for (i = 0; i < v.n; i++) {
+        tmi_tri_value one = tmi_tri_refill(t, *TMI_ITEM(t, first + i), ids, at);
+        *TMI_ITEM(t, first + i) = one;
+    }
+    return v;
+}
+
+/* 1: the value lives in the IR, so branches and loops can carry it. */
+static int tmi_tri_carries(tmi_tri *t, const tmi_tri_value *v) {
+    uint32_t i;
+    if (v->kind == TMI_V_TENSOR || v->kind == TMI_V_DESC || v->kind == TMI_V_BLOCK_PTR) return 1;
+    if (v->kind != TMI_V_TUPLE || !v->n) return 0;
+    for (i = 0; i < v->n; i++) {
+        tmi_tri_value one = tmi_tri_field(t, v, i);
+        if (!tmi_tri_carries(t, &one)) return 0;
+    }
+    return 1;
+}
+
+/* Of one type, as a branch or a loop wants it of what it carries. */
+static int tmi_tri_like(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
+    uint32_t i;
+    if (a->kind != b->kind || a->dt != b->dt || (a->ir && tmi_tri_type(t, a) != tmi_tri_type(t, b)))
+        return 0;
+    if (a->kind != TMI_V_TUPLE) return 1;
+    if (a->n != b->n) return 0;
+    for (i = 0; i < a->n; i++) {
+        tmi_tri_value x = tmi_tri_field(t, a, i), y = tmi_tri_field(t, b, i);
+        if (!tmi_tri_like(t, &x, &y)) return 0;
+    }
+    return 1;
+}
+
+static int tmi_tri_identical(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
+    return a->kind == b->kind && (a->kind == TMI_V_FLOAT ? a->v.f == b->v.f : tmi_tri_same(t, a, b));
+}
+
+/* The names of the function at hand, [0] those live before a branch, as they stood. */
+typedef struct tmi_tri_names {
+    tmi_tri_name *name;
+    uint32_t      n;
+} tmi_tri_names;
+
+static tmi_tri_names tmi_tri_snapshot(tmi_tri *t) {
+    tmi_tri_names s;
+    uint32_t      i;
+    s.n = t->name.n - t->frame->first;
+    s.name = TMI_NEW(t->job, tmi_tri_name, s.n + 1);
+    for (i = 0; i < s.n; i++) s.name[i] = *tmi_triton_name_at(t, t->frame->first + i);
+    return s;
+}
+
+/* Back to what was live, `n` names of the snapshot. */
+static void tmi_tri_restore(tmi_tri *t, const tmi_tri_names *s) {
+    uint32_t i;
+    tmi_tri_cut_names(t, t->frame->first + s->n);
+    for (i = 0; i < s->n; i++) tmi_triton_name_at(t, t->frame->first + i)->v = s->name[i].v;
+}
+
+static tmi_tri_value *tmi_tri_named(const tmi_tri_names *s, uint32_t name, uint32_t from) {
+    uint32_t i;
+    for (i = from; i < s->n; i++)
+        if (s->name[i].name == name) return &s->name[i].v;
+    return NULL;
+}
+
+/* One name that a branch or a loop carries. */
+typedef struct tmi_tri_carried {
+    uint32_t      name;
+    tmi_tri_value a, b; /* at the end of the one branch and of the other; before the loop and behind */
+} tmi_tri_carried;
+
+static TMI_COLD void tmi_tri_mismatch(tmi_tri *t, const tmi_tri_carried *c, const char *first,
+                                      const char *second, const char *help) {
+    (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                       tmi_format(t->job, 1, "'%s' is %s %s, but %s %s", tmi_tri_string(t, c->name),
+                                  tmi_tri_type_text(t, &c->a), first, tmi_tri_type_text(t, &c->b), second),
+                       help);
+}
+
+/* What differs at the ends of two branches: names that were live first, then those that both give, in
+ * order of the alphabet. */
+static tmi_tri_carried *tmi_tri_merge(tmi_tri *t, const tmi_tri_names *live, const tmi_tri_names *yes,
+                                      const tmi_tri_names *no, uint32_t *count) {
+    tmi_tri_carried *c = TMI_NEW(t->job, tmi_tri_carried, live->n + yes->n + 1);
+    uint32_t         i, k, n = 0, first;
+    for (i = 0; i < live->n && !t->bad; i++) {
+        const tmi_tri_value *a = &yes->name[i].v, *b = &no->name[i].v;
+        if (tmi_tri_identical(t, a, b)) continue;
+        c[n].name = live->name[i].name;
+        c[n].a = *a;
+        c[n].b = *b;
+        if (!tmi_tri_carries(t, &live->name[i].v) &&
+            !(tmi_tri_carries(t, a) && tmi_tri_carries(t, b) && tmi_tri_like(t, a, b))) {
+            /* None, a dtype, a string: the old value stays, as in Triton */
+            if (live->name[i].v.kind != TMI_V_NONE && !tmi_tri_is_number(&live->name[i].v)) continue;
+            if (live->name[i].v.kind == TMI_V_NONE) continue;
+        }
+        if (!tmi_tri_carries(t, a) || !tmi_tri_carries(t, b) || !tmi_tri_like(t, a, b)) {
+            tmi_tri_mismatch(t, &c[n], "at the end of the one branch", "at the end of the other",
+                             "both branches must give one type: cast with .to()");
+            return c;
+        }
+        n++;
+    }
+    first = n;
+    for (i = live->n; i < yes->n && !t->bad; i++) {
+        const tmi_tri_value *b = tmi_tri_named(no, yes->name[i].name, live->n);
+        tmi_tri_carried      one;
+        if (!b || !tmi_tri_carries(t, &yes->name[i].v) || !tmi_tri_carries(t, b)) continue;
+        one.name = yes->name[i].name;
+        one.a = yes->name[i].v;
+        one.b = *b;
+        if (!tmi_tri_like(t, &one.a, &one.b)) {
+            tmi_tri_mismatch(t, &one, "at the end of the one branch", "at the end of the other",
+                             "both branches must give one type: cast with .to()");
+            return c;
+        }
+        for (k = n++; k > first && strcmp(tmi_tri_string(t, c[k - 1].name), tmi_tri_string(t, one.name)) > 0; k--)
+            c[k] = c[k - 1];
+        c[k] = one;
+    }
+    *count = n;
+    return c;
+}
+
+/* Values of the IR of all carried names. */
+static void tmi_tri_gather(tmi_tri *t, const tmi_tri_carried *c, uint32_t n, int second, tmi_vec *ids) {
+    uint32_t i;
+    tmi_vec_init(ids, sizeof(uint32_t), 0);
+    for (i = 0; i < n; i++) tmi_tri_flatten(t, second ? &c[i].b : &c[i].a, ids);
+}
+
+static uint32_t *tmi_tri_ids(tmi_tri *t, const tmi_vec *ids, int types) {
+    uint32_t *v = TMI_NEW(t->job, uint32_t, ids->n + 1), i;
+    for (i = 0; i < ids->n; i++) {
+        v[i] = *TMI_AT(ids, uint32_t, i);
+        if (types) v[i] = tmi_value_type(t->m, v[i]);
+    }
+    return v;
+}
+
+static void tmi_tri_end_block(tmi_tri *t, uint32_t kind, const tmi_vec *ids) {
+    if (t->bad) return;
+    tmi_tri_place(t);
+    (void)tmi_make_end_op(t->b, kind, tmi_tri_ids(t, ids, 0), ids->n);
+}
+
+/* Bind the carried names to values of the IR. */
+static void tmi_tri_rebind(tmi_tri *t, const tmi_tri_carried *c, uint32_t n, const tmi_vec *ids) {
+    uint32_t i, at = 0;
+    for (i = 0; i < n; i++) {
+        tmi_tri_value v = tmi_tri_refill(t, c[i].a, ids, &at);
+        tmi_tri_bind(t, c[i].name, v);
+    }
+}
+
+static void tmi_tri_results_as(tmi_tri *t, uint32_t op, uint32_t n, tmi_vec *ids) {
+    uint32_t i;
+    tmi_vec_init(ids, sizeof(uint32_t), 0);
+    for (i = 0; i < n; i++) tmi_todo(t->job, ids, tmi_out(t->m, TMI_OP(t->m, op), i));
+}
+
+static void tmi_tri_branch(tmi_tri *t, uint32_t to, const tmi_vec *ids) {
+    uint32_t op, first;
+    if (t->bad) return;
+    op = tmi_tri_draft(t, TMI_OP_BR, NULL, 0);
+    first = tmi_ids_add(t->job, t->m, tmi_tri_ids(t, ids, 0), ids->n);
+    tmi_op_target(t->job, t->m, op, to, first, ids->n);
+    t->b->p.block = 0;
+}
+
+static void tmi_tri_branch_if(tmi_tri *t, uint32_t test, uint32_t yes, uint32_t no) {
+    uint32_t op = tmi_tri_draft(t, TMI_OP_COND_BR, &test, 1);
+    tmi_op_target(t->job, t->m, op, yes, t->m->ids->n, 0);
+    tmi_op_target(t->job, t->m, op, no, t->m->ids->n, 0);
+    t->b->p.block = 0;
+}
+
+/* The variable in the Metal is called as in Python. */
+static void tmi_tri_name_value_ir(tmi_tri *t, tmi_tri_value v, uint32_t name) {
+    const char *now;
+    if (v.kind != TMI_V_TENSOR || t->bad) return;
+    now = TMI_STR(t->m, TMI_VALUE(t->m, v.ir)->name);
+    if (!tmi_is_digit(*now) || !tmi_make_name_ok(tmi_tri_string(t, name))) return;
+    TMI_VALUE(t->m, v.ir)->name = tmi_make_free_name(t->b, tmi_tri_string(t, name));
+}
+
+/* -- Conditions ------------------------------------------------------------------------------------------------ */
+
+/* A test as a scalar i1. */
+static tmi_tri_value tmi_tri_condition(tmi_tri *t, tmi_tri_value v) {
+    if (tmi_tri_rank(t, &v)) {
+        if (tmi_numel(t->m, tmi_tri_type(t, &v)) != 1)
+            return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                                tmi_format(t->job, 1, "an if wants one truth, not %s", tmi_tri_type_text(t, &v)),
+                                "use tl.where for a choice of each element, or reduce the block first: "
+                                "tl.max(x) > 0");
+        v.ir = tmi_tri_op1(t, TMI_OP_UNSPLAT, v.ir, tmi_elem(t->m, tmi_tri_type(t, &v)));
+    }
+    return tmi_tri_cast(t, v, TMI_INT1);
+}
+
+/* A test that is known while compiling: 1, 0; -1: it is not. */
+static int tmi_tri_known(tmi_tri *t, const tmi_tri_value *v) {
+    if (v->kind == TMI_V_TENSOR) return -1;
+    if (v->kind == TMI_V_INT || v->kind == TMI_V_BOOL || v->kind == TMI_V_NONE) return tmi_tri_is_true(t, v);
+    (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                       tmi_format(t->job, 1, "an if cannot be decided by %s", tmi_tri_type_text(t, v)),
+                       "only truths, whole numbers, None and scalars decide");
+    return 0;
+}
+
+static int tmi_tri_has_return(tmi_tri *t, uint32_t list, uint32_t n) {
+    const tmi_py *py = tmi_tri_py(t);
+    uint32_t      i;
+    for (i = 0; i < n; i++) {
+        const tmi_py_node *s = TMI_PY(py, TMI_PY_ID(py, list + i));
+        if (s->kind == TMI_PY_RETURN) return 1;
+        if ((s->kind == TMI_PY_IF || s->kind == TMI_PY_FOR || s->kind == TMI_PY_WHILE) &&
+            (tmi_tri_has_return(t, s->list, s->n) || tmi_tri_has_return(t, s->list2, s->n2))) /* depth: parser */
+            return 1;
+    }
+    return 0;
+}
+
+/* What a function that is walked inside another returns early leaves a region: opened where the first
+ * branch with a return stands. */
+static int tmi_tri_need_region(tmi_tri *t) {
+    tmi_tri_frame *f = t->frame;
+    uint32_t       op;
+    if (f->inside) {
+        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "return inside a for or while loop, or inside an if within one",
+                           "set a flag or a value and return behind the loop");
+        return 0;
+    }
+    if (!f->up || f->region) return 1; /* a kernel's own blocks do */
+    op = tmi_tri_draft(t, TMI_OP_EXECUTE, NULL, 0);
+    f->outer = t->b->p.block;
+    f->region = op;
+    (void)tmi_tri_open_region(t, op, NULL, 0);
+    return 1;
+}
+
+/* The value that a function returns, as a branch passes it on. */
+static void tmi_tri_leave(tmi_tri *t) {
+    tmi_tri_frame *f = t->frame;
+    tmi_vec        ids;
+    tmi_vec_init(&ids, sizeof(uint32_t), 0);
+    if (f->region) tmi_tri_flatten(t, &f->result, &ids);
+    tmi_tri_end_block(t, f->region ? TMI_OP_YIELD : TMI_OP_RETURN, &ids);
+}
+
+static tmi_tri_flow tmi_tri_return(tmi_tri *t, const tmi_py_node *n) {
+    tmi_tri_frame *f = t->frame;
+    tmi_tri_value  v = n->a ? tmi_tri_settle(t, tmi_tri_expr(t, n->a)) : tmi_tri_of(TMI_V_NONE);
+    t->at = n->at;
+    t->to = n->to;
+    if (t->bad) return TMI_FLOW_OUT;
+    if (f->inside) {
+        (void)tmi_tri_need_region(t);
+        return TMI_FLOW_OUT;
+    }
+    if (f->has_result && !tmi_tri_like(t, &f->result, &v))
+        (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                           tmi_format(t->job, 1, "the function returns %s here, but %s elsewhere",
+                                      tmi_tri_type_text(t, &v), tmi_tri_type_text(t, &f->result)),
+                           "all returns must have one type");
+    f->has_result = 1;
+    f->result = v;
+    if (f->region || !f->up) tmi_tri_leave(t);
+    return TMI_FLOW_OUT;
+}
+
+/* The end of a function that left a region: what the region gives is the result. */
+static void tmi_tri_leave_region(tmi_tri *t, int falls) {
+    tmi_tri_frame *f = t->frame;
+    tmi_vec        ids;
+    uint32_t       at = 0;
+    if (falls) {
+        if (f->has_result && f->result.kind != TMI_V_NONE) {
+            (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                               "the function returns a value in one place and nothing at its end", NULL);
+            return;
+        }
+        tmi_tri_leave(t);
+    }
+    t->b->p.block = f->outer;
+    tmi_vec_init(&ids, sizeof(uint32_t), 0);
+    tmi_tri_flatten(t, &f->result, &ids);
+    (void)tmi_tri_results(t, f->region, tmi_tri_ids(t, &ids, 1), ids.n);
+    tmi_tri_results_as(t, f->region, ids.n, &ids);
+    f->result = tmi_tri_refill(t, f->result, &ids, &at);
+    f->region = 0;
+}
+
+/* An if with a return below it: blocks and branches. */
+static tmi_tri_flow tmi_tri_if_blocks(tmi_tri *t, const tmi_py_node *n, tmi_tri_value test) {
+    tmi_tri_names    live, end[2];
+    tmi_tri_flow     flow[2];
+    uint32_t         region, block[2], last[2], i, count = 0, join;
+    tmi_tri_carried *c;
+    tmi_vec          ids[2];
+    tmi_make         k;
+    if (!tmi_tri_need_region(t)) return TMI_FLOW_OUT;
+    live = tmi_tri_snapshot(t);
+    region = TMI_BLOCK(t->m, t->b->p.block)->region;
+    for (i = 0; i < 2; i++) block[i] = tmi_block_new(t->job, t->m, region);
+    memset(&k, 0, sizeof k);
+    tmi_tri_branch_if(t, test.ir, block[0], block[1]);
+    for (i = 0; i < 2; i++) {
+        if (i) tmi_tri_restore(t, &live);
+        t->b->p.block = block[i];
+        flow[i] = tmi_tri_block(t, i ? n->list2 : n->list, i ? n->n2 : n->n);
+        if (t->bad) return TMI_FLOW_OUT;
+        last[i] = t->b->p.block;
+        end[i] = tmi_tri_snapshot(t);
+    }
+    if (flow[0] && flow[1]) return TMI_FLOW_OUT;
+    if (flow[0] || flow[1]) { /* one way only leads on */
+        i = flow[0] ? 1 : 0;
+        if (i == 0) {
+            tmi_tri_restore(t, &live);
+            for (i = 0; i < end[0].n; i++) tmi_tri_bind(t, end[0].name[i].name, end[0].name[i].v);
+            i = 0;
+        }
+        t->b->p.block = last[i];
+        return TMI_FLOW_ON;
+    }
+    tmi_tri_restore(t, &live);
+    c = tmi_tri_merge(t, &live, &end[0], &end[1], &count);
+    if (t->bad) return TMI_FLOW_OUT;
+    for (i = 0; i < 2; i++) tmi_tri_gather(t, c, count, (int)i, &ids[i]);
+    join = tmi_block_new(t->job, t->m, region);
+    {
+        uint32_t *types = tmi_tri_ids(t, &ids[0], 1), *v = tmi_make_block_args(t->b, join, types, ids[0].n);
+        for (i = 0; i < ids[0].n; i++) tmi_make_number(t->b, v[i]);
+    }
+    for (i = 0; i < 2; i++) {
+        t->b->p.block = last[i];
+        tmi_tri_branch(t, join, &ids[i]);
+    }
+    t->b->p.block = join;
+    for (i = 0; i < ids[0].n; i++) *TMI_AT(&ids[0], uint32_t, i) = tmi_block_arg(t->m, join, i);
+    tmi_tri_rebind(t, c, count, &ids[0]);
+    return TMI_FLOW_ON;
+}
+
+/* scf.if: both regions are walked, then what differs at their ends is yielded. */
+static void tmi_tri_if_regions(tmi_tri *t, const tmi_py_node *n, tmi_tri_value test) {
+    tmi_tri_names    live = tmi_tri_snapshot(t), end[2];
+    uint32_t         op = tmi_tri_draft(t, TMI_OP_IF, &test.ir, 1), outer = t->b->p.block, last[2], i, count = 0;
+    tmi_tri_carried *c;
+    tmi_vec          ids[2];
+    t->frame->inside++;
+    for (i = 0; i < 2 && !t->bad; i++) {
+        if (i) tmi_tri_restore(t, &live);
+        (void)tmi_tri_open_region(t, op, NULL, 0);
+        (void)tmi_tri_block(t, i ? n->list2 : n->list, i ? n->n2 : n->n);
+        last[i] = t->b->p.block;
+        end[i] = tmi_tri_snapshot(t);
+    }
+    t->frame->inside--;
+    if (t->bad) return;
+    tmi_tri_restore(t, &live);
+    t->at = n->at;
+    c = tmi_tri_merge(t, &live, &end[0], &end[1], &count);
+    for (i = 0; i < 2 && !t->bad; i++) {
+        tmi_tri_gather(t, c, count, (int)i, &ids[i]);
+        t->b->p.block = last[i];
+        tmi_tri_end_block(t, TMI_OP_YIELD, &ids[i]);
+    }
+    if (t->bad) return;
+    t->b->p.block = outer;
+    (void)tmi_tri_results(t, op, tmi_tri_ids(t, &ids[0], 1), ids[0].n);
+    tmi_tri_results_as(t, op, ids[0].n, &ids[0]);
+    tmi_tri_rebind(t, c, count, &ids[0]);
+}
+
+static tmi_tri_flow tmi_tri_if(tmi_tri *t, const tmi_py_node *n) {
+    tmi_tri_value test = tmi_tri_expr(t, n->a);
+    int           known;
+    t->at = n->at;
+    t->to = TMI_PY(tmi_tri_py(t), n->a)->to;
+    if (t->bad) return TMI_FLOW_OUT;
+    known = tmi_tri_known(t, &test);
+    if (t->bad) return TMI_FLOW_OUT;
+    if (known >= 0) return tmi_tri_block(t, known ? n->list : n->list2, known ? n->n : n->n2);
+    test = tmi_tri_condition(t, test);
+    if (t->bad) return TMI_FLOW_OUT;
+    if (tmi_tri_has_return(t, n->list, n->n) || tmi_tri_has_return(t, n->list2, n->n2))
+        return tmi_tri_if_blocks(t, n, test);
+    tmi_tri_if_regions(t, n, test);
+    return TMI_FLOW_ON;
+}
+
+static tmi_tri_value tmi_tri_ifexp(tmi_tri *t, const tmi_py_node *n) {
+    tmi_tri_value test = tmi_tri_expr(t, n->a), v[2], r;
+    uint32_t      op, outer, last[2], i, at = 0;
+    tmi_vec       ids[2];
+    int           known;
+    if (t->bad) return test;
+    known = tmi_tri_known(t, &test);
+    if (known >= 0 || t->bad) return tmi_tri_expr(t, known ? n->b : n->c);
+    test = tmi_tri_condition(t, test);
+    if (t->bad) return test;
+    op = tmi_tri_draft(t, TMI_OP_IF, &test.ir, 1);
+    outer = t->b->p.block;
+    t->frame->inside++;
+    for (i = 0; i < 2; i++) {
+        (void)tmi_tri_open_region(t, op, NULL, 0);
+        v[i] = tmi_tri_settle(t, tmi_tri_expr(t, i ? n->c : n->b));
+        last[i] = t->b->p.block;
+    }
+    t->frame->inside--;
+    t->at = n->at;
+    t->to = n->to;
+    if (t->bad) return v[0];
+    if (!tmi_tri_carries(t, &v[0]) || !tmi_tri_like(t, &v[0], &v[1]))
+        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "the two sides of an if expression have types %s and %s",
+                                       tmi_tri_type_text(t, &v[0]), tmi_tri_type_text(t, &v[1])),
+                            "both sides must have one type: 1.0 if c else 0.0");
+    for (i = 0; i < 2; i++) {
+        tmi_vec_init(&ids[i], sizeof(uint32_t), 0);
+        tmi_tri_flatten(t, &v[i], &ids[i]);
+        t->b->p.block = last[i];
+        tmi_tri_end_block(t, TMI_OP_YIELD, &ids[i]);
+    }
+    t->b->p.block = outer;
+    (void)tmi_tri_results(t, op, tmi_tri_ids(t, &ids[0], 1), ids[0].n);
+    tmi_tri_results_as(t, op, ids[0].n, &ids[0]);
+    r = tmi_tri_refill(t, v[0], &ids[0], &at);
+    return r;
+}
+
+/* -- Loops ------------------------------------------------------------------------------------------------------- */
+
+/* Names that statements assign, added to `names`, each once: `seen` maps them. */
+static void tmi_tri_assigned_in(tmi_tri *t, uint32_t node, tmi_map *seen, tmi_vec *names) {
+    const tmi_py      *py = tmi_tri_py(t);
+    const tmi_py_node *n = TMI_PY(py, node);
+    uint32_t           i;
+    switch (n->kind) {
+    case TMI_PY_NAME:
+        if (*tmi_map_at(t->job, seen, n->text)) return;
+        *tmi_map_at(t->job, seen, n->text) = 1;
+        tmi_todo(t->job, names, n->text);
+        return;
+    case TMI_PY_TUPLE: case TMI_PY_LIST: case TMI_PY_ASSIGN:
+        for (i = 0; i < n->n; i++) tmi_tri_assigned_in(t, TMI_PY_ID(py, n->list + i), seen, names);
+        return;
+    case TMI_PY_AUGASSIGN: case TMI_PY_ANNASSIGN: tmi_tri_assigned_in(t, n->a, seen, names); return;
+    case TMI_PY_IF: case TMI_PY_FOR: case TMI_PY_WHILE:
+        if (n->kind == TMI_PY_FOR) tmi_tri_assigned_in(t, n->a, seen, names);
+        for (i = 0; i < n->n; i++) tmi_tri_assigned_in(t, TMI_PY_ID(py, n->list + i), seen, names);
+        for (i = 0; i < n->n2; i++) tmi_tri_assigned_in(t, TMI_PY_ID(py, n->list2 + i), seen, names);
+        return;
+    default: return;
+    }
+}
+
+/* What a loop's body assigns of what lives before it, in order of life. */
+static tmi_tri_carried *tmi_tri_loop_carried(tmi_tri *t, const tmi_py_node *n, uint32_t *count) {
+    const tmi_py    *py = tmi_tri_py(t);
+    tmi_map          seen;
+    tmi_vec          names;
+    tmi_tri_carried *c;
+    uint32_t         i, k = 0;
+    memset(&seen, 0, sizeof seen);
+    tmi_vec_init(&names, sizeof(uint32_t), 0);
+    for (i = 0; i < n->n; i++) tmi_tri_assigned_in(t, TMI_PY_ID(py, n->list + i), &seen, &names);
+    c = TMI_NEW(t->job, tmi_tri_carried, t->name.n - t->frame->first + 1);
+    for (i = t->frame->first; i < t->name.n; i++) {
+        const tmi_tri_name *name = tmi_triton_name_at(t, i);
+        if (!tmi_map_get(&seen, name->name) || !tmi_tri_carries(t, &name->v)) continue;
+        c[k].name = name->name;
+        c[k++].a = name->v;
+    }
+    *count = k;
+    return c;
+}
+
+/* What the body left of the carried names must have the types that they came with. */
+static void tmi_tri_loop_ends(tmi_tri *t, tmi_tri_carried *c, uint32_t n, const tmi_tri_names *live) {
+    uint32_t i;
+    for (i = 0; i < n && !t->bad; i++) {
+        c[i].b = tmi_tri_local(t, c[i].name)->v;
+        if (!tmi_tri_like(t, &c[i].a, &c[i].b))
+            tmi_tri_mismatch(t, &c[i], "before the loop", "at the end of its body",
+                             "what a loop carries keeps its type: begin with that type (tl.zeros(..., "
+                             "dtype=...)), or cast with .to()");
+    }
+    for (i = 0; i < live->n && !t->bad; i++) {
+        const tmi_tri_value *now = &tmi_triton_name_at(t, t->frame->first + i)->v;
+        tmi_tri_carried      one;
+        if (tmi_tri_carries(t, &live->name[i].v) || tmi_tri_identical(t, now, &live->name[i].v)) continue;
+        one.name = live->name[i].name;
+        one.a = live->name[i].v;
+        one.b = *now;
+        tmi_tri_mismatch(t, &one, "before the loop", "at the end of its body",
+                         "a constexpr or None cannot change in a loop: give it another name");
+    }
+}
+
+/* What range(), tl.range() or tl.static_range() was given. */
+typedef struct tmi_tri_range {
+    tmi_tri_value bound[3];
+    tmi_tri_value told;      /* what its row gives: begin, end, step, num_stages, ... */
+    int           is_static;
+} tmi_tri_range;
+
+
+/* The iterable of a for loop. 0: it is none that Triton takes (reported). */
+static int tmi_tri_range_of(tmi_tri *t, const tmi_py_node *loop, tmi_tri_range *r) {
+    const tmi_py_node *call = tmi_tri_node(t, loop->b);
+    tmi_tri_value      callee, v;
+    const char        *which;
+    memset(r, 0, sizeof *r);
+    callee = call->kind == TMI_PY_CALL ? tmi_tri_expr(t, call->a) : tmi_tri_of(TMI_V_NONE);
+    which = callee.kind == TMI_V_BUILTIN ? tmi_tl_rows[callee.id].name : "";
+    r->is_static = strcmp(which, "static_range") == 0;
+    if (t->bad) return 0;
+    if (!r->is_static && strcmp(which, "range") != 0) {
+        t->at = call->at;
+        t->to = call->to;
+        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "a for loop that does not go over a range",
+                           "write for i in range(...), tl.range(...) or tl.static_range(...)");
+        return 0;
+    }
+    v = tmi_tri_expr(t, loop->b); /* a tuple: begin, end, step, then what tl.range was told besides */
+    if (t->bad) return 0;
+    r->bound[0] = tmi_tri_field(t, &v, 0);
+    r->bound[1] = tmi_tri_field(t, &v, 1);
+    r->bound[2] = tmi_tri_field(t, &v, 2);
+    r->told = v;
+    return 1;
+}
+
+/* What tl.range was told: fields 3 and following, in the order of its parameters. */
+static void tmi_tri_range_attrs(tmi_tri *t, const tmi_tri_range *r, uint32_t op) {
+    static const struct {
+        const char *name;
+        int         is_unit;
+    } rows[] = {{"tt.num_stages", 0}, {"tt.loop_unroll_factor", 0}, {"tt.disallow_acc_multi_buffer", 1},
+                {"tt.flatten", 1}, {"tt.warp_specialize", 1}};
+    uint32_t i;
+    for (i = 0; i < 5 && 3 + i < r->told.n; i++) {
+        tmi_tri_value v = tmi_tri_field(t, &r->told, 3 + i);
+        if (v.kind == TMI_V_NONE || (rows[i].is_unit && !tmi_tri_is_true(t, &v))) continue;
+        if (rows[i].is_unit)
+            tmi_op_set_attr(t->job, t->m, op, rows[i].name, tmi_attr_new(t->job, t->m, TMI_A_UNIT, 0, 0));
+        else tmi_op_set_int(t->job, t->m, op, rows[i].name, t->m->t_i32, tmi_tri_small(t, &v, rows[i].name + 3));
+    }
+}
+
+static void tmi_tri_static_for(tmi_tri *t, const tmi_py_node *n, const tmi_tri_range *r) {
+    int64_t at[3], i;
+    for (i = 0; i < 3; i++) at[i] = tmi_tri_small(t, &r->bound[i], "a bound of tl.static_range");
+    if (!t->bad && at[2] == 0) (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE, "the step is 0", NULL);
+    for (i = at[0]; !t->bad && (at[2] > 0 ? i < at[1] : i > at[1]); i += at[2]) {
+        tmi_tri_bind(t, tmi_tri_node(t, n->a)->text, tmi_tri_int(i));
+        if (tmi_tri_block(t, n->list, n->n) == TMI_FLOW_OUT) return;
+    }
+}
+
+/* The type that a loop counts in: of the three bounds together. */
+static uint32_t tmi_tri_bounds(tmi_tri *t, tmi_tri_value *bound) {
+    uint32_t i, dt = 0;
+    for (i = 0; i < 3; i++) {
+        bound[i] = tmi_tri_to_tensor(t, bound[i]);
+        if (t->bad) return 0;
+        if (!tmi_tri_is_int(t, bound[i].dt) || tmi_tri_rank(t, &bound[i])) {
+            (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                               tmi_format(t->job, 1, "the bounds of a loop must be whole numbers, not %s",
+                                          tmi_tri_type_text(t, &bound[i])),
+                               NULL);
+            return 0;
+        }
+        dt = dt ? tmi_tri_promote_ints(t, dt, bound[i].dt) : bound[i].dt;
+    }
+    for (i = 0; i < 3; i++) bound[i] = tmi_tri_cast(t, bound[i], dt);
+    return dt;
+}
+
+static void tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
+    tmi_tri_range    r;
+    tmi_tri_names    live;
+    tmi_tri_carried *c;
+    tmi_vec          ids;
+    uint32_t         count = 0, op, outer, dt, i, *in, *types, block, down = 0;
+    tmi_tri_value    index, step;
+    if (tmi_tri_node(t, n->a)->kind != TMI_PY_NAME) {
+        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "Triton takes one name as a loop's variable", NULL);
+        return;
+    }
+    if (!tmi_tri_range_of(t, n, &r)) return;
+    if (r.is_static) {
+        tmi_tri_static_for(t, n, &r);
+        return;
+    }
+    if (n->n2) {
+        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "else behind a loop", NULL);
+        return;
+    }
+    step = r.bound[2];
+    if (step.kind == TMI_V_INT && step.v.i.hi < 0) { /* counts up, and turns the number round */
+        tmi_tri_value was = r.bound[0];
+        down = 1;
+        r.bound[0] = r.bound[1];
+        r.bound[1] = was;
+        r.bound[2].v.i = tmi_int_neg(step.v.i);
+    }
+    if ((dt = tmi_tri_bounds(t, r.bound)) == 0) return;
+    live = tmi_tri_snapshot(t);
+    c = tmi_tri_loop_carried(t, n, &count);
+    tmi_tri_gather(t, c, count, 0, &ids);
+    in = TMI_NEW(t->job, uint32_t, ids.n + 3);
+    types = TMI_NEW(t->job, uint32_t, ids.n + 1);
+    for (i = 0; i < 3; i++) in[i] = r.bound[i].ir;
+    types[0] = tmi_value_type(t->m, in[0]);
+    for (i = 0; i < ids.n; i++) {
+        in[3 + i] = *TMI_AT(&ids, uint32_t, i);
+        types[1 + i] = tmi_value_type(t->m, in[3 + i]);
+    }
+    op = tmi_tri_draft(t, TMI_OP_FOR, in, ids.n + 3);
+    tmi_tri_range_attrs(t, &r, op);
+    outer = t->b->p.block;
+    block = tmi_tri_open_region(t, op, types, ids.n + 1);
+    index = tmi_tri_tensor(tmi_block_arg(t->m, block, 0), dt);
+    if (down) {
+        index.ir = tmi_tri_op2(t, TMI_OP_SUBI, r.bound[1].ir, index.ir);
+        index.ir = tmi_tri_op2(t, TMI_OP_ADDI, index.ir, r.bound[0].ir);
+    }
+    for (i = 0; i < ids.n; i++) *TMI_AT(&ids, uint32_t, i) = tmi_block_arg(t->m, block, i + 1);
+    tmi_tri_rebind(t, c, count, &ids);
+    tmi_tri_bind(t, tmi_tri_node(t, n->a)->text, index);
+    tmi_tri_name_value_ir(t, index, tmi_tri_node(t, n->a)->text);
+    t->frame->inside++;
+    (void)tmi_tri_block(t, n->list, n->n);
+    t->frame->inside--;
+    t->at = n->at;
+    t->to = n->at + 3;
+    tmi_tri_loop_ends(t, c, count, &live);
+    if (t->bad) return;
+    tmi_tri_gather(t, c, count, 1, &ids);
+    tmi_tri_end_block(t, TMI_OP_YIELD, &ids);
+    t->b->p.block = outer;
+    tmi_tri_restore(t, &live);
+    (void)tmi_tri_results(t, op, types + 1, ids.n);
+    tmi_tri_results_as(t, op, ids.n, &ids);
+    tmi_tri_rebind(t, c, count, &ids);
+}
+
+static void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
+    tmi_tri_names    live = tmi_tri_snapshot(t);
+    tmi_tri_carried *c;
+    tmi_vec          ids, pass;
+    uint32_t         count = 0, op, outer, i, *types, block;
+    tmi_tri_value    test;
+    if (n->n2) {
+        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "else behind a loop", NULL);
+        return;
+    }
+    c = tmi_tri_loop_carried(t, n, &count);
+    tmi_tri_gather(t, c, count, 0, &ids);
+    types = tmi_tri_ids(t, &ids, 1);
+    op = tmi_tri_draft(t, TMI_OP_WHILE, tmi_tri_ids(t, &ids, 0), ids.n);
+    outer = t->b->p.block;
+    t->frame->inside++;
+    block = tmi_tri_open_region(t, op, types, ids.n);
+    for (i = 0; i < ids.n; i++) *TMI_AT(&ids, uint32_t, i) = tmi_block_arg(t->m, block, i);
+    tmi_tri_rebind(t, c, count, &ids);
+    test = tmi_tri_expr(t, n->a);
+    t->at = n->at;
+    t->to = TMI_PY(tmi_tri_py(t), n->a)->to;
+    if (!t->bad && (test.kind != TMI_V_TENSOR || test.dt != TMI_INT1 || tmi_tri_rank(t, &test)))
+        (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                           tmi_format(t->job, 1, "a while loop wants a truth that is computed, not %s",
+                                      tmi_tri_type_text(t, &test)),
+                           "compare, as in `while n > 0`");
+    if (!t->bad) {
+        tmi_vec_init(&pass, sizeof(uint32_t), 0);
+        tmi_todo(t->job, &pass, test.ir);
+        for (i = 0; i < ids.n; i++) tmi_todo(t->job, &pass, *TMI_AT(&ids, uint32_t, i));
+        tmi_tri_end_block(t, TMI_OP_CONDITION, &pass);
+        block = tmi_tri_open_region(t, op, types, ids.n);
+        for (i = 0; i < ids.n; i++) *TMI_AT(&ids, uint32_t, i) = tmi_block_arg(t->m, block, i);
+        tmi_tri_rebind(t, c, count, &ids);
+        (void)tmi_tri_block(t, n->list, n->n);
+        t->at = n->at;
+        t->to = n->at + 5;
+        tmi_tri_loop_ends(t, c, count, &live);
+    }
+    t->frame->inside--;
+    if (t->bad) return;
+    tmi_tri_gather(t, c, count, 1, &ids);
+    tmi_tri_end_block(t, TMI_OP_YIELD, &ids);
+    t->b->p.block = outer;
+    tmi_tri_restore(t, &live);
+    (void)tmi_tri_results(t, op, types, ids.n);
+    tmi_tri_results_as(t, op, ids.n, &ids);
+    tmi_tri_rebind(t, c, count, &ids);
+}
+
+/* -- Functions ------------------------------------------------------------------------------------------------ */
+
+/* The parameters of a function get the arguments t->arg[base ..); by position, by name, by default. */
+static int tmi_tri_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base, uint32_t n_args) {
+    const tmi_py      *py = &tmi_triton_file_at(t, fn->file)->py;
+    const tmi_py_node *f = TMI_PY(py, fn->node), *p;
+    const char        *name = tmi_tri_string(t, f->text);
+    uint32_t           i, k, n_named = 0, first = t->name.n;
+    for (i = 0; i < n_args; i++) n_named += tmi_triton_arg_at(t, base + i)->name != 0;
+    if (n_args - n_named > f->n)
+        return (void)tmi_tri_fail(t, TMETAL_E_PY_CALL,
+                                  tmi_format(t->job, 1, "%s takes %u arguments, but %u are given", name, f->n,
+                                             n_args - n_named),
+                                  NULL),
+               0;
+    for (i = 0; i < f->n && !t->bad; i++) {
+        tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
+        p = TMI_PY(py, TMI_PY_ID(py, f->list + i));
+        for (k = 0; k < n_args; k++) { /* a call has few arguments */
+            const tmi_tri_arg *a = tmi_triton_arg_at(t, base + k);
+            if (a->name ? a->name != p->text : k != i + n_named) continue;
+            if (v.kind)
+                return (void)tmi_tri_fail(t, TMETAL_E_PY_CALL,
+                                          tmi_format(t->job, 1, "%s gets two values for '%s'", name,
+                                                     tmi_tri_string(t, p->text)),
+                                          NULL),
+                       0;
+            v = a->v;
+        }
+        if (p->op != TMI_PY_PLAIN)
+            return (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
+                                      tmi_format(t->job, 1, "parameter '%s' of %s: Triton takes neither *, ** nor "
+                                                            "keyword-only parameters",
+                                                 tmi_tri_string(t, p->text), name),
+                                      "give the function plain parameters"),
+                   0;
+        if (!v.kind && p->b) {
+            tmi_tri_frame frame, *was = t->frame;
+            memset(&frame, 0, sizeof frame);
+            frame.up = was;
+            frame.file = fn->file;
+            frame.first = t->name.n;
+            frame.call = t->at;
+            t->frame = &frame;
+            v = tmi_tri_expr(t, p->b);
+            t->frame = was;
+        }
+        if (!v.kind && !t->bad)
+            return (void)tmi_tri_fail(t, TMETAL_E_PY_CALL,
+                                      tmi_format(t->job, 1, "%s misses its argument '%s'", name,
+                                                 tmi_tri_string(t, p->text)),
+                                      NULL),
+                   0;
+        /* bound below, when the frame stands: names of the caller must not be seen before */
+        ((tmi_tri_arg *)tmi_vec_add(t->job, &t->arg))->v = v;
+    }
+    for (k = 0; k < n_args && !t->bad; k++) {
+        const tmi_tri_arg *a = tmi_triton_arg_at(t, base + k);
+        for (i = 0; a->name && i < f->n && TMI_PY(py, TMI_PY_ID(py, f->list + i))->text != a->name; i++) {}
+        if (a->name && i == f->n)
+            return (void)tmi_tri_fail(t, TMETAL_E_PY_CALL,
+                                      tmi_format(t->job, 1, "%s has no parameter '%s'", name,
+                                                 tmi_tri_string(t, a->name)),
+                                      NULL),
+                   0;
+    }
+    (void)first;
+    return !t->bad;
+}
+
+/* Walk a function with the arguments t->arg[base ..), here and now. */
+static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base) {
+    tmi_tri_func       fn = *tmi_triton_func_at(t, id);
+    const tmi_py      *py = &tmi_triton_file_at(t, fn.file)->py;
+    const tmi_py_node *f = TMI_PY(py, fn.node);
+    uint32_t           n = t->arg.n - base, i, at = t->at, to = t->to;
+    tmi_tri_frame      frame, *was = t->frame;
+    if (f->op) { /* wrong, and told already; or async */
+        t->bad = 1;
+        return tmi_tri_of(TMI_V_UNSET);
+    }
+    if (!tmi_tri_bind_params(t, &fn, base, n)) return tmi_tri_of(TMI_V_UNSET);
+    memset(&frame, 0, sizeof frame);
+    frame.up = was;
+    frame.file = fn.file;
+    frame.func = fn.node;
+    frame.first = t->name.n;
+    frame.call = at;
+    frame.result = tmi_tri_of(TMI_V_NONE);
+    t->frame = &frame;
+    for (i = 0; i < f->n; i++) {
+        const tmi_py_node *p = TMI_PY(py, TMI_PY_ID(py, f->list + i));
+        tmi_tri_bind(t, p->text, tmi_triton_arg_at(t, base + n + i)->v);
+    }
+    tmi_base_vec_cut(&t->arg, base + n);
+    if (tmi_tri_enter(t)) {
+        tmi_tri_flow flow = tmi_tri_block(t, f->list2, f->n2);
+        if (!t->bad && frame.region) tmi_tri_leave_region(t, flow == TMI_FLOW_ON);
+    }
+    t->depth--;
+    tmi_tri_cut_names(t, frame.first);
+    t->frame = was;
+    t->at = at;
+    t->to = to;
+    return frame.result;
+}
+
+/* -- Calls ------------------------------------------------------------------------------------------------------ */
+
+static tmi_tri_value tmi_tri_call_builtin(tmi_tri *t, uint32_t row, uint32_t base);
+
+/* Call a value with the arguments t->arg[base ..). */
+static tmi_tri_value tmi_tri_call_value(tmi_tri *t, tmi_tri_value callee, uint32_t base) {
+    if (t->bad) return tmi_tri_of(TMI_V_UNSET);
+    switch (callee.kind) {
+    case TMI_V_FUNC: return tmi_tri_call_func(t, callee.id, base);
+    case TMI_V_BUILTIN: return tmi_tri_call_builtin(t, callee.id, base);
+    case TMI_V_MODULE:
+        return tmi_tri_fail(t, TMETAL_E_PY_NAME, tmi_tri_string(t, callee.id),
+                            "neither this file nor triton.language has it; give the text of other modules "
+                            "with --module");
+    default:
+        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "%s cannot be called", tmi_tri_type_text(t, &callee)), NULL);
+    }
+}
+
+/* Keyword values are walked first, as Triton does; a method's receiver stands in front. */
+static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
+    const tmi_py      *py = tmi_tri_py(t);
+    const tmi_py_node *n = TMI_PY(py, node), *a;
+    uint32_t           i, k, base = t->arg.n;
+    tmi_tri_value      callee = tmi_tri_expr(t, n->a), v;
+    for (i = 0; i < n->n && !t->bad; i++) {
+        a = TMI_PY(py, TMI_PY_ID(py, n->list + i));
+        if (a->kind == TMI_PY_DOUBLESTAR) return tmi_tri_refused(t, a);
+        if (a->kind != TMI_PY_KEYWORD) continue;
+        v = tmi_tri_expr(t, a->a);
+        tmi_tri_push_arg(t, a->text, v);
+    }
+    if (callee.kind == TMI_V_BOUND) tmi_tri_push_arg(t, 0, tmi_tri_field(t, &callee, 0));
+    for (i = 0; i < n->n && !t->bad; i++) {
+        a = TMI_PY(py, TMI_PY_ID(py, n->list + i));
+        if (a->kind == TMI_PY_KEYWORD) continue;
+        v = tmi_tri_expr(t, a->kind == TMI_PY_STARRED ? a->a : TMI_PY_ID(py, n->list + i));
+        if (t->bad) break;
+        if (a->kind != TMI_PY_STARRED) tmi_tri_push_arg(t, 0, v);
+        else if (v.kind != TMI_V_TUPLE)
+            v = tmi_tri_fail(t, TMETAL_E_PY_TYPE, "only a tuple can stand behind *", NULL);
+        else
+            for (k = 0; k < v.n; k++) tmi_tri_push_arg(t, 0, tmi_tri_field(t, &v, k));
+    }
+    t->at = n->at;
+    t->to = n->to;
+    if (callee.kind == TMI_V_BOUND) callee.kind = TMI_V_BUILTIN;
+    v = t->bad ? tmi_tri_of(TMI_V_UNSET) : tmi_tri_call_value(t, callee, base);
+    tmi_base_vec_cut(&t->arg, base);
+    return v;
+}
+
+/* -- Small expressions ----------------------------------------------------------------------------------------- */
+
+static tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *n) {
+    const tmi_py      *py = tmi_tri_py(t);
+    const tmi_py_node *f = n->n == 1 ? TMI_PY(py, TMI_PY_ID(py, n->list)) : NULL;
+    tmi_tri_value      over, r;
+    uint32_t           i, base = t->arg.n;
+    if (!f || TMI_PY(py, f->a)->kind != TMI_PY_NAME)
+        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "a list comprehension with more than one `for` or name",
+                            NULL);
+    over = tmi_tri_expr(t, f->b);
+    if (t->bad) return over;
+    if (over.kind != TMI_V_TUPLE)
+        return tmi_tri_fail(t, TMETAL_E_PY_TYPE, "a list comprehension goes over a tuple only", NULL);
+    for (i = 0; i < over.n && !t->bad; i++) {
+        tmi_tri_bind(t, TMI_PY(py, f->a)->text, tmi_tri_field(t, &over, i));
+        tmi_tri_push_arg(t, 0, tmi_tri_expr(t, n->a));
+    }
+    r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+    for (i = base; i < t->arg.n; i++) {
+        tmi_tri_value v = tmi_triton_arg_at(t, i)->v;
+        *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = v;
+    }
+    r.n = t->arg.n - base;
+    tmi_base_vec_cut(&t->arg, base);
+    return r;
+}
+
+static tmi_tri_value tmi_tri_fstring(tmi_tri *t, const tmi_py_node *n) {
+    const tmi_py *py = tmi_tri_py(t);
+    tmi_text      text;
+    const char   *s;
+    uint32_t      i;
+    tmi_text_init(t->job, &text);
+    for (i = 0; i < n->n && !t->bad; i++) {
+        const tmi_py_node *part = TMI_PY(py, TMI_PY_ID(py, n->list + i));
+        if (part->kind == TMI_PY_STRING) tmi_put_str(&text, tmi_tri_string(t, part->text));
+        else {
+            tmi_tri_value v = tmi_tri_expr(t, part->a);
+            if (!t->bad && !tmi_tri_is_const(&v))
+                return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "an f-string with a value that is not known while "
+                                                            "compiling",
+                                    "tl.device_print prints values of the kernel");
+            tmi_tri_put_value(t, &text, &v);
+        }
+    }
+    s = tmi_text_join(&text, 0);
+    return tmi_tri_str(tmi_intern(t->job, t->strings, s, text.len));
+}
+
+/* `assert`: tl.device_assert, which Triton keeps only when debugging. */
+static void tmi_tri_assert(tmi_tri *t, const tmi_py_node *n) {
+    (void)tmi_tri_expr(t, n->a);
+    if (n->b) (void)tmi_tri_expr(t, n->b);
+}
+
+static tmi_tri_value tmi_tri_operate(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
+    if (tmi_tri_is_const(&a) && tmi_tri_is_const(&b)) return tmi_tri_fold(t, op, a, b);
+    return tmi_tri_binary(t, op, a, b);
+}
+
+
+/* -- Statements -------------------------------------------------------------------------------------------------- */
+
+static void tmi_tri_assign(tmi_tri *t, uint32_t target, tmi_tri_value v) {
+    const tmi_py      *py = tmi_tri_py(t);
+    const tmi_py_node *n = TMI_PY(py, target);
+    tmi_tri_name      *old;
+    uint32_t           i;
+    if (t->bad) return;
+    t->at = n->at;
+    t->to = n->to;
+    if (n->kind == TMI_PY_NAME) {
+        old = tmi_tri_local(t, n->text);
+        if (old) old->is_const = 0;
+        tmi_tri_bind(t, n->text, v);
+        tmi_tri_name_value_ir(t, v, n->text);
+    } else if (n->kind == TMI_PY_TUPLE && v.kind == TMI_V_TUPLE && v.n == n->n) {
+        for (i = 0; i < n->n; i++) tmi_tri_assign(t, TMI_PY_ID(py, n->list + i), tmi_tri_field(t, &v, i));
+    } else if (n->kind == TMI_PY_TUPLE) {
+        (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                           v.kind == TMI_V_TUPLE
+                               ? tmi_format(t->job, 1, "%u names for %u values", n->n, v.n)
+                               : tmi_format(t->job, 1, "%u names for one value, %s", n->n,
+                                            tmi_tri_type_text(t, &v)),
+                           NULL);
+    } else {
+        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
+                           n->kind == TMI_PY_SUBSCRIPT ? "Triton cannot assign to x[...]"
+                               : n->kind == TMI_PY_ATTRIBUTE ? "Triton cannot assign to an attribute"
+                                                             : "Triton cannot assign to this",
+                           n->kind == TMI_PY_SUBSCRIPT
+                               ? "tensors do not change: use tl.where for a part, tl.store for memory"
+                               : NULL);
+    }
+}
+
+static void tmi_tri_ann_assign(tmi_tri *t, const tmi_py_node *n) {
+    const tmi_py_node *target = tmi_tri_node(t, n->a);
+    tmi_tri_value      v = n->c ? tmi_tri_expr(t, n->c) : tmi_tri_of(TMI_V_NONE);
+    tmi_tri_name      *old;
+    if (t->bad) return;
+    if (!tmi_tri_says_constexpr(t, tmi_tri_py(t), n->b)) {
+        tmi_tri_assign(t, n->a, tmi_tri_settle(t, v));
+        return;
+    }
+    t->at = target->at;
+    t->to = target->to;
+    old = target->kind == TMI_PY_NAME ? tmi_tri_local(t, target->text) : NULL;
+    if (old && old->v.kind)
+        (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE,
+                           tmi_format(t->job, 1, "'%s' has a value already: a constexpr is given once",
+                                      tmi_tri_string(t, target->text)),
+                           "give it another name");
+    else if (target->kind != TMI_PY_NAME)
+        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "only a name can be a tl.constexpr", NULL);
+    else if (!tmi_tri_is_const(&v))
+        (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                           tmi_format(t->job, 1, "'%s' is to be a constexpr, but its value is %s",
+                                      tmi_tri_string(t, target->text), tmi_tri_type_text(t, &v)),
+                           "all that it is made of must be known while compiling");
+    else tmi_tri_bind(t, target->text, v);
+}
+
+static void tmi_tri_aug_assign(tmi_tri *t, const tmi_py_node *n) {
+    tmi_tri_value a, b, v;
+    if (tmi_tri_node(t, n->a)->kind != TMI_PY_NAME) {
+        tmi_tri_assign(t, n->a, tmi_tri_of(TMI_V_NONE));
+        return;
+    }
+    a = tmi_tri_expr(t, n->a);
+    b = tmi_tri_expr(t, n->b);
+    t->at = n->at;
+    t->to = n->to;
+    if (t->bad) return;
+    v = tmi_tri_operate(t, n->op, a, b);
+    if (!t->bad) tmi_tri_assign(t, n->a, tmi_tri_settle(t, v));
+}
+
+static tmi_tri_flow tmi_tri_statement(tmi_tri *t, uint32_t node) {
+    const tmi_py_node *n = tmi_tri_node(t, node);
+    tmi_tri_value      v;
+    uint32_t           i;
+    t->at = n->at;
+    t->to = n->to;
+    switch (n->kind) {
+    case TMI_PY_EXPR: (void)tmi_tri_expr(t, n->a); break;
+    case TMI_PY_PASS: break;
+    case TMI_PY_ASSIGN:
+        if (n->n != 1) {
+            (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "Triton does not take a = b = ...",
+                               "assign on two lines");
+            break;
+        }
+        v = tmi_tri_expr(t, n->a);
+        if (!t->bad) v = tmi_tri_settle(t, v);
+        for (i = 0; i < n->n; i++) tmi_tri_assign(t, TMI_PY_ID(tmi_tri_py(t), n->list + i), v);
+        break;
+    case TMI_PY_ANNASSIGN: tmi_tri_ann_assign(t, n); break;
+    case TMI_PY_AUGASSIGN: tmi_tri_aug_assign(t, n); break;
+    case TMI_PY_IF: return tmi_tri_if(t, n);
+    case TMI_PY_FOR: tmi_tri_for(t, n); break;
+    case TMI_PY_WHILE: tmi_tri_while(t, n); break;
+    case TMI_PY_RETURN: return tmi_tri_return(t, n);
+    case TMI_PY_ASSERT: tmi_tri_assert(t, n); break;
+    default: (void)tmi_tri_refused(t, n); break;
+    }
+    return TMI_FLOW_ON;
+}
+
+static tmi_tri_flow tmi_tri_block(tmi_tri *t, uint32_t list, uint32_t n) {
+    tmi_tri_flow flow = TMI_FLOW_ON;
+    uint32_t     i;
+    if (tmi_tri_enter(t))
+        for (i = 0; i < n && !t->bad && flow == TMI_FLOW_ON; i++)
+            flow = tmi_tri_statement(t, TMI_PY_ID(tmi_tri_py(t), list + i));
+    t->depth--;
+    return flow;
+}
+
+/* -- Functions of the library ------------------------------------------------------------------------------------ */
+
+/* A file read, its globals not yet known. */
+static uint32_t tmi_tri_add_file(tmi_tri *t, const char *name, uint32_t module, const char *src, uint32_t len,
+                                 int is_ours) {
+    tmi_tri_file *f = (tmi_tri_file *)tmi_vec_add(t->job, &t->file);
+    uint32_t      id = t->file.n - 1;
+    f->name = name;
+    f->module = module;
+    f->is_ours = (uint8_t)is_ours;
+    t->job->src = src;
+    t->job->src_len = len;
+    t->job->src_name = name;
+    t->job->seek_line = 0;
+    (void)tmi_py_read(t->job, &f->py, t->strings, src, len);
+    return id;
+}
+
+static void tmi_tri_put_global(tmi_tri *t, uint32_t file, uint32_t name, uint32_t node, uint32_t alias) {
+    tmi_tri_file   *f = tmi_triton_file_at(t, file);
+    uint32_t       *at = tmi_map_at(t->job, &f->global, name);
+    tmi_tri_global *g;
+    if (*at && tmi_triton_global_at(t, *at - 1)->by_caller) return;
+    g = (tmi_tri_global *)tmi_vec_add(t->job, &t->global); /* a later one hides an earlier one */
+    *at = t->global.n;
+    g->name = name;
+    g->node = node;
+    g->alias = alias;
+}
+
+static int tmi_tri_is_jit(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
+    const tmi_py_node *list, *d;
+    uint32_t           i;
+    if (!f->b) return 0;
+    list = TMI_PY(py, f->b);
+    for (i = 0; i < list->n; i++) {
+        d = TMI_PY(py, TMI_PY_ID(py, list->list + i));
+        if (d->kind == TMI_PY_CALL) d = TMI_PY(py, d->a);
+        if ((d->kind == TMI_PY_NAME || d->kind == TMI_PY_ATTRIBUTE) && strcmp(tmi_tri_string(t, d->text), "jit") == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* The names that a list of statements of a module gives. */
+static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_t n) {
+    const tmi_py *py = &tmi_triton_file_at(t, file)->py;
+    uint32_t      i, k;
+    for (i = 0; i < n; i++) {
+        uint32_t           id = TMI_PY_ID(py, list + i);
+        const tmi_py_node *s = TMI_PY(py, id), *a;
+        switch (s->kind) {
+        case TMI_PY_FUNCTION: tmi_tri_put_global(t, file, s->text, id, 0); break;
+        case TMI_PY_IMPORT: case TMI_PY_FROM:
+            for (k = 0; k < s->n; k++) {
+                const char *dot;
+                a = TMI_PY(py, TMI_PY_ID(py, s->list + k));
+                dot = strchr(tmi_tri_string(t, a->text), '.');
+                tmi_tri_put_global(t, file,
+                                   a->v.i ? (uint32_t)a->v.i
+                                       : dot ? tmi_intern(t->job, t->strings, tmi_tri_string(t, a->text),
+                                                          (size_t)(dot - tmi_tri_string(t, a->text)))
+                                             : a->text,
+                                   id, TMI_PY_ID(py, s->list + k));
+            }
+            break;
+        case TMI_PY_ASSIGN:
+            for (k = 0; k < s->n; k++) {
+                a = TMI_PY(py, TMI_PY_ID(py, s->list + k));
+                if (a->kind == TMI_PY_NAME) tmi_tri_put_global(t, file, a->text, id, 0);
+            }
+            break;
+        case TMI_PY_ANNASSIGN:
+            if (TMI_PY(py, s->a)->kind == TMI_PY_NAME && s->c)
+                tmi_tri_put_global(t, file, TMI_PY(py, s->a)->text, id, 0);
+            break;
+        case TMI_PY_IF: case TMI_PY_TRY: /* the first way, unless a name is not given there */
+            if (s->kind == TMI_PY_IF) tmi_tri_globals_of(t, file, s->list2, s->n2); /* depth: parser */
+            tmi_tri_globals_of(t, file, s->list, s->n);
+            break;
+        default: break;
+        }
+    }
+}
+
+/* A row of the library that is text, as a function. */
+static uint32_t tmi_tri_library(tmi_tri *t, uint32_t row) {
+    const tmi_tl_row *r = &tmi_tl_rows[row];
+    const char       *src = t->job->src, *name = t->job->src_name;
+    size_t            len = t->job->src_len;
+    uint32_t          file, id = tmi_map_get(&t->library, row + 1);
+    tmi_tri_func     *f;
+    if (id) return id - 1;
+    file = tmi_tri_add_file(t, "<triton.language>", 0, r->text, (uint32_t)strlen(r->text), 1);
+    t->job->src = src;
+    t->job->src_len = len;
+    t->job->src_name = name;
+    t->job->seek_line = 0;
+    f = (tmi_tri_func *)tmi_vec_add(t->job, &t->func);
+    f->file = file;
+    f->node = TMI_PY_ID(&tmi_triton_file_at(t, file)->py, tmi_triton_file_at(t, file)->py.body);
+    *tmi_map_at(t->job, &t->library, row + 1) = t->func.n;
+    return t->func.n - 1;
+}
+
+static tmi_tri_value tmi_tri_call_builtin(tmi_tri *t, uint32_t row, uint32_t base) {
+    if (tmi_tl_rows[row].text) return tmi_tri_call_func(t, tmi_tri_library(t, row), base);
+    return tmi_tl_call(t, row, base);
+}
+
+static tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v, uint32_t name) {
+    tmi_tri_value r;
+    if (v.kind == TMI_V_MODULE) return tmi_tri_member(t, v.id, name);
+    r = tmi_tl_attribute(t, v, name);
+    if (r.kind || t->bad) return r;
+    return tmi_tri_fail(t, TMETAL_E_PY_NAME,
+                        tmi_format(t->job, 1, "%s has no member '%s': it", tmi_tri_type_text(t, &v),
+                                   tmi_tri_string(t, name)),
+                        NULL);
+}
+
+/* -- The call: kernel, types of its arguments, constants -------------------------------------------------------- */
+
+static tmi_tri_value tmi_tri_misuse(tmi_tri *t, const char *what, const char *help) {
+    tmi_tri_frame *was = t->frame;
+    t->frame = NULL;
+    (void)tmi_tri_fail(t, TMETAL_E_PY_SIGNATURE, what, help);
+    t->frame = was;
+    return tmi_tri_of(TMI_V_UNSET);
+}
+
+static uint32_t tmi_tri_type_named(tmi_tri *t, const char *s, size_t n) {
+    static const char *const other[][2] = {{"i1", "int1"}, {"u1", "int1"}, {"B", "int1"}, {"i8", "int8"},
+                                           {"i16", "int16"}, {"i32", "int32"}, {"i64", "int64"},
+                                           {"u8", "uint8"}, {"u16", "uint16"}, {"u32", "uint32"},
+                                           {"u64", "uint64"}, {"f16", "fp16"}, {"f32", "fp32"}, {"f64", "fp64"}};
+    uint32_t i, is_const;
+    size_t   k;
+    if (n && *s == '*') {
+        is_const = n > 1 && s[1] == 'k';
+        i = tmi_tri_type_named(t, s + 1 + is_const, n - 1 - is_const); /* depth: a type's text */
+        return i ? tmi_tri_pointer(t, i, (int)is_const) : 0;
+    }
+    for (k = 0; k < sizeof other / sizeof *other; k++)
+        if (strlen(other[k][0]) == n && memcmp(other[k][0], s, n) == 0) {
+            s = other[k][1];
+            n = strlen(s);
+        }
+    for (i = 1; i < TMI_DTYPE_FIRST_PTR; i++)
+        if ((strlen(TMI_DTYPE(t, i)->text) == n && memcmp(TMI_DTYPE(t, i)->text, s, n) == 0) ||
+            (strlen(TMI_DTYPE(t, i)->name) == n && memcmp(TMI_DTYPE(t, i)->name, s, n) == 0))
+            return i;
+    return 0;
+}
+
+/* One parameter of the kernel, as the caller says it. */
+typedef struct tmi_tri_param {
+    uint32_t      name;
+    uint8_t       is_given, is_const, divides; /* divides: by 16 */
+    uint32_t      dt;     /* of a parameter of the IR */
+    tmi_tri_value v;
+} tmi_tri_param;
+
+/* The value of a text of the caller, as an expression of the kernel's file. */
+static tmi_tri_value tmi_tri_value_of(tmi_tri *t, const char *s, size_t n) {
+    tmi_tri_frame frame;
+    uint32_t      file;
+    tmi_tri_value v;
+    const char   *copy = tmi_format(t->job, 0, "_ = %.*s\n", (int)n, s);
+    const tmi_py_node *stmt;
+    file = tmi_tri_add_file(t, "<call>", 0, copy, (uint32_t)strlen(copy), 0);
+    if (t->job->n_errors || !tmi_triton_file_at(t, file)->py.n_body) {
+        t->bad = 1;
+        return tmi_tri_of(TMI_V_UNSET);
+    }
+    /* names are those of the kernel's file */
+    tmi_triton_file_at(t, file)->global = tmi_triton_file_at(t, 0)->global;
+    stmt = TMI_PY(&tmi_triton_file_at(t, file)->py, TMI_PY_ID(&tmi_triton_file_at(t, file)->py,
+                                                              tmi_triton_file_at(t, file)->py.body));
+    memset(&frame, 0, sizeof frame);
+    frame.file = file;
+    frame.first = t->name.n;
+    t->frame = &frame;
+    t->is_const = 1;
+    v = stmt->kind == TMI_PY_ASSIGN ? tmi_tri_expr(t, stmt->a) : tmi_tri_misuse(t, "no value", NULL);
+    t->is_const = 0;
+    t->frame = NULL;
+    return v;
+}
+
+/* The end of an entry: a comma outside of brackets and quotes. */
+static size_t tmi_tri_entry(const char *s) {
+    size_t i;
+    int    depth = 0;
+    char   quote = 0;
+    for (i = 0; s[i] && (quote || depth || s[i] != ','); i++) {
+        if (quote) quote = s[i] == quote ? 0 : quote;
+        else if (s[i] == '"' || s[i] == '\'') quote = s[i];
+        else if (strchr("([{<", s[i])) depth++;
+        else if (strchr(")]}>", s[i]) && depth) depth--;
+    }
+    return i;
+}
+
+static const char *tmi_tri_trim(const char *s, size_t *n) {
+    while (*n && (*s == ' ' || *s == '\t' || *s == '\n')) s++, --*n;
+    while (*n && (s[*n - 1] == ' ' || s[*n - 1] == '\t' || s[*n - 1] == '\n')) --*n;
+    return s;
+}
+
+/* "NAME=" in front of an entry: its length; 0: there is none. */
+static size_t tmi_tri_named_entry(const char *s, size_t n) {
+    size_t i = 0;
+    while (i < n && tmi_is_word_char(s[i]) && s[i] != '.' && s[i] != '$') i++;
+    return i && i + 1 < n && s[i] == '=' && s[i + 1] != '=' && !tmi_is_digit(*s) ? i : 0;
+}
+
+static void tmi_tri_set_param(tmi_tri *t, tmi_tri_param *p, const char *s, size_t n) {
+    size_t colon = n;
+    while (colon && s[colon - 1] != ':' && tmi_is_digit(s[colon - 1])) colon--;
+    p->is_given = 1;
+    p->divides = 0;
+    if (colon && colon < n && s[colon - 1] == ':') {
+        size_t k = colon - 1;
+        p->dt = tmi_tri_type_named(t, s, k);
+        if (p->dt && n - colon == 2 && memcmp(s + colon, "16", 2) == 0) p->divides = 1;
+        else if (p->dt && n - colon == 1 && s[colon] == '1') {
+            p->is_const = 1;
+            p->v = tmi_tri_int(1);
+        } else
+            (void)tmi_tri_misuse(t, tmi_format(t->job, 1, "'%.*s' is no type with :16 or :1", (int)n, s), NULL);
+        return;
+    }
+    p->dt = tmi_tri_type_named(t, s, n);
+    if (p->dt) return;
+    p->is_const = 1;
+    p->v = tmi_tri_value_of(t, s, n);
+}
+
+/* `names`: entries must say whose they are. */
+static void tmi_tri_read_entries(tmi_tri *t, const char *s, tmi_tri_param *p, uint32_t n, int is_const) {
+    uint32_t i, next = 0;
+    while (s && *s && !t->bad) {
+        size_t      len = tmi_tri_entry(s), k;
+        const char *e = s;
+        s += len + (s[len] == ',');
+        e = tmi_tri_trim(e, &len);
+        if (!len) continue;
+        if ((k = tmi_tri_named_entry(e, len)) != 0) {
+            uint32_t name = tmi_intern(t->job, t->strings, e, k);
+            for (i = 0; i < n && p[i].name != name; i++) {}
+            len -= k + 1;
+            e = tmi_tri_trim(e + k + 1, &len);
+            if (i == n) {
+                (void)tmi_tri_misuse(t,
+                                     tmi_format(t->job, 1, "the kernel has no parameter '%s'",
+                                                tmi_tri_string(t, name)),
+                                     NULL);
+                return;
+            }
+        } else {
+            for (i = next; i < n && (p[i].is_given || p[i].is_const); i++) {}
+            next = i + 1;
+            if (i == n || is_const) {
+                (void)tmi_tri_misuse(t,
+                                     is_const ? tmi_format(t->job, 1, "'%.*s': constants are given by name: "
+                                                                      "BLOCK=1024",
+                                                           (int)len, e)
+                                              : tmi_format(t->job, 1, "more arguments than parameters: '%.*s'",
+                                                           (int)len, e),
+                                     NULL);
+                return;
+            }
+        }
+        if (is_const) {
+            p[i].is_given = p[i].is_const = 1;
+            p[i].v = tmi_tri_value_of(t, e, len);
+        } else tmi_tri_set_param(t, &p[i], e, len);
+    }
+}
+
+/* The kernel asked for, or the only one: 1 + the index of its function. */
+static uint32_t tmi_tri_find_kernel(tmi_tri *t) {
+    const tmi_py *py = &tmi_triton_file_at(t, 0)->py;
+    uint32_t      i, found = 0, n = 0;
+    const char   *want = t->call->kernel;
+    tmi_text      names;
+    tmi_text_init(t->job, &names);
+    for (i = 0; i < py->n_body; i++) {
+        uint32_t           id = TMI_PY_ID(py, py->body + i);
+        const tmi_py_node *f = TMI_PY(py, id);
+        if (f->kind != TMI_PY_FUNCTION || !tmi_tri_is_jit(t, py, f)) continue;
+        tmi_put(&names, "%s%s", n++ ? ", " : "", tmi_tri_string(t, f->text));
+        if (!want || strcmp(want, tmi_tri_string(t, f->text)) == 0) found = id;
+    }
+    if (!n || !found || (!want && n > 1)) {
+        const char *all = tmi_text_join(&names, 0);
+        (void)tmi_tri_fail(t, TMETAL_E_PY_KERNEL,
+                           !n ? "the file has no function with @triton.jit"
+                              : want ? tmi_format(t->job, 1, "the file has no kernel '%s'", want)
+                                     : "the file has several kernels",
+                           n ? tmi_format(t->job, 1, "it has %s", all) : NULL);
+        return 0;
+    }
+    {
+        tmi_tri_func *fn = (tmi_tri_func *)tmi_vec_add(t->job, &t->func);
+        fn->file = 0;
+        fn->node = found;
+    }
+    return t->func.n;
+}
+
+static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
+    const tmi_py      *py = &tmi_triton_file_at(t, 0)->py;
+    const tmi_py_node *f = TMI_PY(py, tmi_triton_func_at(t, func)->node);
+    tmi_tri_param     *p = TMI_NEW(t->job, tmi_tri_param, f->n + 1);
+    tmi_tri_frame      frame;
+    uint32_t           i;
+    *n = f->n;
+    for (i = 0; i < f->n; i++) {
+        const tmi_py_node *a = TMI_PY(py, TMI_PY_ID(py, f->list + i));
+        p[i].name = a->text;
+        p[i].is_const = (uint8_t)tmi_tri_says_constexpr(t, py, a->a);
+    }
+    tmi_tri_read_entries(t, t->call->consts, p, *n, 1);
+    tmi_tri_read_entries(t, t->call->args, p, *n, 0);
+    memset(&frame, 0, sizeof frame);
+    frame.first = t->name.n;
+    for (i = 0; i < f->n && !t->bad; i++) {
+        const tmi_py_node *a = TMI_PY(py, TMI_PY_ID(py, f->list + i));
+        if (p[i].is_given) continue;
+        if (!a->b) {
+            (void)tmi_tri_misuse(t,
+                                 tmi_format(t->job, 1, "parameter '%s' of %s has no %s", tmi_tri_string(t, a->text),
+                                            tmi_tri_string(t, f->text), p[i].is_const ? "value" : "type"),
+                                 p[i].is_const ? tmi_format(t->job, 1, "--const %s=...", tmi_tri_string(t, a->text))
+                                               : "--args says the types of all parameters, in order");
+            break;
+        }
+        t->frame = &frame;
+        p[i].v = tmi_tri_expr(t, a->b);
+        p[i].is_const = 1;
+        t->frame = NULL;
+    }
+    return p;
+}
+
+/* -- The module ----------------------------------------------------------------------------------------------------- */
+
+static void tmi_tri_begin(tmi_tri *t) {
+    tmi_dtype *d;
+    tmi_vec_init(&t->dtype, sizeof(tmi_dtype), 0);
+    tmi_vec_init(&t->item, sizeof(tmi_tri_value), 0);
+    tmi_vec_init(&t->name, sizeof(tmi_tri_name), 0);
+    tmi_vec_init(&t->file, sizeof(tmi_tri_file), 0);
+    tmi_vec_init(&t->global, sizeof(tmi_tri_global), 0);
+    tmi_vec_init(&t->func, sizeof(tmi_tri_func), 0);
+    tmi_vec_init(&t->arg, sizeof(tmi_tri_arg), 0);
+    (void)tmi_vec_add(t->job, &t->dtype);
+#define X(id, tl, said, of, width, sign, row) \
+    d = (tmi_dtype *)tmi_vec_add(t->job, &t->dtype); \
+    d->name = tl; \
+    d->text = said; \
+    d->kind = TMI_DT_##of; \
+    d->bits = width; \
+    d->is_signed = sign; \
+    d->format = TMI_F_##row;
+    TMI_DTYPES(X)
+#undef X
+}
+
+/* Parameters become arguments of the IR or constants; then the body is walked. */
+static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
+    uint32_t           n = 0, i, k = 0, *types, base = t->arg.n;
+    const tmi_py      *py = &tmi_triton_file_at(t, 0)->py;
+    const tmi_py_node *f = TMI_PY(py, tmi_triton_func_at(t, func)->node);
+    tmi_tri_param     *p = tmi_tri_params(t, func, &n);
+    tmi_tri_frame      frame;
+    const char       **names;
+    tmi_make           m;
+    if (t->bad) return;
+    types = TMI_NEW(t->job, uint32_t, n + 1);
+    names = TMI_NEW(t->job, const char *, n + 1);
+    for (i = 0; i < n; i++) {
+        if (p[i].is_const) continue;
+        types[k] = tmi_tri_ir_elem(t, p[i].dt);
+        names[k++] = tmi_tri_string(t, p[i].name);
+    }
+    memset(&m, 0, sizeof m);
+    m.name = tmi_tri_string(t, f->text);
+    m.types = types;
+    m.n_types = k;
+    m.names = names;
+    m.is_public = 1;
+    if (!tmi_make_func(t->b, &m)) return;
+    for (i = k = 0; i < n; i++) {
+        if (p[i].is_const) continue;
+        memset(&m, 0, sizeof m);
+        m.index = k++;
+        m.value = 16;
+        p[i].v = tmi_tri_tensor(tmi_make_arg(t->b, &m), p[i].dt);
+        if (p[i].divides) (void)tmi_make_arg_attrs(t->b, &m);
+    }
+    memset(&frame, 0, sizeof frame);
+    frame.first = t->name.n;
+    frame.func = tmi_triton_func_at(t, func)->node;
+    frame.result = tmi_tri_of(TMI_V_NONE);
+    t->frame = &frame;
+    for (i = 0; i < n; i++) {
+        tmi_tri_bind(t, p[i].name, p[i].v);
+        if (p[i].is_const) tmi_tri_local(t, p[i].name)->is_const = 1;
+    }
+    if (f->op) t->bad = 1;
+    if (tmi_tri_block(t, f->list2, f->n2) == TMI_FLOW_ON && !t->bad) tmi_tri_leave(t);
+    if (!t->bad) tmi_make_func_end(t->b);
+    (void)base;
+}
+
+/* The module of one kernel of a text of Python; NULL: something was reported. */
+static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len, const tmetal_triton_call *call) {
+    tmi_tri  *t = TMI_NEW(job, tmi_tri, 1);
+    uint32_t  i, func;
+    tmi_make  none;
+    t->job = job;
+    t->call = call;
+    t->b = TMI_NEW(job, tmetal_builder, 1);
+    tmi_make_begin(job, t->b);
+    t->m = t->b->m;
+    t->strings = TMI_NEW(job, tmi_strings, 1);
+    tmi_strings_init(job, t->strings);
+    tmi_tri_begin(t);
+    t->walk = tmi_tri_call_value;
+    (void)tmi_tri_add_file(t, tmi_job_file(job), tmi_tri_word(t, "__main__"), src, len, 0);
+    tmi_tri_globals_of(t, 0, tmi_triton_file_at(t, 0)->py.body, tmi_triton_file_at(t, 0)->py.n_body);
+    for (i = 0; i < call->n_files && !job->n_errors; i++) {
+        uint32_t f = tmi_tri_add_file(t, call->files[i].name, tmi_tri_word(t, call->files[i].name),
+                                      call->files[i].text, (uint32_t)call->files[i].len, 0);
+        tmi_tri_globals_of(t, f, tmi_triton_file_at(t, f)->py.body, tmi_triton_file_at(t, f)->py.n_body);
+    }
+    if (job->n_errors || (func = tmi_tri_find_kernel(t)) == 0) return NULL;
+    tmi_tri_kernel(t, func - 1);
+    job->src = NULL;
+    if (job->n_errors) return NULL;
+    if (t->bad) tmi_bug(job, "triton", "a kernel was given up without a word");
+    memset(&none, 0, sizeof none);
+    return tmi_make_end(t->b, &none) ? t->m : NULL;
+}
+#endif /* TMETAL_TRITON */
+
+#define TMI_STAMP_TRITON 0u
 
 
 /*==============================================================================
@@ -49679,6 +54059,9 @@ typedef struct tmi_call {
     const tmi_make *args;
     uint32_t        made;
 #endif
+#ifdef TMETAL_TRITON
+    const tmetal_triton_call *triton;
+#endif
     tmetal_detection *detection;
     const tmetal_kernel *kernel;
     tmetal_transformation *changed;
@@ -49948,6 +54331,43 @@ TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_
     tmi_call c = tmi_entry_call(src, len);
     return tmi_entry_run(tmi_entry_compile, &c, arena, opt, out);
 }
+
+#ifdef TMETAL_TRITON
+static void tmi_entry_triton(tmi_job *job, tmi_call *c) {
+    static const tmetal_triton_call none = {0, 0, 0, 0, 0, 0};
+    job->section = "triton";
+    if (c->len > TMI_MAX_SRC) {
+        tmi_error(job, tmi_at_nowhere(), TMETAL_E_TOO_LARGE, (unsigned long long)c->len,
+                  (unsigned long long)TMI_MAX_SRC);
+        return;
+    }
+    c->module = tmi_tri_module(job, c->src, (uint32_t)c->len, c->triton ? c->triton : &none);
+}
+
+static void tmi_entry_compile_triton(tmi_job *job, tmi_call *c) {
+    tmi_entry_triton(job, c);
+    if (!job->n_errors) tmi_compile_module(job, c->module);
+}
+
+TMETAL_API tmetal_code tmetal_triton(const char *src, size_t len, const tmetal_triton_call *call,
+                                     const tmetal_options *opt, tmetal_arena *arena,
+                                     tmetal_module **module, tmetal_result *out) {
+    tmi_call c = tmi_entry_call(src, len);
+    *module = NULL;
+    c.triton = call;
+    if (tmi_entry_run(tmi_entry_triton, &c, arena, opt, out) == TMETAL_OK) *module = c.module;
+    return out->code;
+}
+
+TMETAL_API tmetal_code tmetal_compile_triton(const char *src, size_t len,
+                                             const tmetal_triton_call *call,
+                                             const tmetal_options *opt, tmetal_arena *arena,
+                                             tmetal_result *out) {
+    tmi_call c = tmi_entry_call(src, len);
+    c.triton = call;
+    return tmi_entry_run(tmi_entry_compile_triton, &c, arena, opt, out);
+}
+#endif /* TMETAL_TRITON */
 
 TMETAL_API void tmetal_key(const char *src, size_t len, const tmetal_options *opt,
                            char key[TMETAL_KEY_BYTES]) {
