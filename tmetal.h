@@ -13529,7 +13529,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 #define TMI_STAMP_PYTHON 715346232u
 
 /*==============================================================================
- * >>tensor  [15]  Values of Triton's Python: types, casts, operators
+ * >>tri  [15]  Values of Triton's Python: types, casts, operators
  *
  * gives   tmi_tri: what a walk of a kernel works on; tmi_tri_binary() and the like
  * uses    >>ir  >>builder  >>python
@@ -13541,7 +13541,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 
 #ifdef TMETAL_TRITON
 
-/* -- Types: those of triton.language. They have a sign and const, which types of the IR lack -------- */
+/* -- Types: those of triton.language, which have a sign and const ---------------------------- */
 
 /* name in tl, name in signatures and messages, kind, bits, signed, row of TMI_FLOATS */
 /* clang-format off */
@@ -13574,49 +13574,55 @@ enum {
 #define X(id, name, short_, kind, bits, sign, format) TMI_##id,
     TMI_DTYPES(X)
 #undef X
-    TMI_DTYPE_FIRST_PTR /* pointers follow, as they are met */
+        TMI_DTYPE_FIRST_PTR /* pointers follow, as they are met */
 };
 
 typedef struct tmi_dtype {
     const char *name, *text; /* text: in messages */
     uint8_t     kind, bits, is_signed, format, is_const;
-    uint32_t    elem;        /* of a pointer */
+    uint32_t    elem; /* of a pointer */
 } tmi_dtype;
 
-/* -- Values ----------------------------------------------------------------------------------------- */
+/* -- Values ---------------------------------------------------------------------------------- */
 
 typedef enum tmi_tri_kind {
     TMI_V_UNSET,
-    TMI_V_TENSOR,   /* a scalar or a block of the IR: `ir`, `dt` */
+    TMI_V_TENSOR,    /* a scalar or a block of the IR: `ir`, `dt` */
     TMI_V_BLOCK_PTR, /* `ir`; dt of an element; `list` holds what it was made of */
-    TMI_V_DESC,     /* tensor descriptor: `ir`; dt; list: sizes, then strides */
-    TMI_V_INT, TMI_V_BOOL, TMI_V_FLOAT, TMI_V_STR, TMI_V_NONE, TMI_V_ELLIPSIS,
-    TMI_V_DTYPE,    /* dt */
+    TMI_V_DESC,      /* tensor descriptor: `ir`; dt; list: sizes, then strides */
+    TMI_V_INT,
+    TMI_V_BOOL,
+    TMI_V_FLOAT,
+    TMI_V_STR,
+    TMI_V_NONE,
+    TMI_V_ELLIPSIS,
+    TMI_V_DTYPE,      /* dt */
     TMI_V_BLOCK_TYPE, /* dt, list of sizes */
-    TMI_V_TUPLE,    /* list */
-    TMI_V_SLICE,    /* list: begin, end, step */
-    TMI_V_FUNC,     /* id: of t->func */
-    TMI_V_BUILTIN,  /* id: row of the table of >>tl */
-    TMI_V_BOUND,    /* the same, called on list[0]: x.sum */
-    TMI_V_MODULE,   /* id: its dotted name */
-    TMI_V_OBJECT    /* of Python, known by name only: id */
+    TMI_V_TUPLE,      /* list */
+    TMI_V_SLICE,      /* list: begin, end, step */
+    TMI_V_FUNC,       /* id: of t->func */
+    TMI_V_BUILTIN,    /* id: row of the table of >>tl */
+    TMI_V_BOUND,      /* the same, called on list[0]: x.sum */
+    TMI_V_MODULE,     /* id: its dotted name */
+    TMI_V_OBJECT      /* of Python, known by name only: id */
 } tmi_tri_kind;
 
 /* A whole number of Python, as far as 127 bits: two's complement. */
-typedef struct tmi_int {
+typedef struct tmi_tri_big {
     uint64_t lo;
     int64_t  hi;
-} tmi_int;
+} tmi_tri_big;
 
 typedef struct tmi_tri_value {
-    uint8_t  kind;
-    uint8_t  is_bare; /* a Python object itself, not in a constexpr: what an attribute of one gives */
+    uint8_t kind;
+    uint8_t
+        is_bare; /* a Python object itself, not in a constexpr: what an attribute of one gives */
     uint32_t dt, ir;
     uint32_t id;      /* string, function, row, module */
     uint32_t list, n; /* t->item[list .. list + n) */
     union {
-        tmi_int i;    /* INT; BOOL */
-        double  f;
+        tmi_tri_big i; /* INT; BOOL */
+        double      f;
     } v;
 } tmi_tri_value;
 
@@ -13637,9 +13643,10 @@ typedef struct tmi_tri_file {
 } tmi_tri_file;
 
 typedef struct tmi_tri_global {
-    uint32_t      name, node; /* FUNCTION, IMPORT, FROM, ASSIGN, ANNASSIGN, ...; 0: given by the caller */
-    uint32_t      alias;      /* of IMPORT and FROM: the ALIAS */
-    uint8_t       state;      /* 0: not yet evaluated, 1: being evaluated, 2: done */
+    uint32_t name,
+        node; /* FUNCTION, IMPORT, FROM, ASSIGN, ANNASSIGN, ...; 0: given by the caller */
+    uint32_t      alias; /* of IMPORT and FROM: the ALIAS */
+    uint8_t       state; /* 0: not yet evaluated, 1: being evaluated, 2: done */
     uint8_t       by_caller;
     tmi_tri_value v;
 } tmi_tri_global;
@@ -13652,10 +13659,10 @@ typedef struct tmi_tri_func {
 /* A function being walked. */
 typedef struct tmi_tri_frame {
     struct tmi_tri_frame *up;
-    uint32_t      file, func, first; /* first: its names are t->name[first ..) */
-    uint32_t      call;              /* where it was called from: byte of the caller's file */
-    uint32_t      region, outer;     /* scf.execute_region that returns leave; block behind it */
-    uint32_t      inside;            /* regions of this function around what is walked */
+    uint32_t              file, func, first; /* first: its names are t->name[first ..) */
+    uint32_t              call;  /* where it was called from: byte of the caller's file */
+    uint32_t      region, outer; /* scf.execute_region that returns leave; block behind it */
+    uint32_t      inside;        /* regions of this function around what is walked */
     int           has_result;
     tmi_tri_value result;
 } tmi_tri_frame;
@@ -13667,21 +13674,21 @@ typedef struct tmi_tri_arg {
 } tmi_tri_arg;
 
 typedef struct tmi_tri {
-    tmi_job        *job;
-    tmi_module     *m;
-    tmetal_builder *b;        /* b->p.block is the block at hand */
+    tmi_job                  *job;
+    tmi_module               *m;
+    tmetal_builder           *b; /* b->p.block is the block at hand */
     const tmetal_triton_call *call;
-    tmi_strings    *strings;
-    tmi_vec         dtype, item, name, file, global, func, arg;
-    tmi_map         scope;    /* name -> index + 1 into t->name */
-    tmi_tri_frame  *frame;
-    uint32_t        at, to;   /* bytes of the file at hand: what is being walked */
-    uint32_t        loc_at, loc_file; /* that b->loc stands for */
-    uint32_t        depth;    /* of the walk */
-    int             bad;      /* this kernel has an error: give up on it */
-    int             is_const; /* only values that need no op are wanted */
-    int             is_method; /* the row being called was named on a value: x.exp() */
-    tmi_map         library;  /* row of >>tl + 1 -> its function + 1 */
+    tmi_strings              *strings;
+    tmi_vec                   dtype, item, name, file, global, func, arg;
+    tmi_map                   scope; /* name -> index + 1 into t->name */
+    tmi_tri_frame            *frame;
+    uint32_t                  at, to; /* bytes of the file at hand: what is being walked */
+    uint32_t                  loc_at, loc_file; /* that b->loc stands for */
+    uint32_t                  depth;            /* of the walk */
+    int                       bad;              /* this kernel has an error: give up on it */
+    int                       is_const;         /* only values that need no op are wanted */
+    int                       is_method; /* the row being called was named on a value: x.exp() */
+    tmi_map                   library;   /* row of >>tl + 1 -> its function + 1 */
     /* calls a value with t->arg[base ..): of >>triton */
     tmi_tri_value (*walk)(struct tmi_tri *t, tmi_tri_value callee, uint32_t base);
 } tmi_tri;
@@ -13694,11 +13701,13 @@ TMI_ITEMS(tmi_triton_global_at, tmi_tri, tmi_tri_global, &o->global)
 TMI_ITEMS(tmi_triton_func_at, tmi_tri, tmi_tri_func, &o->func)
 TMI_ITEMS(tmi_triton_arg_at, tmi_tri, tmi_tri_arg, &o->arg)
 #define TMI_DTYPE(t, id) tmi_triton_dtype_at((t), (id))
-#define TMI_ITEM(t, i)   tmi_triton_item_at((t), (i))
+#define TMI_ITEM(t, i) tmi_triton_item_at((t), (i))
 
-/* -- Errors ------------------------------------------------------------------------------------------ */
+/* -- Errors ---------------------------------------------------------------------------------- */
 
-static tmi_py *tmi_tri_py(tmi_tri *t) { return &tmi_triton_file_at(t, t->frame->file)->py; }
+static tmi_py *tmi_tri_py(tmi_tri *t) {
+    return &tmi_triton_file_at(t, t->frame->file)->py;
+}
 
 static const tmi_py_node *tmi_tri_node(tmi_tri *t, uint32_t node) {
     return TMI_PY(tmi_tri_py(t), node);
@@ -13731,7 +13740,8 @@ static TMI_COLD const char *tmi_tri_trail(tmi_tri *t) {
 }
 
 /* Report what is wrong here and give up on this kernel. `help` may be NULL. */
-static TMI_COLD tmi_tri_value tmi_tri_fail(tmi_tri *t, int code, const char *what, const char *help) {
+static TMI_COLD tmi_tri_value tmi_tri_fail(tmi_tri *t, int code, const char *what,
+                                           const char *help) {
     tmi_tri_value none;
     tmi_at        at = tmi_at_nowhere();
     memset(&none, 0, sizeof none);
@@ -13755,7 +13765,7 @@ static TMI_COLD tmi_tri_value tmi_tri_fail(tmi_tri *t, int code, const char *wha
     return none;
 }
 
-/* -- Values that are made and asked ------------------------------------------------------------------- */
+/* -- Values that are made and asked ---------------------------------------------------------- */
 
 static tmi_tri_value tmi_tri_of(int kind) {
     tmi_tri_value v;
@@ -13764,8 +13774,8 @@ static tmi_tri_value tmi_tri_of(int kind) {
     return v;
 }
 
-static tmi_int tmi_int_of(int64_t x) {
-    tmi_int i;
+static tmi_tri_big tmi_tri_big_of(int64_t x) {
+    tmi_tri_big i;
     i.lo = (uint64_t)x;
     i.hi = x < 0 ? -1 : 0;
     return i;
@@ -13773,13 +13783,13 @@ static tmi_int tmi_int_of(int64_t x) {
 
 static tmi_tri_value tmi_tri_int(int64_t x) {
     tmi_tri_value v = tmi_tri_of(TMI_V_INT);
-    v.v.i = tmi_int_of(x);
+    v.v.i = tmi_tri_big_of(x);
     return v;
 }
 
 static tmi_tri_value tmi_tri_bool(int x) {
     tmi_tri_value v = tmi_tri_of(TMI_V_BOOL);
-    v.v.i = tmi_int_of(x != 0);
+    v.v.i = tmi_tri_big_of(x != 0);
     return v;
 }
 
@@ -13835,7 +13845,7 @@ static int tmi_tri_is_const(const tmi_tri_value *v) {
     return v->kind > TMI_V_DESC;
 }
 
-static int tmi_int_fits(tmi_int i) { /* int64_t */
+static int tmi_tri_big_fits(tmi_tri_big i) { /* int64_t */
     return i.hi == ((int64_t)i.lo < 0 ? -1 : 0);
 }
 
@@ -13853,9 +13863,15 @@ static uint32_t tmi_tri_rank(const tmi_tri *t, const tmi_tri_value *v) {
     return v->kind == TMI_V_TENSOR ? tmi_rank(t->m, tmi_tri_type(t, v)) : 0;
 }
 
-static int tmi_tri_is_float(tmi_tri *t, uint32_t dt) { return TMI_DTYPE(t, dt)->kind == TMI_DT_FLOAT; }
-static int tmi_tri_is_int(tmi_tri *t, uint32_t dt) { return TMI_DTYPE(t, dt)->kind == TMI_DT_INT; }
-static int tmi_tri_is_ptr(tmi_tri *t, uint32_t dt) { return TMI_DTYPE(t, dt)->kind == TMI_DT_PTR; }
+static int tmi_tri_is_float(tmi_tri *t, uint32_t dt) {
+    return TMI_DTYPE(t, dt)->kind == TMI_DT_FLOAT;
+}
+static int tmi_tri_is_int(tmi_tri *t, uint32_t dt) {
+    return TMI_DTYPE(t, dt)->kind == TMI_DT_INT;
+}
+static int tmi_tri_is_ptr(tmi_tri *t, uint32_t dt) {
+    return TMI_DTYPE(t, dt)->kind == TMI_DT_PTR;
+}
 static int tmi_tri_is_fp8(tmi_tri *t, uint32_t dt) {
     return tmi_tri_is_float(t, dt) && TMI_DTYPE(t, dt)->bits == 8;
 }
@@ -13870,8 +13886,8 @@ static uint32_t tmi_tri_pointer(tmi_tri *t, uint32_t elem, int is_const) {
     d->bits = 64;
     d->is_const = (uint8_t)is_const;
     d->elem = elem;
-    d->name = d->text = tmi_format(t->job, 0, "pointer<%s%s>", is_const ? "const " : "",
-                                   TMI_DTYPE(t, elem)->text);
+    d->name = d->text =
+        tmi_format(t->job, 0, "pointer<%s%s>", is_const ? "const " : "", TMI_DTYPE(t, elem)->text);
     return t->dtype.n - 1;
 }
 
@@ -13880,8 +13896,7 @@ static uint32_t tmi_tri_ir_elem(tmi_tri *t, uint32_t dt) {
     const tmi_dtype *d = TMI_DTYPE(t, dt);
     switch (d->kind) {
     case TMI_DT_INT: return tmi_type_int(t->job, t->m, d->bits, 0);
-    case TMI_DT_FLOAT:
-        return dt == TMI_FP8E4B15 ? t->m->t_i8 : t->m->t_float[d->format];
+    case TMI_DT_FLOAT: return dt == TMI_FP8E4B15 ? t->m->t_i8 : t->m->t_float[d->format];
     case TMI_DT_PTR: return tmi_type_ptr(t->job, t->m, tmi_tri_ir_elem(t, d->elem), 1);
     default: return t->m->t_none;
     }
@@ -13896,11 +13911,12 @@ static uint32_t tmi_tri_ir_like(tmi_tri *t, uint32_t like, uint32_t dt) {
 /* What Python prints of a value's type, for messages: "<[128], fp32>" is "fp32[128]" here. */
 static const char *tmi_tri_type_text(tmi_tri *t, const tmi_tri_value *v) {
     static const char *const names[] = {"nothing", "tensor", "block pointer", "tensor descriptor",
-                                        "int", "bool", "float", "str", "None", "...", "dtype",
-                                        "block type", "tuple", "slice", "function", "function",
-                                        "method", "module", "object"};
-    tmi_text text;
-    uint32_t i;
+                                        "int",     "bool",   "float",         "str",
+                                        "None",    "...",    "dtype",         "block type",
+                                        "tuple",   "slice",  "function",      "function",
+                                        "method",  "module", "object"};
+    tmi_text                 text;
+    uint32_t                 i;
     if (v->kind != TMI_V_TENSOR) return names[v->kind];
     tmi_text_init(t->job, &text);
     tmi_put(&text, "%s", TMI_DTYPE(t, v->dt)->text);
@@ -13910,17 +13926,20 @@ static const char *tmi_tri_type_text(tmi_tri *t, const tmi_tri_value *v) {
     return tmi_text_join(&text, 0);
 }
 
-/* -- Making ops --------------------------------------------------------------------------------------- */
+/* -- Making ops ------------------------------------------------------------------------------ */
 
-/* What is made next comes from the text at hand. */
+/* What is made next comes from the text at hand: in a function of the library, from its call. */
 static void tmi_tri_place(tmi_tri *t) {
-    tmetal_place p;
-    uint32_t     file;
-    if (!t->frame || (t->at == t->loc_at && t->frame->file == t->loc_file && t->b->loc)) return;
-    tmi_tri_show(t, t->frame);
-    p = tmi_place_of(t->job, t->at + 1, NULL);
-    t->loc_at = t->at;
-    t->loc_file = t->frame->file;
+    tmi_tri_frame *f = t->frame, *was = t->frame;
+    uint32_t       at = t->at, file;
+    tmetal_place   p;
+    for (; f && f->up && tmi_triton_file_at(t, f->file)->is_ours; f = f->up) at = f->call;
+    if (!f || (at == t->loc_at && f->file == t->loc_file && t->b->loc)) return;
+    tmi_tri_show(t, f);
+    p = tmi_place_of(t->job, at + 1, NULL);
+    tmi_tri_show(t, was);
+    t->loc_at = at;
+    t->loc_file = f->file;
     t->b->loc = t->m->loc->n;
     (void)tmi_vec_add(t->job, t->m->loc);
     file = tmi_intern(t->job, t->m->strings, p.file, strlen(p.file));
@@ -13950,7 +13969,8 @@ static uint32_t tmi_tri_results(tmi_tri *t, uint32_t op, const uint32_t *types, 
 }
 
 /* An op with one result, or none where `type` is 0. */
-static uint32_t tmi_tri_op(tmi_tri *t, uint32_t kind, const uint32_t *in, uint32_t n, uint32_t type) {
+static uint32_t tmi_tri_op(tmi_tri *t, uint32_t kind, const uint32_t *in, uint32_t n,
+                           uint32_t type) {
     uint32_t op;
     for (op = 0; op < n; op++)
         if (!in[op]) return 0;
@@ -13972,7 +13992,8 @@ static uint32_t tmi_tri_op2(tmi_tri *t, uint32_t kind, uint32_t a, uint32_t b) {
 }
 
 /* The same with a predicate: a truth of the operands' shape. */
-static uint32_t tmi_tri_compare_op(tmi_tri *t, uint32_t kind, int predicate, uint32_t a, uint32_t b) {
+static uint32_t tmi_tri_compare_op(tmi_tri *t, uint32_t kind, int predicate, uint32_t a,
+                                   uint32_t b) {
     uint32_t in[2], type, v;
     if (!a || !b) return 0;
     in[0] = a;
@@ -14013,7 +14034,7 @@ static uint32_t tmi_tri_make(tmi_tri *t, const char *name, const uint32_t *in, u
     return v;
 }
 
-/* -- Constants ------------------------------------------------------------------------------------------ */
+/* -- Constants ------------------------------------------------------------------------------- */
 
 /* Of the shape of `like` (a type of the IR), every element the same bits. */
 static uint32_t tmi_tri_const_bits(tmi_tri *t, uint32_t like, uint32_t dt, uint64_t bits) {
@@ -14024,27 +14045,27 @@ static uint32_t tmi_tri_const_bits(tmi_tri *t, uint32_t like, uint32_t dt, uint6
 
 static uint64_t tmi_tri_float_bits(uint32_t format, double x) {
     const tmi_float_format *f = &tmi_float_formats[format], *d = &tmi_float_formats[TMI_F_F64];
-    uint64_t bits, mant = 0;
-    int      negative, exp = 0;
+    uint64_t                bits, mant = 0;
+    int                     negative, exp = 0;
     memcpy(&bits, &x, sizeof bits);
     if (tmi_float_split(d, bits, &negative, &mant, &exp))
         return tmi_float_round(f, negative, mant, exp, 0);
     bits <<= 1;
     mant = bits << 11 ? (uint64_t)1 << (f->man_bits - 1) : 0; /* NaN */
     return ((((uint64_t)1 << f->exp_bits) - 1) << f->man_bits) | mant |
-        (uint64_t)negative << (f->bits - 1);
+           (uint64_t)negative << (f->bits - 1);
 }
 
 static double tmi_tri_from_bits(uint32_t format, uint64_t bits) {
     const tmi_float_format *f = &tmi_float_formats[format], *d = &tmi_float_formats[TMI_F_F64];
-    uint64_t mant = 0;
-    int      negative, exp = 0;
-    double   x;
+    uint64_t                mant = 0;
+    int                     negative, exp = 0;
+    double                  x;
     if (tmi_float_split(f, bits, &negative, &mant, &exp))
         bits = tmi_float_round(d, negative, mant, exp, 0);
     else
         bits = (uint64_t)negative << 63 | (uint64_t)0x7ff << 52 |
-            (uint64_t)((bits & (((uint64_t)1 << f->man_bits) - 1)) != 0) << 51;
+               (uint64_t)((bits & (((uint64_t)1 << f->man_bits) - 1)) != 0) << 51;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
@@ -14066,29 +14087,28 @@ static uint32_t tmi_tri_const(tmi_tri *t, uint32_t like, uint32_t dt, const tmi_
     double           x = tmi_tri_double(v);
     if (d->kind == TMI_DT_INT) {
         if (v->kind == TMI_V_FLOAT && x != 0)
-            return (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                                      tmi_format(t->job, 1, "a float cannot be a constant of %s",
-                                                 d->text),
-                                      "write a whole number, or cast with .to()"),
+            return (void)tmi_tri_fail(
+                       t, TMETAL_E_PY_TYPE,
+                       tmi_format(t->job, 1, "a float cannot be a constant of %s", d->text),
+                       "write a whole number, or cast with .to()"),
                    0;
         if (v->kind == TMI_V_FLOAT) return tmi_tri_const_bits(t, like, dt, 0);
-        return tmi_tri_const_bits(t, like, dt,
-                                  d->bits == 1 ? v->v.i.lo & 1
-                                               : (uint64_t)tmi_sext(v->v.i.lo, d->bits));
+        return tmi_tri_const_bits(
+            t, like, dt, d->bits == 1 ? v->v.i.lo & 1 : (uint64_t)tmi_sext(v->v.i.lo, d->bits));
     }
     if (d->kind != TMI_DT_FLOAT)
-        return (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                                  tmi_format(t->job, 1, "a number cannot be a constant of %s", d->text),
-                                  NULL),
+        return (void)tmi_tri_fail(
+                   t, TMETAL_E_PY_TYPE,
+                   tmi_format(t->job, 1, "a number cannot be a constant of %s", d->text), NULL),
                0;
     if (x == 0) return tmi_tri_const_bits(t, like, dt, 0); /* -0.0 too, as in Triton */
     if (d->bits == 8)
-        return (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
-                                  tmi_format(t->job, 1, "Triton has no constants of %s but 0", d->text),
-                                  "write it in fp16 or fp32 and cast with .to()"),
+        return (void)tmi_tri_fail(
+                   t, TMETAL_E_PY_REFUSED,
+                   tmi_format(t->job, 1, "Triton has no constants of %s but 0", d->text),
+                   "write it in fp16 or fp32 and cast with .to()"),
                0;
-    if (d->format != TMI_F_F64)
-        x = tmi_tri_from_bits(TMI_F_F32, tmi_tri_float_bits(TMI_F_F32, x));
+    if (d->format != TMI_F_F64) x = tmi_tri_from_bits(TMI_F_F32, tmi_tri_float_bits(TMI_F_F32, x));
     if (d->format == TMI_F_BF16) x = tmi_tri_six_decimals(x);
     return tmi_tri_const_bits(t, like, dt, tmi_tri_float_bits(d->format, x));
 }
@@ -14100,15 +14120,15 @@ static uint32_t tmi_tri_natural(tmi_tri *t, const tmi_tri_value *v) {
     if (v->kind == TMI_V_FLOAT) {
         x = v->v.f < 0 ? -v->v.f : v->v.f;
         return !(x == x) || x == 0 || x > 1.7976931348623157e308 ||
-                (x >= 1.1754943508222875e-38 && x <= 3.4028234663852886e38)
-            ? TMI_FP32
-            : TMI_FP64;
+                       (x >= 1.1754943508222875e-38 && x <= 3.4028234663852886e38)
+                   ? TMI_FP32
+                   : TMI_FP64;
     }
     if (v->v.i.hi == 0 && v->v.i.lo >> 31 == 0) return TMI_INT32;
     if (v->v.i.hi == -1 && (int64_t)v->v.i.lo >= -2147483648LL && (int64_t)v->v.i.lo < 0)
         return TMI_INT32;
     if (v->v.i.hi == 0 && v->v.i.lo >> 32 == 0) return TMI_UINT32;
-    if (tmi_int_fits(v->v.i)) return TMI_INT64;
+    if (tmi_tri_big_fits(v->v.i)) return TMI_INT64;
     if (v->v.i.hi == 0) return TMI_UINT64;
     (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE, "the integer does not fit 64 bits", NULL);
     return 0;
@@ -14119,20 +14139,19 @@ static tmi_tri_value tmi_tri_to_tensor(tmi_tri *t, tmi_tri_value v) {
     uint32_t dt;
     if (v.kind == TMI_V_TENSOR || v.kind == TMI_V_UNSET) return v;
     if (!tmi_tri_is_number(&v))
-        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "%s cannot be converted to a tensor",
-                                       tmi_tri_type_text(t, &v)),
-                            v.kind == TMI_V_BLOCK_PTR ? "tl.load reads what a block pointer points to"
-                                                      : NULL);
+        return tmi_tri_fail(
+            t, TMETAL_E_PY_TYPE,
+            tmi_format(t->job, 1, "%s cannot be converted to a tensor", tmi_tri_type_text(t, &v)),
+            v.kind == TMI_V_BLOCK_PTR ? "tl.load reads what a block pointer points to" : NULL);
     if ((dt = tmi_tri_natural(t, &v)) == 0) return tmi_tri_of(TMI_V_UNSET);
     return tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, &v), dt);
 }
 
-/* -- Casts: docs/triton.md has the table -------------------------------------------------------------- */
+/* -- Casts: docs/triton.md has the table ----------------------------------------------------- */
 
 static tmi_tri_value tmi_tri_cast_op(tmi_tri *t, uint32_t kind, tmi_tri_value v, uint32_t dt) {
-    return tmi_tri_tensor(
-        tmi_tri_op1(t, kind, v.ir, tmi_tri_ir_like(t, tmi_tri_type(t, &v), dt)), dt);
+    return tmi_tri_tensor(tmi_tri_op1(t, kind, v.ir, tmi_tri_ir_like(t, tmi_tri_type(t, &v), dt)),
+                          dt);
 }
 
 /* Not equal to zero. */
@@ -14140,7 +14159,7 @@ static tmi_tri_value tmi_tri_truth(tmi_tri *t, tmi_tri_value v) {
     uint32_t zero = tmi_tri_const_bits(t, tmi_tri_type(t, &v), v.dt, 0);
     int      is_float = tmi_tri_is_float(t, v.dt);
     return tmi_tri_tensor(tmi_tri_compare_op(t, is_float ? TMI_OP_CMPF : TMI_OP_CMPI,
-                                             is_float ? TMI_FUNE : TMI_NE, v.ir, zero),
+                                             is_float ? (int)TMI_FUNE : (int)TMI_NE, v.ir, zero),
                           TMI_INT1);
 }
 
@@ -14183,7 +14202,7 @@ static tmi_tri_value tmi_tri_cast_any(tmi_tri *t, tmi_tri_value v, uint32_t dt, 
         if (from->bits == to->bits) return tmi_tri_tensor(v.ir, dt);
         return tmi_tri_cast_op(t,
                                from->bits > to->bits ? TMI_OP_TRUNCI
-                                   : from->is_signed ? TMI_OP_EXTSI
+                               : from->is_signed     ? TMI_OP_EXTSI
                                                      : TMI_OP_EXTUI,
                                v, dt);
     }
@@ -14219,15 +14238,15 @@ static tmi_tri_value tmi_tri_cast(tmi_tri *t, tmi_tri_value v, uint32_t dt) {
     return tmi_tri_cast_any(t, v, dt, 0);
 }
 
-/* -- Shapes ----------------------------------------------------------------------------------------------- */
+/* -- Shapes ---------------------------------------------------------------------------------- */
 
 /* A scalar as a block of the shape of `like` (a type of the IR); constants are made anew. */
 static uint32_t tmi_tri_splat(tmi_tri *t, uint32_t ir, uint32_t type) {
     const tmi_attr *a;
     if (t->bad || !ir) return 0;
     a = tmi_def_kind(t->m, ir) == TMI_OP_CONSTANT
-        ? tmi_attr_of(t->m, TMI_OP(t->m, tmi_def(t->m, ir)), "value")
-        : NULL;
+            ? tmi_attr_of(t->m, TMI_OP(t->m, tmi_def(t->m, ir)), "value")
+            : NULL;
     if (a) return tmi_make_splat(t->b, type, a->value);
     return tmi_tri_op1(t, TMI_OP_SPLAT, ir, type);
 }
@@ -14259,8 +14278,7 @@ static tmi_tri_value tmi_tri_expand(tmi_tri *t, tmi_tri_value v, uint32_t axis) 
     i = tmi_tri_shape_type(t, v.dt, dims, rank + 1);
     if (!rank) return tmi_tri_tensor(tmi_tri_splat(t, v.ir, i), v.dt);
     v.ir = tmi_tri_op1(t, TMI_OP_EXPAND, v.ir, i);
-    if (v.ir)
-        tmi_op_set_int(t->job, t->m, tmi_def(t->m, v.ir), "axis", t->m->t_i32, (int64_t)axis);
+    if (v.ir) tmi_op_set_int(t->job, t->m, tmi_def(t->m, v.ir), "axis", t->m->t_i32, (int64_t)axis);
     return tmi_tri_tensor(v.ir, v.dt);
 }
 
@@ -14269,7 +14287,8 @@ static tmi_tri_value tmi_tri_stretch(tmi_tri *t, tmi_tri_value v, const uint32_t
     uint32_t mine[TMI_MAX_RANK], i, rank;
     if (v.kind != TMI_V_TENSOR) return v;
     rank = tmi_tri_dims(t, &v, mine);
-    for (i = 0; i < rank && mine[i] == dims[i]; i++) {}
+    for (i = 0; i < rank && mine[i] == dims[i]; i++) {
+    }
     if (i == rank) return v;
     return tmi_tri_tensor(
         tmi_tri_op1(t, TMI_OP_BROADCAST, v.ir, tmi_tri_shape_type(t, v.dt, dims, rank)), v.dt);
@@ -14291,13 +14310,14 @@ static int tmi_tri_broadcast(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b) {
     (void)tmi_tri_dims(t, b, db);
     for (i = 0; i < ra; i++) {
         if (da[i] != db[i] && da[i] != 1 && db[i] != 1) {
-            (void)tmi_tri_fail(t, TMETAL_E_PY_SHAPE,
-                               tmi_format(t->job, 1, "shapes do not go together: %s and %s differ in "
-                                                     "axis %u (%u and %u)",
-                                          tmi_tri_type_text(t, a), tmi_tri_type_text(t, b), i, da[i],
-                                          db[i]),
-                               "sizes of one axis must be equal, or one of them 1: x[:, None] adds an "
-                               "axis of 1");
+            (void)tmi_tri_fail(
+                t, TMETAL_E_PY_SHAPE,
+                tmi_format(t->job, 1,
+                           "shapes do not go together: %s and %s differ in "
+                           "axis %u (%u and %u)",
+                           tmi_tri_type_text(t, a), tmi_tri_type_text(t, b), i, da[i], db[i]),
+                "sizes of one axis must be equal, or one of them 1: x[:, None] adds an "
+                "axis of 1");
             return 0;
         }
         da[i] = db[i] = da[i] == 1 ? db[i] : da[i];
@@ -14317,7 +14337,8 @@ static tmi_tri_value tmi_tri_broadcast_to(tmi_tri *t, tmi_tri_value v, const uin
         return rank ? tmi_tri_tensor(
                           tmi_tri_splat(t, v.ir, tmi_tri_shape_type(t, v.dt, dims, rank)), v.dt)
                     : v;
-    for (i = 0; r == rank && i < r && (mine[i] == dims[i] || mine[i] == 1); i++) {}
+    for (i = 0; r == rank && i < r && (mine[i] == dims[i] || mine[i] == 1); i++) {
+    }
     if (r != rank || i < r)
         return tmi_tri_fail(
             t, TMETAL_E_PY_SHAPE,
@@ -14328,22 +14349,23 @@ static tmi_tri_value tmi_tri_broadcast_to(tmi_tri *t, tmi_tri_value v, const uin
 }
 
 static int64_t tmi_tri_small(tmi_tri *t, const tmi_tri_value *v, const char *what) {
-    if ((v->kind == TMI_V_INT || v->kind == TMI_V_BOOL) && tmi_int_fits(v->v.i)) return (int64_t)v->v.i.lo;
+    if ((v->kind == TMI_V_INT || v->kind == TMI_V_BOOL) && tmi_tri_big_fits(v->v.i))
+        return (int64_t)v->v.i.lo;
     (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE,
-                       tmi_format(t->job, 1, "%s must be a whole number known while compiling, not %s", what,
+                       tmi_format(t->job, 1,
+                                  "%s must be a whole number known while compiling, not %s", what,
                                   tmi_tri_type_text(t, v)),
                        v->kind == TMI_V_TENSOR ? "annotate the parameter with tl.constexpr" : NULL);
     return 0;
 }
 
-static const char *const tmi_tri_op_texts[] = {
-    "",
+static const char *const tmi_tri_op_texts[] = {"",
 #define X(name, text, binds) text,
-    TMI_PY_OPS(X)
+                                               TMI_PY_OPS(X)
 #undef X
 };
 
-/* -- Types of results ------------------------------------------------------------------------------------- */
+/* -- Types of results ------------------------------------------------------------------------ */
 
 /* The ops of Python, in the order of TMI_PY_ADD and so on. */
 static uint32_t tmi_tri_promote_ints(tmi_tri *t, uint32_t a, uint32_t b) {
@@ -14364,7 +14386,7 @@ static uint32_t tmi_tri_promote(tmi_tri *t, uint32_t a, uint32_t b, int op) {
     if (a == TMI_FP32 || b == TMI_FP32) return TMI_FP32;
     if (a == TMI_FP16 || b == TMI_FP16) return divides ? TMI_FP32 : TMI_FP16;
     if (a == TMI_BF16 || b == TMI_BF16) return a == b && !divides ? TMI_BF16 : TMI_FP32;
-    if (tmi_tri_is_fp8(t, a) && tmi_tri_is_fp8(t, b)) return a == b ? a : TMI_FP16;
+    if (tmi_tri_is_fp8(t, a) && tmi_tri_is_fp8(t, b)) return a == b ? a : (uint32_t)TMI_FP16;
     if (!tmi_tri_is_int(t, a) || !tmi_tri_is_int(t, b)) {
         (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
                            tmi_format(t->job, 1, "%s and %s have no type in common",
@@ -14374,7 +14396,8 @@ static uint32_t tmi_tri_promote(tmi_tri *t, uint32_t a, uint32_t b, int op) {
     }
     if (divides && TMI_DTYPE(t, a)->is_signed != TMI_DTYPE(t, b)->is_signed) {
         (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                           tmi_format(t->job, 1, "cannot use /, // or %% on %s and %s: their signs differ",
+                           tmi_format(t->job, 1,
+                                      "cannot use /, // or %% on %s and %s: their signs differ",
                                       TMI_DTYPE(t, a)->text, TMI_DTYPE(t, b)->text),
                            "cast one of them with .to()");
         return 0;
@@ -14384,10 +14407,17 @@ static uint32_t tmi_tri_promote(tmi_tri *t, uint32_t a, uint32_t b, int op) {
 
 /* A Python number beside a tensor of dt takes the tensor's type where its kind allows. */
 static uint32_t tmi_tri_promote_weak(tmi_tri *t, const tmi_tri_value *weak, uint32_t dt, int op) {
-    int kind = weak->kind == TMI_V_BOOL ? 0 : weak->kind == TMI_V_INT ? 1 : 2,
-        mine = dt == TMI_INT1 ? 0 : tmi_tri_is_int(t, dt) ? 1 : 2;
+    int kind = weak->kind == TMI_V_BOOL  ? 0
+               : weak->kind == TMI_V_INT ? 1
+                                         : 2,
+        mine = dt == TMI_INT1          ? 0
+               : tmi_tri_is_int(t, dt) ? 1
+                                       : 2;
     uint32_t own;
-    if (kind <= mine) return (dt == TMI_FP16 || dt == TMI_BF16) && tmi_tri_divides(op) ? TMI_FP32 : dt;
+    if (kind <= mine)
+        return (dt == TMI_FP16 || dt == TMI_BF16) && tmi_tri_divides(op)
+            ? (uint32_t)TMI_FP32
+            : dt;
     own = tmi_tri_natural(t, weak);
     return own ? tmi_tri_promote(t, own, dt, op) : 0;
 }
@@ -14397,15 +14427,15 @@ static int tmi_tri_weak_fits(tmi_tri *t, const tmi_tri_value *w, uint32_t dt) {
     int              fits;
     if (d->kind != TMI_DT_INT || w->kind == TMI_V_FLOAT) return 1;
     if (!d->is_signed && w->v.i.hi < 0)
-        return (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE,
-                                  tmi_format(t->job, 1, "a negative number cannot be combined with %s",
-                                             d->text),
-                                  "cast the tensor to a signed type first"),
+        return (void)tmi_tri_fail(
+                   t, TMETAL_E_PY_VALUE,
+                   tmi_format(t->job, 1, "a negative number cannot be combined with %s", d->text),
+                   "cast the tensor to a signed type first"),
                0;
     if (d->is_signed)
-        fits = tmi_int_fits(w->v.i) &&
-            (d->bits == 64 || ((int64_t)w->v.i.lo >= -((int64_t)1 << (d->bits - 1)) &&
-                               (int64_t)w->v.i.lo < (int64_t)1 << (d->bits - 1)));
+        fits = tmi_tri_big_fits(w->v.i) &&
+               (d->bits == 64 || ((int64_t)w->v.i.lo >= -((int64_t)1 << (d->bits - 1)) &&
+                                  (int64_t)w->v.i.lo < (int64_t)1 << (d->bits - 1)));
     else fits = w->v.i.hi == 0 && (d->bits == 64 || w->v.i.lo >> d->bits == 0);
     if (!fits)
         (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE,
@@ -14432,11 +14462,13 @@ static uint32_t tmi_tri_unite(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b, in
                            NULL);
         return 0;
     }
-    dt = wa ? tmi_tri_promote_weak(t, a, b->dt, op)
-        : wb ? tmi_tri_promote_weak(t, b, a->dt, op)
-             : tmi_tri_promote(t, a->dt, b->dt, op);
-    if (!dt || (wa && !tmi_tri_weak_fits(t, a, dt)) || (wb && !tmi_tri_weak_fits(t, b, dt))) return 0;
-    if (op == TMI_PY_DIV && tmi_tri_is_int(t, dt)) { /* whole numbers divide as f32, of 64 bits too */
+    dt = wa   ? tmi_tri_promote_weak(t, a, b->dt, op)
+         : wb ? tmi_tri_promote_weak(t, b, a->dt, op)
+              : tmi_tri_promote(t, a->dt, b->dt, op);
+    if (!dt || (wa && !tmi_tri_weak_fits(t, a, dt)) || (wb && !tmi_tri_weak_fits(t, b, dt)))
+        return 0;
+    if (op == TMI_PY_DIV &&
+        tmi_tri_is_int(t, dt)) { /* whole numbers divide as f32, of 64 bits too */
         *a = wa ? *a : tmi_tri_cast(t, *a, dt);
         *b = wb ? *b : tmi_tri_cast(t, *b, dt);
         dt = TMI_FP32;
@@ -14448,24 +14480,27 @@ static uint32_t tmi_tri_unite(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b, in
     return tmi_tri_broadcast(t, a, b) ? dt : 0;
 }
 
-/* -- Operators on tensors ---------------------------------------------------------------------------------- */
+/* -- Operators on tensors -------------------------------------------------------------------- */
 
-static tmi_tri_value tmi_tri_offset_ptr(tmi_tri *t, tmi_tri_value p, tmi_tri_value offset, int minus) {
+static tmi_tri_value tmi_tri_offset_ptr(tmi_tri *t, tmi_tri_value p, tmi_tri_value offset,
+                                        int minus) {
     uint32_t in[2];
     offset = tmi_tri_to_tensor(t, offset);
     if (t->bad || offset.kind != TMI_V_TENSOR || !tmi_tri_is_int(t, offset.dt))
         return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
                             offset.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, offset.dt)
                                 ? "pointers cannot be added to each other"
-                                : tmi_format(t->job, 1, "a pointer wants a whole number added, not %s",
+                                : tmi_format(t->job, 1,
+                                             "a pointer wants a whole number added, not %s",
                                              tmi_tri_type_text(t, &offset)),
                             NULL);
     if (!tmi_tri_broadcast(t, &p, &offset)) return tmi_tri_of(TMI_V_UNSET);
     if (!TMI_DTYPE(t, offset.dt)->is_signed && TMI_DTYPE(t, offset.dt)->bits < 64)
         offset = tmi_tri_cast_op(t, TMI_OP_EXTUI, offset, TMI_INT64);
     if (minus)
-        offset.ir = tmi_tri_op2(
-            t, TMI_OP_SUBI, tmi_tri_const_bits(t, tmi_tri_type(t, &offset), offset.dt, 0), offset.ir);
+        offset.ir =
+            tmi_tri_op2(t, TMI_OP_SUBI,
+                        tmi_tri_const_bits(t, tmi_tri_type(t, &offset), offset.dt, 0), offset.ir);
     if (t->bad) return p;
     in[0] = p.ir;
     in[1] = offset.ir;
@@ -14494,30 +14529,29 @@ static tmi_tri_value tmi_tri_binary(tmi_tri *t, int op, tmi_tri_value a, tmi_tri
     /* `>>` shifts by the sign of the tensor whose method Python calls, before promotion */
     uint32_t shifts = a.kind == TMI_V_TENSOR ? a.dt : b.dt, dt, kind;
     int      pa = a.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, a.dt),
-             pb = b.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, b.dt);
+        pb = b.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, b.dt);
     if (t->bad) return tmi_tri_of(TMI_V_UNSET);
-    if (pa && (op == TMI_PY_ADD || op == TMI_PY_SUB)) return tmi_tri_offset_ptr(t, a, b, op == TMI_PY_SUB);
+    if (pa && (op == TMI_PY_ADD || op == TMI_PY_SUB))
+        return tmi_tri_offset_ptr(t, a, b, op == TMI_PY_SUB);
     if (pb && op == TMI_PY_ADD) return tmi_tri_offset_ptr(t, b, a, 0);
     if ((dt = tmi_tri_unite(t, &a, &b, op)) == 0) return tmi_tri_of(TMI_V_UNSET);
     kind = tmi_tri_arith(op, tmi_tri_is_float(t, dt),
-                         op == TMI_PY_SHR ? TMI_DTYPE(t, shifts)->is_signed : TMI_DTYPE(t, dt)->is_signed);
+                         op == TMI_PY_SHR ? TMI_DTYPE(t, shifts)->is_signed
+                                          : TMI_DTYPE(t, dt)->is_signed);
     if (kind == TMI_OP_NONE)
-        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "operator %s is not defined for %s and %s",
-                                       tmi_tri_op_texts[op], tmi_tri_type_text(t, &a),
-                                       tmi_tri_type_text(t, &b)),
-                            op == TMI_PY_FLOORDIV ? "// is for whole numbers: use / or tl.floor" : NULL);
+        return tmi_tri_fail(
+            t, TMETAL_E_PY_TYPE,
+            tmi_format(t->job, 1, "operator %s is not defined for %s and %s", tmi_tri_op_texts[op],
+                       tmi_tri_type_text(t, &a), tmi_tri_type_text(t, &b)),
+            op == TMI_PY_FLOORDIV ? "// is for whole numbers: use / or tl.floor" : NULL);
     return tmi_tri_tensor(tmi_tri_op2(t, kind, a.ir, b.ir), dt);
 }
 
 /* Comparisons give a number its own type first: x_f16 > 0.5 compares in f32. */
 static tmi_tri_value tmi_tri_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
-    static const uint8_t flt[] = {TMI_FOEQ, TMI_FUNE, TMI_FOLT,
-                                  TMI_FOLE, TMI_FOGT, TMI_FOGE},
-                         sint[] = {TMI_EQ, TMI_NE, TMI_SLT,
-                                   TMI_SLE, TMI_SGT, TMI_SGE},
-                         uint[] = {TMI_EQ, TMI_NE, TMI_ULT,
-                                   TMI_ULE, TMI_UGT, TMI_UGE};
+    static const uint8_t flt[] = {TMI_FOEQ, TMI_FUNE, TMI_FOLT, TMI_FOLE, TMI_FOGT, TMI_FOGE},
+                         sint[] = {TMI_EQ, TMI_NE, TMI_SLT, TMI_SLE, TMI_SGT, TMI_SGE},
+                         uint[] = {TMI_EQ, TMI_NE, TMI_ULT, TMI_ULE, TMI_UGT, TMI_UGE};
     uint32_t dt;
     a = tmi_tri_to_tensor(t, a);
     b = tmi_tri_to_tensor(t, b);
@@ -14529,70 +14563,77 @@ static tmi_tri_value tmi_tri_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tr
     op -= TMI_PY_EQ;
     if (tmi_tri_is_float(t, dt))
         return tmi_tri_tensor(tmi_tri_compare_op(t, TMI_OP_CMPF, flt[op], a.ir, b.ir), TMI_INT1);
-    return tmi_tri_tensor(
-        tmi_tri_compare_op(t, TMI_OP_CMPI, TMI_DTYPE(t, dt)->is_signed ? sint[op] : uint[op], a.ir, b.ir),
-        TMI_INT1);
+    return tmi_tri_tensor(tmi_tri_compare_op(t, TMI_OP_CMPI,
+                                             TMI_DTYPE(t, dt)->is_signed ? sint[op] : uint[op],
+                                             a.ir, b.ir),
+                          TMI_INT1);
 }
 
 static tmi_tri_value tmi_tri_unary(tmi_tri *t, int op, tmi_tri_value v) {
     tmi_tri_value other;
     uint32_t      type = tmi_tri_type(t, &v);
-    if (tmi_tri_is_ptr(t, v.dt) || (op == TMI_PY_INVERT && !tmi_tri_is_int(t, v.dt)) || op == TMI_PY_POS)
+    if (tmi_tri_is_ptr(t, v.dt) || (op == TMI_PY_INVERT && !tmi_tri_is_int(t, v.dt)) ||
+        op == TMI_PY_POS)
         return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
                             tmi_format(t->job, 1, "operator %s is not defined for %s",
-                                       op == TMI_PY_NEG       ? "-"
-                                           : op == TMI_PY_POS ? "unary +"
-                                                              : "~",
+                                       op == TMI_PY_NEG   ? "-"
+                                       : op == TMI_PY_POS ? "unary +"
+                                                          : "~",
                                        tmi_tri_type_text(t, &v)),
                             op == TMI_PY_POS ? "leave it out" : NULL);
     if (op == TMI_PY_NOT && v.dt != TMI_INT1)
-        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "`not` wants a truth, not %s", tmi_tri_type_text(t, &v)),
-                            "compare with 0: x == 0");
+        return tmi_tri_fail(
+            t, TMETAL_E_PY_TYPE,
+            tmi_format(t->job, 1, "`not` wants a truth, not %s", tmi_tri_type_text(t, &v)),
+            "compare with 0: x == 0");
     if (op == TMI_PY_NEG) {
         other = tmi_tri_tensor(tmi_tri_const_bits(t, type, v.dt, 0), v.dt);
         return tmi_tri_tensor(
-            tmi_tri_op2(t, tmi_tri_is_float(t, v.dt) ? TMI_OP_SUBF : TMI_OP_SUBI, other.ir, v.ir), v.dt);
+            tmi_tri_op2(t, tmi_tri_is_float(t, v.dt) ? TMI_OP_SUBF : TMI_OP_SUBI, other.ir, v.ir),
+            v.dt);
     }
     other = tmi_tri_tensor(
-        tmi_tri_const_bits(t, type, v.dt,
-                           TMI_DTYPE(t, v.dt)->bits == 1 ? 1 : ~(uint64_t)0),
-        v.dt);
+        tmi_tri_const_bits(t, type, v.dt, TMI_DTYPE(t, v.dt)->bits == 1 ? 1 : ~(uint64_t)0), v.dt);
     return tmi_tri_tensor(tmi_tri_op2(t, TMI_OP_XORI, v.ir, other.ir), v.dt);
 }
 
-/* -- Python's whole numbers ----------------------------------------------------------------------------------- */
+/* -- Python's whole numbers ------------------------------------------------------------------ */
 
-static tmi_int tmi_int_add(tmi_int a, tmi_int b) {
-    tmi_int r;
+static tmi_tri_big tmi_tri_big_add(tmi_tri_big a, tmi_tri_big b) {
+    tmi_tri_big r;
     r.lo = a.lo + b.lo;
     r.hi = (int64_t)((uint64_t)a.hi + (uint64_t)b.hi + (r.lo < a.lo));
     return r;
 }
 
-static tmi_int tmi_int_neg(tmi_int a) {
-    tmi_int r;
+static tmi_tri_big tmi_tri_big_neg(tmi_tri_big a) {
+    tmi_tri_big r;
     r.lo = ~a.lo + 1;
     r.hi = (int64_t)(~(uint64_t)a.hi + (r.lo == 0));
     return r;
 }
 
-static int tmi_int_less(tmi_int a, tmi_int b) { return a.hi != b.hi ? a.hi < b.hi : a.lo < b.lo; }
-static int tmi_int_same(tmi_int a, tmi_int b) { return a.hi == b.hi && a.lo == b.lo; }
+static int tmi_tri_big_less(tmi_tri_big a, tmi_tri_big b) {
+    return a.hi != b.hi ? a.hi < b.hi : a.lo < b.lo;
+}
+static int tmi_tri_big_same(tmi_tri_big a, tmi_tri_big b) {
+    return a.hi == b.hi && a.lo == b.lo;
+}
 
-static tmi_int tmi_int_shl(tmi_int a, uint32_t n) {
-    tmi_int r;
+static tmi_tri_big tmi_tri_big_shl(tmi_tri_big a, uint32_t n) {
+    tmi_tri_big r;
     if (n == 0) return a;
-    r.hi = (int64_t)(n >= 64 ? n >= 128 ? 0 : a.lo << (n - 64) : (uint64_t)a.hi << n | a.lo >> (64 - n));
+    r.hi = (int64_t)(n >= 64 ? n >= 128 ? 0 : a.lo << (n - 64)
+                             : (uint64_t)a.hi << n | a.lo >> (64 - n));
     r.lo = n >= 64 ? 0 : a.lo << n;
     return r;
 }
 
-static tmi_int tmi_int_shr(tmi_int a, uint32_t n) {
-    tmi_int  r;
-    uint64_t sign = a.hi < 0 ? ~(uint64_t)0 : 0, hi = (uint64_t)a.hi;
+static tmi_tri_big tmi_tri_big_shr(tmi_tri_big a, uint32_t n) {
+    tmi_tri_big r;
+    uint64_t    sign = a.hi < 0 ? ~(uint64_t)0 : 0, hi = (uint64_t)a.hi;
     if (n == 0) return a;
-    if (n >= 128) return tmi_int_of((int64_t)sign);
+    if (n >= 128) return tmi_tri_big_of((int64_t)sign);
     if (n >= 64) {
         r.lo = n == 64 ? hi : hi >> (n - 64) | sign << (128 - n);
         r.hi = (int64_t)sign;
@@ -14603,34 +14644,36 @@ static tmi_int tmi_int_shr(tmi_int a, uint32_t n) {
     return r;
 }
 
-static tmi_int tmi_int_mul(tmi_int a, tmi_int b) { /* modulo 2^128 */
-    tmi_int  r;
-    uint64_t al = a.lo & 0xffffffffu, ah = a.lo >> 32, bl = b.lo & 0xffffffffu, bh = b.lo >> 32,
+static tmi_tri_big tmi_tri_big_mul(tmi_tri_big a, tmi_tri_big b) { /* modulo 2^128 */
+    tmi_tri_big r;
+    uint64_t    al = a.lo & 0xffffffffu, ah = a.lo >> 32, bl = b.lo & 0xffffffffu, bh = b.lo >> 32,
              mid = ah * bl + (al * bl >> 32), low = (mid & 0xffffffffu) + al * bh;
     r.lo = a.lo * b.lo;
-    r.hi = (int64_t)(ah * bh + (mid >> 32) + (low >> 32) + (uint64_t)a.hi * b.lo + a.lo * (uint64_t)b.hi);
+    r.hi = (int64_t)(ah * bh + (mid >> 32) + (low >> 32) + (uint64_t)a.hi * b.lo +
+                     a.lo * (uint64_t)b.hi);
     return r;
 }
 
 /* Quotient and remainder as Python has them: the remainder has the divisor's sign. */
-static void tmi_int_divide(tmi_int a, tmi_int b, tmi_int *quotient, tmi_int *rest) {
-    tmi_int  x = a.hi < 0 ? tmi_int_neg(a) : a, y = b.hi < 0 ? tmi_int_neg(b) : b, q = tmi_int_of(0),
-             r = tmi_int_of(0);
+static void tmi_tri_big_divide(tmi_tri_big a, tmi_tri_big b, tmi_tri_big *quotient,
+                               tmi_tri_big *rest) {
+    tmi_tri_big x = a.hi < 0 ? tmi_tri_big_neg(a) : a, y = b.hi < 0 ? tmi_tri_big_neg(b) : b,
+                q = tmi_tri_big_of(0), r = tmi_tri_big_of(0);
     uint32_t i;
     for (i = 128; i-- > 0;) {
-        r = tmi_int_shl(r, 1);
-        r.lo |= tmi_int_shr(x, i).lo & 1;
-        q = tmi_int_shl(q, 1);
-        if (!tmi_int_less(r, y)) {
-            r = tmi_int_add(r, tmi_int_neg(y));
+        r = tmi_tri_big_shl(r, 1);
+        r.lo |= tmi_tri_big_shr(x, i).lo & 1;
+        q = tmi_tri_big_shl(q, 1);
+        if (!tmi_tri_big_less(r, y)) {
+            r = tmi_tri_big_add(r, tmi_tri_big_neg(y));
             q.lo |= 1;
         }
     }
-    if ((a.hi < 0) != (b.hi < 0)) q = tmi_int_neg(q);
-    if (a.hi < 0) r = tmi_int_neg(r);
+    if ((a.hi < 0) != (b.hi < 0)) q = tmi_tri_big_neg(q);
+    if (a.hi < 0) r = tmi_tri_big_neg(r);
     if ((r.lo || r.hi) && (r.hi < 0) != (b.hi < 0)) {
-        r = tmi_int_add(r, b);
-        q = tmi_int_add(q, tmi_int_of(-1));
+        r = tmi_tri_big_add(r, b);
+        q = tmi_tri_big_add(q, tmi_tri_big_of(-1));
     }
     *quotient = q;
     *rest = r;
@@ -14647,11 +14690,11 @@ static tmi_tri_value tmi_tri_overflow(tmi_tri *t) {
     return tmi_tri_fail(t, TMETAL_E_PY_NOT_YET, "a whole number of more than 127 bits", NULL);
 }
 
-static int tmi_int_wide(tmi_int a) { /* more than 63 bits of magnitude */
-    return !tmi_int_fits(a);
+static int tmi_tri_big_wide(tmi_tri_big a) { /* more than 63 bits of magnitude */
+    return !tmi_tri_big_fits(a);
 }
 
-static tmi_tri_value tmi_tri_int_of(tmi_int i) {
+static tmi_tri_value tmi_tri_int_of(tmi_tri_big i) {
     tmi_tri_value v = tmi_tri_of(TMI_V_INT);
     v.v.i = i;
     return v;
@@ -14670,11 +14713,11 @@ static tmi_tri_value tmi_tri_pow(tmi_tri *t, tmi_tri_value a, tmi_tri_value b) {
         return tmi_tri_float(n < 0 ? 1 / x : x);
     }
     for (k = 0; k < n; k++) {
-        tmi_int was = r.v.i, q, rest;
-        r.v.i = tmi_int_mul(was, a.v.i);
+        tmi_tri_big was = r.v.i, q, rest;
+        r.v.i = tmi_tri_big_mul(was, a.v.i);
         if (!(a.v.i.lo | (uint64_t)a.v.i.hi)) continue;
-        tmi_int_divide(r.v.i, a.v.i, &q, &rest);
-        if (!tmi_int_same(q, was) || rest.lo | (uint64_t)rest.hi) return tmi_tri_overflow(t);
+        tmi_tri_big_divide(r.v.i, a.v.i, &q, &rest);
+        if (!tmi_tri_big_same(q, was) || rest.lo | (uint64_t)rest.hi) return tmi_tri_overflow(t);
     }
     return r;
 }
@@ -14685,58 +14728,66 @@ static tmi_tri_value tmi_tri_fold_float(tmi_tri *t, int op, double x, double y) 
     case TMI_PY_ADD: return tmi_tri_float(x + y);
     case TMI_PY_SUB: return tmi_tri_float(x - y);
     case TMI_PY_MUL: return tmi_tri_float(x * y);
-    case TMI_PY_DIV: case TMI_PY_FLOORDIV: case TMI_PY_MOD:
+    case TMI_PY_DIV:
+    case TMI_PY_FLOORDIV:
+    case TMI_PY_MOD:
         if (y == 0) return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "division by zero", NULL);
         if (op == TMI_PY_DIV) return tmi_tri_float(x / y);
         q = tmi_tri_floor(x / y);
         return tmi_tri_float(op == TMI_PY_MOD ? x - q * y : q);
     default:
-        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "operator %s is not defined for floats",
-                                       tmi_tri_op_texts[op]),
-                            NULL);
+        return tmi_tri_fail(
+            t, TMETAL_E_PY_TYPE,
+            tmi_format(t->job, 1, "operator %s is not defined for floats", tmi_tri_op_texts[op]),
+            NULL);
     }
 }
 
 static tmi_tri_value tmi_tri_fold_int(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
-    tmi_int x = a.v.i, y = b.v.i, q, r;
-    int     zero = !(y.lo | (uint64_t)y.hi);
+    tmi_tri_big x = a.v.i, y = b.v.i, q, r;
+    int         zero = !(y.lo | (uint64_t)y.hi);
     switch (op) {
-    case TMI_PY_ADD: return tmi_tri_int_of(tmi_int_add(x, y));
-    case TMI_PY_SUB: return tmi_tri_int_of(tmi_int_add(x, tmi_int_neg(y)));
+    case TMI_PY_ADD: return tmi_tri_int_of(tmi_tri_big_add(x, y));
+    case TMI_PY_SUB: return tmi_tri_int_of(tmi_tri_big_add(x, tmi_tri_big_neg(y)));
     case TMI_PY_MUL:
-        q = tmi_int_mul(x, y);
-        if (tmi_int_wide(x) || tmi_int_wide(y)) {
-            tmi_int back, rest;
+        q = tmi_tri_big_mul(x, y);
+        if (tmi_tri_big_wide(x) || tmi_tri_big_wide(y)) {
+            tmi_tri_big back, rest;
             if (zero) return tmi_tri_int(0);
-            tmi_int_divide(q, y, &back, &rest);
-            if (!tmi_int_same(back, x)) return tmi_tri_overflow(t);
+            tmi_tri_big_divide(q, y, &back, &rest);
+            if (!tmi_tri_big_same(back, x)) return tmi_tri_overflow(t);
         }
         return tmi_tri_int_of(q);
-    case TMI_PY_DIV: case TMI_PY_FLOORDIV: case TMI_PY_MOD:
+    case TMI_PY_DIV:
+    case TMI_PY_FLOORDIV:
+    case TMI_PY_MOD:
         if (zero) return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "division by zero", NULL);
         if (op == TMI_PY_DIV) return tmi_tri_float(tmi_tri_double(&a) / tmi_tri_double(&b));
-        tmi_int_divide(x, y, &q, &r);
+        tmi_tri_big_divide(x, y, &q, &r);
         return tmi_tri_int_of(op == TMI_PY_MOD ? r : q);
-    case TMI_PY_AND: case TMI_PY_OR: case TMI_PY_XOR:
+    case TMI_PY_AND:
+    case TMI_PY_OR:
+    case TMI_PY_XOR:
         r.lo = op == TMI_PY_AND ? x.lo & y.lo : op == TMI_PY_OR ? x.lo | y.lo : x.lo ^ y.lo;
         r.hi = op == TMI_PY_AND ? x.hi & y.hi : op == TMI_PY_OR ? x.hi | y.hi : x.hi ^ y.hi;
         if (a.kind == TMI_V_BOOL && b.kind == TMI_V_BOOL) return tmi_tri_bool((int)r.lo);
         return tmi_tri_int_of(r);
-    case TMI_PY_SHL: case TMI_PY_SHR:
+    case TMI_PY_SHL:
+    case TMI_PY_SHR:
         if (y.hi < 0) return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "negative shift count", NULL);
-        if (op == TMI_PY_SHR) return tmi_tri_int_of(tmi_int_shr(x, y.hi || y.lo > 128 ? 128 : (uint32_t)y.lo));
+        if (op == TMI_PY_SHR)
+            return tmi_tri_int_of(tmi_tri_big_shr(x, y.hi || y.lo > 128 ? 128 : (uint32_t)y.lo));
         if (y.hi || y.lo > 126) return tmi_tri_overflow(t);
-        r = tmi_int_shl(x, (uint32_t)y.lo);
-        if (!tmi_int_same(tmi_int_shr(r, (uint32_t)y.lo), x)) return tmi_tri_overflow(t);
+        r = tmi_tri_big_shl(x, (uint32_t)y.lo);
+        if (!tmi_tri_big_same(tmi_tri_big_shr(r, (uint32_t)y.lo), x)) return tmi_tri_overflow(t);
         return tmi_tri_int_of(r);
     default: return tmi_tri_overflow(t);
     }
 }
 
 static tmi_tri_value tmi_tri_concat(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
-    tmi_text text;
-    uint32_t i;
+    tmi_text      text;
+    uint32_t      i;
     tmi_tri_value r;
     if (op == TMI_PY_ADD && a.kind == TMI_V_STR && b.kind == TMI_V_STR) {
         const char *s;
@@ -14784,13 +14835,17 @@ static tmi_tri_value tmi_tri_fold(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_v
 static int tmi_tri_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
     uint32_t i;
     if (tmi_tri_is_number(a) && tmi_tri_is_number(b))
-        return a->kind == TMI_V_FLOAT || b->kind == TMI_V_FLOAT ? tmi_tri_double(a) == tmi_tri_double(b)
-                                                                : tmi_int_same(a->v.i, b->v.i);
+        return a->kind == TMI_V_FLOAT || b->kind == TMI_V_FLOAT
+                   ? tmi_tri_double(a) == tmi_tri_double(b)
+                   : tmi_tri_big_same(a->v.i, b->v.i);
     if (a->kind != b->kind) return 0;
     switch (a->kind) {
-    case TMI_V_TENSOR: case TMI_V_DESC: case TMI_V_BLOCK_PTR: return a->ir == b->ir && a->dt == b->dt;
+    case TMI_V_TENSOR:
+    case TMI_V_DESC:
+    case TMI_V_BLOCK_PTR: return a->ir == b->ir && a->dt == b->dt;
     case TMI_V_DTYPE: return a->dt == b->dt;
-    case TMI_V_TUPLE: case TMI_V_BLOCK_TYPE:
+    case TMI_V_TUPLE:
+    case TMI_V_BLOCK_TYPE:
         if (a->n != b->n || a->dt != b->dt) return 0;
         for (i = 0; i < a->n; i++) { /* depth: of the text, against TMI_MAX_DEPTH */
             tmi_tri_value x = tmi_tri_field(t, a, i), y = tmi_tri_field(t, b, i);
@@ -14814,21 +14869,22 @@ static tmi_tri_value tmi_tri_fold_compare(tmi_tri *t, int op, tmi_tri_value a, t
                             NULL);
     else if (a.kind == TMI_V_FLOAT || b.kind == TMI_V_FLOAT) {
         double x = tmi_tri_double(&a), y = tmi_tri_double(&b);
-        return tmi_tri_bool(op == TMI_PY_LT       ? x < y
-                                : op == TMI_PY_LE ? x <= y
-                                : op == TMI_PY_GT ? x > y
-                                                  : x >= y);
-    } else less = tmi_int_less(a.v.i, b.v.i);
-    return tmi_tri_bool(op == TMI_PY_LT       ? less
-                            : op == TMI_PY_LE ? less || same
-                            : op == TMI_PY_GT ? !less && !same
-                                              : !less);
+        return tmi_tri_bool(op == TMI_PY_LT   ? x < y
+                            : op == TMI_PY_LE ? x <= y
+                            : op == TMI_PY_GT ? x > y
+                                              : x >= y);
+    } else less = tmi_tri_big_less(a.v.i, b.v.i);
+    return tmi_tri_bool(op == TMI_PY_LT   ? less
+                        : op == TMI_PY_LE ? less || same
+                        : op == TMI_PY_GT ? !less && !same
+                                          : !less);
 }
 
 /* Truth as Python has it, of what is known while compiling. */
 static int tmi_tri_is_true(const tmi_tri *t, const tmi_tri_value *v) {
     switch (v->kind) {
-    case TMI_V_INT: case TMI_V_BOOL: return (v->v.i.lo | (uint64_t)v->v.i.hi) != 0;
+    case TMI_V_INT:
+    case TMI_V_BOOL: return (v->v.i.lo | (uint64_t)v->v.i.hi) != 0;
     case TMI_V_FLOAT: return v->v.f != 0;
     case TMI_V_STR: return v->id != 0;
     case TMI_V_TUPLE: return v->n != 0;
@@ -14842,11 +14898,13 @@ static void tmi_tri_put_value(tmi_tri *t, tmi_text *text, const tmi_tri_value *v
     uint32_t i;
     switch (v->kind) {
     case TMI_V_INT:
-        if (!tmi_int_fits(v->v.i)) tmi_put_str(text, "a large number");
+        if (!tmi_tri_big_fits(v->v.i)) tmi_put_str(text, "a large number");
         else tmi_put(text, "%lld", (long long)v->v.i.lo);
         break;
     case TMI_V_BOOL: tmi_put_str(text, v->v.i.lo ? "True" : "False"); break;
-    case TMI_V_FLOAT: tmi_put_float(text, &tmi_float_formats[TMI_F_F64], tmi_tri_float_bits(TMI_F_F64, v->v.f)); break;
+    case TMI_V_FLOAT:
+        tmi_put_float(text, &tmi_float_formats[TMI_F_F64], tmi_tri_float_bits(TMI_F_F64, v->v.f));
+        break;
     case TMI_V_STR: tmi_put_str(text, tmi_string_at(t->strings, v->id)); break;
     case TMI_V_NONE: tmi_put_str(text, "None"); break;
     case TMI_V_DTYPE: tmi_put_str(text, TMI_DTYPE(t, v->dt)->text); break;
@@ -14863,7 +14921,7 @@ static void tmi_tri_put_value(tmi_tri *t, tmi_text *text, const tmi_tri_value *v
     }
 }
 
-/* -- Regions -------------------------------------------------------------------------------------------- */
+/* -- Regions --------------------------------------------------------------------------------- */
 
 /* A new block in a new region of `op`, at hand from now on. */
 static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *types, uint32_t n) {
@@ -14876,30 +14934,31 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TENSOR 0u
+#define TMI_STAMP_TRI 0u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
  *
  * gives   tmi_tl_named(), tmi_tl_call(), tmi_tl_attribute(): functions and members by name
- * uses    >>tensor
+ * uses    >>tri
  *
- * A row is a function of ours in C, or its text in Triton's Python, which is walked as a kernel's own
- * functions are. Parameters of the first kind are written as Python writes them: "x, y=None, *rest".
+ * A row is a function of ours in C, or its text in Triton's Python, which is walked as a kernel's
+ * own functions are. Parameters of the first kind are written as Python writes them: "x, *rest".
  *============================================================================*/
 
 #ifdef TMETAL_TRITON
 
 struct tmi_tl_row;
-typedef tmi_tri_value (*tmi_tl_fn)(tmi_tri *t, const struct tmi_tl_row *row, const tmi_tri_value *in);
+typedef tmi_tri_value (*tmi_tl_fn)(tmi_tri *t, const struct tmi_tl_row *row,
+                                   const tmi_tri_value *in);
 
 typedef struct tmi_tl_row {
-    const char *space;  /* "tl", "triton", "libdevice", "math", "target", "": Python's own */
+    const char *space; /* "tl", "triton", "libdevice", "math", "target", "": Python's own */
     const char *name;
     uint8_t     is_method; /* x.name(...) means name(x, ...) */
-    const char *params; /* of `fn`; the text says its own */
-    tmi_tl_fn   fn;     /* NULL: `text` */
-    int         arg;    /* that rows of one function differ in */
+    const char *params;    /* of `fn`; the text says its own */
+    tmi_tl_fn   fn;        /* NULL: `text` */
+    int         arg;       /* that rows of one function differ in */
     const char *text;
 } tmi_tl_row;
 
@@ -14913,7 +14972,9 @@ static int64_t tmi_tl_int(tmi_tri *t, const tmi_tri_value *v, const char *what) 
     return tmi_tri_small(t, v, what);
 }
 
-static int tmi_tl_is_true(tmi_tri *t, const tmi_tri_value *v) { return tmi_tri_is_true(t, v); }
+static int tmi_tl_is_true(tmi_tri *t, const tmi_tri_value *v) {
+    return tmi_tri_is_true(t, v);
+}
 
 /* Sizes from a tuple, or from the values themselves where a single tuple was not given. */
 static uint32_t tmi_tl_sizes(tmi_tri *t, const tmi_tri_value *v, uint32_t *dims) {
@@ -14936,12 +14997,14 @@ static uint32_t tmi_tl_sizes(tmi_tri *t, const tmi_tri_value *v, uint32_t *dims)
         n = tmi_tri_small(t, &one, "a size");
         if (!t->bad && (n < 1 || n & (n - 1)))
             (void)tmi_tri_fail(t, TMETAL_E_PY_SHAPE,
-                               tmi_format(t->job, 1, "sizes must be powers of two, but axis %u has %lld", i,
+                               tmi_format(t->job, 1,
+                                          "sizes must be powers of two, but axis %u has %lld", i,
                                           (long long)n),
                                "take triton.next_power_of_2 of it, and mask what is too much");
         else if (!t->bad && (numel *= (uint64_t)n) > TMI_MAX_NUMEL)
-            (void)tmi_tri_fail(t, TMETAL_E_PY_SHAPE,
-                               tmi_format(t->job, 1, "a tensor has at most %u elements", TMI_MAX_NUMEL), NULL);
+            (void)tmi_tri_fail(
+                t, TMETAL_E_PY_SHAPE,
+                tmi_format(t->job, 1, "a tensor has at most %u elements", TMI_MAX_NUMEL), NULL);
         else dims[i] = (uint32_t)n;
     }
     return t->bad ? 0 : list.n;
@@ -14973,14 +15036,15 @@ static uint32_t tmi_tl_dtype(tmi_tri *t, const tmi_tri_value *v) {
     return 0;
 }
 
-/* -- Programs and blocks ----------------------------------------------------------------------------------------- */
+/* -- Programs and blocks --------------------------------------------------------------------- */
 
 static tmi_tri_value tmi_tl_program(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
     int64_t  axis = tmi_tl_int(t, &in[0], "the axis of a program");
     uint32_t v;
     if (!t->bad && (axis < 0 || axis > 2))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                            tmi_format(t->job, 1, "axis must be 0, 1 or 2, not %lld", (long long)axis), NULL);
+        return tmi_tl_wrong(
+            t, row, TMETAL_E_PY_VALUE,
+            tmi_format(t->job, 1, "axis must be 0, 1 or 2, not %lld", (long long)axis), NULL);
     v = tmi_tri_op(t, (uint32_t)row->arg, NULL, 0, t->m->t_i32);
     if (v) tmi_op_set_int(t->job, t->m, tmi_def(t->m, v), "axis", t->m->t_i32, axis);
     return tmi_tri_tensor(v, TMI_INT32);
@@ -14997,17 +15061,19 @@ static tmi_tri_value tmi_tl_arange(tmi_tri *t, const tmi_tl_row *row, const tmi_
     if (t->bad) return in[0];
     if (b <= a || a < -2147483647LL - 1 || b > 2147483647LL)
         return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                            tmi_format(t->job, 1, "from %lld to %lld is no range of int32", (long long)a,
-                                       (long long)b),
+                            tmi_format(t->job, 1, "from %lld to %lld is no range of int32",
+                                       (long long)a, (long long)b),
                             NULL);
     if ((b - a) & (b - a - 1))
         return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1, "%lld elements: the number must be a power of two",
+                            tmi_format(t->job, 1,
+                                       "%lld elements: the number must be a power of two",
                                        (long long)(b - a)),
                             "take triton.next_power_of_2 of it, and mask what is too much");
     if (b - a > TMI_MAX_NUMEL)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1, "a tensor has at most %u elements", TMI_MAX_NUMEL), NULL);
+        return tmi_tl_wrong(
+            t, row, TMETAL_E_PY_SHAPE,
+            tmi_format(t->job, 1, "a tensor has at most %u elements", TMI_MAX_NUMEL), NULL);
     n = (uint32_t)(b - a);
     v = tmi_tri_op(t, TMI_OP_RANGE, NULL, 0, tmi_type_tensor(t->job, t->m, t->m->t_i32, &n, 1));
     if (v) {
@@ -15018,7 +15084,8 @@ static tmi_tri_value tmi_tl_arange(tmi_tri *t, const tmi_tl_row *row, const tmi_
 }
 
 static tmi_tri_value tmi_tl_full(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
-    uint32_t      dims[TMI_MAX_RANK], dt = tmi_tl_dtype(t, &in[2]), rank = tmi_tl_sizes(t, &in[0], dims), type;
+    uint32_t dims[TMI_MAX_RANK], dt = tmi_tl_dtype(t, &in[2]), rank = tmi_tl_sizes(t, &in[0], dims),
+                                 type;
     tmi_tri_value v;
     (void)row;
     if (t->bad) return in[0];
@@ -15040,18 +15107,21 @@ static tmi_tri_value tmi_tl_cast(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
     const char   *rounding = in[2].kind == TMI_V_STR ? tmi_tl_str(t, &in[2]) : NULL;
     int           narrows;
     if (t->bad) return v;
-    if (tmi_tl_is_true(t, &in[3]) && v.dt != dt && !tmi_tri_is_ptr(t, v.dt) && !tmi_tri_is_ptr(t, dt)) {
+    if (tmi_tl_is_true(t, &in[3]) && v.dt != dt && !tmi_tri_is_ptr(t, v.dt) &&
+        !tmi_tri_is_ptr(t, dt)) {
         if (TMI_DTYPE(t, v.dt)->bits != TMI_DTYPE(t, dt)->bits)
             return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                                tmi_format(t->job, 1, "a bitcast from %s to %s changes the number of bits",
+                                tmi_format(t->job, 1,
+                                           "a bitcast from %s to %s changes the number of bits",
                                            TMI_DTYPE(t, v.dt)->text, TMI_DTYPE(t, dt)->text),
                                 NULL);
         return tmi_tri_cast_op(t, TMI_OP_TTBITCAST, v, dt);
     }
     narrows = tmi_tri_is_float(t, v.dt) && tmi_tri_is_float(t, dt) &&
-        TMI_DTYPE(t, v.dt)->bits > TMI_DTYPE(t, dt)->bits;
+              TMI_DTYPE(t, v.dt)->bits > TMI_DTYPE(t, dt)->bits;
     if (rounding && strcmp(rounding, "rtne") != 0 && strcmp(rounding, "rtz") != 0)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "fp_downcast_rounding is \"rtne\" or \"rtz\"", NULL);
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
+                            "fp_downcast_rounding is \"rtne\" or \"rtz\"", NULL);
     if (rounding && !narrows)
         return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
                             "fp_downcast_rounding is for casts to a narrower float type", NULL);
@@ -15059,9 +15129,10 @@ static tmi_tri_value tmi_tl_cast(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
     return tmi_tri_cast_any(t, v, dt, rounding && strcmp(rounding, "rtz") == 0);
 }
 
-/* -- Shapes ------------------------------------------------------------------------------------------------------- */
+/* -- Shapes ---------------------------------------------------------------------------------- */
 
-static tmi_tri_value tmi_tl_expand_dims(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_expand_dims(tmi_tri *t, const tmi_tl_row *row,
+                                        const tmi_tri_value *in) {
     tmi_tri_value v = tmi_tri_to_tensor(t, in[0]), one;
     uint32_t      n = in[1].kind == TMI_V_TUPLE ? in[1].n : 1, i, k, axis[TMI_MAX_RANK], rank;
     if (t->bad) return v;
@@ -15077,13 +15148,15 @@ static tmi_tri_value tmi_tl_expand_dims(tmi_tri *t, const tmi_tl_row *row, const
         }
     }
     for (i = 0; i < n && !t->bad; i++) {
-        if (i && axis[i] == axis[i - 1]) return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "an axis stands twice", NULL);
+        if (i && axis[i] == axis[i - 1])
+            return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "an axis stands twice", NULL);
         v = tmi_tri_expand(t, v, axis[i]);
     }
     return v;
 }
 
-static tmi_tri_value tmi_tl_broadcast_to(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_broadcast_to(tmi_tri *t, const tmi_tl_row *row,
+                                         const tmi_tri_value *in) {
     uint32_t dims[TMI_MAX_RANK], rank = tmi_tl_sizes(t, &in[1], dims);
     (void)row;
     return t->bad ? in[0] : tmi_tri_broadcast_to(t, tmi_tri_to_tensor(t, in[0]), dims, rank);
@@ -15122,7 +15195,8 @@ static tmi_tri_value tmi_tl_reshape(tmi_tri *t, const tmi_tl_row *row, const tmi
     return tmi_tri_tensor(v.ir, v.dt);
 }
 
-static tmi_tri_value tmi_tl_permuted(tmi_tri *t, tmi_tri_value v, const uint32_t *order, uint32_t rank) {
+static tmi_tri_value tmi_tl_permuted(tmi_tri *t, tmi_tri_value v, const uint32_t *order,
+                                     uint32_t rank) {
     uint32_t dims[TMI_MAX_RANK], out[TMI_MAX_RANK], i, attr, word = t->m->words->n;
     (void)tmi_tri_dims(t, &v, dims);
     for (i = 0; i < rank; i++) out[i] = dims[order[i]];
@@ -15144,7 +15218,8 @@ static tmi_tri_value tmi_tl_trans(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     if (list.kind == TMI_V_TUPLE && list.n == 1 && tmi_tri_field(t, &list, 0).kind == TMI_V_TUPLE)
         list = tmi_tri_field(t, &list, 0);
     if (list.kind != TMI_V_TUPLE || !list.n) {
-        if (rank < 2) return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "wants at least two axes", NULL);
+        if (rank < 2)
+            return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "wants at least two axes", NULL);
         for (i = 0; i < rank; i++) order[i] = i;
         order[rank - 2] = rank - 1;
         order[rank - 1] = rank - 2;
@@ -15153,7 +15228,8 @@ static tmi_tri_value tmi_tl_trans(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     for (i = 0; i < list.n && i < rank && !t->bad; i++) {
         one = tmi_tri_field(t, &list, i);
         order[i] = tmi_tl_axis(t, &one, rank);
-        for (k = 0; k < i && order[k] != order[i]; k++) {}
+        for (k = 0; k < i && order[k] != order[i]; k++) {
+        }
         if (k < i) break;
     }
     if (t->bad) return v;
@@ -15163,19 +15239,21 @@ static tmi_tri_value tmi_tl_trans(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     return tmi_tl_permuted(t, v, order, rank);
 }
 
-/* -- Elementwise ----------------------------------------------------------------------------------------------------- */
+/* -- Elementwise ----------------------------------------------------------------------------- */
 
 /* Functions of one float, f32 and f64 alone; arg: the op. */
 static tmi_tri_value tmi_tl_math(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
     tmi_tri_value v = tmi_tri_to_tensor(t, in[0]);
     if (t->bad) return v;
     if (v.dt != TMI_FP32 && v.dt != TMI_FP64 && !t->is_method)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "wants fp32 or fp64, not %s", TMI_DTYPE(t, v.dt)->text),
-                            "cast with .to(tl.float32) before, and back behind");
+        return tmi_tl_wrong(
+            t, row, TMETAL_E_PY_TYPE,
+            tmi_format(t->job, 1, "wants fp32 or fp64, not %s", TMI_DTYPE(t, v.dt)->text),
+            "cast with .to(tl.float32) before, and back behind");
     if (!tmi_tri_is_float(t, v.dt))
         return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "wants floats, not %s", TMI_DTYPE(t, v.dt)->text), NULL);
+                            tmi_format(t->job, 1, "wants floats, not %s", TMI_DTYPE(t, v.dt)->text),
+                            NULL);
     return tmi_tri_tensor(tmi_tri_op1(t, (uint32_t)row->arg, v.ir, tmi_tri_type(t, &v)), v.dt);
 }
 
@@ -15201,27 +15279,30 @@ static tmi_tri_value tmi_tl_where(tmi_tri *t, const tmi_tl_row *row, const tmi_t
 
 /* The larger or smaller of two; arg 1: minimum. in[2]: whether NaN wins. */
 static tmi_tri_value tmi_tl_extreme(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
-    static const uint16_t ops[2][4] = {{TMI_OP_MAXNUMF, TMI_OP_MAXIMUMF, TMI_OP_MAXSI, TMI_OP_MAXUI},
-                                       {TMI_OP_MINNUMF, TMI_OP_MINIMUMF, TMI_OP_MINSI, TMI_OP_MINUI}};
+    static const uint16_t ops[2][4] = {
+        {TMI_OP_MAXNUMF, TMI_OP_MAXIMUMF, TMI_OP_MAXSI, TMI_OP_MAXUI},
+        {TMI_OP_MINNUMF, TMI_OP_MINIMUMF, TMI_OP_MINSI, TMI_OP_MINUI}};
     tmi_tri_value a = tmi_tri_to_tensor(t, in[0]), b = tmi_tri_to_tensor(t, in[1]);
     uint32_t      dt;
     if (t->bad) return a;
     if (a.dt == TMI_BF16) a = tmi_tri_cast(t, a, TMI_FP32);
     if (b.dt == TMI_BF16) b = tmi_tri_cast(t, b, TMI_FP32);
     if ((dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD)) == 0) return a;
-    return tmi_tri_tensor(tmi_tri_op2(t,
-                                      ops[row->arg][tmi_tri_is_float(t, dt) ? tmi_tl_is_true(t, &in[2])
-                                                        : 2 + !TMI_DTYPE(t, dt)->is_signed],
-                                      a.ir, b.ir),
-                          dt);
+    return tmi_tri_tensor(
+        tmi_tri_op2(t,
+                    ops[row->arg][tmi_tri_is_float(t, dt) ? tmi_tl_is_true(t, &in[2])
+                                                          : 2 + !TMI_DTYPE(t, dt)->is_signed],
+                    a.ir, b.ir),
+        dt);
 }
 
 static tmi_tri_value tmi_tl_abs(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
     tmi_tri_value v = tmi_tri_to_tensor(t, in[0]);
     (void)row;
     if (t->bad || (tmi_tri_is_int(t, v.dt) && !TMI_DTYPE(t, v.dt)->is_signed)) return v;
-    return tmi_tri_tensor(
-        tmi_tri_op1(t, tmi_tri_is_float(t, v.dt) ? TMI_OP_ABSF : TMI_OP_ABSI, v.ir, tmi_tri_type(t, &v)), v.dt);
+    return tmi_tri_tensor(tmi_tri_op1(t, tmi_tri_is_float(t, v.dt) ? TMI_OP_ABSF : TMI_OP_ABSI,
+                                      v.ir, tmi_tri_type(t, &v)),
+                          v.dt);
 }
 
 /* An operator as a function; arg: which. */
@@ -15233,7 +15314,7 @@ static tmi_tri_value tmi_tl_operator(tmi_tri *t, const tmi_tl_row *row, const tm
     return tmi_tri_binary(t, row->arg, in[0], in[1]);
 }
 
-/* -- Memory ------------------------------------------------------------------------------------------------------------ */
+/* -- Memory ---------------------------------------------------------------------------------- */
 
 /* Attribute `name` from a word; "" is the default. */
 static void tmi_tl_word(tmi_tri *t, const tmi_tl_row *row, uint32_t op, const char *name,
@@ -15245,20 +15326,22 @@ static void tmi_tl_word(tmi_tri *t, const tmi_tl_row *row, uint32_t op, const ch
     if (*given == '.') given++;
     while (words->word && strcmp(words->word, given) != 0) words++;
     if (!words->word) {
-        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, tmi_format(t->job, 1, "%s cannot be \"%s\"", name, given),
-                           NULL);
+        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
+                           tmi_format(t->job, 1, "%s cannot be \"%s\"", name, given), NULL);
         return;
     }
     tmi_op_set_int(t->job, t->m, op, name, t->m->t_i32, words->value);
 }
 
-static tmi_tri_value tmi_tl_pointers(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value p, int writes) {
+static tmi_tri_value tmi_tl_pointers(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value p,
+                                     int writes) {
     if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt))
         return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
                             tmi_format(t->job, 1, "wants a pointer or a block of pointers, not %s",
                                        tmi_tri_type_text(t, &p)),
-                            p.kind == TMI_V_DESC ? "a descriptor has desc.load([...]) and desc.store([...], x)"
-                                                 : "add offsets to a pointer parameter: x_ptr + offs");
+                            p.kind == TMI_V_DESC
+                                ? "a descriptor has desc.load([...]) and desc.store([...], x)"
+                                : "add offsets to a pointer parameter: x_ptr + offs");
     if (writes && TMI_DTYPE(t, p.dt)->is_const)
         return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "cannot store to a constant pointer", NULL);
     /* truths lie in memory as bytes */
@@ -15282,12 +15365,14 @@ static tmi_tri_value tmi_tl_load(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
     if (mask.kind == TMI_V_NONE && other.kind != TMI_V_NONE)
         return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "`other` needs a mask", NULL);
     if (in[3].kind == TMI_V_TUPLE && in[3].n)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "boundary_check is for block pointers", "use a mask");
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "boundary_check is for block pointers",
+                            "use a mask");
     if (mask.kind != TMI_V_NONE) mask = tmi_tri_to_tensor(t, mask);
     if (other.kind != TMI_V_NONE) other = tmi_tri_to_tensor(t, other);
     if (t->bad) return p;
     if (!tmi_tri_rank(t, &p) && (tmi_tri_rank(t, &mask) || tmi_tri_rank(t, &other)))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "the pointer is one address, but its mask or `other` is a block",
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            "the pointer is one address, but its mask or `other` is a block",
                             "add the offsets of the block to the pointer: x_ptr + offs");
     if (mask.kind == TMI_V_TENSOR) (void)tmi_tri_broadcast(t, &p, &mask);
     if (other.kind == TMI_V_TENSOR) (void)tmi_tri_broadcast(t, &p, &other);
@@ -15296,20 +15381,23 @@ static tmi_tri_value tmi_tl_load(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
     if (t->bad) return p;
     dt = TMI_DTYPE(t, p.dt)->elem;
     if (mask.kind == TMI_V_TENSOR && mask.dt != TMI_INT1)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "its mask must be truths, not %s", TMI_DTYPE(t, mask.dt)->text),
-                            "compare: mask=offs < n");
+        return tmi_tl_wrong(
+            t, row, TMETAL_E_PY_TYPE,
+            tmi_format(t->job, 1, "its mask must be truths, not %s", TMI_DTYPE(t, mask.dt)->text),
+            "compare: mask=offs < n");
     if (other.kind == TMI_V_TENSOR) other = tmi_tri_cast(t, other, dt);
     ops[0] = p.ir;
     if (mask.kind == TMI_V_TENSOR) ops[n++] = mask.ir;
     if (other.kind == TMI_V_TENSOR) ops[n++] = other.ir;
-    r = tmi_tri_tensor(tmi_tri_op(t, TMI_OP_LOAD, ops, n, tmi_tri_ir_like(t, tmi_tri_type(t, &p), dt)), dt);
+    r = tmi_tri_tensor(
+        tmi_tri_op(t, TMI_OP_LOAD, ops, n, tmi_tri_ir_like(t, tmi_tri_type(t, &p), dt)), dt);
     if (t->bad) return r;
     op = tmi_def(t->m, r.ir);
     tmi_tl_word(t, row, op, "cache", &in[5], tmi_words_cache);
     tmi_tl_word(t, row, op, "evict", &in[6], tmi_words_evict);
     if (tmi_tl_is_true(t, &in[7]))
-        tmi_op_set_attr(t->job, t->m, op, "isVolatile", tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1, 1));
+        tmi_op_set_attr(t->job, t->m, op, "isVolatile",
+                        tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1, 1));
     return truth ? tmi_tri_truth(t, r) : r;
 }
 
@@ -15327,7 +15415,8 @@ static tmi_tri_value tmi_tl_store(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     rank = tmi_tri_dims(t, &p, dims);
     if (!rank && (tmi_tri_rank(t, &v) || tmi_tri_rank(t, &mask)))
         return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1, "the pointer is one address, but what is stored is %s",
+                            tmi_format(t->job, 1,
+                                       "the pointer is one address, but what is stored is %s",
                                        tmi_tri_type_text(t, tmi_tri_rank(t, &v) ? &v : &mask)),
                             "add the offsets of the block to the pointer: y_ptr + offs");
     v = tmi_tri_broadcast_to(t, v, dims, rank);
@@ -15335,9 +15424,10 @@ static tmi_tri_value tmi_tl_store(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     p = t->bad ? p : tmi_tl_pointers(t, row, p, 1);
     if (t->bad) return p;
     if (mask.kind == TMI_V_TENSOR && mask.dt != TMI_INT1)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "its mask must be truths, not %s", TMI_DTYPE(t, mask.dt)->text),
-                            "compare: mask=offs < n");
+        return tmi_tl_wrong(
+            t, row, TMETAL_E_PY_TYPE,
+            tmi_format(t->job, 1, "its mask must be truths, not %s", TMI_DTYPE(t, mask.dt)->text),
+            "compare: mask=offs < n");
     v = tmi_tri_cast(t, v, TMI_DTYPE(t, p.dt)->elem);
     ops[0] = p.ir;
     ops[1] = v.ir;
@@ -15354,79 +15444,136 @@ static tmi_tri_value tmi_tl_load_block(tmi_tri *t, const tmi_tl_row *row, const 
     return tmi_tl_wrong(t, row, TMETAL_E_PY_NOT_YET, "block pointers", NULL);
 }
 
-static tmi_tri_value tmi_tl_store_block(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_store_block(tmi_tri *t, const tmi_tl_row *row,
+                                        const tmi_tri_value *in) {
     (void)in;
     return tmi_tl_wrong(t, row, TMETAL_E_PY_NOT_YET, "block pointers", NULL);
 }
 
-/* -- Products ------------------------------------------------------------------------------------------------------------ */
+/* -- Products -------------------------------------------------------------------------------- */
+
+/* The element type of a product of `dt`. */
+static uint32_t tmi_tl_dot_type(uint32_t dt, const tmi_tri_value *asked) {
+    if (dt == TMI_INT8) return TMI_INT32;
+    if (dt == TMI_FP64) return TMI_FP64;
+    if (dt == TMI_FP32 || dt == TMI_BF16 || asked->kind != TMI_V_DTYPE) return TMI_FP32;
+    return asked->dt;
+}
+
+/* The shape of a product of two matrices, or batches of them: its rank; 0: they do not fit. */
+static uint32_t tmi_tl_dot_shape(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *a,
+                                 const tmi_tri_value *b, uint32_t *dims) {
+    uint32_t da[TMI_MAX_RANK], db[TMI_MAX_RANK], rank = tmi_tri_dims(t, a, da), least;
+    if (rank != tmi_tri_dims(t, b, db) || rank < 2 || rank > 3)
+        return (void)tmi_tl_wrong(
+                   t, row, TMETAL_E_PY_SHAPE,
+                   tmi_format(t->job, 1, "wants two matrices, or batches of them, not %s and %s",
+                              tmi_tri_type_text(t, a), tmi_tri_type_text(t, b)),
+                   NULL),
+               0;
+    if (da[rank - 1] != db[rank - 2] || (rank == 3 && da[0] != db[0]))
+        return (void)tmi_tl_wrong(
+                   t, row, TMETAL_E_PY_SHAPE,
+                   tmi_format(t->job, 1, "%s times %s: the inner sizes differ (%u and %u)",
+                              tmi_tri_type_text(t, a), tmi_tri_type_text(t, b), da[rank - 1],
+                              db[rank - 2]),
+                   NULL),
+               0;
+    least = TMI_DTYPE(t, a->dt)->bits == 8 ? 32u : 16u;
+    if (da[rank - 1] < least)
+        return (void)tmi_tl_wrong(
+                   t, row, TMETAL_E_PY_SHAPE,
+                   tmi_format(t->job, 1, "the inner size is %u, but at least %u is wanted",
+                              da[rank - 1], least),
+                   "use larger blocks, or multiply and tl.sum"),
+               0;
+    dims[0] = da[0];
+    dims[rank - 2] = da[rank - 2];
+    dims[rank - 1] = db[rank - 1];
+    return rank;
+}
 
 /* input, other, acc, input_precision, allow_tf32, max_num_imprecise_acc, out_dtype */
 static tmi_tri_value tmi_tl_dot(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
     tmi_tri_value a = in[0], b = in[1], acc = in[2];
-    uint32_t      da[TMI_MAX_RANK], db[TMI_MAX_RANK], dims[3], rank, dt, out, ops[3], op;
+    uint32_t      dims[3], rank, out, ops[3], op;
     if (a.kind != TMI_V_TENSOR || b.kind != TMI_V_TENSOR)
         return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants two tensors", NULL);
-    rank = tmi_tri_dims(t, &a, da);
-    if (rank != tmi_tri_dims(t, &b, db) || rank < 2 || rank > 3)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1, "wants two matrices, or two batches of them, not %s and %s",
-                                       tmi_tri_type_text(t, &a), tmi_tri_type_text(t, &b)),
-                            NULL);
-    if (da[rank - 1] != db[rank - 2] || (rank == 3 && da[0] != db[0]))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1, "%s times %s: the inner sizes differ (%u and %u)",
-                                       tmi_tri_type_text(t, &a), tmi_tri_type_text(t, &b), da[rank - 1],
-                                       db[rank - 2]),
-                            NULL);
+    if ((rank = tmi_tl_dot_shape(t, row, &a, &b, dims)) == 0) return a;
     if (a.dt != b.dt && !(tmi_tri_is_fp8(t, a.dt) && tmi_tri_is_fp8(t, b.dt)))
         return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
                             tmi_format(t->job, 1, "both must have one type, not %s and %s",
                                        TMI_DTYPE(t, a.dt)->text, TMI_DTYPE(t, b.dt)->text),
                             "cast one of them with .to()");
-    if (da[rank - 1] < (TMI_DTYPE(t, a.dt)->bits == 8 ? 32u : 16u))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1, "the inner size is %u, but at least %u is wanted", da[rank - 1],
-                                       TMI_DTYPE(t, a.dt)->bits == 8 ? 32u : 16u),
-                            "use larger blocks, or multiply and tl.sum");
-    dt = in[6].kind == TMI_V_DTYPE ? in[6].dt : TMI_FP32;
-    out = a.dt == TMI_INT8 ? TMI_INT32 : a.dt == TMI_FP64 ? TMI_FP64 : a.dt == TMI_FP32 || a.dt == TMI_BF16 ? TMI_FP32 : dt;
-    if ((tmi_tri_is_int(t, a.dt) && a.dt != TMI_INT8) || (!tmi_tri_is_float(t, a.dt) && !tmi_tri_is_int(t, a.dt)))
+    out = tmi_tl_dot_type(a.dt, &in[6]);
+    if ((tmi_tri_is_int(t, a.dt) && a.dt != TMI_INT8) ||
+        (!tmi_tri_is_float(t, a.dt) && !tmi_tri_is_int(t, a.dt)))
         return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "%s cannot be multiplied: int8 or floats", TMI_DTYPE(t, a.dt)->text),
+                            tmi_format(t->job, 1, "%s cannot be multiplied: int8 or floats",
+                                       TMI_DTYPE(t, a.dt)->text),
                             NULL);
-    if (out == TMI_BF16) return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "out_dtype cannot be bfloat16", NULL);
-    dims[0] = da[0];
-    dims[rank - 2] = da[rank - 2];
-    dims[rank - 1] = db[rank - 1];
+    if (out == TMI_BF16)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "out_dtype cannot be bfloat16", NULL);
     if (acc.kind == TMI_V_NONE)
-        acc = tmi_tri_tensor(tmi_tri_const_bits(t, tmi_tri_shape_type(t, out, dims, rank), out, 0), out);
+        acc = tmi_tri_tensor(tmi_tri_const_bits(t, tmi_tri_shape_type(t, out, dims, rank), out, 0),
+                             out);
     else if (acc.kind != TMI_V_TENSOR || acc.dt != out ||
              tmi_tri_type(t, &acc) != tmi_tri_shape_type(t, out, dims, rank))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "acc is %s, but the product is %s", tmi_tri_type_text(t, &acc),
-                                       tmi_type_text(t->job, t->m, tmi_tri_shape_type(t, out, dims, rank))),
-                            "give out_dtype the type of acc");
+        return tmi_tl_wrong(
+            t, row, TMETAL_E_PY_TYPE,
+            tmi_format(t->job, 1, "acc is %s, but the product is %s", tmi_tri_type_text(t, &acc),
+                       tmi_type_text(t->job, t->m, tmi_tri_shape_type(t, out, dims, rank))),
+            "give out_dtype the type of acc");
     ops[0] = a.ir;
     ops[1] = b.ir;
     ops[2] = acc.ir;
     acc.ir = tmi_tri_op(t, TMI_OP_DOT, ops, 3, tmi_tri_type(t, &acc));
     if (t->bad) return acc;
     op = tmi_def(t->m, acc.ir);
-    if (in[3].kind == TMI_V_STR) tmi_tl_word(t, row, op, "inputPrecision", &in[3], tmi_words_precision);
+    if (in[3].kind == TMI_V_STR)
+        tmi_tl_word(t, row, op, "inputPrecision", &in[3], tmi_words_precision);
     else
         tmi_op_set_int(t->job, t->m, op, "inputPrecision", t->m->t_i32,
                        in[4].kind == TMI_V_NONE || tmi_tl_is_true(t, &in[4]) ? 0 : 2);
     return acc;
 }
 
-/* -- Reductions ------------------------------------------------------------------------------------------------------------ */
+/* -- Reductions ------------------------------------------------------------------------------ */
+
+/* All elements in a row, in whatever order. */
+static tmi_tri_value tmi_tl_flat(tmi_tri *t, tmi_tri_value v) {
+    uint32_t n = (uint32_t)tmi_numel(t->m, tmi_tri_type(t, &v));
+    if (!tmi_tri_rank(t, &v)) return tmi_tri_broadcast_to(t, v, &n, 1);
+    v.ir = tmi_tri_op1(t, TMI_OP_RESHAPE, v.ir, tmi_tri_shape_type(t, v.dt, &n, 1));
+    if (v.ir)
+        tmi_op_set_attr(t->job, t->m, tmi_def(t->m, v.ir), "allow_reorder",
+                        tmi_attr_new(t->job, t->m, TMI_A_UNIT, 0, 0));
+    return v;
+}
+
+/* The values that the function of a reduction or scan returns, as ids; 0: not those it must. */
+static int tmi_tl_combined(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value r,
+                           const tmi_tri_value *v, uint32_t n, uint32_t *ids) {
+    uint32_t i;
+    if (r.kind != TMI_V_TUPLE) r = tmi_tri_list(t, TMI_V_TUPLE, &r, 1);
+    for (i = 0; i < n && r.n == n && !t->bad; i++) {
+        tmi_tri_value one = tmi_tri_to_tensor(t, tmi_tri_field(t, &r, i));
+        if (t->bad || one.dt != v[i].dt || tmi_tri_rank(t, &one)) break;
+        ids[i] = one.ir;
+    }
+    if (!t->bad && (r.n != n || i < n))
+        (void)tmi_tl_wrong(
+            t, row, TMETAL_E_PY_TYPE,
+            "its function must return what it takes: one scalar of each input's type", NULL);
+    return !t->bad;
+}
 
 /* input, axis, combine_fn, and of reduce keep_dims, of associative_scan reverse. arg: the op. */
 static tmi_tri_value tmi_tl_combine(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
     tmi_tri_value list = in[0], one, r;
-    uint32_t      n, i, axis, base = t->arg.n, *ids, *types, op, outer, block, dims[TMI_MAX_RANK], rank, k;
-    int           is_scan = row->arg == TMI_OP_SCAN, is_tuple = list.kind == TMI_V_TUPLE, all = 0;
+    uint32_t n, i, axis, base = t->arg.n, *ids, *types, op, outer, block, dims[TMI_MAX_RANK], rank,
+                         k;
+    int            is_scan = row->arg == TMI_OP_SCAN, is_tuple = list.kind == TMI_V_TUPLE, all = 0;
     tmi_tri_value *v;
     if (!is_tuple) list = tmi_tri_list(t, TMI_V_TUPLE, &in[0], 1);
     n = list.n;
@@ -15435,21 +15582,9 @@ static tmi_tri_value tmi_tl_combine(tmi_tri *t, const tmi_tl_row *row, const tmi
     types = TMI_NEW(t->job, uint32_t, 2 * n + 1);
     for (i = 0; i < n; i++) v[i] = tmi_tri_to_tensor(t, tmi_tri_field(t, &list, i));
     if (t->bad || !n) return in[0];
-    if (in[1].kind == TMI_V_NONE && !is_scan) { /* all elements */
-        all = 1;
-        for (i = 0; i < n; i++) {
-            uint32_t flat = (uint32_t)tmi_numel(t->m, tmi_tri_type(t, &v[i]));
-            rank = tmi_tri_rank(t, &v[i]);
-            if (!rank) v[i] = tmi_tri_broadcast_to(t, v[i], &flat, 1);
-            else {
-                v[i].ir = tmi_tri_op1(t, TMI_OP_RESHAPE, v[i].ir, tmi_tri_shape_type(t, v[i].dt, &flat, 1));
-                if (v[i].ir)
-                    tmi_op_set_attr(t->job, t->m, tmi_def(t->m, v[i].ir), "allow_reorder",
-                                    tmi_attr_new(t->job, t->m, TMI_A_UNIT, 0, 0));
-            }
-        }
-        axis = 0;
-    } else axis = tmi_tl_axis(t, &in[1], tmi_tri_rank(t, &v[0]));
+    all = in[1].kind == TMI_V_NONE && !is_scan;
+    for (i = 0; all && i < n; i++) v[i] = tmi_tl_flat(t, v[i]);
+    axis = all ? 0 : tmi_tl_axis(t, &in[1], tmi_tri_rank(t, &v[0]));
     if (t->bad) return in[0];
     for (i = 0; i < n; i++) {
         if (!tmi_same_shape(t->m, tmi_tri_type(t, &v[0]), tmi_tri_type(t, &v[i])))
@@ -15461,7 +15596,8 @@ static tmi_tri_value tmi_tl_combine(tmi_tri *t, const tmi_tl_row *row, const tmi
     tmi_op_set_int(t->job, t->m, op, "axis", t->m->t_i32, axis);
     if (is_scan)
         tmi_op_set_attr(t->job, t->m, op, "reverse",
-                        tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1, (uint64_t)tmi_tl_is_true(t, &in[3])));
+                        tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1,
+                                     (uint64_t)tmi_tl_is_true(t, &in[3])));
     outer = t->b->p.block;
     block = tmi_tri_open_region(t, op, types, 2 * n);
     for (i = 0; i < 2 * n; i++) {
@@ -15470,17 +15606,7 @@ static tmi_tri_value tmi_tl_combine(tmi_tri *t, const tmi_tl_row *row, const tmi
     }
     r = t->walk(t, in[2], base);
     tmi_base_vec_cut(&t->arg, base);
-    if (t->bad) return r;
-    if (r.kind != TMI_V_TUPLE) r = tmi_tri_list(t, TMI_V_TUPLE, &r, 1);
-    for (i = 0; i < n && r.n == n && !t->bad; i++) {
-        one = tmi_tri_to_tensor(t, tmi_tri_field(t, &r, i));
-        if (!t->bad && (one.dt != v[i].dt || tmi_tri_rank(t, &one))) break;
-        ids[i] = one.ir;
-    }
-    if (t->bad) return r;
-    if (r.n != n || i < n)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            "its function must return what it takes: one scalar of each input's type", NULL);
+    if (t->bad || !tmi_tl_combined(t, row, r, v, n, ids)) return r;
     (void)tmi_make_end_op(t->b, is_scan ? TMI_OP_SCAN_RETURN : TMI_OP_REDUCE_RETURN, ids, n);
     t->b->p.block = outer;
     for (i = 0; i < n; i++) {
@@ -15496,12 +15622,13 @@ static tmi_tri_value tmi_tl_combine(tmi_tri *t, const tmi_tl_row *row, const tmi
         v[i] = tmi_tri_tensor(tmi_out(t->m, TMI_OP(t->m, op), i), v[i].dt);
         if (is_scan || !tmi_tl_is_true(t, &in[3])) continue;
         one = tmi_tri_field(t, &list, i);
-        for (k = all ? tmi_tri_rank(t, &one) : 1; k > 0; k--) v[i] = tmi_tri_expand(t, v[i], all ? 0 : axis);
+        for (k = all ? tmi_tri_rank(t, &one) : 1; k > 0; k--)
+            v[i] = tmi_tri_expand(t, v[i], all ? 0 : axis);
     }
     return is_tuple ? tmi_tri_list(t, TMI_V_TUPLE, v, n) : v[0];
 }
 
-/* -- Compile time ------------------------------------------------------------------------------------------------------------ */
+/* -- Compile time ---------------------------------------------------------------------------- */
 
 /* What tl.range and Python's range give: begin, end, step, then what tl.range was told besides. */
 static tmi_tri_value tmi_tl_range(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
@@ -15520,11 +15647,13 @@ static tmi_tri_value tmi_tl_identity(tmi_tri *t, const tmi_tl_row *row, const tm
     return in[0];
 }
 
-static tmi_tri_value tmi_tl_static_assert(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_static_assert(tmi_tri *t, const tmi_tl_row *row,
+                                          const tmi_tri_value *in) {
     if (!tmi_tri_is_const(&in[0]))
         return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "the condition is not known while compiling",
                             "tl.device_assert checks values of the kernel");
-    if (!tmi_tl_is_true(t, &in[0])) return tmi_tri_fail(t, TMETAL_E_PY_ASSERT, tmi_tl_str(t, &in[1]), NULL);
+    if (!tmi_tl_is_true(t, &in[0]))
+        return tmi_tri_fail(t, TMETAL_E_PY_ASSERT, tmi_tl_str(t, &in[1]), NULL);
     return tmi_tri_of(TMI_V_NONE);
 }
 
@@ -15536,7 +15665,8 @@ static tmi_tri_value tmi_tl_nothing(tmi_tri *t, const tmi_tl_row *row, const tmi
 }
 
 static tmi_tri_value tmi_tl_len(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
-    if (in[0].kind != TMI_V_TUPLE) return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants a tuple", NULL);
+    if (in[0].kind != TMI_V_TUPLE)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants a tuple", NULL);
     return tmi_tri_int(in[0].n);
 }
 
@@ -15547,8 +15677,10 @@ static tmi_tri_value tmi_tl_float(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     if (*s == '-' || *s == '+') sign = *s++ == '-' ? -1 : 1;
     if (strcmp(s, "inf") == 0 || strcmp(s, "infinity") == 0)
         return tmi_tri_float(sign * tmi_tri_from_bits(TMI_F_F64, (uint64_t)0x7ff << 52));
-    if (strcmp(s, "nan") == 0) return tmi_tri_float(tmi_tri_from_bits(TMI_F_F64, (uint64_t)0x7ff8 << 48));
-    return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "wants a number, \"inf\" or \"nan\", known while compiling", NULL);
+    if (strcmp(s, "nan") == 0)
+        return tmi_tri_float(tmi_tri_from_bits(TMI_F_F64, (uint64_t)0x7ff8 << 48));
+    return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
+                        "wants a number, \"inf\" or \"nan\", known while compiling", NULL);
 }
 
 static tmi_tri_value tmi_tl_to_int(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
@@ -15563,19 +15695,52 @@ static tmi_tri_value tmi_tl_to_int(tmi_tri *t, const tmi_tl_row *row, const tmi_
 static tmi_tri_value tmi_tl_count(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
     int64_t x, y = 1;
     if (!tmi_tri_is_const(&in[0]) || !tmi_tri_is_const(&in[1]))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants numbers that are known while compiling",
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            "wants numbers that are known while compiling",
                             row->arg ? NULL : "tl.cdiv divides values of the kernel");
     x = tmi_tl_int(t, &in[0], "its argument");
     if (!row->arg) {
         y = tmi_tl_int(t, &in[1], "its divisor");
         if (!t->bad && !y) return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "division by zero", NULL);
-        return t->bad ? in[0] : tmi_tri_fold(t, TMI_PY_FLOORDIV, tmi_tri_int(x + y - 1), tmi_tri_int(y));
+        return t->bad ? in[0]
+                      : tmi_tri_fold(t, TMI_PY_FLOORDIV, tmi_tri_int(x + y - 1), tmi_tri_int(y));
     }
     while (y < x && y < (int64_t)1 << 62) y *= 2;
     return tmi_tri_int(x < 1 ? 0 : y);
 }
 
-/* -- The table --------------------------------------------------------------------------------------------------------------- */
+/* What a dtype is; arg: a question of these, or TMI_TL_IS + a dtype. */
+enum {
+    TMI_TL_INT,
+    TMI_TL_FLOATING,
+    TMI_TL_FP8,
+    TMI_TL_STANDARD,
+    TMI_TL_SIGNED,
+    TMI_TL_UNSIGNED,
+    TMI_TL_PTR,
+    TMI_TL_BLOCK,
+    TMI_TL_CONST,
+    TMI_TL_IS
+};
+
+static tmi_tri_value tmi_tl_is(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    uint32_t         dt = tmi_tl_dtype(t, &in[0]);
+    const tmi_dtype *d = TMI_DTYPE(t, dt);
+    switch (row->arg) {
+    case TMI_TL_INT: return tmi_tri_bool(d->kind == TMI_DT_INT);
+    case TMI_TL_FLOATING: return tmi_tri_bool(d->kind == TMI_DT_FLOAT);
+    case TMI_TL_FP8: return tmi_tri_bool(tmi_tri_is_fp8(t, dt));
+    case TMI_TL_STANDARD: return tmi_tri_bool(d->kind == TMI_DT_FLOAT && d->bits > 8);
+    case TMI_TL_SIGNED: return tmi_tri_bool(d->kind == TMI_DT_INT && d->is_signed);
+    case TMI_TL_UNSIGNED: return tmi_tri_bool(d->kind == TMI_DT_INT && !d->is_signed);
+    case TMI_TL_PTR: return tmi_tri_bool(d->kind == TMI_DT_PTR);
+    case TMI_TL_BLOCK: return tmi_tri_bool(in[0].kind == TMI_V_BLOCK_TYPE);
+    case TMI_TL_CONST: return tmi_tri_bool(d->is_const);
+    default: return tmi_tri_bool(dt == (uint32_t)row->arg - TMI_TL_IS);
+    }
+}
+
+/* -- The table ------------------------------------------------------------------------------- */
 
 #define TMI_TL_METHOD 1
 /* clang-format off */
@@ -15650,6 +15815,35 @@ static const tmi_tl_row tmi_tl_rows[] = {
     {"", "int", 0, "x", tmi_tl_to_int, 0, NULL},
     {"", "max", 0, "x, y", tmi_tl_extreme, 0, NULL},
     {"", "min", 0, "x, y", tmi_tl_extreme, 1, NULL},
+    /* of a dtype */
+    {"dtype", "is_int", 1, "self", tmi_tl_is, TMI_TL_INT, NULL},
+    {"dtype", "is_floating", 1, "self", tmi_tl_is, TMI_TL_FLOATING, NULL},
+    {"dtype", "is_fp8", 1, "self", tmi_tl_is, TMI_TL_FP8, NULL},
+    {"dtype", "is_standard_floating", 1, "self", tmi_tl_is, TMI_TL_STANDARD, NULL},
+    {"dtype", "is_int_signed", 1, "self", tmi_tl_is, TMI_TL_SIGNED, NULL},
+    {"dtype", "is_int_unsigned", 1, "self", tmi_tl_is, TMI_TL_UNSIGNED, NULL},
+    {"dtype", "is_ptr", 1, "self", tmi_tl_is, TMI_TL_PTR, NULL},
+    {"dtype", "is_block", 1, "self", tmi_tl_is, TMI_TL_BLOCK, NULL},
+    {"dtype", "is_const", 1, "self", tmi_tl_is, TMI_TL_CONST, NULL},
+    {"dtype", "is_bool", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_INT1, NULL},
+    {"dtype", "is_int1", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_INT1, NULL},
+    {"dtype", "is_int8", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_INT8, NULL},
+    {"dtype", "is_int16", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_INT16, NULL},
+    {"dtype", "is_int32", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_INT32, NULL},
+    {"dtype", "is_int64", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_INT64, NULL},
+    {"dtype", "is_uint8", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_UINT8, NULL},
+    {"dtype", "is_uint16", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_UINT16, NULL},
+    {"dtype", "is_uint32", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_UINT32, NULL},
+    {"dtype", "is_uint64", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_UINT64, NULL},
+    {"dtype", "is_fp16", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_FP16, NULL},
+    {"dtype", "is_bf16", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_BF16, NULL},
+    {"dtype", "is_fp32", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_FP32, NULL},
+    {"dtype", "is_fp64", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_FP64, NULL},
+    {"dtype", "is_fp8e4nv", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_FP8E4NV, NULL},
+    {"dtype", "is_fp8e5", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_FP8E5, NULL},
+    {"dtype", "is_fp8e4b8", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_FP8E4B8, NULL},
+    {"dtype", "is_fp8e5b16", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_FP8E5B16, NULL},
+    {"dtype", "is_fp8e4b15", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_FP8E4B15, NULL},
     {"triton", "cdiv", 0, "x, y", tmi_tl_count, 0, NULL},
     {"triton", "next_power_of_2", 0, "n, _=0", tmi_tl_count, 1, NULL},
 };
@@ -15657,17 +15851,23 @@ static const tmi_tl_row tmi_tl_rows[] = {
 #define TMI_TL_ROWS ((uint32_t)(sizeof tmi_tl_rows / sizeof *tmi_tl_rows))
 #define TMI_TL_PARAMS 16u /* of a row, at most */
 
-/* -- Rows by name --------------------------------------------------------------------------------------------------------------- */
+/* -- Rows by name ---------------------------------------------------------------------------- */
 
 /* The part of the table that a module's dotted name stands for. */
 static const char *tmi_tl_space(const char *module) {
-    static const char *const rows[][2] = {
-        {"", ""}, {"builtins", ""}, {"triton", "triton"}, {"math", "math"},
-        {"triton.language", "tl"}, {"triton.language.core", "tl"}, {"triton.language.standard", "tl"},
-        {"triton.language.math", "tl"}, {"triton.language.random", "tl"},
-        {"triton.language.target_info", "target"}, {"triton.language.extra.cuda", "cuda"},
-        {"triton.language.extra.cuda.utils", "cuda"}};
-    size_t i, n = strlen(module);
+    static const char *const rows[][2] = {{"", ""},
+                                          {"builtins", ""},
+                                          {"triton", "triton"},
+                                          {"math", "math"},
+                                          {"triton.language", "tl"},
+                                          {"triton.language.core", "tl"},
+                                          {"triton.language.standard", "tl"},
+                                          {"triton.language.math", "tl"},
+                                          {"triton.language.random", "tl"},
+                                          {"triton.language.target_info", "target"},
+                                          {"triton.language.extra.cuda", "cuda"},
+                                          {"triton.language.extra.cuda.utils", "cuda"}};
+    size_t                   i, n = strlen(module);
     for (i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i][0], module) == 0) return rows[i][1];
     return n >= 9 && strcmp(module + n - 9, "libdevice") == 0 ? "libdevice" : NULL;
@@ -15691,7 +15891,7 @@ static tmi_tri_value tmi_tl_named(tmi_tri *t, const char *module, uint32_t name)
     return v;
 }
 
-/* -- Calls of rows: parameters as Python binds them ------------------------------------------------------------------------------- */
+/* -- Calls of rows: parameters as Python binds them ------------------------------------------ */
 
 /* A default value of a row's parameter. */
 static tmi_tri_value tmi_tl_default(tmi_tri *t, const char *s, size_t n) {
@@ -15705,7 +15905,9 @@ static tmi_tri_value tmi_tl_default(tmi_tri *t, const char *s, size_t n) {
         if (strlen(TMI_DTYPE(t, i)->name) == n && memcmp(TMI_DTYPE(t, i)->name, s, n) == 0)
             return tmi_tri_dtype(i);
     if (*s == '\'') return tmi_tri_str(tmi_intern(t->job, t->strings, s + 1, n - 2));
-    return tmi_tri_int(*s == '-' ? -(int64_t)(s[1] - '0') : n == 2 ? (s[0] - '0') * 10 + s[1] - '0' : *s - '0');
+    return tmi_tri_int(*s == '-' ? -(int64_t)(s[1] - '0')
+                       : n == 2  ? (s[0] - '0') * 10 + s[1] - '0'
+                                 : *s - '0');
 }
 
 /* One parameter of a row's text. */
@@ -15723,13 +15925,15 @@ static uint32_t tmi_tl_params(tmi_tri *t, const char *s, tmi_tl_param *p) {
         s += *s == ' ';
         p[n].is_rest = *s == '*';
         s += p[n].is_rest;
-        for (k = 0; s[k] && s[k] != ',' && s[k] != '='; k++) {}
+        for (k = 0; s[k] && s[k] != ',' && s[k] != '='; k++) {
+        }
         p[n].name = tmi_intern(t->job, t->strings, s, k);
         s += k;
         p[n].value = NULL;
         if (*s == '=') {
             p[n].value = ++s;
-            for (k = 0; s[k] && s[k] != ','; k++) {}
+            for (k = 0; s[k] && s[k] != ','; k++) {
+            }
             p[n].n_value = k;
             s += k;
         }
@@ -15740,7 +15944,8 @@ static uint32_t tmi_tl_params(tmi_tri *t, const char *s, tmi_tl_param *p) {
 }
 
 /* What the parameter gets of t->arg[base ..): `place` counts those given by position. */
-static tmi_tri_value tmi_tl_bound(tmi_tri *t, const tmi_tl_param *p, uint32_t base, uint32_t place) {
+static tmi_tri_value tmi_tl_bound(tmi_tri *t, const tmi_tl_param *p, uint32_t base,
+                                  uint32_t place) {
     uint32_t      i, at = 0, end = t->arg.n;
     tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
     if (p->is_rest) {
@@ -15770,11 +15975,13 @@ static tmi_tri_value tmi_tl_call(tmi_tri *t, uint32_t id, uint32_t base) {
     for (i = base; i < t->arg.n; i++) {
         const tmi_tri_arg *a = TMI_AT(&t->arg, tmi_tri_arg, i);
         places += !a->name;
-        for (k = 0; a->name && k < n && p[k].name != a->name; k++) {}
+        for (k = 0; a->name && k < n && p[k].name != a->name; k++) {
+        }
         if (a->name && k == n && a->name != tmi_intern(t->job, t->strings, "_semantic", 9))
-            return tmi_tl_wrong(t, row, TMETAL_E_PY_CALL,
-                                tmi_format(t->job, 1, "has no parameter '%s'", tmi_string_at(t->strings, a->name)),
-                                tmi_format(t->job, 1, "it takes (%s)", row->params));
+            return tmi_tl_wrong(
+                t, row, TMETAL_E_PY_CALL,
+                tmi_format(t->job, 1, "has no parameter '%s'", tmi_string_at(t->strings, a->name)),
+                tmi_format(t->job, 1, "it takes (%s)", row->params));
     }
     for (i = 0; i < n; i++) {
         in[i] = tmi_tl_bound(t, &p[i], base, rest ? TMI_NONE : i);
@@ -15782,17 +15989,19 @@ static tmi_tri_value tmi_tl_call(tmi_tri *t, uint32_t id, uint32_t base) {
         if (!in[i].kind && p[i].value) in[i] = tmi_tl_default(t, p[i].value, p[i].n_value);
         if (!in[i].kind)
             return tmi_tl_wrong(t, row, TMETAL_E_PY_CALL,
-                                tmi_format(t->job, 1, "misses its argument '%s'", tmi_string_at(t->strings, p[i].name)),
+                                tmi_format(t->job, 1, "misses its argument '%s'",
+                                           tmi_string_at(t->strings, p[i].name)),
                                 tmi_format(t->job, 1, "it takes (%s)", row->params));
     }
     if (!rest && places > n)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_CALL,
-                            tmi_format(t->job, 1, "takes %u arguments, but %u are given", n, places),
-                            tmi_format(t->job, 1, "it takes (%s)", row->params));
+        return tmi_tl_wrong(
+            t, row, TMETAL_E_PY_CALL,
+            tmi_format(t->job, 1, "takes %u arguments, but %u are given", n, places),
+            tmi_format(t->job, 1, "it takes (%s)", row->params));
     return row->fn(t, row, in);
 }
 
-/* -- Members: x.dtype, x.sum ---------------------------------------------------------------------------------------------------------- */
+/* -- Members: x.dtype, x.sum ----------------------------------------------------------------- */
 
 static tmi_tri_value tmi_tl_shape(tmi_tri *t, const tmi_tri_value *v) {
     tmi_tri_value dims[TMI_MAX_RANK];
@@ -15806,12 +16015,14 @@ static tmi_tri_value tmi_tl_dtype_member(tmi_tri *t, uint32_t dt, const char *na
     const tmi_dtype *d = TMI_DTYPE(t, dt);
     if (strcmp(name, "element_ty") == 0 && d->kind == TMI_DT_PTR) return tmi_tri_dtype(d->elem);
     if (strcmp(name, "scalar") == 0 || strcmp(name, "dtype") == 0) return tmi_tri_dtype(dt);
-    if (strcmp(name, "primitive_bitwidth") == 0 || (strcmp(name, "int_bitwidth") == 0 && d->kind == TMI_DT_INT))
+    if (strcmp(name, "primitive_bitwidth") == 0 ||
+        (strcmp(name, "int_bitwidth") == 0 && d->kind == TMI_DT_INT))
         return tmi_tri_int(d->bits);
     if (strcmp(name, "itemsize") == 0) return tmi_tri_int(d->bits < 8 ? 1 : d->bits / 8);
     if (strcmp(name, "fp_mantissa_width") == 0 && d->kind == TMI_DT_FLOAT)
         return tmi_tri_int(tmi_float_formats[d->format].man_bits);
-    if (strcmp(name, "name") == 0) return tmi_tri_str(tmi_intern(t->job, t->strings, d->text, strlen(d->text)));
+    if (strcmp(name, "name") == 0)
+        return tmi_tri_str(tmi_intern(t->job, t->strings, d->text, strlen(d->text)));
     return tmi_tri_of(TMI_V_UNSET);
 }
 
@@ -15820,7 +16031,8 @@ static tmi_tri_value tmi_tl_member_of(tmi_tri *t, const tmi_tri_value *v, const 
     if (v->kind != TMI_V_TENSOR) return tmi_tri_of(TMI_V_UNSET);
     if (strcmp(name, "dtype") == 0 || strcmp(name, "type") == 0) return tmi_tri_dtype(v->dt);
     if (strcmp(name, "shape") == 0) return tmi_tl_shape(t, v);
-    if (strcmp(name, "numel") == 0) return tmi_tri_int((int64_t)tmi_numel(t->m, tmi_tri_type(t, v)));
+    if (strcmp(name, "numel") == 0)
+        return tmi_tri_int((int64_t)tmi_numel(t->m, tmi_tri_type(t, v)));
     if (strcmp(name, "T") == 0) {
         tmi_tri_value in[2];
         in[0] = *v;
@@ -15836,7 +16048,10 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
     tmi_tri_value r = tmi_tl_member_of(t, &v, s);
     uint32_t      row;
     if (r.kind || t->bad) return r;
-    row = tmi_tl_row_of(v.kind == TMI_V_DTYPE ? "dtype" : v.kind == TMI_V_DESC ? "desc" : "tl", s, 1);
+    row = tmi_tl_row_of(v.kind == TMI_V_DTYPE  ? "dtype"
+                        : v.kind == TMI_V_DESC ? "desc"
+                                               : "tl",
+                        s, 1);
     if (!row) return r;
     r = tmi_tri_list(t, TMI_V_BOUND, &v, 1);
     r.id = row - 1;
@@ -15861,7 +16076,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 
 static tmi_tri_value tmi_tri_expr(tmi_tri *t, uint32_t node);
 
-/* -- Names: those of the functions being walked, of their files, of Python ----------------------------- */
+/* -- Names: those of the functions being walked, of their files, of Python ------------------- */
 
 static tmi_tri_name *tmi_tri_local(tmi_tri *t, uint32_t name) {
     uint32_t i = tmi_map_get(&t->scope, name);
@@ -15890,7 +16105,9 @@ static void tmi_tri_cut_names(tmi_tri *t, uint32_t n) {
     }
 }
 
-static const char *tmi_tri_string(const tmi_tri *t, uint32_t id) { return tmi_string_at(t->strings, id); }
+static const char *tmi_tri_string(const tmi_tri *t, uint32_t id) {
+    return tmi_string_at(t->strings, id);
+}
 
 static uint32_t tmi_tri_word(tmi_tri *t, const char *s) {
     return tmi_intern(t->job, t->strings, s, strlen(s));
@@ -15906,19 +16123,19 @@ static tmi_tri_value tmi_tri_member(tmi_tri *t, uint32_t module, uint32_t name);
 
 /* The value of a global name of file f; UNSET without a report: there is none. */
 static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name) {
-    uint32_t            i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name);
-    tmi_tri_global     *g;
-    tmi_tri_frame       frame;
-    tmi_tri_frame      *was = t->frame;
-    tmi_tri_value       v = tmi_tri_of(TMI_V_UNSET);
-    const tmi_py_node  *n;
+    uint32_t           i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name);
+    tmi_tri_global    *g;
+    tmi_tri_frame      frame;
+    tmi_tri_frame     *was = t->frame;
+    tmi_tri_value      v = tmi_tri_of(TMI_V_UNSET);
+    const tmi_py_node *n;
     if (!i) return v;
     g = tmi_triton_global_at(t, i - 1);
     if (g->state == 2) return g->v;
     if (g->state == 1)
-        return tmi_tri_fail(t, TMETAL_E_PY_NAME,
-                            tmi_format(t->job, 1, "%s stands in its own value and", tmi_tri_string(t, name)),
-                            NULL);
+        return tmi_tri_fail(
+            t, TMETAL_E_PY_NAME,
+            tmi_format(t->job, 1, "%s stands in its own value and", tmi_tri_string(t, name)), NULL);
     g->state = 1;
     n = TMI_PY(&tmi_triton_file_at(t, f)->py, g->node);
     memset(&frame, 0, sizeof frame);
@@ -15969,7 +16186,8 @@ static tmi_tri_value tmi_tri_member(tmi_tri *t, uint32_t module, uint32_t name) 
     if (v.kind || t->bad) return v;
     if (strncmp(m, "triton.language", 15) == 0 && !m[15])
         for (i = 1; i < TMI_DTYPE_FIRST_PTR; i++)
-            if (strcmp(TMI_DTYPE(t, i)->name, tmi_tri_string(t, name)) == 0) return tmi_tri_dtype(i);
+            if (strcmp(TMI_DTYPE(t, i)->name, tmi_tri_string(t, name)) == 0)
+                return tmi_tri_dtype(i);
     dotted = tmi_format(t->job, 0, "%s.%s", m, tmi_tri_string(t, name));
     return tmi_tri_module_value(t, dotted);
 }
@@ -15982,16 +16200,18 @@ static tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node *n) {
     if (!v.kind && !t->bad && tmi_triton_file_at(t, t->frame->file)->is_ours) {
         v = tmi_tri_member(t, tmi_tri_word(t, "triton.language"), n->text);
         if (v.kind == TMI_V_MODULE) v.kind = TMI_V_UNSET;
-        if (!v.kind && n->text == tmi_tri_word(t, "tl")) v = tmi_tri_module_value(t, "triton.language");
+        if (!v.kind && n->text == tmi_tri_word(t, "tl"))
+            v = tmi_tri_module_value(t, "triton.language");
     }
     if (!v.kind && !t->bad) v = tmi_tl_named(t, "", n->text);
     if (v.kind || t->bad) return v;
-    return tmi_tri_fail(t, TMETAL_E_PY_NAME, tmi_tri_string(t, n->text),
-                        "a name that is first given inside a loop, or in one branch of an if, does not "
-                        "exist behind it");
+    return tmi_tri_fail(
+        t, TMETAL_E_PY_NAME, tmi_tri_string(t, n->text),
+        "a name that is first given inside a loop, or in one branch of an if, does not "
+        "exist behind it");
 }
 
-/* -- Operators -------------------------------------------------------------------------------------------- */
+/* -- Operators ------------------------------------------------------------------------------- */
 
 /* Behind a chain a + b + c + ... on the left are loops, not calls. */
 static tmi_tri_value tmi_tri_binop(tmi_tri *t, uint32_t node) {
@@ -16009,12 +16229,14 @@ static tmi_tri_value tmi_tri_binop(tmi_tri *t, uint32_t node) {
         if (t->bad) break;
         t->at = o->at;
         t->to = o->to;
-        if (o->op == TMI_PY_MATMUL || (o->op == TMI_PY_POW && !(tmi_tri_is_const(&a) && tmi_tri_is_const(&b))))
+        if (o->op == TMI_PY_MATMUL ||
+            (o->op == TMI_PY_POW && !(tmi_tri_is_const(&a) && tmi_tri_is_const(&b))))
             a = tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
                              tmi_format(t->job, 1, "operator %s does not work on tensors",
                                         tmi_tri_op_texts[o->op]),
-                             o->op == TMI_PY_MATMUL ? "use tl.dot(a, b)"
-                                                    : "use x * x, tl.exp2(y * tl.log2(x)) or libdevice.pow");
+                             o->op == TMI_PY_MATMUL
+                                 ? "use tl.dot(a, b)"
+                                 : "use x * x, tl.exp2(y * tl.log2(x)) or libdevice.pow");
         else if (tmi_tri_is_const(&a) && tmi_tri_is_const(&b)) a = tmi_tri_fold(t, o->op, a, b);
         else a = tmi_tri_binary(t, o->op, a, b);
     }
@@ -16033,8 +16255,9 @@ static tmi_tri_value tmi_tri_fold_unary(tmi_tri *t, int op, tmi_tri_value v) {
         if (op == TMI_PY_NEG) v.v.f = -v.v.f;
         return v;
     }
-    if (op == TMI_PY_NEG) return tmi_tri_int_of(tmi_int_neg(v.v.i));
-    if (op == TMI_PY_INVERT) return tmi_tri_int_of(tmi_int_add(tmi_int_neg(v.v.i), tmi_int_of(-1)));
+    if (op == TMI_PY_NEG) return tmi_tri_int_of(tmi_tri_big_neg(v.v.i));
+    if (op == TMI_PY_INVERT)
+        return tmi_tri_int_of(tmi_tri_big_add(tmi_tri_big_neg(v.v.i), tmi_tri_big_of(-1)));
     return tmi_tri_int_of(v.v.i);
 }
 
@@ -16059,10 +16282,12 @@ static tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node *n) {
     if (c->op == TMI_PY_IS || c->op == TMI_PY_ISNOT)
         return tmi_tri_bool(tmi_tri_is_object(t, &a, &b) == (c->op == TMI_PY_IS));
     if (c->op == TMI_PY_IN || c->op == TMI_PY_NOTIN)
-        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "`in` and `not in`", "compare with == and combine with |");
+        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "`in` and `not in`",
+                            "compare with == and combine with |");
     if (tmi_tri_is_const(&a) && tmi_tri_is_const(&b)) return tmi_tri_fold_compare(t, c->op, a, b);
     if ((c->op == TMI_PY_EQ || c->op == TMI_PY_NE) &&
-        ((tmi_tri_is_const(&a) && !tmi_tri_is_number(&a)) || (tmi_tri_is_const(&b) && !tmi_tri_is_number(&b))))
+        ((tmi_tri_is_const(&a) && !tmi_tri_is_number(&a)) ||
+         (tmi_tri_is_const(&b) && !tmi_tri_is_number(&b))))
         return tmi_tri_bool(c->op == TMI_PY_NE); /* a tensor is no None, string or dtype */
     return tmi_tri_compare(t, c->op, a, b);
 }
@@ -16093,7 +16318,8 @@ static tmi_tri_value tmi_tri_boolop(tmi_tri *t, const tmi_py_node *n) {
     r = tmi_triton_arg_at(t, t->arg.n - 1)->v;
     for (i = t->arg.n - 1; i-- > base && !t->bad;) {
         tmi_tri_value left = tmi_triton_arg_at(t, i)->v;
-        if (left.kind != TMI_V_TENSOR || r.kind != TMI_V_TENSOR || left.dt != TMI_INT1 || r.dt != TMI_INT1)
+        if (left.kind != TMI_V_TENSOR || r.kind != TMI_V_TENSOR || left.dt != TMI_INT1 ||
+            r.dt != TMI_INT1)
             r = tmi_tri_fail(t, TMETAL_E_PY_TYPE,
                              tmi_format(t->job, 1, "`%s` wants truths, not %s and %s",
                                         tmi_tri_op_texts[n->op], tmi_tri_type_text(t, &left),
@@ -16105,7 +16331,7 @@ static tmi_tri_value tmi_tri_boolop(tmi_tri *t, const tmi_py_node *n) {
     return r;
 }
 
-/* -- Subscripts and attributes ------------------------------------------------------------------------------ */
+/* -- Subscripts and attributes --------------------------------------------------------------- */
 
 /* x[:, None] and the like. */
 static tmi_tri_value tmi_tri_index_tensor(tmi_tri *t, tmi_tri_value v, tmi_tri_value index) {
@@ -16115,17 +16341,20 @@ static tmi_tri_value tmi_tri_index_tensor(tmi_tri *t, tmi_tri_value v, tmi_tri_v
         one = index.kind == TMI_V_TUPLE ? tmi_tri_field(t, &index, i) : index;
         if (one.kind == TMI_V_NONE) v = tmi_tri_expand(t, v, axis++);
         else if (one.kind == TMI_V_SLICE && tmi_tri_field(t, &one, 0).kind == TMI_V_NONE &&
-                 tmi_tri_field(t, &one, 1).kind == TMI_V_NONE && tmi_tri_field(t, &one, 2).kind == TMI_V_NONE)
+                 tmi_tri_field(t, &one, 1).kind == TMI_V_NONE &&
+                 tmi_tri_field(t, &one, 2).kind == TMI_V_NONE)
             axis++;
         else
-            return tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
-                                tmi_format(t->job, 1, "a tensor indexed by %s", tmi_tri_type_text(t, &one)),
-                                "tensors have no elements to pick: only ':' and None; use tl.gather, or "
-                                "load what is needed");
+            return tmi_tri_fail(
+                t, TMETAL_E_PY_REFUSED,
+                tmi_format(t->job, 1, "a tensor indexed by %s", tmi_tri_type_text(t, &one)),
+                "tensors have no elements to pick: only ':' and None; use tl.gather, or "
+                "load what is needed");
     }
     if (v.kind == TMI_V_TENSOR && axis > tmi_tri_rank(t, &v))
-        return tmi_tri_fail(t, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1, "%u indices for %s", axis, tmi_tri_type_text(t, &v)), NULL);
+        return tmi_tri_fail(
+            t, TMETAL_E_PY_SHAPE,
+            tmi_format(t->job, 1, "%u indices for %s", axis, tmi_tri_type_text(t, &v)), NULL);
     return v;
 }
 
@@ -16136,9 +16365,12 @@ static tmi_tri_value tmi_tri_slice_of(tmi_tri *t, tmi_tri_value v, tmi_tri_value
     part[2] = f.kind == TMI_V_NONE ? 1 : tmi_tri_small(t, &f, "a slice's step");
     for (k = 0; k < 2; k++) {
         f = tmi_tri_field(t, &s, (uint32_t)k);
-        part[k] = f.kind == TMI_V_NONE ? (part[2] < 0) == (k == 0) ? n - (part[2] < 0) : k && part[2] < 0 ? -1 : 0
+        part[k] = f.kind == TMI_V_NONE ? (part[2] < 0) == (k == 0) ? n - (part[2] < 0)
+                                         : k && part[2] < 0        ? -1
+                                                                   : 0
                                        : tmi_tri_small(t, &f, "a slice's end");
-        if (f.kind != TMI_V_NONE && part[k] < 0) part[k] = part[k] + n < 0 ? part[2] < 0 ? -1 : 0 : part[k] + n;
+        if (f.kind != TMI_V_NONE && part[k] < 0)
+            part[k] = part[k] + n < 0 ? part[2] < 0 ? -1 : 0 : part[k] + n;
         if (part[k] > n) part[k] = n;
     }
     if (part[2] == 0) return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "a slice's step is 0", NULL);
@@ -16167,7 +16399,8 @@ static tmi_tri_value tmi_tri_subscript(tmi_tri *t, const tmi_py_node *n) {
         return t->bad ? v : tmi_tri_field(t, &v, (uint32_t)at);
     }
     return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                        tmi_format(t->job, 1, "%s cannot be indexed", tmi_tri_type_text(t, &v)), NULL);
+                        tmi_format(t->job, 1, "%s cannot be indexed", tmi_tri_type_text(t, &v)),
+                        NULL);
 }
 
 static tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v, uint32_t name);
@@ -16179,7 +16412,7 @@ static tmi_tri_value tmi_tri_attribute(tmi_tri *t, const tmi_py_node *n) {
     return t->bad ? v : tmi_tri_attribute_of(t, v, n->text);
 }
 
-/* -- Expressions ---------------------------------------------------------------------------------------------- */
+/* -- Expressions ----------------------------------------------------------------------------- */
 
 static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node);
 static tmi_tri_value tmi_tri_ifexp(tmi_tri *t, const tmi_py_node *n);
@@ -16224,8 +16457,9 @@ static tmi_tri_value tmi_tri_refused(tmi_tri *t, const tmi_py_node *n) {
         {TMI_PY_YIELD, "yield", NULL},
         {TMI_PY_BYTES, "a string of bytes", NULL},
         {TMI_PY_STARRED, "* outside of a call's arguments", NULL},
-        {TMI_PY_BREAK, "break", "Triton's loops run to their end: use a while loop with the condition, or a "
-                                "mask"},
+        {TMI_PY_BREAK, "break",
+         "Triton's loops run to their end: use a while loop with the condition, or a "
+         "mask"},
         {TMI_PY_CONTINUE, "continue", "put what follows into an if"},
         {TMI_PY_RAISE, "raise", "use tl.static_assert or tl.device_assert"},
         {TMI_PY_TRY, "try", NULL},
@@ -16235,14 +16469,16 @@ static tmi_tri_value tmi_tri_refused(tmi_tri *t, const tmi_py_node *n) {
         {TMI_PY_GLOBAL, "global", NULL},
         {TMI_PY_NONLOCAL, "nonlocal", NULL},
         {TMI_PY_DELETE, "del", NULL},
-        {TMI_PY_FUNCTION, "a function inside a kernel", "put it in front of the kernel, with @triton.jit"},
+        {TMI_PY_FUNCTION, "a function inside a kernel",
+         "put it in front of the kernel, with @triton.jit"},
         {TMI_PY_CLASS, "a class inside a kernel", NULL},
     };
     size_t i;
     for (i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].kind == n->kind)
             return tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
-                                tmi_format(t->job, 1, "Triton does not take %s", rows[i].what), rows[i].help);
+                                tmi_format(t->job, 1, "Triton does not take %s", rows[i].what),
+                                rows[i].help);
     return tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
                         tmi_format(t->job, 1, "Triton does not take %s",
                                    n->kind == TMI_PY_OTHER ? tmi_tri_string(t, n->text) : "this"),
@@ -16270,7 +16506,8 @@ static tmi_tri_value tmi_tri_expr_in(tmi_tri *t, uint32_t node) {
     case TMI_PY_FALSE: return tmi_tri_bool(0);
     case TMI_PY_NONE: return tmi_tri_of(TMI_V_NONE);
     case TMI_PY_ELLIPSIS: return tmi_tri_of(TMI_V_ELLIPSIS);
-    case TMI_PY_TUPLE: case TMI_PY_LIST: return tmi_tri_sequence(t, n);
+    case TMI_PY_TUPLE:
+    case TMI_PY_LIST: return tmi_tri_sequence(t, n);
     case TMI_PY_LISTCOMP: return tmi_tri_list_comp(t, n);
     case TMI_PY_BINOP: return tmi_tri_binop(t, node);
     case TMI_PY_UNARY:
@@ -16278,7 +16515,8 @@ static tmi_tri_value tmi_tri_expr_in(tmi_tri *t, uint32_t node) {
         t->at = n->at;
         t->to = n->to;
         if (t->bad) return v;
-        return v.kind == TMI_V_TENSOR ? tmi_tri_unary(t, n->op, v) : tmi_tri_fold_unary(t, n->op, v);
+        return v.kind == TMI_V_TENSOR ? tmi_tri_unary(t, n->op, v)
+                                      : tmi_tri_fold_unary(t, n->op, v);
     case TMI_PY_COMPARE: return tmi_tri_comparison(t, n);
     case TMI_PY_BOOLOP: return tmi_tri_boolop(t, n);
     case TMI_PY_IFEXP: return tmi_tri_ifexp(t, n);
@@ -16290,11 +16528,13 @@ static tmi_tri_value tmi_tri_expr_in(tmi_tri *t, uint32_t node) {
     }
 }
 
-#define TMI_TRI_DEPTH 400u /* of expressions, statements and calls being walked, one inside the other */
+#define TMI_TRI_DEPTH                                                                              \
+    400u /* of expressions, statements and calls being walked, one inside the other */
 
 static int tmi_tri_enter(tmi_tri *t) {
     if (++t->depth <= TMI_TRI_DEPTH) return 1;
-    (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "nested too deeply, or a function that calls itself without end", NULL);
+    (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
+                       "nested too deeply, or a function that calls itself without end", NULL);
     return 0;
 }
 
@@ -16306,7 +16546,6 @@ static tmi_tri_value tmi_tri_expr(tmi_tri *t, uint32_t node) {
     return v;
 }
 
-
 typedef enum tmi_tri_flow { TMI_FLOW_ON, TMI_FLOW_OUT /* returned */ } tmi_tri_flow;
 
 static tmi_tri_flow tmi_tri_block(tmi_tri *t, uint32_t list, uint32_t n);
@@ -16317,7 +16556,7 @@ static int tmi_tri_says_constexpr(tmi_tri *t, const tmi_py *py, uint32_t node) {
     if (!node) return 0;
     if (n->kind == TMI_PY_SUBSCRIPT) n = TMI_PY(py, n->a);
     return (n->kind == TMI_PY_NAME || n->kind == TMI_PY_ATTRIBUTE || n->kind == TMI_PY_STRING) &&
-        strstr(tmi_tri_string(t, n->text), "constexpr") != NULL;
+           strstr(tmi_tri_string(t, n->text), "constexpr") != NULL;
 }
 
 /* A plain local holds values of the IR: numbers become scalars, in tuples too. */
@@ -16326,7 +16565,8 @@ static tmi_tri_value tmi_tri_settle(tmi_tri *t, tmi_tri_value v) {
     tmi_tri_value r;
     if (tmi_tri_is_number(&v) && !v.is_bare && !t->is_const) return tmi_tri_to_tensor(t, v);
     if (v.kind != TMI_V_TUPLE) return v;
-    for (i = 0; i < v.n && (tmi_tri_field(t, &v, i).kind == TMI_V_TENSOR); i++) {}
+    for (i = 0; i < v.n && (tmi_tri_field(t, &v, i).kind == TMI_V_TENSOR); i++) {
+    }
     if (i == v.n || t->is_const) return v;
     {
         uint32_t base = t->arg.n;
@@ -16352,7 +16592,7 @@ static void tmi_tri_push_arg(tmi_tri *t, uint32_t name, tmi_tri_value v) {
     a->at = t->at;
 }
 
-/* -- Regions: what branches and loops carry ----------------------------------------------------------------- */
+/* -- Regions: what branches and loops carry -------------------------------------------------- */
 
 /* Values of the IR that a value holds, in order, appended to `ids`. */
 static void tmi_tri_flatten(tmi_tri *t, const tmi_tri_value *v, tmi_vec *ids) {
@@ -16409,7 +16649,8 @@ static int tmi_tri_like(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value 
 }
 
 static int tmi_tri_identical(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
-    return a->kind == b->kind && (a->kind == TMI_V_FLOAT ? a->v.f == b->v.f : tmi_tri_same(t, a, b));
+    return a->kind == b->kind &&
+           (a->kind == TMI_V_FLOAT ? a->v.f == b->v.f : tmi_tri_same(t, a, b));
 }
 
 /* The names of the function at hand, [0] those live before a branch, as they stood. */
@@ -16444,21 +16685,24 @@ static tmi_tri_value *tmi_tri_named(const tmi_tri_names *s, uint32_t name, uint3
 /* One name that a branch or a loop carries. */
 typedef struct tmi_tri_carried {
     uint32_t      name;
-    tmi_tri_value a, b; /* at the end of the one branch and of the other; before the loop and behind */
+    tmi_tri_value a,
+        b; /* at the end of the one branch and of the other; before the loop and behind */
 } tmi_tri_carried;
 
 static TMI_COLD void tmi_tri_mismatch(tmi_tri *t, const tmi_tri_carried *c, const char *first,
                                       const char *second, const char *help) {
     (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
                        tmi_format(t->job, 1, "'%s' is %s %s, but %s %s", tmi_tri_string(t, c->name),
-                                  tmi_tri_type_text(t, &c->a), first, tmi_tri_type_text(t, &c->b), second),
+                                  tmi_tri_type_text(t, &c->a), first, tmi_tri_type_text(t, &c->b),
+                                  second),
                        help);
 }
 
 /* What differs at the ends of two branches: names that were live first, then those that both give, in
  * order of the alphabet. */
-static tmi_tri_carried *tmi_tri_merge(tmi_tri *t, const tmi_tri_names *live, const tmi_tri_names *yes,
-                                      const tmi_tri_names *no, uint32_t *count) {
+static tmi_tri_carried *tmi_tri_merge(tmi_tri *t, const tmi_tri_names *live,
+                                      const tmi_tri_names *yes, const tmi_tri_names *no,
+                                      uint32_t *count) {
     tmi_tri_carried *c = TMI_NEW(t->job, tmi_tri_carried, live->n + yes->n + 1);
     uint32_t         i, k, n = 0, first;
     for (i = 0; i < live->n && !t->bad; i++) {
@@ -16470,7 +16714,8 @@ static tmi_tri_carried *tmi_tri_merge(tmi_tri *t, const tmi_tri_names *live, con
         if (!tmi_tri_carries(t, &live->name[i].v) &&
             !(tmi_tri_carries(t, a) && tmi_tri_carries(t, b) && tmi_tri_like(t, a, b))) {
             /* None, a dtype, a string: the old value stays, as in Triton */
-            if (live->name[i].v.kind != TMI_V_NONE && !tmi_tri_is_number(&live->name[i].v)) continue;
+            if (live->name[i].v.kind != TMI_V_NONE && !tmi_tri_is_number(&live->name[i].v))
+                continue;
             if (live->name[i].v.kind == TMI_V_NONE) continue;
         }
         if (!tmi_tri_carries(t, a) || !tmi_tri_carries(t, b) || !tmi_tri_like(t, a, b)) {
@@ -16493,7 +16738,9 @@ static tmi_tri_carried *tmi_tri_merge(tmi_tri *t, const tmi_tri_names *live, con
                              "both branches must give one type: cast with .to()");
             return c;
         }
-        for (k = n++; k > first && strcmp(tmi_tri_string(t, c[k - 1].name), tmi_tri_string(t, one.name)) > 0; k--)
+        for (k = n++;
+             k > first && strcmp(tmi_tri_string(t, c[k - 1].name), tmi_tri_string(t, one.name)) > 0;
+             k--)
             c[k] = c[k - 1];
         c[k] = one;
     }
@@ -16502,7 +16749,8 @@ static tmi_tri_carried *tmi_tri_merge(tmi_tri *t, const tmi_tri_names *live, con
 }
 
 /* Values of the IR of all carried names. */
-static void tmi_tri_gather(tmi_tri *t, const tmi_tri_carried *c, uint32_t n, int second, tmi_vec *ids) {
+static void tmi_tri_gather(tmi_tri *t, const tmi_tri_carried *c, uint32_t n, int second,
+                           tmi_vec *ids) {
     uint32_t i;
     tmi_vec_init(ids, sizeof(uint32_t), 0);
     for (i = 0; i < n; i++) tmi_tri_flatten(t, second ? &c[i].b : &c[i].a, ids);
@@ -16523,12 +16771,22 @@ static void tmi_tri_end_block(tmi_tri *t, uint32_t kind, const tmi_vec *ids) {
     (void)tmi_make_end_op(t->b, kind, tmi_tri_ids(t, ids, 0), ids->n);
 }
 
+/* The variable in the Metal is called as in Python. */
+static void tmi_tri_name_value_ir(tmi_tri *t, tmi_tri_value v, uint32_t name) {
+    const char *now;
+    if (v.kind != TMI_V_TENSOR || t->bad) return;
+    now = TMI_STR(t->m, TMI_VALUE(t->m, v.ir)->name);
+    if (!tmi_is_digit(*now) || !tmi_make_name_ok(tmi_tri_string(t, name))) return;
+    TMI_VALUE(t->m, v.ir)->name = tmi_make_free_name(t->b, tmi_tri_string(t, name));
+}
+
 /* Bind the carried names to values of the IR. */
 static void tmi_tri_rebind(tmi_tri *t, const tmi_tri_carried *c, uint32_t n, const tmi_vec *ids) {
     uint32_t i, at = 0;
     for (i = 0; i < n; i++) {
         tmi_tri_value v = tmi_tri_refill(t, c[i].a, ids, &at);
         tmi_tri_bind(t, c[i].name, v);
+        tmi_tri_name_value_ir(t, v, c[i].name);
     }
 }
 
@@ -16554,25 +16812,17 @@ static void tmi_tri_branch_if(tmi_tri *t, uint32_t test, uint32_t yes, uint32_t 
     t->b->p.block = 0;
 }
 
-/* The variable in the Metal is called as in Python. */
-static void tmi_tri_name_value_ir(tmi_tri *t, tmi_tri_value v, uint32_t name) {
-    const char *now;
-    if (v.kind != TMI_V_TENSOR || t->bad) return;
-    now = TMI_STR(t->m, TMI_VALUE(t->m, v.ir)->name);
-    if (!tmi_is_digit(*now) || !tmi_make_name_ok(tmi_tri_string(t, name))) return;
-    TMI_VALUE(t->m, v.ir)->name = tmi_make_free_name(t->b, tmi_tri_string(t, name));
-}
-
-/* -- Conditions ------------------------------------------------------------------------------------------------ */
+/* -- Conditions ------------------------------------------------------------------------------ */
 
 /* A test as a scalar i1. */
 static tmi_tri_value tmi_tri_condition(tmi_tri *t, tmi_tri_value v) {
     if (tmi_tri_rank(t, &v)) {
         if (tmi_numel(t->m, tmi_tri_type(t, &v)) != 1)
-            return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                                tmi_format(t->job, 1, "an if wants one truth, not %s", tmi_tri_type_text(t, &v)),
-                                "use tl.where for a choice of each element, or reduce the block first: "
-                                "tl.max(x) > 0");
+            return tmi_tri_fail(
+                t, TMETAL_E_PY_TYPE,
+                tmi_format(t->job, 1, "an if wants one truth, not %s", tmi_tri_type_text(t, &v)),
+                "use tl.where for a choice of each element, or reduce the block first: "
+                "tl.max(x) > 0");
         v.ir = tmi_tri_op1(t, TMI_OP_UNSPLAT, v.ir, tmi_elem(t->m, tmi_tri_type(t, &v)));
     }
     return tmi_tri_cast(t, v, TMI_INT1);
@@ -16581,10 +16831,12 @@ static tmi_tri_value tmi_tri_condition(tmi_tri *t, tmi_tri_value v) {
 /* A test that is known while compiling: 1, 0; -1: it is not. */
 static int tmi_tri_known(tmi_tri *t, const tmi_tri_value *v) {
     if (v->kind == TMI_V_TENSOR) return -1;
-    if (v->kind == TMI_V_INT || v->kind == TMI_V_BOOL || v->kind == TMI_V_NONE) return tmi_tri_is_true(t, v);
-    (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                       tmi_format(t->job, 1, "an if cannot be decided by %s", tmi_tri_type_text(t, v)),
-                       "only truths, whole numbers, None and scalars decide");
+    if (v->kind == TMI_V_INT || v->kind == TMI_V_BOOL || v->kind == TMI_V_NONE)
+        return tmi_tri_is_true(t, v);
+    (void)tmi_tri_fail(
+        t, TMETAL_E_PY_TYPE,
+        tmi_format(t->job, 1, "an if cannot be decided by %s", tmi_tri_type_text(t, v)),
+        "only truths, whole numbers, None and scalars decide");
     return 0;
 }
 
@@ -16595,7 +16847,8 @@ static int tmi_tri_has_return(tmi_tri *t, uint32_t list, uint32_t n) {
         const tmi_py_node *s = TMI_PY(py, TMI_PY_ID(py, list + i));
         if (s->kind == TMI_PY_RETURN) return 1;
         if ((s->kind == TMI_PY_IF || s->kind == TMI_PY_FOR || s->kind == TMI_PY_WHILE) &&
-            (tmi_tri_has_return(t, s->list, s->n) || tmi_tri_has_return(t, s->list2, s->n2))) /* depth: parser */
+            (tmi_tri_has_return(t, s->list, s->n) ||
+             tmi_tri_has_return(t, s->list2, s->n2))) /* depth: parser */
             return 1;
     }
     return 0;
@@ -16607,7 +16860,8 @@ static int tmi_tri_need_region(tmi_tri *t) {
     tmi_tri_frame *f = t->frame;
     uint32_t       op;
     if (f->inside) {
-        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "return inside a for or while loop, or inside an if within one",
+        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
+                           "return inside a for or while loop, or inside an if within one",
                            "set a flag or a value and return behind the loop");
         return 0;
     }
@@ -16657,7 +16911,8 @@ static void tmi_tri_leave_region(tmi_tri *t, int falls) {
     if (falls) {
         if (f->has_result && f->result.kind != TMI_V_NONE) {
             (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                               "the function returns a value in one place and nothing at its end", NULL);
+                               "the function returns a value in one place and nothing at its end",
+                               NULL);
             return;
         }
         tmi_tri_leave(t);
@@ -16710,7 +16965,8 @@ static tmi_tri_flow tmi_tri_if_blocks(tmi_tri *t, const tmi_py_node *n, tmi_tri_
     for (i = 0; i < 2; i++) tmi_tri_gather(t, c, count, (int)i, &ids[i]);
     join = tmi_block_new(t->job, t->m, region);
     {
-        uint32_t *types = tmi_tri_ids(t, &ids[0], 1), *v = tmi_make_block_args(t->b, join, types, ids[0].n);
+        uint32_t *types = tmi_tri_ids(t, &ids[0], 1),
+                 *v = tmi_make_block_args(t->b, join, types, ids[0].n);
         for (i = 0; i < ids[0].n; i++) tmi_make_number(t->b, v[i]);
     }
     for (i = 0; i < 2; i++) {
@@ -16725,8 +16981,9 @@ static tmi_tri_flow tmi_tri_if_blocks(tmi_tri *t, const tmi_py_node *n, tmi_tri_
 
 /* scf.if: both regions are walked, then what differs at their ends is yielded. */
 static void tmi_tri_if_regions(tmi_tri *t, const tmi_py_node *n, tmi_tri_value test) {
-    tmi_tri_names    live = tmi_tri_snapshot(t), end[2];
-    uint32_t         op = tmi_tri_draft(t, TMI_OP_IF, &test.ir, 1), outer = t->b->p.block, last[2], i, count = 0;
+    tmi_tri_names live = tmi_tri_snapshot(t), end[2];
+    uint32_t      op = tmi_tri_draft(t, TMI_OP_IF, &test.ir, 1), outer = t->b->p.block, last[2], i,
+             count = 0;
     tmi_tri_carried *c;
     tmi_vec          ids[2];
     t->frame->inside++;
@@ -16795,7 +17052,8 @@ static tmi_tri_value tmi_tri_ifexp(tmi_tri *t, const tmi_py_node *n) {
     if (t->bad) return v[0];
     if (!tmi_tri_carries(t, &v[0]) || !tmi_tri_like(t, &v[0], &v[1]))
         return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "the two sides of an if expression have types %s and %s",
+                            tmi_format(t->job, 1,
+                                       "the two sides of an if expression have types %s and %s",
                                        tmi_tri_type_text(t, &v[0]), tmi_tri_type_text(t, &v[1])),
                             "both sides must have one type: 1.0 if c else 0.0");
     for (i = 0; i < 2; i++) {
@@ -16811,7 +17069,7 @@ static tmi_tri_value tmi_tri_ifexp(tmi_tri *t, const tmi_py_node *n) {
     return r;
 }
 
-/* -- Loops ------------------------------------------------------------------------------------------------------- */
+/* -- Loops ----------------------------------------------------------------------------------- */
 
 /* Names that statements assign, added to `names`, each once: `seen` maps them. */
 static void tmi_tri_assigned_in(tmi_tri *t, uint32_t node, tmi_map *seen, tmi_vec *names) {
@@ -16824,14 +17082,20 @@ static void tmi_tri_assigned_in(tmi_tri *t, uint32_t node, tmi_map *seen, tmi_ve
         *tmi_map_at(t->job, seen, n->text) = 1;
         tmi_todo(t->job, names, n->text);
         return;
-    case TMI_PY_TUPLE: case TMI_PY_LIST: case TMI_PY_ASSIGN:
+    case TMI_PY_TUPLE:
+    case TMI_PY_LIST:
+    case TMI_PY_ASSIGN:
         for (i = 0; i < n->n; i++) tmi_tri_assigned_in(t, TMI_PY_ID(py, n->list + i), seen, names);
         return;
-    case TMI_PY_AUGASSIGN: case TMI_PY_ANNASSIGN: tmi_tri_assigned_in(t, n->a, seen, names); return;
-    case TMI_PY_IF: case TMI_PY_FOR: case TMI_PY_WHILE:
+    case TMI_PY_AUGASSIGN:
+    case TMI_PY_ANNASSIGN: tmi_tri_assigned_in(t, n->a, seen, names); return;
+    case TMI_PY_IF:
+    case TMI_PY_FOR:
+    case TMI_PY_WHILE:
         if (n->kind == TMI_PY_FOR) tmi_tri_assigned_in(t, n->a, seen, names);
         for (i = 0; i < n->n; i++) tmi_tri_assigned_in(t, TMI_PY_ID(py, n->list + i), seen, names);
-        for (i = 0; i < n->n2; i++) tmi_tri_assigned_in(t, TMI_PY_ID(py, n->list2 + i), seen, names);
+        for (i = 0; i < n->n2; i++)
+            tmi_tri_assigned_in(t, TMI_PY_ID(py, n->list2 + i), seen, names);
         return;
     default: return;
     }
@@ -16859,19 +17123,22 @@ static tmi_tri_carried *tmi_tri_loop_carried(tmi_tri *t, const tmi_py_node *n, u
 }
 
 /* What the body left of the carried names must have the types that they came with. */
-static void tmi_tri_loop_ends(tmi_tri *t, tmi_tri_carried *c, uint32_t n, const tmi_tri_names *live) {
+static void tmi_tri_loop_ends(tmi_tri *t, tmi_tri_carried *c, uint32_t n,
+                              const tmi_tri_names *live) {
     uint32_t i;
     for (i = 0; i < n && !t->bad; i++) {
         c[i].b = tmi_tri_local(t, c[i].name)->v;
         if (!tmi_tri_like(t, &c[i].a, &c[i].b))
-            tmi_tri_mismatch(t, &c[i], "before the loop", "at the end of its body",
-                             "what a loop carries keeps its type: begin with that type (tl.zeros(..., "
-                             "dtype=...)), or cast with .to()");
+            tmi_tri_mismatch(
+                t, &c[i], "before the loop", "at the end of its body",
+                "what a loop carries keeps its type: begin with that type (tl.zeros(..., "
+                "dtype=...)), or cast with .to()");
     }
     for (i = 0; i < live->n && !t->bad; i++) {
         const tmi_tri_value *now = &tmi_triton_name_at(t, t->frame->first + i)->v;
         tmi_tri_carried      one;
-        if (tmi_tri_carries(t, &live->name[i].v) || tmi_tri_identical(t, now, &live->name[i].v)) continue;
+        if (tmi_tri_carries(t, &live->name[i].v) || tmi_tri_identical(t, now, &live->name[i].v))
+            continue;
         one.name = live->name[i].name;
         one.a = live->name[i].v;
         one.b = *now;
@@ -16883,10 +17150,9 @@ static void tmi_tri_loop_ends(tmi_tri *t, tmi_tri_carried *c, uint32_t n, const 
 /* What range(), tl.range() or tl.static_range() was given. */
 typedef struct tmi_tri_range {
     tmi_tri_value bound[3];
-    tmi_tri_value told;      /* what its row gives: begin, end, step, num_stages, ... */
+    tmi_tri_value told; /* what its row gives: begin, end, step, num_stages, ... */
     int           is_static;
 } tmi_tri_range;
-
 
 /* The iterable of a for loop. 0: it is none that Triton takes (reported). */
 static int tmi_tri_range_of(tmi_tri *t, const tmi_py_node *loop, tmi_tri_range *r) {
@@ -16905,7 +17171,8 @@ static int tmi_tri_range_of(tmi_tri *t, const tmi_py_node *loop, tmi_tri_range *
                            "write for i in range(...), tl.range(...) or tl.static_range(...)");
         return 0;
     }
-    v = tmi_tri_expr(t, loop->b); /* a tuple: begin, end, step, then what tl.range was told besides */
+    v = tmi_tri_expr(t,
+                     loop->b); /* a tuple: begin, end, step, then what tl.range was told besides */
     if (t->bad) return 0;
     r->bound[0] = tmi_tri_field(t, &v, 0);
     r->bound[1] = tmi_tri_field(t, &v, 1);
@@ -16919,15 +17186,21 @@ static void tmi_tri_range_attrs(tmi_tri *t, const tmi_tri_range *r, uint32_t op)
     static const struct {
         const char *name;
         int         is_unit;
-    } rows[] = {{"tt.num_stages", 0}, {"tt.loop_unroll_factor", 0}, {"tt.disallow_acc_multi_buffer", 1},
-                {"tt.flatten", 1}, {"tt.warp_specialize", 1}};
+    } rows[] = {{"tt.num_stages", 0},
+                {"tt.loop_unroll_factor", 0},
+                {"tt.disallow_acc_multi_buffer", 1},
+                {"tt.flatten", 1},
+                {"tt.warp_specialize", 1}};
     uint32_t i;
     for (i = 0; i < 5 && 3 + i < r->told.n; i++) {
         tmi_tri_value v = tmi_tri_field(t, &r->told, 3 + i);
         if (v.kind == TMI_V_NONE || (rows[i].is_unit && !tmi_tri_is_true(t, &v))) continue;
         if (rows[i].is_unit)
-            tmi_op_set_attr(t->job, t->m, op, rows[i].name, tmi_attr_new(t->job, t->m, TMI_A_UNIT, 0, 0));
-        else tmi_op_set_int(t->job, t->m, op, rows[i].name, t->m->t_i32, tmi_tri_small(t, &v, rows[i].name + 3));
+            tmi_op_set_attr(t->job, t->m, op, rows[i].name,
+                            tmi_attr_new(t->job, t->m, TMI_A_UNIT, 0, 0));
+        else
+            tmi_op_set_int(t->job, t->m, op, rows[i].name, t->m->t_i32,
+                           tmi_tri_small(t, &v, rows[i].name + 3));
     }
 }
 
@@ -16949,7 +17222,8 @@ static uint32_t tmi_tri_bounds(tmi_tri *t, tmi_tri_value *bound) {
         if (t->bad) return 0;
         if (!tmi_tri_is_int(t, bound[i].dt) || tmi_tri_rank(t, &bound[i])) {
             (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                               tmi_format(t->job, 1, "the bounds of a loop must be whole numbers, not %s",
+                               tmi_format(t->job, 1,
+                                          "the bounds of a loop must be whole numbers, not %s",
                                           tmi_tri_type_text(t, &bound[i])),
                                NULL);
             return 0;
@@ -16960,15 +17234,33 @@ static uint32_t tmi_tri_bounds(tmi_tri *t, tmi_tri_value *bound) {
     return dt;
 }
 
+/* scf.for over `ids`; its body is at hand then. `types`: of index and carried values. */
+static uint32_t tmi_tri_open_for(tmi_tri *t, const tmi_tri_range *r, const tmi_vec *ids,
+                                 uint32_t **types) {
+    uint32_t *in = TMI_NEW(t->job, uint32_t, ids->n + 3), i, op;
+    *types = TMI_NEW(t->job, uint32_t, ids->n + 1);
+    for (i = 0; i < 3; i++) in[i] = r->bound[i].ir;
+    (*types)[0] = tmi_value_type(t->m, in[0]);
+    for (i = 0; i < ids->n; i++) {
+        in[3 + i] = *TMI_AT(ids, uint32_t, i);
+        (*types)[1 + i] = tmi_value_type(t->m, in[3 + i]);
+    }
+    op = tmi_tri_draft(t, TMI_OP_FOR, in, ids->n + 3);
+    tmi_tri_range_attrs(t, r, op);
+    (void)tmi_tri_open_region(t, op, *types, ids->n + 1);
+    return op;
+}
+
 static void tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_range    r;
     tmi_tri_names    live;
     tmi_tri_carried *c;
     tmi_vec          ids;
-    uint32_t         count = 0, op, outer, dt, i, *in, *types, block, down = 0;
+    uint32_t         count = 0, op, outer, dt, i, *types, block, down = 0;
     tmi_tri_value    index, step;
     if (tmi_tri_node(t, n->a)->kind != TMI_PY_NAME) {
-        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "Triton takes one name as a loop's variable", NULL);
+        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "Triton takes one name as a loop's variable",
+                           NULL);
         return;
     }
     if (!tmi_tri_range_of(t, n, &r)) return;
@@ -16986,24 +17278,15 @@ static void tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
         down = 1;
         r.bound[0] = r.bound[1];
         r.bound[1] = was;
-        r.bound[2].v.i = tmi_int_neg(step.v.i);
+        r.bound[2].v.i = tmi_tri_big_neg(step.v.i);
     }
     if ((dt = tmi_tri_bounds(t, r.bound)) == 0) return;
     live = tmi_tri_snapshot(t);
     c = tmi_tri_loop_carried(t, n, &count);
     tmi_tri_gather(t, c, count, 0, &ids);
-    in = TMI_NEW(t->job, uint32_t, ids.n + 3);
-    types = TMI_NEW(t->job, uint32_t, ids.n + 1);
-    for (i = 0; i < 3; i++) in[i] = r.bound[i].ir;
-    types[0] = tmi_value_type(t->m, in[0]);
-    for (i = 0; i < ids.n; i++) {
-        in[3 + i] = *TMI_AT(&ids, uint32_t, i);
-        types[1 + i] = tmi_value_type(t->m, in[3 + i]);
-    }
-    op = tmi_tri_draft(t, TMI_OP_FOR, in, ids.n + 3);
-    tmi_tri_range_attrs(t, &r, op);
-    outer = t->b->p.block;
-    block = tmi_tri_open_region(t, op, types, ids.n + 1);
+    op = tmi_tri_open_for(t, &r, &ids, &types);
+    outer = TMI_OP(t->m, op)->block;
+    block = t->b->p.block;
     index = tmi_tri_tensor(tmi_block_arg(t->m, block, 0), dt);
     if (down) {
         index.ir = tmi_tri_op2(t, TMI_OP_SUBI, r.bound[1].ir, index.ir);
@@ -17053,7 +17336,8 @@ static void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
     t->to = TMI_PY(tmi_tri_py(t), n->a)->to;
     if (!t->bad && (test.kind != TMI_V_TENSOR || test.dt != TMI_INT1 || tmi_tri_rank(t, &test)))
         (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                           tmi_format(t->job, 1, "a while loop wants a truth that is computed, not %s",
+                           tmi_format(t->job, 1,
+                                      "a while loop wants a truth that is computed, not %s",
                                       tmi_tri_type_text(t, &test)),
                            "compare, as in `while n > 0`");
     if (!t->bad) {
@@ -17080,19 +17364,39 @@ static void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_rebind(t, c, count, &ids);
 }
 
-/* -- Functions ------------------------------------------------------------------------------------------------ */
+/* -- Functions ------------------------------------------------------------------------------- */
+
+/* Every argument given by name has a parameter. */
+static int tmi_tri_known_params(tmi_tri *t, const tmi_py *py, const tmi_py_node *f, uint32_t base,
+                                uint32_t n_args) {
+    const char *name = tmi_tri_string(t, f->text);
+    uint32_t    i, k;
+    for (k = 0; k < n_args && !t->bad; k++) {
+        const tmi_tri_arg *a = tmi_triton_arg_at(t, base + k);
+        for (i = 0; a->name && i < f->n && TMI_PY(py, TMI_PY_ID(py, f->list + i))->text != a->name;
+             i++) {
+        }
+        if (a->name && i == f->n)
+            return (void)tmi_tri_fail(t, TMETAL_E_PY_CALL,
+                                      tmi_format(t->job, 1, "%s has no parameter '%s'", name,
+                                                 tmi_tri_string(t, a->name)),
+                                      NULL),
+                   0;
+    }
+    return !t->bad;
+}
 
 /* The parameters of a function get the arguments t->arg[base ..); by position, by name, by default. */
 static int tmi_tri_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base, uint32_t n_args) {
     const tmi_py      *py = &tmi_triton_file_at(t, fn->file)->py;
     const tmi_py_node *f = TMI_PY(py, fn->node), *p;
     const char        *name = tmi_tri_string(t, f->text);
-    uint32_t           i, k, n_named = 0, first = t->name.n;
+    uint32_t           i, k, n_named = 0;
     for (i = 0; i < n_args; i++) n_named += tmi_triton_arg_at(t, base + i)->name != 0;
     if (n_args - n_named > f->n)
         return (void)tmi_tri_fail(t, TMETAL_E_PY_CALL,
-                                  tmi_format(t->job, 1, "%s takes %u arguments, but %u are given", name, f->n,
-                                             n_args - n_named),
+                                  tmi_format(t->job, 1, "%s takes %u arguments, but %u are given",
+                                             name, f->n, n_args - n_named),
                                   NULL),
                0;
     for (i = 0; i < f->n && !t->bad; i++) {
@@ -17110,11 +17414,13 @@ static int tmi_tri_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base
             v = a->v;
         }
         if (p->op != TMI_PY_PLAIN)
-            return (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
-                                      tmi_format(t->job, 1, "parameter '%s' of %s: Triton takes neither *, ** nor "
-                                                            "keyword-only parameters",
-                                                 tmi_tri_string(t, p->text), name),
-                                      "give the function plain parameters"),
+            return (void)tmi_tri_fail(
+                       t, TMETAL_E_PY_REFUSED,
+                       tmi_format(t->job, 1,
+                                  "parameter '%s' of %s: Triton takes neither *, ** nor "
+                                  "keyword-only parameters",
+                                  tmi_tri_string(t, p->text), name),
+                       "give the function plain parameters"),
                    0;
         if (!v.kind && p->b) {
             tmi_tri_frame frame, *was = t->frame;
@@ -17136,18 +17442,7 @@ static int tmi_tri_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base
         /* bound below, when the frame stands: names of the caller must not be seen before */
         ((tmi_tri_arg *)tmi_vec_add(t->job, &t->arg))->v = v;
     }
-    for (k = 0; k < n_args && !t->bad; k++) {
-        const tmi_tri_arg *a = tmi_triton_arg_at(t, base + k);
-        for (i = 0; a->name && i < f->n && TMI_PY(py, TMI_PY_ID(py, f->list + i))->text != a->name; i++) {}
-        if (a->name && i == f->n)
-            return (void)tmi_tri_fail(t, TMETAL_E_PY_CALL,
-                                      tmi_format(t->job, 1, "%s has no parameter '%s'", name,
-                                                 tmi_tri_string(t, a->name)),
-                                      NULL),
-                   0;
-    }
-    (void)first;
-    return !t->bad;
+    return !t->bad && tmi_tri_known_params(t, py, f, base, n_args);
 }
 
 /* Walk a function with the arguments t->arg[base ..), here and now. */
@@ -17187,7 +17482,7 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base) {
     return frame.result;
 }
 
-/* -- Calls ------------------------------------------------------------------------------------------------------ */
+/* -- Calls ----------------------------------------------------------------------------------- */
 
 static tmi_tri_value tmi_tri_call_builtin(tmi_tri *t, uint32_t row, uint32_t base);
 
@@ -17198,12 +17493,14 @@ static tmi_tri_value tmi_tri_call_value(tmi_tri *t, tmi_tri_value callee, uint32
     case TMI_V_FUNC: return tmi_tri_call_func(t, callee.id, base);
     case TMI_V_BUILTIN: return tmi_tri_call_builtin(t, callee.id, base);
     case TMI_V_MODULE:
-        return tmi_tri_fail(t, TMETAL_E_PY_NAME, tmi_tri_string(t, callee.id),
-                            "neither this file nor triton.language has it; give the text of other modules "
-                            "with --module");
+        return tmi_tri_fail(
+            t, TMETAL_E_PY_NAME, tmi_tri_string(t, callee.id),
+            "neither this file nor triton.language has it; give the text of other modules "
+            "with --module");
     default:
-        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "%s cannot be called", tmi_tri_type_text(t, &callee)), NULL);
+        return tmi_tri_fail(
+            t, TMETAL_E_PY_TYPE,
+            tmi_format(t->job, 1, "%s cannot be called", tmi_tri_type_text(t, &callee)), NULL);
     }
 }
 
@@ -17240,7 +17537,7 @@ static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
     return v;
 }
 
-/* -- Small expressions ----------------------------------------------------------------------------------------- */
+/* -- Small expressions ----------------------------------------------------------------------- */
 
 static tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *n) {
     const tmi_py      *py = tmi_tri_py(t);
@@ -17248,12 +17545,13 @@ static tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value      over, r;
     uint32_t           i, base = t->arg.n;
     if (!f || TMI_PY(py, f->a)->kind != TMI_PY_NAME)
-        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "a list comprehension with more than one `for` or name",
-                            NULL);
+        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
+                            "a list comprehension with more than one `for` or name", NULL);
     over = tmi_tri_expr(t, f->b);
     if (t->bad) return over;
     if (over.kind != TMI_V_TUPLE)
-        return tmi_tri_fail(t, TMETAL_E_PY_TYPE, "a list comprehension goes over a tuple only", NULL);
+        return tmi_tri_fail(t, TMETAL_E_PY_TYPE, "a list comprehension goes over a tuple only",
+                            NULL);
     for (i = 0; i < over.n && !t->bad; i++) {
         tmi_tri_bind(t, TMI_PY(py, f->a)->text, tmi_tri_field(t, &over, i));
         tmi_tri_push_arg(t, 0, tmi_tri_expr(t, n->a));
@@ -17280,8 +17578,9 @@ static tmi_tri_value tmi_tri_fstring(tmi_tri *t, const tmi_py_node *n) {
         else {
             tmi_tri_value v = tmi_tri_expr(t, part->a);
             if (!t->bad && !tmi_tri_is_const(&v))
-                return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "an f-string with a value that is not known while "
-                                                            "compiling",
+                return tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
+                                    "an f-string with a value that is not known while "
+                                    "compiling",
                                     "tl.device_print prints values of the kernel");
             tmi_tri_put_value(t, &text, &v);
         }
@@ -17301,8 +17600,7 @@ static tmi_tri_value tmi_tri_operate(tmi_tri *t, int op, tmi_tri_value a, tmi_tr
     return tmi_tri_binary(t, op, a, b);
 }
 
-
-/* -- Statements -------------------------------------------------------------------------------------------------- */
+/* -- Statements ------------------------------------------------------------------------------ */
 
 static void tmi_tri_assign(tmi_tri *t, uint32_t target, tmi_tri_value v) {
     const tmi_py      *py = tmi_tri_py(t);
@@ -17318,7 +17616,8 @@ static void tmi_tri_assign(tmi_tri *t, uint32_t target, tmi_tri_value v) {
         tmi_tri_bind(t, n->text, v);
         tmi_tri_name_value_ir(t, v, n->text);
     } else if (n->kind == TMI_PY_TUPLE && v.kind == TMI_V_TUPLE && v.n == n->n) {
-        for (i = 0; i < n->n; i++) tmi_tri_assign(t, TMI_PY_ID(py, n->list + i), tmi_tri_field(t, &v, i));
+        for (i = 0; i < n->n; i++)
+            tmi_tri_assign(t, TMI_PY_ID(py, n->list + i), tmi_tri_field(t, &v, i));
     } else if (n->kind == TMI_PY_TUPLE) {
         (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
                            v.kind == TMI_V_TUPLE
@@ -17327,13 +17626,14 @@ static void tmi_tri_assign(tmi_tri *t, uint32_t target, tmi_tri_value v) {
                                             tmi_tri_type_text(t, &v)),
                            NULL);
     } else {
-        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
-                           n->kind == TMI_PY_SUBSCRIPT ? "Triton cannot assign to x[...]"
-                               : n->kind == TMI_PY_ATTRIBUTE ? "Triton cannot assign to an attribute"
-                                                             : "Triton cannot assign to this",
-                           n->kind == TMI_PY_SUBSCRIPT
-                               ? "tensors do not change: use tl.where for a part, tl.store for memory"
-                               : NULL);
+        (void)tmi_tri_fail(
+            t, TMETAL_E_PY_REFUSED,
+            n->kind == TMI_PY_SUBSCRIPT   ? "Triton cannot assign to x[...]"
+            : n->kind == TMI_PY_ATTRIBUTE ? "Triton cannot assign to an attribute"
+                                          : "Triton cannot assign to this",
+            n->kind == TMI_PY_SUBSCRIPT
+                ? "tensors do not change: use tl.where for a part, tl.store for memory"
+                : NULL);
     }
 }
 
@@ -17351,7 +17651,8 @@ static void tmi_tri_ann_assign(tmi_tri *t, const tmi_py_node *n) {
     old = target->kind == TMI_PY_NAME ? tmi_tri_local(t, target->text) : NULL;
     if (old && old->v.kind)
         (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE,
-                           tmi_format(t->job, 1, "'%s' has a value already: a constexpr is given once",
+                           tmi_format(t->job, 1,
+                                      "'%s' has a value already: a constexpr is given once",
                                       tmi_tri_string(t, target->text)),
                            "give it another name");
     else if (target->kind != TMI_PY_NAME)
@@ -17420,11 +17721,11 @@ static tmi_tri_flow tmi_tri_block(tmi_tri *t, uint32_t list, uint32_t n) {
     return flow;
 }
 
-/* -- Functions of the library ------------------------------------------------------------------------------------ */
+/* -- Functions of the library ---------------------------------------------------------------- */
 
 /* A file read, its globals not yet known. */
-static uint32_t tmi_tri_add_file(tmi_tri *t, const char *name, uint32_t module, const char *src, uint32_t len,
-                                 int is_ours) {
+static uint32_t tmi_tri_add_file(tmi_tri *t, const char *name, uint32_t module, const char *src,
+                                 uint32_t len, int is_ours) {
     tmi_tri_file *f = (tmi_tri_file *)tmi_vec_add(t->job, &t->file);
     uint32_t      id = t->file.n - 1;
     f->name = name;
@@ -17438,7 +17739,8 @@ static uint32_t tmi_tri_add_file(tmi_tri *t, const char *name, uint32_t module, 
     return id;
 }
 
-static void tmi_tri_put_global(tmi_tri *t, uint32_t file, uint32_t name, uint32_t node, uint32_t alias) {
+static void tmi_tri_put_global(tmi_tri *t, uint32_t file, uint32_t name, uint32_t node,
+                               uint32_t alias) {
     tmi_tri_file   *f = tmi_triton_file_at(t, file);
     uint32_t       *at = tmi_map_at(t->job, &f->global, name);
     tmi_tri_global *g;
@@ -17458,7 +17760,8 @@ static int tmi_tri_is_jit(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
     for (i = 0; i < list->n; i++) {
         d = TMI_PY(py, TMI_PY_ID(py, list->list + i));
         if (d->kind == TMI_PY_CALL) d = TMI_PY(py, d->a);
-        if ((d->kind == TMI_PY_NAME || d->kind == TMI_PY_ATTRIBUTE) && strcmp(tmi_tri_string(t, d->text), "jit") == 0)
+        if ((d->kind == TMI_PY_NAME || d->kind == TMI_PY_ATTRIBUTE) &&
+            strcmp(tmi_tri_string(t, d->text), "jit") == 0)
             return 1;
     }
     return 0;
@@ -17473,16 +17776,18 @@ static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_
         const tmi_py_node *s = TMI_PY(py, id), *a;
         switch (s->kind) {
         case TMI_PY_FUNCTION: tmi_tri_put_global(t, file, s->text, id, 0); break;
-        case TMI_PY_IMPORT: case TMI_PY_FROM:
+        case TMI_PY_IMPORT:
+        case TMI_PY_FROM:
             for (k = 0; k < s->n; k++) {
                 const char *dot;
                 a = TMI_PY(py, TMI_PY_ID(py, s->list + k));
                 dot = strchr(tmi_tri_string(t, a->text), '.');
                 tmi_tri_put_global(t, file,
                                    a->v.i ? (uint32_t)a->v.i
-                                       : dot ? tmi_intern(t->job, t->strings, tmi_tri_string(t, a->text),
-                                                          (size_t)(dot - tmi_tri_string(t, a->text)))
-                                             : a->text,
+                                   : dot
+                                       ? tmi_intern(t->job, t->strings, tmi_tri_string(t, a->text),
+                                                    (size_t)(dot - tmi_tri_string(t, a->text)))
+                                       : a->text,
                                    id, TMI_PY_ID(py, s->list + k));
             }
             break;
@@ -17496,8 +17801,10 @@ static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_
             if (TMI_PY(py, s->a)->kind == TMI_PY_NAME && s->c)
                 tmi_tri_put_global(t, file, TMI_PY(py, s->a)->text, id, 0);
             break;
-        case TMI_PY_IF: case TMI_PY_TRY: /* the first way, unless a name is not given there */
-            if (s->kind == TMI_PY_IF) tmi_tri_globals_of(t, file, s->list2, s->n2); /* depth: parser */
+        case TMI_PY_IF:
+        case TMI_PY_TRY: /* the first way, unless a name is not given there */
+            if (s->kind == TMI_PY_IF)
+                tmi_tri_globals_of(t, file, s->list2, s->n2); /* depth: parser */
             tmi_tri_globals_of(t, file, s->list, s->n);
             break;
         default: break;
@@ -17541,7 +17848,11 @@ static tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v, uint32_t 
                         NULL);
 }
 
-/* -- The call: kernel, types of its arguments, constants -------------------------------------------------------- */
+/* -- The call: kernel, types of its arguments, constants ------------------------------------- */
+
+static const char *tmi_tri_piece(tmi_tri *t, const char *s, size_t n) {
+    return tmi_tri_string(t, tmi_intern(t->job, t->strings, s, n));
+}
 
 static tmi_tri_value tmi_tri_misuse(tmi_tri *t, const char *what, const char *help) {
     tmi_tri_frame *was = t->frame;
@@ -17552,10 +17863,10 @@ static tmi_tri_value tmi_tri_misuse(tmi_tri *t, const char *what, const char *he
 }
 
 static uint32_t tmi_tri_type_named(tmi_tri *t, const char *s, size_t n) {
-    static const char *const other[][2] = {{"i1", "int1"}, {"u1", "int1"}, {"B", "int1"}, {"i8", "int8"},
-                                           {"i16", "int16"}, {"i32", "int32"}, {"i64", "int64"},
-                                           {"u8", "uint8"}, {"u16", "uint16"}, {"u32", "uint32"},
-                                           {"u64", "uint64"}, {"f16", "fp16"}, {"f32", "fp32"}, {"f64", "fp64"}};
+    static const char *const other[][2] = {
+        {"i1", "int1"},    {"u1", "int1"},   {"B", "int1"},   {"i8", "int8"},    {"i16", "int16"},
+        {"i32", "int32"},  {"i64", "int64"}, {"u8", "uint8"}, {"u16", "uint16"}, {"u32", "uint32"},
+        {"u64", "uint64"}, {"f16", "fp16"},  {"f32", "fp32"}, {"f64", "fp64"}};
     uint32_t i, is_const;
     size_t   k;
     if (n && *s == '*') {
@@ -17579,16 +17890,16 @@ static uint32_t tmi_tri_type_named(tmi_tri *t, const char *s, size_t n) {
 typedef struct tmi_tri_param {
     uint32_t      name;
     uint8_t       is_given, is_const, divides; /* divides: by 16 */
-    uint32_t      dt;     /* of a parameter of the IR */
+    uint32_t      dt;                          /* of a parameter of the IR */
     tmi_tri_value v;
 } tmi_tri_param;
 
 /* The value of a text of the caller, as an expression of the kernel's file. */
 static tmi_tri_value tmi_tri_value_of(tmi_tri *t, const char *s, size_t n) {
-    tmi_tri_frame frame;
-    uint32_t      file;
-    tmi_tri_value v;
-    const char   *copy = tmi_format(t->job, 0, "_ = %.*s\n", (int)n, s);
+    tmi_tri_frame      frame;
+    uint32_t           file;
+    tmi_tri_value      v;
+    const char        *copy = tmi_format(t->job, 0, "_ = %s\n", tmi_tri_piece(t, s, n));
     const tmi_py_node *stmt;
     file = tmi_tri_add_file(t, "<call>", 0, copy, (uint32_t)strlen(copy), 0);
     if (t->job->n_errors || !tmi_triton_file_at(t, file)->py.n_body) {
@@ -17597,14 +17908,16 @@ static tmi_tri_value tmi_tri_value_of(tmi_tri *t, const char *s, size_t n) {
     }
     /* names are those of the kernel's file */
     tmi_triton_file_at(t, file)->global = tmi_triton_file_at(t, 0)->global;
-    stmt = TMI_PY(&tmi_triton_file_at(t, file)->py, TMI_PY_ID(&tmi_triton_file_at(t, file)->py,
-                                                              tmi_triton_file_at(t, file)->py.body));
+    stmt =
+        TMI_PY(&tmi_triton_file_at(t, file)->py,
+               TMI_PY_ID(&tmi_triton_file_at(t, file)->py, tmi_triton_file_at(t, file)->py.body));
     memset(&frame, 0, sizeof frame);
     frame.file = file;
     frame.first = t->name.n;
     t->frame = &frame;
     t->is_const = 1;
-    v = stmt->kind == TMI_PY_ASSIGN ? tmi_tri_expr(t, stmt->a) : tmi_tri_misuse(t, "no value", NULL);
+    v = stmt->kind == TMI_PY_ASSIGN ? tmi_tri_expr(t, stmt->a)
+                                    : tmi_tri_misuse(t, "no value", NULL);
     t->is_const = 0;
     t->frame = NULL;
     return v;
@@ -17650,7 +17963,9 @@ static void tmi_tri_set_param(tmi_tri *t, tmi_tri_param *p, const char *s, size_
             p->is_const = 1;
             p->v = tmi_tri_int(1);
         } else
-            (void)tmi_tri_misuse(t, tmi_format(t->job, 1, "'%.*s' is no type with :16 or :1", (int)n, s), NULL);
+            (void)tmi_tri_misuse(
+                t, tmi_format(t->job, 1, "'%s' is no type with :16 or :1", tmi_tri_piece(t, s, n)),
+                NULL);
         return;
     }
     p->dt = tmi_tri_type_named(t, s, n);
@@ -17660,7 +17975,8 @@ static void tmi_tri_set_param(tmi_tri *t, tmi_tri_param *p, const char *s, size_
 }
 
 /* `names`: entries must say whose they are. */
-static void tmi_tri_read_entries(tmi_tri *t, const char *s, tmi_tri_param *p, uint32_t n, int is_const) {
+static void tmi_tri_read_entries(tmi_tri *t, const char *s, tmi_tri_param *p, uint32_t n,
+                                 int is_const) {
     uint32_t i, next = 0;
     while (s && *s && !t->bad) {
         size_t      len = tmi_tri_entry(s), k;
@@ -17670,7 +17986,8 @@ static void tmi_tri_read_entries(tmi_tri *t, const char *s, tmi_tri_param *p, ui
         if (!len) continue;
         if ((k = tmi_tri_named_entry(e, len)) != 0) {
             uint32_t name = tmi_intern(t->job, t->strings, e, k);
-            for (i = 0; i < n && p[i].name != name; i++) {}
+            for (i = 0; i < n && p[i].name != name; i++) {
+            }
             len -= k + 1;
             e = tmi_tri_trim(e + k + 1, &len);
             if (i == n) {
@@ -17681,15 +17998,18 @@ static void tmi_tri_read_entries(tmi_tri *t, const char *s, tmi_tri_param *p, ui
                 return;
             }
         } else {
-            for (i = next; i < n && (p[i].is_given || p[i].is_const); i++) {}
+            for (i = next; i < n && (p[i].is_given || p[i].is_const); i++) {
+            }
             next = i + 1;
             if (i == n || is_const) {
                 (void)tmi_tri_misuse(t,
-                                     is_const ? tmi_format(t->job, 1, "'%.*s': constants are given by name: "
-                                                                      "BLOCK=1024",
-                                                           (int)len, e)
-                                              : tmi_format(t->job, 1, "more arguments than parameters: '%.*s'",
-                                                           (int)len, e),
+                                     is_const ? tmi_format(t->job, 1,
+                                                           "'%s': constants are given by name: "
+                                                           "BLOCK=1024",
+                                                           tmi_tri_piece(t, e, len))
+                                              : tmi_format(t->job, 1,
+                                                           "more arguments than parameters: '%s'",
+                                                           tmi_tri_piece(t, e, len)),
                                      NULL);
                 return;
             }
@@ -17718,9 +18038,9 @@ static uint32_t tmi_tri_find_kernel(tmi_tri *t) {
     if (!n || !found || (!want && n > 1)) {
         const char *all = tmi_text_join(&names, 0);
         (void)tmi_tri_fail(t, TMETAL_E_PY_KERNEL,
-                           !n ? "the file has no function with @triton.jit"
-                              : want ? tmi_format(t->job, 1, "the file has no kernel '%s'", want)
-                                     : "the file has several kernels",
+                           !n     ? "the file has no function with @triton.jit"
+                           : want ? tmi_format(t->job, 1, "the file has no kernel '%s'", want)
+                                  : "the file has several kernels",
                            n ? tmi_format(t->job, 1, "it has %s", all) : NULL);
         return 0;
     }
@@ -17752,11 +18072,12 @@ static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
         const tmi_py_node *a = TMI_PY(py, TMI_PY_ID(py, f->list + i));
         if (p[i].is_given) continue;
         if (!a->b) {
-            (void)tmi_tri_misuse(t,
-                                 tmi_format(t->job, 1, "parameter '%s' of %s has no %s", tmi_tri_string(t, a->text),
-                                            tmi_tri_string(t, f->text), p[i].is_const ? "value" : "type"),
-                                 p[i].is_const ? tmi_format(t->job, 1, "--const %s=...", tmi_tri_string(t, a->text))
-                                               : "--args says the types of all parameters, in order");
+            (void)tmi_tri_misuse(
+                t,
+                tmi_format(t->job, 1, "parameter '%s' of %s has no %s", tmi_tri_string(t, a->text),
+                           tmi_tri_string(t, f->text), p[i].is_const ? "value" : "type"),
+                p[i].is_const ? tmi_format(t->job, 1, "--const %s=...", tmi_tri_string(t, a->text))
+                              : "--args says the types of all parameters, in order");
             break;
         }
         t->frame = &frame;
@@ -17767,7 +18088,7 @@ static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
     return p;
 }
 
-/* -- The module ----------------------------------------------------------------------------------------------------- */
+/* -- The module ------------------------------------------------------------------------------ */
 
 static void tmi_tri_begin(tmi_tri *t) {
     tmi_dtype *d;
@@ -17779,13 +18100,13 @@ static void tmi_tri_begin(tmi_tri *t) {
     tmi_vec_init(&t->func, sizeof(tmi_tri_func), 0);
     tmi_vec_init(&t->arg, sizeof(tmi_tri_arg), 0);
     (void)tmi_vec_add(t->job, &t->dtype);
-#define X(id, tl, said, of, width, sign, row) \
-    d = (tmi_dtype *)tmi_vec_add(t->job, &t->dtype); \
-    d->name = tl; \
-    d->text = said; \
-    d->kind = TMI_DT_##of; \
-    d->bits = width; \
-    d->is_signed = sign; \
+#define X(id, tl, said, of, width, sign, row)                                                      \
+    d = (tmi_dtype *)tmi_vec_add(t->job, &t->dtype);                                               \
+    d->name = tl;                                                                                  \
+    d->text = said;                                                                                \
+    d->kind = TMI_DT_##of;                                                                         \
+    d->bits = width;                                                                               \
+    d->is_signed = sign;                                                                           \
     d->format = TMI_F_##row;
     TMI_DTYPES(X)
 #undef X
@@ -17793,7 +18114,7 @@ static void tmi_tri_begin(tmi_tri *t) {
 
 /* Parameters become arguments of the IR or constants; then the body is walked. */
 static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
-    uint32_t           n = 0, i, k = 0, *types, base = t->arg.n;
+    uint32_t           n = 0, i, k = 0, *types;
     const tmi_py      *py = &tmi_triton_file_at(t, 0)->py;
     const tmi_py_node *f = TMI_PY(py, tmi_triton_func_at(t, func)->node);
     tmi_tri_param     *p = tmi_tri_params(t, func, &n);
@@ -17835,14 +18156,14 @@ static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
     if (f->op) t->bad = 1;
     if (tmi_tri_block(t, f->list2, f->n2) == TMI_FLOW_ON && !t->bad) tmi_tri_leave(t);
     if (!t->bad) tmi_make_func_end(t->b);
-    (void)base;
 }
 
 /* The module of one kernel of a text of Python; NULL: something was reported. */
-static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len, const tmetal_triton_call *call) {
-    tmi_tri  *t = TMI_NEW(job, tmi_tri, 1);
-    uint32_t  i, func;
-    tmi_make  none;
+static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
+                                  const tmetal_triton_call *call) {
+    tmi_tri *t = TMI_NEW(job, tmi_tri, 1);
+    uint32_t i, func;
+    tmi_make none;
     t->job = job;
     t->call = call;
     t->b = TMI_NEW(job, tmetal_builder, 1);
@@ -17853,11 +18174,13 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len, c
     tmi_tri_begin(t);
     t->walk = tmi_tri_call_value;
     (void)tmi_tri_add_file(t, tmi_job_file(job), tmi_tri_word(t, "__main__"), src, len, 0);
-    tmi_tri_globals_of(t, 0, tmi_triton_file_at(t, 0)->py.body, tmi_triton_file_at(t, 0)->py.n_body);
+    tmi_tri_globals_of(t, 0, tmi_triton_file_at(t, 0)->py.body,
+                       tmi_triton_file_at(t, 0)->py.n_body);
     for (i = 0; i < call->n_files && !job->n_errors; i++) {
         uint32_t f = tmi_tri_add_file(t, call->files[i].name, tmi_tri_word(t, call->files[i].name),
                                       call->files[i].text, (uint32_t)call->files[i].len, 0);
-        tmi_tri_globals_of(t, f, tmi_triton_file_at(t, f)->py.body, tmi_triton_file_at(t, f)->py.n_body);
+        tmi_tri_globals_of(t, f, tmi_triton_file_at(t, f)->py.body,
+                           tmi_triton_file_at(t, f)->py.n_body);
     }
     if (job->n_errors || (func = tmi_tri_find_kernel(t)) == 0) return NULL;
     tmi_tri_kernel(t, func - 1);
@@ -17868,7 +18191,6 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len, c
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-
 #define TMI_STAMP_TRITON 0u
 
 
