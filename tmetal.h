@@ -130,25 +130,28 @@
  *     12  >>verify     what must hold of IR; run after parsing and, in debug builds, after each pass
  *     13  >>builder    modules made call by call, without text
  *     14  >>python     python to a syntax tree: what kernels are written in
- *     15  >>analyse    facts about a function: uses, constants, divisibility and contiguity
- *     16  >>detect     reductions and patterns: what a function computes, found by structure
- *     17  >>transform  passes over tile IR, before anything is planned
- *     18  >>thread     the per-thread form: what one GPU thread does
- *     19  >>layout     linear layouts: which thread holds which element
- *     20  >>plan       decisions before any code: what is kept, where each value lives, how many threads
- *     21  >>lower      from tiles to threads
- *     22  >>clean      the per-thread form made ready to print
- *     23  >>report     what was found, chosen and given up
- *     24  >>emit       Metal text
- *     25  >>json       op lists as text: JSON in and out, the short form
- *     26  >>oplist     op lists to kernels: graph in, tile IR out
- *     27  >>compile    what drives the others: options, refusals, from text to kernels
- *     28  >>key        what a result depends on, as one number
- *     29  >>entry      public functions and the one setjmp
- *     30  >>cache      results on disk
- *     31  >>metal      launching: the Objective-C runtime and Metal, from C
- *     32  >>host       launch code: files in other languages that compile and launch a result
- *     33  >>tune       the tuner: which way to compile a program is fastest
+ *     15  >>tri        values of Triton's Python: types, casts, operators
+ *     16  >>tl         triton.language: one row a function
+ *     17  >>triton     a kernel in Triton's Python, walked into IR
+ *     18  >>analyse    facts about a function: uses, constants, divisibility and contiguity
+ *     19  >>detect     reductions and patterns: what a function computes, found by structure
+ *     20  >>transform  passes over tile IR, before anything is planned
+ *     21  >>thread     the per-thread form: what one GPU thread does
+ *     22  >>layout     linear layouts: which thread holds which element
+ *     23  >>plan       decisions before any code: what is kept, where each value lives, how many threads
+ *     24  >>lower      from tiles to threads
+ *     25  >>clean      the per-thread form made ready to print
+ *     26  >>report     what was found, chosen and given up
+ *     27  >>emit       Metal text
+ *     28  >>json       op lists as text: JSON in and out, the short form
+ *     29  >>oplist     op lists to kernels: graph in, tile IR out
+ *     30  >>compile    what drives the others: options, refusals, from text to kernels
+ *     31  >>key        what a result depends on, as one number
+ *     32  >>entry      public functions and the one setjmp
+ *     33  >>cache      results on disk
+ *     34  >>metal      launching: the Objective-C runtime and Metal, from C
+ *     35  >>host       launch code: files in other languages that compile and launch a result
+ *     36  >>tune       the tuner: which way to compile a program is fastest
  *
  * Version 0.1.0. MIT licence; its text is at the end of the file.
  *============================================================================*/
@@ -13532,7 +13535,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
  *
  * gives   tmi_tri: what a walk of a kernel works on; tmi_tri_binary() and the like
- * uses    >>ir  >>builder  >>python
+ * uses    >>ops  >>ir  >>parse  >>builder  >>python
  *
  * What a kernel's text means is decided while it is walked, as Triton does it: sizes, flags and
  * types are Python objects and vanish, what depends on memory or on a program's number becomes an
@@ -14934,13 +14937,13 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 0u
+#define TMI_STAMP_TRI 2753898265u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
  *
  * gives   tmi_tl_named(), tmi_tl_call(), tmi_tl_attribute(): functions and members by name
- * uses    >>tri
+ * uses    >>ops  >>ir  >>builder  >>python  >>tri
  *
  * A row is a function of ours in C, or its text in Triton's Python, which is walked as a kernel's
  * own functions are. Parameters of the first kind are written as Python writes them: "x, *rest".
@@ -16059,13 +16062,13 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 0u
+#define TMI_STAMP_TL 3991190851u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
  *
  * gives   tmi_tri_module(): text in, module out
- * uses    >>tl
+ * uses    >>ops  >>ir  >>parse  >>builder  >>python  >>tri  >>tl
  * order   of Triton's own walk: keyword values before positional ones, left before right
  *
  * Functions that a kernel calls are walked where they are called. What a branch or a loop carries is
@@ -18191,11 +18194,11 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 0u
+#define TMI_STAMP_TRITON 1209772738u
 
 
 /*==============================================================================
- * >>analyse  [15]  Facts about a function: uses, constants, divisibility and contiguity
+ * >>analyse  [18]  Facts about a function: uses, constants, divisibility and contiguity
  *
  * gives   tmi_users_make(), tmi_const_int(), tmi_axis_make(): changes nothing
  * uses    >>ops  >>ir  >>verify
@@ -18829,7 +18832,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
 #define TMI_STAMP_ANALYSE 419128797u
 
 /*==============================================================================
- * >>detect  [16]  Reductions and patterns: what a function computes, found by structure
+ * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
  *
  * gives   tmi_detect_kernel(), tmi_detect_module(): reductions and patterns of functions; changes nothing
  * uses    >>ops  >>library  >>ir  >>verify  >>analyse
@@ -21965,7 +21968,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define TMI_STAMP_DETECT 4126473558u
 
 /*==============================================================================
- * >>transform  [17]  Passes over tile IR, before anything is planned
+ * >>transform  [20]  Passes over tile IR, before anything is planned
  *
  * gives   tmi_transform(): one function, rewritten until it is one block of ops that >>lower knows
  * uses    >>ops  >>ir  >>print  >>verify  >>analyse  >>detect
@@ -27010,7 +27013,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
 #define TMI_STAMP_TRANSFORM 2951495839u
 
 /*==============================================================================
- * >>thread  [18]  The per-thread form: what one GPU thread does
+ * >>thread  [21]  The per-thread form: what one GPU thread does
  *
  * gives   tmi_thr: instructions in structured blocks; tmi_t_*(): make them, folding as they are made
  * uses    >>ir
@@ -28319,7 +28322,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
 #define TMI_STAMP_THREAD 611975559u
 
 /*==============================================================================
- * >>layout  [19]  Linear layouts: which thread holds which element
+ * >>layout  [22]  Linear layouts: which thread holds which element
  *
  * gives   tmi_lin and its algebra: views through shape ops, slices, blocked and matrix layouts
  * uses    >>ops  >>ir
@@ -28842,7 +28845,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
 #define TMI_STAMP_LAYOUT 2588943401u
 
 /*==============================================================================
- * >>plan  [20]  Decisions before any code: what is kept, where each value lives, how many threads
+ * >>plan  [23]  Decisions before any code: what is kept, where each value lives, how many threads
  *
  * gives   tmi_plan: class, memory root, component and layout of every value; instances
  * uses    >>ops  >>ir  >>verify  >>analyse  >>transform  >>thread  >>layout
@@ -31637,7 +31640,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
 #define TMI_STAMP_PLAN 2134105217u
 
 /*==============================================================================
- * >>lower  [21]  From tiles to threads
+ * >>lower  [24]  From tiles to threads
  *
  * gives   tmi_lower_func(): fills a tmi_thr
  * uses    >>ops  >>library  >>ir  >>verify  >>analyse  >>transform  >>thread  >>layout  >>plan
@@ -37830,7 +37833,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
 #define TMI_STAMP_LOWER 1113383245u
 
 /*==============================================================================
- * >>clean  [22]  The per-thread form made ready to print
+ * >>clean  [25]  The per-thread form made ready to print
  *
  * gives   tmi_clean(): dead code out, masks merged into branches, values next to their first use,
  *         threadgroup memory laid out, barriers where the hazards are
@@ -39315,7 +39318,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
 #define TMI_STAMP_CLEAN 1381198015u
 
 /*==============================================================================
- * >>report  [23]  What was found, chosen and given up
+ * >>report  [26]  What was found, chosen and given up
  *
  * gives   tmi_report_layouts(): a row per tensor value in each layout it is held in; tmi_report_kernel():
  *         remarks on threads, products, reductions, memory accesses and exchanges
@@ -41866,7 +41869,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define TMI_STAMP_REPORT 505923647u
 
 /*==============================================================================
- * >>emit  [24]  Metal text
+ * >>emit  [27]  Metal text
  *
  * gives   tmi_emit_kernel(): the source text of one kernel and its launch plan
  * uses    >>ops  >>hardware  >>library  >>ir  >>analyse  >>detect  >>transform  >>thread  >>layout
@@ -46485,7 +46488,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
 #define TMI_STAMP_EMIT 732288525u
 
 /*==============================================================================
- * >>json  [25]  Op lists as text: JSON in and out, the short form
+ * >>json  [28]  Op lists as text: JSON in and out, the short form
  *
  * gives   tmi_json_read(), tmi_json_write(), tmi_list_read(): the op list as a tree, every key kept
  * uses    >>ops  >>ir  >>parse
@@ -48499,7 +48502,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 #define TMI_STAMP_JSON 2282331944u
 
 /*==============================================================================
- * >>oplist  [26]  Op lists to kernels: graph in, tile IR out
+ * >>oplist  [29]  Op lists to kernels: graph in, tile IR out
  *
  * gives   tmi_list_module(): fusion, one tt.func a kernel; tmi_put_params() and those beside it:
  *         one plan for all of them
@@ -53095,7 +53098,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 #define TMI_STAMP_OPLIST 807338883u
 
 /*==============================================================================
- * >>compile  [27]  What drives the others: options, refusals, from text to kernels
+ * >>compile  [30]  What drives the others: options, refusals, from text to kernels
  *
  * gives   tmi_compile_read_text() and tmi_compile_read_list(); tmi_compile_text(),
  *         tmi_compile_list(), tmi_compile_module(); tmi_compile_told() for tmetal_transform
@@ -54096,7 +54099,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 #define TMI_STAMP_COMPILE 593302421u
 
 /*==============================================================================
- * >>key  [28]  What a result depends on, as one number
+ * >>key  [31]  What a result depends on, as one number
  *
  * gives   tmi_key_of(), tmi_key_put_struct(): structs field by field
  * uses    every section, for its stamp
@@ -54350,7 +54353,7 @@ static void tmi_key_of(const char *src, size_t len, const tmetal_options *opt, c
 }
 
 /*==============================================================================
- * >>entry  [29]  Public functions and the one setjmp
+ * >>entry  [32]  Public functions and the one setjmp
  *
  * gives   everything of >>api
  * uses    every section; nothing here but calls
@@ -55475,7 +55478,7 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
 #endif
 
 /*==============================================================================
- * >>cache  [30]  Results on disk
+ * >>cache  [33]  Results on disk
  *
  * gives   tmetal_cache_find() and what follows it in >>api; files of the cache for >>metal
  * uses    >>key  >>entry
@@ -56242,7 +56245,7 @@ static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
 /*==============================================================================
- * >>metal  [31]  Launching: the Objective-C runtime and Metal, from C
+ * >>metal  [34]  Launching: the Objective-C runtime and Metal, from C
  *
  * gives   tmetal_metal_open() and what follows it in >>api
  * uses    >>ir  >>key  >>cache
@@ -58189,7 +58192,7 @@ TMETAL_API tmetal_code tmetal_tensor_try(tmetal_metal *metal, tmetal_tensor_way 
 #endif /* TMETAL_METAL */
 
 /*==============================================================================
- * >>host  [32]  Launch code: files in other languages that compile and launch a result
+ * >>host  [35]  Launch code: files in other languages that compile and launch a result
  *
  * gives   tmetal_launch_code() and what stands with it in >>api
  * uses    >>entry
@@ -61636,7 +61639,7 @@ TMETAL_API const char *tmetal_host_suffix(tmetal_host host) {
 
 #ifdef TMETAL_TUNE
 /*==============================================================================
- * >>tune  [33]  The tuner: which way to compile a program is fastest
+ * >>tune  [36]  The tuner: which way to compile a program is fastest
  *
  * gives   tmetal_tune_...()
  * uses    >>ir  >>print  >>report  >>compile  >>key  >>entry
