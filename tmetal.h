@@ -13383,7 +13383,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
  * >>python  [14]  Python to a syntax tree: what kernels are written in
  *
  * gives   tmi_py_read(), TMI_PY(): nodes by id, the lists of their children
- * uses    nothing above >>diag
+ * uses    >>ir  >>parse
  * order   of the text
  *
  * Knows Python and nothing of Triton. What does not parse outside decorated functions is passed over
@@ -13513,23 +13513,1741 @@ typedef struct tmi_py {
 #define TMI_PY(py, id) TMI_AT(&(py)->node, tmi_py_node, id)
 #define TMI_PY_ID(py, at) (*TMI_AT(&(py)->ids, uint32_t, at)) /* of a list's entry */
 
+/* -- Tokens ------------------------------------------------------------------------------ */
+
+#define TMI_PY_WORDS(X)                                                                            \
+    X(FALSE, "False") X(NONE, "None") X(TRUE, "True") X(BAND, "and") X(AS, "as")                   \
+    X(ASSERT, "assert") X(ASYNC, "async") X(AWAIT, "await") X(BREAK, "break") X(CLASS, "class")    \
+    X(CONTINUE, "continue") X(DEF, "def") X(DEL, "del") X(ELIF, "elif") X(ELSE, "else")            \
+    X(EXCEPT, "except") X(FINALLY, "finally") X(FOR, "for") X(FROM, "from") X(GLOBAL, "global")    \
+    X(IF, "if") X(IMPORT, "import") X(IN, "in") X(IS, "is") X(LAMBDA, "lambda")                    \
+    X(NONLOCAL, "nonlocal") X(NOT, "not") X(BOR, "or") X(PASS, "pass") X(RAISE, "raise")           \
+    X(RETURN, "return") X(TRY, "try") X(WHILE, "while") X(WITH, "with") X(YIELD, "yield")
+
+/* The longer before the shorter. Those that assign stand first, in the order of their operators. */
+#define TMI_PY_SIGNS(X)                                                                            \
+    X(POW_IS, "**=") X(FLOORDIV_IS, "//=") X(SHL_IS, "<<=") X(SHR_IS, ">>=") X(ADD_IS, "+=")       \
+    X(SUB_IS, "-=") X(MUL_IS, "*=") X(DIV_IS, "/=") X(MOD_IS, "%=") X(MATMUL_IS, "@=")             \
+    X(AND_IS, "&=") X(OR_IS, "|=") X(XOR_IS, "^=") X(DOTS, "...") X(POW, "**") X(FLOORDIV, "//")   \
+    X(SHL, "<<") X(SHR, ">>") X(EQ, "==") X(NE, "!=") X(LE, "<=") X(GE, ">=") X(ARROW, "->")       \
+    X(WALRUS, ":=") X(ADD, "+") X(SUB, "-") X(MUL, "*") X(DIV, "/") X(MOD, "%") X(MATMUL, "@")     \
+    X(AND, "&") X(OR, "|") X(XOR, "^") X(INVERT, "~") X(LT, "<") X(GT, ">") X(ASSIGN, "=")         \
+    X(DOT, ".") X(COMMA, ",") X(COLON, ":") X(SEMICOLON, ";") X(OPEN, "(") X(CLOSE, ")")           \
+    X(SQUARE, "[") X(SQUARE_END, "]") X(BRACE, "{") X(BRACE_END, "}") X(BANG, "!")
+
+typedef enum tmi_py_tok {
+    TMI_PY_T_BAD, /* after a mistake: fits nowhere, so that all that is being read ends */
+    TMI_PY_T_END, TMI_PY_T_NEWLINE, TMI_PY_T_NAME, TMI_PY_T_NUMBER, TMI_PY_T_STRING,
+    TMI_PY_T_FSTRING, /* up to its first quote: the parser reads the rest */
+#define X(name, text) TMI_PY_T_##name,
+    TMI_PY_WORDS(X)
+    TMI_PY_SIGNS(X)
+#undef X
+    TMI_PY_T_COUNT
+} tmi_py_tok;
+
+#define TMI_PY_T_FIRST_WORD TMI_PY_T_FALSE
+#define TMI_PY_T_FIRST_SIGN TMI_PY_T_POW_IS
+
+static const char *const tmi_py_words[] = {
+#define X(name, text) text,
+    TMI_PY_WORDS(X)
+    TMI_PY_SIGNS(X)
+#undef X
+};
+
+typedef struct tmi_py_reader {
+    tmi_job    *job;
+    tmi_py     *py;
+    const char *src;
+    uint32_t    len, pos;      /* pos: behind the token */
+    uint32_t    at, to;        /* the token: bytes [at, to) */
+    uint8_t     tok;           /* tmi_py_tok */
+    uint8_t     bad;           /* a mistake was found, nothing more is read */
+    uint8_t     trial;         /* something else is tried if this does not fit: nothing is said */
+    uint32_t    before;        /* where the token before it ended */
+    uint32_t    indent, narrow; /* of the line: columns with tabs to 8 and with tabs of 1 */
+    uint32_t    brackets;      /* that are open: in them a line's end means nothing */
+    uint32_t    field; /* as many are open where ':' ends a field of an f-string; 0: nowhere */
+    uint32_t    loud;          /* in so many decorated functions: mistakes are reported */
+    uint32_t    resume;        /* where to go on after a mistake */
+    uint32_t    wide;          /* and at what indentation at most; TMI_NONE: any */
+    uint64_t    again;         /* bytes that were read once more after mistakes */
+    tmi_vec     stack;         /* ids of lists that are being read */
+    char       *text;          /* values of strings that are being read; as long as the source */
+    uint32_t    n_text;
+} tmi_py_reader;
+
+static char tmi_py_char(const tmi_py_reader *r, uint32_t at) {
+    return at < r->len ? r->src[at] : '\0';
+}
+
+static tmi_at tmi_py_place(uint32_t at, uint32_t to) {
+    tmi_at place = tmi_at_src(at);
+    (void)to;
+    return place;
+}
+
+static int tmi_py_is_quiet(const tmi_py_reader *r) {
+    return !r->loud || r->trial;
+}
+
+/* Nothing more is read of this statement. 1: it was reported, and help may be given. */
+static TMI_COLD int tmi_py_wrong(tmi_py_reader *r, uint32_t at, uint32_t to, int code,
+                                 const char *a, const char *b) {
+    int first = !r->bad;
+    r->bad = 1;
+    r->tok = TMI_PY_T_BAD;
+    if (first && !tmi_py_is_quiet(r)) tmi_error(r->job, tmi_py_place(at, to), code, a, b);
+    return first && !tmi_py_is_quiet(r);
+}
+
+static TMI_COLD void tmi_py_text_wrong(tmi_py_reader *r, uint32_t at, uint32_t to, const char *what,
+                                       const char *help) {
+    if (tmi_py_wrong(r, at, to, TMETAL_E_PY_TEXT, what, "")) tmi_help(r->job, NULL, help);
+}
+
+/* Where the line's end at `at` ends: LF, CR LF or CR; `at` itself where none is. */
+static uint32_t tmi_py_eol(const tmi_py_reader *r, uint32_t at) {
+    char c = tmi_py_char(r, at);
+    if (at >= r->len || (c != '\n' && c != '\r')) return at;
+    return at + 1 + (c == '\r' && tmi_py_char(r, at + 1) == '\n');
+}
+
+static uint32_t tmi_py_to_eol(const tmi_py_reader *r, uint32_t at) {
+    while (at < r->len && r->src[at] != '\n' && r->src[at] != '\r') at++;
+    return at;
+}
+
+/* What is no letter from U+0080 on: marks, arrows, signs, pictures. Python takes no more than
+ * Unicode's letters; of scripts that we do not list we take all. */
+static int tmi_py_is_letter(int32_t c) {
+    static const struct {
+        int32_t first, last;
+    } no[] = {{0x80, 0xa9}, {0xab, 0xb4}, {0xb6, 0xb6}, {0xb8, 0xb9}, {0xbb, 0xbf}, {0xd7, 0xd7},
+              {0xf7, 0xf7}, {0x2000, 0x203e}, {0x2041, 0x2053}, {0x2055, 0x2070},
+              {0x20a0, 0x20cf}, {0x2190, 0x2bff}, {0x2e00, 0x3004}, {0x3008, 0x3020},
+              {0xfe30, 0xfe32}, {0xfeff, 0xfeff}, {0xff00, 0xff0f}, {0x1f000, 0x1faff}};
+    size_t i;
+    for (i = 0; i < sizeof no / sizeof *no && c >= no[i].first; i++)
+        if (c <= no[i].last) return 0;
+    return c >= 0x80;
+}
+
+static uint32_t tmi_py_word_end(const tmi_py_reader *r, uint32_t at) {
+    uint32_t n;
+    for (; at < r->len; at += n) {
+        char c = r->src[at];
+        n = 1;
+        if (c == '_' || tmi_is_letter(c) || tmi_is_digit(c)) continue;
+        if (!((unsigned char)c & 0x80) || !tmi_py_is_letter(tmi_utf8(r->src + at, r->len - at, &n)))
+            break;
+    }
+    return at;
+}
+
+/* A character that begins nothing. */
+static TMI_COLD void tmi_py_bad_char(tmi_py_reader *r, uint32_t at) {
+    static const struct {
+        int32_t     c;
+        const char *help;
+    } rows[] = {{'?', "a choice is written a if test else b"},
+                {0xa0, "it looks like a blank but is none: write a plain one"},
+                {0xd7, "write *"},
+                {0x2013, "write -"},
+                {0x2014, "write -"},
+                {0x2018, "write '"},
+                {0x2019, "write '"},
+                {0x201c, "write \""},
+                {0x201d, "write \""},
+                {0x2026, "write ..."},
+                {0x2212, "write -"},
+                {0x2264, "write <="},
+                {0x2265, "write >="},
+                {0x2260, "write !="},
+                {0x3000, "it looks like a blank but is none: write a plain one"}};
+    uint32_t n;
+    int32_t  c = tmi_utf8(r->src + at, r->len - at, &n);
+    char     shown[16], what[64];
+    size_t   i;
+    tmi_text t;
+    memcpy(shown, r->src + at, n);
+    shown[n] = '\0';
+    if (tmi_py_is_quiet(r)) {
+        (void)tmi_py_wrong(r, at, at + n, TMETAL_E_PY_TEXT, "", "");
+        return;
+    }
+    tmi_text_init(r->job, &t);
+    if (c < 0 || tmi_is_control(c)) {
+        tmi_put_str(&t, "byte 0x");
+        tmi_put_hex(&t, (unsigned char)r->src[at], 2);
+    } else if (c < 0x80) tmi_put(&t, "character '%s'", shown);
+    else {
+        tmi_put(&t, "character '%s' (U+", shown);
+        tmi_put_hex(&t, (uint64_t)c, 4);
+        tmi_put_char(&t, ')');
+    }
+    tmi_put_str(&t, " is not part of Python");
+    memcpy(what, tmi_text_join(&t, 1), tmi_min32((uint32_t)t.len + 1, sizeof what));
+    what[sizeof what - 1] = '\0';
+    for (i = 0; i < sizeof rows / sizeof *rows && rows[i].c != c; i++) {}
+    tmi_py_text_wrong(r, at, at + n, what, i < sizeof rows / sizeof *rows ? rows[i].help : NULL);
+}
+
+/* Blanks, comments, joined lines and, in brackets, ends of lines. */
+static uint32_t tmi_py_blank(tmi_py_reader *r, uint32_t at) {
+    while (at < r->len) {
+        char c = r->src[at];
+        if (c == ' ' || c == '\t' || c == '\f') at++;
+        else if (c == '#') at = tmi_py_to_eol(r, at);
+        else if (c == '\\') {
+            uint32_t end = tmi_py_eol(r, at + 1);
+            if (end == at + 1) {
+                tmi_py_text_wrong(r, at, at + 1,
+                                  at + 1 < r->len
+                                      ? "a backslash joins lines only as the last character of one"
+                                      : "the text ends behind a backslash, which joins lines",
+                                  "remove it, or what stands behind it (often a blank)");
+                return at;
+            }
+            at = end;
+        } else if (r->brackets && tmi_py_eol(r, at) != at) at = tmi_py_eol(r, at);
+        else break;
+    }
+    return at;
+}
+
+static uint32_t tmi_py_digits(const tmi_py_reader *r, uint32_t at, uint32_t base) {
+    for (;; at++) {
+        int d = tmi_hex_digit(tmi_py_char(r, at + (tmi_py_char(r, at) == '_')));
+        if (d < 0 || (uint32_t)d >= base) return at;
+    }
+}
+
+static uint32_t tmi_py_number_base(const tmi_py_reader *r, uint32_t at) {
+    char c = tmi_py_char(r, at) == '0' ? (char)(tmi_py_char(r, at + 1) | 32) : '\0';
+    return c == 'x' ? 16 : c == 'o' ? 8 : c == 'b' ? 2 : 10;
+}
+
+static uint8_t tmi_py_word_kind(const tmi_py_reader *r, uint32_t at, uint32_t to) {
+    uint32_t i;
+    for (i = TMI_PY_T_FIRST_WORD; i < TMI_PY_T_FIRST_SIGN; i++) {
+        const char *w = tmi_py_words[i - TMI_PY_T_FIRST_WORD];
+        if (*w == r->src[at] && strlen(w) == to - at && memcmp(w, r->src + at, to - at) == 0)
+            return (uint8_t)i;
+    }
+    return TMI_PY_T_NAME;
+}
+
+static void tmi_py_lex_number(tmi_py_reader *r, uint32_t at) {
+    uint32_t base = tmi_py_number_base(r, at), end, tail;
+    int      whole = 1;
+    if (base != 10) end = tmi_py_digits(r, at + 2, base);
+    else {
+        end = tmi_py_digits(r, at, 10);
+        if (tmi_py_char(r, end) == '.') end = tmi_py_digits(r, end + 1, 10), whole = 0;
+        if ((tmi_py_char(r, end) | 32) == 'e') {
+            uint32_t sign = tmi_py_char(r, end + 1) == '+' || tmi_py_char(r, end + 1) == '-';
+            if (tmi_is_digit(tmi_py_char(r, end + 1 + sign)))
+                end = tmi_py_digits(r, end + 1 + sign, 10), whole = 0;
+        }
+        if ((tmi_py_char(r, end) | 32) == 'j') end++, whole = 0;
+    }
+    tail = tmi_py_word_end(r, end);
+    r->tok = TMI_PY_T_NUMBER;
+    r->pos = end;
+    if ((tail > end && tmi_py_word_kind(r, end, tail) == TMI_PY_T_NAME) ||
+        (base != 10 && end == at + 2))
+        tmi_py_text_wrong(r, at, tail, "this is no number",
+                          "a name cannot begin with a digit; digits are grouped as in 1_000");
+    else if (base == 10 && whole && r->src[at] == '0') {
+        while (end > at && (r->src[end - 1] == '0' || r->src[end - 1] == '_')) end--;
+        if (end > at)
+            tmi_py_text_wrong(r, at, tail, "a whole number does not begin with 0",
+                              "leave the 0 out, or write 0o for an octal number");
+    }
+}
+
+/* Letters before a quote: which of r, b, u, f there are, as bits; -1: they are a name. */
+static int tmi_py_prefix(const tmi_py_reader *r, uint32_t at, uint32_t quote) {
+    static const char letters[] = "rbuf";
+    int bits = 0;
+    if (quote - at > 2) return -1;
+    for (; at < quote; at++) {
+        const char *l = strchr(letters, r->src[at] | 32);
+        if (!l || (bits & 1 << (l - letters))) return -1;
+        bits |= 1 << (l - letters);
+    }
+    return (bits & 4 && bits != 4) || (bits & 10) == 10 ? -1 : bits;
+}
+
+static uint32_t tmi_py_quotes(const tmi_py_reader *r, uint32_t at) {
+    char c = r->src[at];
+    return tmi_py_char(r, at + 1) == c && tmi_py_char(r, at + 2) == c ? 3 : 1;
+}
+
+static void tmi_py_unclosed(tmi_py_reader *r, uint32_t at, uint32_t n) {
+    tmi_py_text_wrong(r, at, at + n,
+                      n == 3 ? "a string of three quotes begins here and is never closed"
+                             : "a string is not closed on its line",
+                      n == 3 ? "close it with the same three quotes"
+                             : "close it with the quote that it begins with, or write three quotes "
+                               "for a text of several lines");
+}
+
+static void tmi_py_lex_string(tmi_py_reader *r, uint32_t quote, int prefix) {
+    uint32_t n = tmi_py_quotes(r, quote), at = quote + n, i;
+    char     c = r->src[quote];
+    r->tok = prefix & 8 ? TMI_PY_T_FSTRING : TMI_PY_T_STRING;
+    r->pos = at;
+    if (prefix & 8) return;
+    for (;;) {
+        if (at >= r->len || (n == 1 && tmi_py_eol(r, at) != at)) {
+            tmi_py_unclosed(r, quote, n);
+            return;
+        }
+        for (i = 0; i < n && tmi_py_char(r, at + i) == c; i++) {}
+        if (i == n) break;
+        if (r->src[at] == '\\')
+            at = tmi_py_eol(r, at + 1) > at + 1 ? tmi_py_eol(r, at + 1) : at + 2;
+        else at++;
+    }
+    r->pos = at + n;
+}
+
+static void tmi_py_lex_sign(tmi_py_reader *r, uint32_t at) {
+    uint32_t i;
+    for (i = TMI_PY_T_FIRST_SIGN; i < TMI_PY_T_COUNT; i++) {
+        const char *s = tmi_py_words[i - TMI_PY_T_FIRST_WORD];
+        uint32_t    n = (uint32_t)strlen(s);
+        if (*s != r->src[at] || r->len - at < n || memcmp(s, r->src + at, n) != 0) continue;
+        if (i == TMI_PY_T_WALRUS && r->field == r->brackets && r->field)
+            i = TMI_PY_T_COLON, n = 1;
+        r->tok = (uint8_t)i;
+        r->pos = at + n;
+        if (i == TMI_PY_T_OPEN || i == TMI_PY_T_SQUARE || i == TMI_PY_T_BRACE) r->brackets++;
+        if ((i == TMI_PY_T_CLOSE || i == TMI_PY_T_SQUARE_END || i == TMI_PY_T_BRACE_END) &&
+            r->brackets)
+            r->brackets--;
+        return;
+    }
+    tmi_py_bad_char(r, at);
+}
+
+/* The next token of the line. */
+static void tmi_py_next(tmi_py_reader *r) {
+    uint32_t at, end;
+    char     c;
+    if (r->bad) return;
+    r->before = r->to;
+    r->at = at = tmi_py_blank(r, r->pos);
+    if (r->bad) return;
+    c = tmi_py_char(r, at);
+    end = tmi_py_eol(r, at);
+    if (at >= r->len || end != at) {
+        r->tok = r->brackets ? TMI_PY_T_END : TMI_PY_T_NEWLINE;
+        r->pos = end;
+        r->to = at;
+        return;
+    }
+    if (tmi_is_digit(c) || (c == '.' && tmi_is_digit(tmi_py_char(r, at + 1))))
+        tmi_py_lex_number(r, at);
+    else if (c == '"' || c == '\'') tmi_py_lex_string(r, at, 0);
+    else if ((end = tmi_py_word_end(r, at)) > at) {
+        char q = tmi_py_char(r, end);
+        int  prefix = q == '"' || q == '\'' ? tmi_py_prefix(r, at, end) : -1;
+        r->pos = end;
+        if (prefix >= 0) tmi_py_lex_string(r, end, prefix);
+        else r->tok = tmi_py_word_kind(r, at, end);
+    } else tmi_py_lex_sign(r, at);
+    r->to = r->pos;
+}
+
+/* The first token of the next line that holds any. */
+static void tmi_py_line(tmi_py_reader *r) {
+    uint32_t at = r->pos;
+    if (r->bad) return;
+    for (;; at = tmi_py_eol(r, tmi_py_to_eol(r, at))) {
+        r->indent = r->narrow = 0;
+        for (; at < r->len; at++) {
+            if (r->src[at] == ' ') r->indent++;
+            else if (r->src[at] == '\t') r->indent = (r->indent | 7) + 1;
+            else if (r->src[at] == '\f') r->indent = 0;
+            else break;
+            r->narrow = r->src[at] == '\f' ? 0 : r->narrow + 1;
+        }
+        if (at >= r->len || (r->src[at] != '#' && tmi_py_eol(r, at) == at)) break;
+    }
+    r->pos = r->to = at;
+    if (at < r->len) {
+        tmi_py_next(r);
+        return;
+    }
+    r->before = r->at = at;
+    r->tok = TMI_PY_T_END;
+    r->indent = r->narrow = 0;
+}
+
+/* -- Nodes ------------------------------------------------------------------------------- */
+
+static uint32_t tmi_py_make(tmi_py_reader *r, tmi_py_kind kind, uint32_t at, uint32_t a, uint32_t b,
+                            uint32_t c) {
+    tmi_py_node *n = (tmi_py_node *)tmi_vec_add(r->job, &r->py->node);
+    n->kind = (uint8_t)kind;
+    n->at = at;
+    n->to = r->before > at ? r->before : at;
+    n->a = a;
+    n->b = b;
+    n->c = c;
+    return r->py->node.n - 1;
+}
+
+static uint32_t tmi_py_make_op(tmi_py_reader *r, tmi_py_kind kind, uint32_t op, uint32_t at,
+                               uint32_t a, uint32_t b) {
+    uint32_t id = tmi_py_make(r, kind, at, a, b, 0);
+    TMI_PY(r->py, id)->op = (uint8_t)op;
+    return id;
+}
+
+static uint32_t tmi_py_make_text(tmi_py_reader *r, tmi_py_kind kind, uint32_t at, const char *text,
+                                 size_t len) {
+    uint32_t id = tmi_py_make(r, kind, at, 0, 0, 0);
+    TMI_PY(r->py, id)->text = tmi_intern(r->job, r->py->strings, text, len);
+    return id;
+}
+
+static uint32_t tmi_py_make_other(tmi_py_reader *r, uint32_t at, const char *what) {
+    return tmi_py_make_text(r, TMI_PY_OTHER, at, what, strlen(what));
+}
+
+static void tmi_py_push(tmi_py_reader *r, uint32_t id) {
+    tmi_todo(r->job, &r->stack, id);
+}
+
+/* What was pushed since the stack had `from` entries becomes a list; `second`: list2. */
+static void tmi_py_list(tmi_py_reader *r, uint32_t id, uint32_t from, int second) {
+    tmi_py_node *n = TMI_PY(r->py, id);
+    uint32_t     i, at = r->py->ids.n, count = r->stack.n - from;
+    for (i = from; i < r->stack.n; i++)
+        tmi_todo(r->job, &r->py->ids, *TMI_AT(&r->stack, uint32_t, i));
+    tmi_base_vec_cut(&r->stack, from);
+    if (second) n->list2 = at, n->n2 = count;
+    else n->list = at, n->n = count;
+}
+
+static uint32_t tmi_py_make_list(tmi_py_reader *r, tmi_py_kind kind, uint32_t at, uint32_t from) {
+    uint32_t id = tmi_py_make(r, kind, at, 0, 0, 0);
+    tmi_py_list(r, id, from, 0);
+    return id;
+}
+
+/* -- What was wanted ------------------------------------------------------------------------ */
+
+static const char *tmi_py_found(const tmi_py_reader *r, char out[48]) {
+    uint32_t n = r->to - r->at, i;
+    if (r->tok == TMI_PY_T_END) return "the end of the file";
+    if (r->tok == TMI_PY_T_NEWLINE) return "the end of the line";
+    if (r->tok == TMI_PY_T_STRING || r->tok == TMI_PY_T_FSTRING) return "a string";
+    for (i = 0; i < n && i < 40; i++) out[i + 1] = r->src[r->at + i];
+    while (i < n && i > 0 && ((unsigned char)out[i] & 0xc0) == 0x80) i--; /* keep UTF-8 whole */
+    if (i < n && ((unsigned char)out[i] & 0x80)) i--;
+    out[0] = out[i + 1] = '\'';
+    out[i + 2] = '\0';
+    return out;
+}
+
+/* "expected ..." at the token. */
+static TMI_COLD void tmi_py_expected(tmi_py_reader *r, const char *what, const char *help) {
+    char        text[48];
+    const char *found = tmi_py_found(r, text);
+    uint8_t     tok = r->tok;
+    char        last = r->before ? r->src[r->before - 1] : '\0';
+    if (!tmi_py_wrong(r, r->at, r->to, TMETAL_E_PY_SYNTAX, what, found)) return;
+    if (tok == TMI_PY_T_ASSIGN && !help) help = "'=' assigns a value; '==' compares two";
+    if (tok == TMI_PY_T_BANG) help = "write 'not' instead of '!'";
+    if ((tok == TMI_PY_T_AND || tok == TMI_PY_T_OR) && last == r->src[r->at])
+        help = last == '&' ? "write 'and', or one '&' between tensors"
+                           : "write 'or', or one '|' between tensors";
+    if (tok == TMI_PY_T_NEWLINE && r->before > 1 && (last == '+' || last == '-') &&
+        r->src[r->before - 2] == last)
+        help = last == '+' ? "write x += 1: there is no x++" : "write x -= 1: there is no x--";
+    tmi_help(r->job, NULL, help);
+}
+
+static int tmi_py_take(tmi_py_reader *r, tmi_py_tok tok) {
+    if (r->tok != tok) return 0;
+    tmi_py_next(r);
+    return 1;
+}
+
+static void tmi_py_want(tmi_py_reader *r, tmi_py_tok tok) {
+    char what[16];
+    const char *w = tmi_py_words[tok - TMI_PY_T_FIRST_WORD];
+    if (r->bad || tmi_py_take(r, tok)) return;
+    memcpy(what + 1, w, strlen(w));
+    what[0] = what[strlen(w) + 1] = '\'';
+    what[strlen(w) + 2] = '\0';
+    tmi_py_expected(r, what, NULL);
+}
+
+/* The end of a bracket that was opened at `open`. */
+static void tmi_py_close(tmi_py_reader *r, tmi_py_tok tok, uint32_t open) {
+    tmetal_place place;
+    char         c = r->src[open];
+    const char  *what = c == '(' ? "',' or ')'" : c == '[' ? "',' or ']'" : "',' or '}'";
+    if (r->bad || tmi_py_take(r, tok)) return;
+    tmi_py_expected(r, what, "close the bracket, or put a comma or an operator before this");
+    if (tmi_py_is_quiet(r)) return;
+    place = tmi_place_of(r->job, open + 1, NULL);
+    tmi_help(r->job,
+             tmi_format(r->job, 0, "'%c' of line %u, column %u is open", c, place.line, place.col),
+             NULL);
+}
+
+/* Deeper by one; each of these is a few functions. */
+static int tmi_py_enter(tmi_py_reader *r) {
+    if (r->job->depth < TMI_MAX_DEPTH && !r->bad) {
+        r->job->depth++;
+        return 1;
+    }
+    if (!r->bad && !tmi_py_is_quiet(r))
+        tmi_error(r->job, tmi_py_place(r->at, r->to), TMETAL_E_NESTING, TMI_MAX_DEPTH);
+    r->bad = 1;
+    r->tok = TMI_PY_T_BAD;
+    return 0;
+}
+
+static void tmi_py_leave(tmi_py_reader *r) {
+    r->job->depth--;
+}
+
+static uint32_t tmi_py_name(tmi_py_reader *r, const char *what) {
+    uint32_t id = 0;
+    if (r->tok != TMI_PY_T_NAME) {
+        if (!r->bad)
+            tmi_py_expected(r, what,
+                            r->tok >= TMI_PY_T_FIRST_WORD && r->tok < TMI_PY_T_FIRST_SIGN
+                                ? "this word belongs to Python: take another name"
+                                : NULL);
+        return 0;
+    }
+    id = tmi_py_make_text(r, TMI_PY_NAME, r->at, r->src + r->at, r->to - r->at);
+    TMI_PY(r->py, id)->to = r->to;
+    tmi_py_next(r);
+    return id;
+}
+
+/* -- Numbers and strings --------------------------------------------------------------------- */
+
+static uint32_t tmi_py_number(tmi_py_reader *r) {
+    uint32_t at = r->at, to = r->to, base = tmi_py_number_base(r, at), i, n = 0, id;
+    uint64_t v = 0, most = ~(uint64_t)0;
+    char    *s = r->text + r->n_text;
+    int      whole = 1, wide = 0;
+    for (i = at; i < to; i++)
+        if (r->src[i] != '_') s[n++] = r->src[i];
+    for (i = base == 10 ? 0 : 2; i < n; i++) {
+        int d = tmi_hex_digit(s[i]);
+        if (d < 0 || (uint32_t)d >= base) whole = 0;
+        else if (v > (most - (uint32_t)d) / base) wide = 1;
+        else v = v * base + (uint32_t)d;
+    }
+    tmi_py_next(r);
+    if ((s[n - 1] | 32) == 'j' && base == 10)
+        return tmi_py_make_other(r, at, "an imaginary number");
+    if (whole && wide) return tmi_py_make_other(r, at, "an integer of more than 64 bits");
+    id = tmi_py_make(r, whole ? TMI_PY_INT : TMI_PY_FLOAT, at, 0, 0, 0);
+    if (whole) TMI_PY(r->py, id)->v.i = v;
+    else {
+        uint64_t bits = tmi_decimal_bits(&tmi_float_formats[TMI_F_F64], s, n, 0);
+        memcpy(&TMI_PY(r->py, id)->v.f, &bits, sizeof bits);
+    }
+    return id;
+}
+
+static void tmi_py_put(tmi_py_reader *r, uint32_t byte) {
+    r->text[r->n_text++] = (char)(unsigned char)byte;
+}
+
+static void tmi_py_put_char(tmi_py_reader *r, uint32_t c) {
+    uint32_t more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    if (!more) tmi_py_put(r, c);
+    else tmi_py_put(r, (0xff00u >> (more + 1) & 0xff) | c >> 6 * more);
+    while (more) tmi_py_put(r, 0x80 | (c >> 6 * --more & 63));
+}
+
+/* The character of a literal at p; gives where the next begins. */
+static uint32_t tmi_py_copy(tmi_py_reader *r, uint32_t p) {
+    uint32_t end = tmi_py_eol(r, p);
+    tmi_py_put(r, end > p ? '\n' : (unsigned char)r->src[p]);
+    return end > p ? end : p + 1;
+}
+
+/* What stands at p, behind a backslash. */
+static uint32_t tmi_py_escape(tmi_py_reader *r, uint32_t p, int bytes) {
+    static const char names[] = "\\'\"abfnrtv", values[] = "\\'\"\a\b\f\n\r\t\v";
+    char        c = tmi_py_char(r, p);
+    const char *known = c ? strchr(names, c) : NULL;
+    uint32_t    n = c == 'x' ? 2 : c == 'u' && !bytes ? 4 : c == 'U' && !bytes ? 8 : 0, v = 0, i;
+    if (tmi_py_eol(r, p) != p) return tmi_py_eol(r, p);
+    if (known) {
+        tmi_py_put(r, (unsigned char)values[known - names]);
+        return p + 1;
+    }
+    if (c >= '0' && c <= '7') {
+        for (i = 0; i < 3 && tmi_py_char(r, p) >= '0' && tmi_py_char(r, p) <= '7'; i++, p++)
+            v = v * 8 + (uint32_t)(r->src[p] - '0');
+    } else if (n) {
+        for (i = 0; i < n; i++) {
+            int d = tmi_hex_digit(tmi_py_char(r, p + 1 + i));
+            if (d < 0 || v > 0x10ffffu) break;
+            v = v * 16 + (uint32_t)d;
+        }
+        if (i < n || v > 0x10ffffu) {
+            tmi_py_text_wrong(r, p - 1, p + 1 + i, "this escape is not complete, or no character",
+                              "\\x wants two hexadecimal digits, \\u four, \\U eight");
+            return p + 1;
+        }
+        p += 1 + n;
+    } else { /* none: both characters stand for themselves */
+        tmi_py_put(r, '\\');
+        return p;
+    }
+    if (bytes) tmi_py_put(r, v & 255);
+    else tmi_py_put_char(r, v);
+    return p;
+}
+
+static void tmi_py_plain_string(tmi_py_reader *r, uint32_t quote, int prefix) {
+    uint32_t n = tmi_py_quotes(r, quote), p = quote + n, end = r->to - n;
+    while (p < end && !r->bad) {
+        if (r->src[p] == '\\' && !(prefix & 1)) p = tmi_py_escape(r, p + 1, prefix & 2);
+        else p = tmi_py_copy(r, p);
+    }
+}
+
+/* What was put since `base` becomes a STRING on the stack. */
+static void tmi_py_flush(tmi_py_reader *r, uint32_t at, uint32_t base) {
+    if (r->n_text > base)
+        tmi_py_push(r, tmi_py_make_text(r, TMI_PY_STRING, at, r->text + base, r->n_text - base));
+    r->n_text = base;
+}
+
+static uint32_t tmi_py_exprs(tmi_py_reader *r);
+static void     tmi_py_field(tmi_py_reader *r, uint32_t quote, int raw, uint32_t base);
+
+/* Of an f-string from r->pos on, or of a format in one: up to what ends it. */
+static void tmi_py_pieces(tmi_py_reader *r, uint32_t quote, int raw, uint32_t base, int format) {
+    uint32_t n = tmi_py_quotes(r, quote), i;
+    char     q = r->src[quote], c;
+    while (!r->bad) {
+        c = tmi_py_char(r, r->pos);
+        for (i = 0; i < n && tmi_py_char(r, r->pos + i) == q; i++) {}
+        if (r->pos >= r->len || (n == 1 && tmi_py_eol(r, r->pos) != r->pos) || (i == n && format)) {
+            tmi_py_unclosed(r, quote, n);
+            return;
+        }
+        if (i == n) {
+            r->pos += n;
+            return;
+        }
+        if (c == '\\' && raw) {
+            r->pos = tmi_py_copy(r, r->pos);
+            if (r->pos < r->len && (r->src[r->pos] == q || r->src[r->pos] == '\\'))
+                r->pos = tmi_py_copy(r, r->pos);
+        } else if (c == '\\' && tmi_py_char(r, r->pos + 1) == 'N' &&
+                   tmi_py_char(r, r->pos + 2) == '{') {
+            for (i = 0; i < 3; i++) r->pos = tmi_py_copy(r, r->pos);
+        } else if (c == '\\') r->pos = tmi_py_escape(r, r->pos + 1, 0);
+        else if (!format && (c == '{' || c == '}') && tmi_py_char(r, r->pos + 1) == c)
+            tmi_py_put(r, (unsigned char)c), r->pos += 2;
+        else if (c == '{') tmi_py_field(r, quote, raw, base);
+        else if (c == '}' && format) return;
+        else if (c == '}')
+            tmi_py_text_wrong(r, r->pos, r->pos + 1, "a single '}' in an f-string",
+                              "write '}}' for the character");
+        else r->pos = tmi_py_copy(r, r->pos);
+    }
+}
+
+/* field ::= '{' exprs ['='] ['!' ('s' | 'r' | 'a')] [':' format] '}'. Depth: TMI_MAX_DEPTH, by
+ * tmi_py_enter. */
+static void tmi_py_field(tmi_py_reader *r, uint32_t quote, int raw, uint32_t base) {
+    uint32_t at = r->pos, outer = r->field, value, format = 0, shown = 0, how = 0, id;
+    if (!tmi_py_enter(r)) return;
+    r->pos = r->to = at + 1;
+    r->field = ++r->brackets;
+    tmi_py_next(r);
+    value = tmi_py_exprs(r);
+    if (tmi_py_take(r, TMI_PY_T_ASSIGN)) shown = r->at;
+    if (tmi_py_take(r, TMI_PY_T_BANG)) {
+        how = (unsigned char)tmi_py_char(r, r->at);
+        if (r->tok != TMI_PY_T_NAME || r->to - r->at != 1 || !strchr("sra", (int)how))
+            tmi_py_expected(r, "'s', 'r' or 'a'", "!r prints a value as repr() does");
+        tmi_py_next(r);
+    }
+    if (r->tok == TMI_PY_T_COLON) {
+        uint32_t from = r->stack.n, text = r->n_text, start = r->to;
+        r->pos = start;
+        tmi_py_pieces(r, quote, raw, text, 1);
+        r->before = r->pos;
+        tmi_py_flush(r, start, text);
+        format = tmi_py_make_list(r, TMI_PY_FSTRING, start, from);
+        r->brackets--;
+        r->pos++;
+    } else if (r->tok != TMI_PY_T_BRACE_END && !r->bad)
+        tmi_py_expected(r, "'}'", "write '{{' for the character");
+    tmi_py_leave(r);
+    if (r->bad) return;
+    r->field = outer;
+    r->before = r->pos;
+    if (shown) {
+        uint32_t i;
+        for (i = at + 1; i < shown;) i = tmi_py_copy(r, i);
+        if (!how && !format) how = 'r';
+    }
+    tmi_py_flush(r, at, base);
+    id = tmi_py_make_op(r, TMI_PY_FIELD, how, at, value, format);
+    tmi_py_push(r, id);
+}
+
+/* strings ::= (string | f-string)+ */
+static uint32_t tmi_py_strings(tmi_py_reader *r) {
+    uint32_t at = r->at, from = r->stack.n, base = r->n_text, id;
+    int      kinds = 0; /* 1 plain, 2 bytes, 4 with fields */
+    while (r->tok == TMI_PY_T_STRING || r->tok == TMI_PY_T_FSTRING) {
+        uint32_t quote = r->at;
+        int      prefix;
+        while (r->src[quote] != '"' && r->src[quote] != '\'') quote++;
+        prefix = tmi_py_prefix(r, r->at, quote);
+        kinds |= prefix & 8 ? 4 : prefix & 2 ? 2 : 1;
+        if ((kinds & 2) && (kinds & 5)) {
+            tmi_py_text_wrong(r, at, r->to, "bytes and text stand side by side",
+                              "neighbouring strings are one: give both a b, or none");
+            break;
+        }
+        if (prefix & 8) {
+            uint32_t brackets = r->brackets;
+            tmi_py_pieces(r, quote, prefix & 1, base, 0);
+            r->brackets = brackets;
+            r->to = r->pos;
+        } else tmi_py_plain_string(r, quote, prefix);
+        tmi_py_next(r);
+    }
+    if (r->bad) return 0;
+    if (kinds & 4) {
+        tmi_py_flush(r, at, base);
+        return tmi_py_make_list(r, TMI_PY_FSTRING, at, from);
+    }
+    id = tmi_py_make_text(r, kinds & 2 ? TMI_PY_BYTES : TMI_PY_STRING, at, r->text + base,
+                          r->n_text - base);
+    r->n_text = base;
+    return id;
+}
+
+/* -- Expressions ----------------------------------------------------------------------------- */
+
+static uint32_t tmi_py_expr(tmi_py_reader *r);
+static uint32_t tmi_py_binary(tmi_py_reader *r, uint32_t least);
+static void     tmi_py_params(tmi_py_reader *r, tmi_py_tok close, int annotated);
+
+static int tmi_py_begins_expr(const tmi_py_reader *r) {
+    switch (r->tok) {
+    case TMI_PY_T_NAME: case TMI_PY_T_NUMBER: case TMI_PY_T_STRING: case TMI_PY_T_FSTRING:
+    case TMI_PY_T_FALSE: case TMI_PY_T_NONE: case TMI_PY_T_TRUE: case TMI_PY_T_AWAIT:
+    case TMI_PY_T_LAMBDA: case TMI_PY_T_NOT: case TMI_PY_T_DOTS: case TMI_PY_T_ADD:
+    case TMI_PY_T_SUB: case TMI_PY_T_INVERT: case TMI_PY_T_OPEN: case TMI_PY_T_SQUARE:
+    case TMI_PY_T_BRACE: case TMI_PY_T_MUL: return 1;
+    default: return 0;
+    }
+}
+
+/* named ::= expr [':=' expr] */
+static uint32_t tmi_py_named(tmi_py_reader *r) {
+    uint32_t at = r->at, a = tmi_py_expr(r), b;
+    if (r->tok != TMI_PY_T_WALRUS) return a;
+    if (TMI_PY(r->py, a)->kind != TMI_PY_NAME)
+        tmi_py_text_wrong(r, at, r->to, "':=' wants a name before it", NULL);
+    tmi_py_next(r);
+    b = tmi_py_expr(r);
+    return tmi_py_make(r, TMI_PY_WALRUS, at, a, b, 0);
+}
+
+/* starred ::= '*' bit-or | named */
+static uint32_t tmi_py_starred(tmi_py_reader *r) {
+    uint32_t at = r->at, a;
+    if (!tmi_py_take(r, TMI_PY_T_MUL)) return tmi_py_named(r);
+    a = tmi_py_binary(r, 5);
+    return tmi_py_make(r, TMI_PY_STARRED, at, a, 0, 0);
+}
+
+/* item (',' item)* [','], where `a` is the first item: a TUPLE, or the item alone. */
+static uint32_t tmi_py_tuple(tmi_py_reader *r, uint32_t at, uint32_t a,
+                             uint32_t (*item)(tmi_py_reader *), int slices) {
+    uint32_t from = r->stack.n;
+    if (r->tok != TMI_PY_T_COMMA) return a;
+    tmi_py_push(r, a);
+    while (tmi_py_take(r, TMI_PY_T_COMMA) &&
+           (tmi_py_begins_expr(r) || (slices && r->tok == TMI_PY_T_COLON)))
+        tmi_py_push(r, item(r));
+    return tmi_py_make_list(r, TMI_PY_TUPLE, at, from);
+}
+
+/* yield ::= 'yield' ['from' expr | exprs] */
+static uint32_t tmi_py_yield(tmi_py_reader *r) {
+    uint32_t at = r->at, a = 0, from;
+    tmi_py_next(r);
+    from = (uint32_t)tmi_py_take(r, TMI_PY_T_FROM);
+    if (from || tmi_py_begins_expr(r)) a = from ? tmi_py_expr(r) : tmi_py_exprs(r);
+    return tmi_py_make_op(r, TMI_PY_YIELD, from, at, a, 0);
+}
+
+/* exprs ::= yield | starred (',' starred)* [','] */
+static uint32_t tmi_py_exprs(tmi_py_reader *r) {
+    uint32_t at = r->at, a;
+    if (r->tok == TMI_PY_T_YIELD) return tmi_py_yield(r);
+    a = tmi_py_starred(r);
+    return tmi_py_tuple(r, at, a, tmi_py_starred, 0);
+}
+
+/* target ::= ['*'] bit-or */
+static uint32_t tmi_py_target(tmi_py_reader *r) {
+    uint32_t at = r->at, a;
+    int      star = tmi_py_take(r, TMI_PY_T_MUL);
+    a = tmi_py_binary(r, 5);
+    return star ? tmi_py_make(r, TMI_PY_STARRED, at, a, 0, 0) : a;
+}
+
+/* A bare tuple in a target ends at `in` or '='. */
+static uint32_t tmi_py_targets(tmi_py_reader *r) {
+    uint32_t at = r->at, a = tmi_py_target(r);
+    return tmi_py_tuple(r, at, a, tmi_py_target, 0);
+}
+
+/* comp-for ::= (['async'] 'for' targets 'in' or-test ('if' or-test)*)+, pushed */
+static void tmi_py_comp_for(tmi_py_reader *r) {
+    while (r->tok == TMI_PY_T_FOR || r->tok == TMI_PY_T_ASYNC) {
+        uint32_t at = r->at, async = (uint32_t)tmi_py_take(r, TMI_PY_T_ASYNC), a, b, id, from;
+        tmi_py_want(r, TMI_PY_T_FOR);
+        a = tmi_py_targets(r);
+        tmi_py_want(r, TMI_PY_T_IN);
+        b = tmi_py_binary(r, 1);
+        from = r->stack.n;
+        while (tmi_py_take(r, TMI_PY_T_IF)) tmi_py_push(r, tmi_py_binary(r, 1));
+        id = tmi_py_make_op(r, TMI_PY_COMPFOR, async, at, a, b);
+        tmi_py_list(r, id, from, 0);
+        tmi_py_push(r, id);
+    }
+}
+
+static int tmi_py_is_comp(const tmi_py_reader *r) {
+    return r->tok == TMI_PY_T_FOR || r->tok == TMI_PY_T_ASYNC;
+}
+
+/* A comprehension that began at `at`, with an element or a key and a value; `what`: NULL is a list's.
+ * Its end is the caller's. */
+static uint32_t tmi_py_comp(tmi_py_reader *r, uint32_t at, const char *what, uint32_t a,
+                            uint32_t b) {
+    uint32_t from = r->stack.n, id;
+    tmi_py_comp_for(r);
+    id = what ? tmi_py_make_text(r, TMI_PY_OTHERCOMP, at, what, strlen(what))
+              : tmi_py_make(r, TMI_PY_LISTCOMP, at, 0, 0, 0);
+    TMI_PY(r->py, id)->a = a;
+    TMI_PY(r->py, id)->b = b;
+    tmi_py_list(r, id, from, 0);
+    return id;
+}
+
+/* '(' ')' | '(' yield ')' | '(' starred comp-for ')' | '(' starred (',' starred)* [','] ')' */
+static uint32_t tmi_py_parens(tmi_py_reader *r) {
+    uint32_t at = r->at, a = 0, from = r->stack.n;
+    int      tuple = 0;
+    tmi_py_next(r);
+    if (r->tok == TMI_PY_T_CLOSE) tuple = 1;
+    else if (r->tok == TMI_PY_T_YIELD) a = tmi_py_yield(r);
+    else {
+        a = tmi_py_starred(r);
+        if (tmi_py_is_comp(r)) a = tmi_py_comp(r, at, "a generator expression", a, 0);
+        else if (r->tok == TMI_PY_T_COMMA) {
+            tuple = 1;
+            tmi_py_push(r, a);
+            while (tmi_py_take(r, TMI_PY_T_COMMA) && r->tok != TMI_PY_T_CLOSE)
+                tmi_py_push(r, tmi_py_starred(r));
+        }
+    }
+    tmi_py_close(r, TMI_PY_T_CLOSE, at);
+    if (r->bad) return 0;
+    if (tuple) return tmi_py_make_list(r, TMI_PY_TUPLE, at, from);
+    if (TMI_PY(r->py, a)->kind == TMI_PY_OTHERCOMP && TMI_PY(r->py, a)->at == at)
+        TMI_PY(r->py, a)->to = r->before;
+    return a;
+}
+
+static uint32_t tmi_py_square(tmi_py_reader *r) {
+    uint32_t at = r->at, from = r->stack.n, a, id;
+    tmi_py_next(r);
+    while (r->tok != TMI_PY_T_SQUARE_END && !r->bad) {
+        a = tmi_py_starred(r);
+        if (tmi_py_is_comp(r) && r->stack.n == from) {
+            id = tmi_py_comp(r, at, NULL, a, 0);
+            tmi_py_close(r, TMI_PY_T_SQUARE_END, at);
+            TMI_PY(r->py, id)->to = r->before;
+            return id;
+        }
+        tmi_py_push(r, a);
+        if (!tmi_py_take(r, TMI_PY_T_COMMA)) break;
+    }
+    tmi_py_close(r, TMI_PY_T_SQUARE_END, at);
+    return tmi_py_make_list(r, TMI_PY_LIST, at, from);
+}
+
+/* A dict or a set. */
+static uint32_t tmi_py_brace(tmi_py_reader *r) {
+    uint32_t at = r->at, from = r->stack.n, key, value, id;
+    int      set = 0;
+    tmi_py_next(r);
+    while (r->tok != TMI_PY_T_BRACE_END && !r->bad) {
+        key = value = 0;
+        if (!set && tmi_py_take(r, TMI_PY_T_POW)) value = tmi_py_binary(r, 5);
+        else {
+            key = tmi_py_starred(r);
+            if (r->stack.n == from && r->tok != TMI_PY_T_COLON) set = 1;
+            if (!set) {
+                tmi_py_want(r, TMI_PY_T_COLON);
+                value = tmi_py_expr(r);
+            }
+        }
+        if (tmi_py_is_comp(r) && r->stack.n == from) {
+            id = tmi_py_comp(r, at, set ? "a set comprehension" : "a dict comprehension", key,
+                             value);
+            tmi_py_close(r, TMI_PY_T_BRACE_END, at);
+            TMI_PY(r->py, id)->to = r->before;
+            return id;
+        }
+        tmi_py_push(r, key);
+        if (!set) tmi_py_push(r, value);
+        if (!tmi_py_take(r, TMI_PY_T_COMMA)) break;
+    }
+    tmi_py_close(r, TMI_PY_T_BRACE_END, at);
+    return tmi_py_make_list(r, set ? TMI_PY_SET : TMI_PY_DICT, at, from);
+}
+
+static uint32_t tmi_py_word_node(tmi_py_reader *r, tmi_py_kind kind) {
+    uint32_t at = r->at;
+    tmi_py_next(r);
+    return tmi_py_make(r, kind, at, 0, 0, 0);
+}
+
+static uint32_t tmi_py_atom(tmi_py_reader *r) {
+    switch (r->tok) {
+    case TMI_PY_T_NAME: return tmi_py_name(r, "a name");
+    case TMI_PY_T_NUMBER: return tmi_py_number(r);
+    case TMI_PY_T_STRING:
+    case TMI_PY_T_FSTRING: return tmi_py_strings(r);
+    case TMI_PY_T_TRUE: return tmi_py_word_node(r, TMI_PY_TRUE);
+    case TMI_PY_T_FALSE: return tmi_py_word_node(r, TMI_PY_FALSE);
+    case TMI_PY_T_NONE: return tmi_py_word_node(r, TMI_PY_NONE);
+    case TMI_PY_T_DOTS: return tmi_py_word_node(r, TMI_PY_ELLIPSIS);
+    case TMI_PY_T_OPEN: return tmi_py_parens(r);
+    case TMI_PY_T_SQUARE: return tmi_py_square(r);
+    case TMI_PY_T_BRACE: return tmi_py_brace(r);
+    case TMI_PY_T_BAD: return 0;
+    case TMI_PY_T_NOT:
+        tmi_py_expected(r, "an expression", "put brackets around (not ...)");
+        return 0;
+    default: tmi_py_expected(r, "an expression", NULL); return 0;
+    }
+}
+
+/* argument ::= '*' expr | '**' expr | name '=' expr | named [comp-for] */
+static uint32_t tmi_py_argument(tmi_py_reader *r, uint32_t open) {
+    uint32_t at = r->at, a, b, id;
+    if (tmi_py_take(r, TMI_PY_T_MUL)) {
+        a = tmi_py_expr(r);
+        return tmi_py_make(r, TMI_PY_STARRED, at, a, 0, 0);
+    }
+    if (tmi_py_take(r, TMI_PY_T_POW)) {
+        a = tmi_py_expr(r);
+        return tmi_py_make(r, TMI_PY_DOUBLESTAR, at, a, 0, 0);
+    }
+    a = tmi_py_named(r);
+    if (tmi_py_is_comp(r)) return tmi_py_comp(r, open, "a generator expression", a, 0);
+    if (r->tok != TMI_PY_T_ASSIGN || TMI_PY(r->py, a)->kind != TMI_PY_NAME) return a;
+    tmi_py_next(r);
+    b = tmi_py_expr(r);
+    id = tmi_py_make(r, TMI_PY_KEYWORD, at, b, 0, 0);
+    TMI_PY(r->py, id)->text = TMI_PY(r->py, a)->text;
+    return id;
+}
+
+/* arguments ::= '(' [argument (',' argument)* [',']] ')', pushed */
+static void tmi_py_arguments(tmi_py_reader *r) {
+    uint32_t open = r->at;
+    tmi_py_next(r);
+    while (r->tok != TMI_PY_T_CLOSE && !r->bad) {
+        tmi_py_push(r, tmi_py_argument(r, open));
+        if (!tmi_py_take(r, TMI_PY_T_COMMA)) break;
+    }
+    tmi_py_close(r, TMI_PY_T_CLOSE, open);
+}
+
+/* slice ::= starred | [expr] ':' [expr] [':' [expr]] */
+static uint32_t tmi_py_slice(tmi_py_reader *r) {
+    uint32_t at = r->at, part[3] = {0, 0, 0}, i;
+    if (r->tok != TMI_PY_T_COLON) part[0] = tmi_py_starred(r);
+    if (r->tok != TMI_PY_T_COLON) return part[0];
+    for (i = 1; i < 3 && tmi_py_take(r, TMI_PY_T_COLON); i++)
+        if (tmi_py_begins_expr(r)) part[i] = tmi_py_expr(r);
+    return tmi_py_make(r, TMI_PY_SLICE, at, part[0], part[1], part[2]);
+}
+
+/* primary ::= atom ('.' name | arguments | '[' slices ']')*. Depth: TMI_MAX_DEPTH, by
+ * tmi_py_enter. */
+static uint32_t tmi_py_primary(tmi_py_reader *r) {
+    uint32_t at = r->at, a, b, id, from, open;
+    if (!tmi_py_enter(r)) return 0;
+    a = tmi_py_atom(r);
+    while (!r->bad) {
+        open = r->at;
+        from = r->stack.n;
+        if (tmi_py_take(r, TMI_PY_T_DOT)) {
+            b = tmi_py_name(r, "a name behind '.'");
+            if (r->bad) break;
+            id = tmi_py_make(r, TMI_PY_ATTRIBUTE, at, a, 0, 0);
+            TMI_PY(r->py, id)->text = TMI_PY(r->py, b)->text;
+        } else if (r->tok == TMI_PY_T_OPEN) {
+            tmi_py_arguments(r);
+            id = tmi_py_make(r, TMI_PY_CALL, at, a, 0, 0);
+            tmi_py_list(r, id, from, 0);
+        } else if (tmi_py_take(r, TMI_PY_T_SQUARE)) {
+            uint32_t start = r->at;
+            b = tmi_py_slice(r);
+            b = tmi_py_tuple(r, start, b, tmi_py_slice, 1);
+            tmi_py_close(r, TMI_PY_T_SQUARE_END, open);
+            id = tmi_py_make(r, TMI_PY_SUBSCRIPT, at, a, b, 0);
+        } else break;
+        a = id;
+    }
+    tmi_py_leave(r);
+    return a;
+}
+
+/* unary ::= ('-' | '+' | '~') unary | ['await'] primary ['**' unary]. Depth: TMI_MAX_DEPTH, by
+ * tmi_py_enter. */
+static uint32_t tmi_py_unary(tmi_py_reader *r) {
+    uint32_t at = r->at, a, b,
+             op = r->tok == TMI_PY_T_SUB   ? TMI_PY_NEG
+        : r->tok == TMI_PY_T_ADD           ? TMI_PY_POS
+        : r->tok == TMI_PY_T_INVERT        ? TMI_PY_INVERT
+                                           : TMI_PY_NO_OP;
+    int      waits = !op && tmi_py_take(r, TMI_PY_T_AWAIT);
+    a = op ? 0 : tmi_py_primary(r);
+    if (waits) a = tmi_py_make(r, TMI_PY_AWAIT, at, a, 0, 0);
+    if ((!op && r->tok != TMI_PY_T_POW) || !tmi_py_enter(r)) return a;
+    tmi_py_next(r);
+    b = tmi_py_unary(r);
+    a = op ? tmi_py_make_op(r, TMI_PY_UNARY, op, at, b, 0)
+           : tmi_py_make_op(r, TMI_PY_BINOP, TMI_PY_POW, at, a, b);
+    tmi_py_leave(r);
+    return a;
+}
+
+static const uint8_t tmi_py_binds[] = {
+    0,
+#define X(name, text, binds) binds,
+    TMI_PY_OPS(X)
+#undef X
+};
+
+/* The operator between two operands that the token is. */
+static uint32_t tmi_py_infix(const tmi_py_reader *r) {
+    switch (r->tok) {
+    case TMI_PY_T_BOR: return TMI_PY_BOR;
+    case TMI_PY_T_BAND: return TMI_PY_BAND;
+    case TMI_PY_T_NOT: return TMI_PY_NOTIN;
+    case TMI_PY_T_IN: return TMI_PY_IN;
+    case TMI_PY_T_IS: return TMI_PY_IS;
+    case TMI_PY_T_EQ: return TMI_PY_EQ;
+    case TMI_PY_T_NE: return TMI_PY_NE;
+    case TMI_PY_T_LT: return TMI_PY_LT;
+    case TMI_PY_T_LE: return TMI_PY_LE;
+    case TMI_PY_T_GT: return TMI_PY_GT;
+    case TMI_PY_T_GE: return TMI_PY_GE;
+    case TMI_PY_T_OR: return TMI_PY_OR;
+    case TMI_PY_T_XOR: return TMI_PY_XOR;
+    case TMI_PY_T_AND: return TMI_PY_AND;
+    case TMI_PY_T_SHL: return TMI_PY_SHL;
+    case TMI_PY_T_SHR: return TMI_PY_SHR;
+    case TMI_PY_T_ADD: return TMI_PY_ADD;
+    case TMI_PY_T_SUB: return TMI_PY_SUB;
+    case TMI_PY_T_MUL: return TMI_PY_MUL;
+    case TMI_PY_T_DIV: return TMI_PY_DIV;
+    case TMI_PY_T_FLOORDIV: return TMI_PY_FLOORDIV;
+    case TMI_PY_T_MOD: return TMI_PY_MOD;
+    case TMI_PY_T_MATMUL: return TMI_PY_MATMUL;
+    default: return TMI_PY_NO_OP;
+    }
+}
+
+/* a < b <= c, with `a` read: one node, as it is one question. */
+static uint32_t tmi_py_compare(tmi_py_reader *r, uint32_t at, uint32_t a) {
+    uint32_t from = r->stack.n, op, start, b, id;
+    while (tmi_py_binds[op = tmi_py_infix(r)] == 4) {
+        start = r->at;
+        tmi_py_next(r);
+        if (op == TMI_PY_NOTIN) tmi_py_want(r, TMI_PY_T_IN);
+        if (op == TMI_PY_IS && tmi_py_take(r, TMI_PY_T_NOT)) op = TMI_PY_ISNOT;
+        b = tmi_py_binary(r, 5);
+        tmi_py_push(r, tmi_py_make_op(r, TMI_PY_CMP, op, start, b, 0));
+    }
+    id = tmi_py_make(r, TMI_PY_COMPARE, at, a, 0, 0);
+    tmi_py_list(r, id, from, 0);
+    return id;
+}
+
+/* Operands and operators that bind as tightly as `least` or tighter, by precedence climbing. Depth:
+ * TMI_MAX_DEPTH, by tmi_py_enter, and at most ten more, one for each precedence. */
+static uint32_t tmi_py_binary(tmi_py_reader *r, uint32_t least) {
+    uint32_t at = r->at, a, b, op, id, from;
+    if (least <= 3 && r->tok == TMI_PY_T_NOT) {
+        if (!tmi_py_enter(r)) return 0;
+        tmi_py_next(r);
+        a = tmi_py_binary(r, 3);
+        a = tmi_py_make_op(r, TMI_PY_UNARY, TMI_PY_NOT, at, a, 0);
+        tmi_py_leave(r);
+    } else a = tmi_py_unary(r);
+    while ((op = tmi_py_infix(r)) != TMI_PY_NO_OP && tmi_py_binds[op] >= least) {
+        if (tmi_py_binds[op] == 4) a = tmi_py_compare(r, at, a);
+        else if (op == TMI_PY_BAND || op == TMI_PY_BOR) {
+            from = r->stack.n;
+            tmi_py_push(r, a);
+            while (tmi_py_infix(r) == op) {
+                tmi_py_next(r);
+                tmi_py_push(r, tmi_py_binary(r, tmi_py_binds[op] + 1u));
+            }
+            id = tmi_py_make_list(r, TMI_PY_BOOLOP, at, from);
+            TMI_PY(r->py, id)->op = (uint8_t)op;
+            a = id;
+        } else {
+            tmi_py_next(r);
+            b = tmi_py_binary(r, tmi_py_binds[op] + 1u);
+            a = tmi_py_make_op(r, TMI_PY_BINOP, op, at, a, b);
+        }
+    }
+    return a;
+}
+
+/* expr ::= 'lambda' params ':' expr | or-test ['if' or-test 'else' expr]. Depth: TMI_MAX_DEPTH, by
+ * tmi_py_enter. */
+static uint32_t tmi_py_expr(tmi_py_reader *r) {
+    uint32_t at = r->at, a = 0, b, c, from = r->stack.n;
+    int      lambda = tmi_py_take(r, TMI_PY_T_LAMBDA);
+    if (!lambda) {
+        a = tmi_py_binary(r, 1);
+        if (!tmi_py_take(r, TMI_PY_T_IF)) return a;
+    }
+    if (!tmi_py_enter(r)) return 0;
+    if (lambda) {
+        tmi_py_params(r, TMI_PY_T_COLON, 0);
+        tmi_py_want(r, TMI_PY_T_COLON);
+        b = tmi_py_expr(r);
+        a = tmi_py_make(r, TMI_PY_LAMBDA, at, b, 0, 0);
+        tmi_py_list(r, a, from, 0);
+    } else {
+        b = tmi_py_binary(r, 1);
+        if (r->tok != TMI_PY_T_ELSE && !r->bad)
+            tmi_py_expected(r, "'else'", "a choice is written a if test else b");
+        tmi_py_next(r);
+        c = tmi_py_expr(r);
+        a = tmi_py_make(r, TMI_PY_IFEXP, at, b, a, c);
+    }
+    tmi_py_leave(r);
+    return a;
+}
+
+/* params ::= [param (',' param)* [',']], pushed
+ * param ::= '/' | '*' | ['*' | '**'] name [':' expr] ['=' expr] */
+static void tmi_py_params(tmi_py_reader *r, tmi_py_tok close, int annotated) {
+    uint32_t from = r->stack.n, i, id, a, b, name, how, at;
+    int      keywords = 0;
+    while (r->tok != close && !r->bad) {
+        at = r->at;
+        how = keywords ? TMI_PY_KEYWORD_ONLY : TMI_PY_PLAIN;
+        a = b = 0;
+        if (tmi_py_take(r, TMI_PY_T_DIV)) {
+            for (i = from; i < r->stack.n; i++)
+                TMI_PY(r->py, *TMI_AT(&r->stack, uint32_t, i))->op = TMI_PY_POSITIONAL_ONLY;
+            if (!tmi_py_take(r, TMI_PY_T_COMMA)) break;
+            continue;
+        }
+        if (tmi_py_take(r, TMI_PY_T_MUL)) {
+            keywords = 1;
+            how = TMI_PY_ARGS;
+            if (tmi_py_take(r, TMI_PY_T_COMMA)) continue;
+        } else if (tmi_py_take(r, TMI_PY_T_POW)) how = TMI_PY_KWARGS;
+        name = tmi_py_name(r, "the name of a parameter");
+        if (annotated && tmi_py_take(r, TMI_PY_T_COLON)) a = tmi_py_starred(r);
+        if (tmi_py_take(r, TMI_PY_T_ASSIGN)) b = tmi_py_expr(r);
+        if (r->bad) break;
+        id = tmi_py_make_op(r, TMI_PY_PARAM, how, at, a, b);
+        TMI_PY(r->py, id)->text = TMI_PY(r->py, name)->text;
+        tmi_py_push(r, id);
+        if (!tmi_py_take(r, TMI_PY_T_COMMA)) break;
+    }
+}
+
+/* -- Statements ------------------------------------------------------------------------------ */
+
+static void tmi_py_statement(tmi_py_reader *r);
+
+/* What may stand before '=': names, what is indexed or selected, and lists of these. Depth:
+ * TMI_MAX_DEPTH, that of the brackets. */
+static void tmi_py_may_assign(tmi_py_reader *r, uint32_t id) {
+    const tmi_py_node *n = TMI_PY(r->py, id);
+    uint32_t           i;
+    const char        *what = NULL;
+    if (r->bad) return;
+    switch (n->kind) {
+    case TMI_PY_NAME: case TMI_PY_ATTRIBUTE: case TMI_PY_SUBSCRIPT: return;
+    case TMI_PY_STARRED: tmi_py_may_assign(r, n->a); return;
+    case TMI_PY_TUPLE: case TMI_PY_LIST:
+        for (i = 0; i < n->n; i++) tmi_py_may_assign(r, TMI_PY_ID(r->py, n->list + i));
+        return;
+    case TMI_PY_CALL: what = "nothing can be assigned to a call"; break;
+    case TMI_PY_COMPARE: what = "nothing can be assigned to a comparison"; break;
+    default: what = "nothing can be assigned to this expression"; break;
+    }
+    tmi_py_text_wrong(r, n->at, n->to, what, "'=' assigns a value to a name; '==' compares two");
+}
+
+/* assignment ::= exprs (('=' exprs)* | aug exprs | ':' expr ['=' exprs]) */
+static void tmi_py_expr_statement(tmi_py_reader *r) {
+    static const uint8_t augmented[] = {TMI_PY_POW, TMI_PY_FLOORDIV, TMI_PY_SHL, TMI_PY_SHR,
+                                        TMI_PY_ADD, TMI_PY_SUB, TMI_PY_MUL, TMI_PY_DIV, TMI_PY_MOD,
+                                        TMI_PY_MATMUL, TMI_PY_AND, TMI_PY_OR, TMI_PY_XOR};
+    uint32_t at = r->at, from = r->stack.n, a = tmi_py_exprs(r), b, c = 0, id;
+    if (r->bad) return;
+    if (r->tok >= TMI_PY_T_POW_IS && r->tok <= TMI_PY_T_XOR_IS) {
+        uint32_t op = augmented[r->tok - TMI_PY_T_POW_IS];
+        tmi_py_may_assign(r, a);
+        tmi_py_next(r);
+        b = tmi_py_exprs(r);
+        id = tmi_py_make_op(r, TMI_PY_AUGASSIGN, op, at, a, b);
+    } else if (r->tok == TMI_PY_T_COLON) {
+        tmi_py_may_assign(r, a);
+        tmi_py_next(r);
+        b = tmi_py_expr(r);
+        if (tmi_py_take(r, TMI_PY_T_ASSIGN)) c = tmi_py_exprs(r);
+        id = tmi_py_make(r, TMI_PY_ANNASSIGN, at, a, b, c);
+    } else if (r->tok == TMI_PY_T_ASSIGN) {
+        while (r->tok == TMI_PY_T_ASSIGN) {
+            tmi_py_may_assign(r, a);
+            tmi_py_next(r);
+            tmi_py_push(r, a);
+            a = tmi_py_exprs(r);
+        }
+        id = tmi_py_make(r, TMI_PY_ASSIGN, at, a, 0, 0);
+        tmi_py_list(r, id, from, 0);
+    } else id = tmi_py_make(r, TMI_PY_EXPR, at, a, 0, 0);
+    tmi_py_push(r, id);
+}
+
+/* name ('.' name)*: the text without blanks; 0 where there is none */
+static uint32_t tmi_py_dotted(tmi_py_reader *r) {
+    uint32_t base = r->n_text, i, id;
+    do {
+        if (r->n_text > base) tmi_py_put(r, '.');
+        if (r->tok == TMI_PY_T_NAME)
+            for (i = r->at; i < r->to; i++) tmi_py_put(r, (unsigned char)r->src[i]);
+        (void)tmi_py_name(r, "the name of a module");
+    } while (tmi_py_take(r, TMI_PY_T_DOT));
+    id = tmi_intern(r->job, r->py->strings, r->text + base, r->n_text - base);
+    r->n_text = base;
+    return id;
+}
+
+/* alias ::= dotted ['as' name], pushed */
+static void tmi_py_alias(tmi_py_reader *r) {
+    uint32_t at = r->at, text = tmi_py_dotted(r), name = 0, id;
+    if (tmi_py_take(r, TMI_PY_T_AS)) name = TMI_PY(r->py, tmi_py_name(r, "a name"))->text;
+    id = tmi_py_make(r, TMI_PY_ALIAS, at, 0, 0, 0);
+    TMI_PY(r->py, id)->text = text;
+    TMI_PY(r->py, id)->v.i = name;
+    tmi_py_push(r, id);
+}
+
+/* 'import' alias (',' alias)* | 'from' '.'* [dotted] 'import' ('*' | ['('] alias (',' alias)* [')']) */
+static void tmi_py_import(tmi_py_reader *r) {
+    uint32_t at = r->at, from = r->stack.n, text = 0, dots = 0, open, id;
+    int      is_from = r->tok == TMI_PY_T_FROM, brackets = 0;
+    tmi_py_next(r);
+    if (is_from) {
+        for (; r->tok == TMI_PY_T_DOT || r->tok == TMI_PY_T_DOTS; tmi_py_next(r))
+            dots += r->tok == TMI_PY_T_DOT ? 1 : 3;
+        if (!dots || r->tok != TMI_PY_T_IMPORT) text = tmi_py_dotted(r);
+        tmi_py_want(r, TMI_PY_T_IMPORT);
+    }
+    open = r->at;
+    if (is_from && r->tok == TMI_PY_T_MUL) {
+        tmi_py_next(r);
+        tmi_py_push(r, tmi_py_make_text(r, TMI_PY_ALIAS, open, "*", 1));
+    } else {
+        brackets = is_from && tmi_py_take(r, TMI_PY_T_OPEN);
+        do tmi_py_alias(r);
+        while (tmi_py_take(r, TMI_PY_T_COMMA) && !(brackets && r->tok == TMI_PY_T_CLOSE));
+        if (brackets) tmi_py_close(r, TMI_PY_T_CLOSE, open);
+    }
+    id =
+        tmi_py_make_op(r, is_from ? TMI_PY_FROM : TMI_PY_IMPORT, dots > 255 ? 255 : dots, at, 0, 0);
+    TMI_PY(r->py, id)->text = text;
+    tmi_py_list(r, id, from, 0);
+    tmi_py_push(r, id);
+}
+
+/* Of one word and what follows it. */
+static uint32_t tmi_py_word_statement(tmi_py_reader *r, tmi_py_kind kind) {
+    uint32_t at = r->at, a = 0, b = 0, from = r->stack.n, id;
+    tmi_py_next(r);
+    if (kind == TMI_PY_RETURN && tmi_py_begins_expr(r)) a = tmi_py_exprs(r);
+    if (kind == TMI_PY_ASSERT || (kind == TMI_PY_RAISE && tmi_py_begins_expr(r)))
+        a = tmi_py_expr(r);
+    if ((kind == TMI_PY_ASSERT && tmi_py_take(r, TMI_PY_T_COMMA)) ||
+        (kind == TMI_PY_RAISE && a && tmi_py_take(r, TMI_PY_T_FROM)))
+        b = tmi_py_expr(r);
+    if (kind == TMI_PY_GLOBAL || kind == TMI_PY_NONLOCAL)
+        do tmi_py_push(r, tmi_py_name(r, "a name"));
+        while (tmi_py_take(r, TMI_PY_T_COMMA));
+    if (kind == TMI_PY_DELETE)
+        do tmi_py_push(r, tmi_py_target(r));
+        while (tmi_py_take(r, TMI_PY_T_COMMA) && tmi_py_begins_expr(r));
+    id = tmi_py_make(r, kind, at, a, b, 0);
+    tmi_py_list(r, id, from, 0);
+    return id;
+}
+
+static tmi_py_kind tmi_py_simple_kind(const tmi_py_reader *r) {
+    switch (r->tok) {
+    case TMI_PY_T_RETURN: return TMI_PY_RETURN;
+    case TMI_PY_T_PASS: return TMI_PY_PASS;
+    case TMI_PY_T_BREAK: return TMI_PY_BREAK;
+    case TMI_PY_T_CONTINUE: return TMI_PY_CONTINUE;
+    case TMI_PY_T_ASSERT: return TMI_PY_ASSERT;
+    case TMI_PY_T_RAISE: return TMI_PY_RAISE;
+    case TMI_PY_T_GLOBAL: return TMI_PY_GLOBAL;
+    case TMI_PY_T_NONLOCAL: return TMI_PY_NONLOCAL;
+    case TMI_PY_T_DEL: return TMI_PY_DELETE;
+    case TMI_PY_T_IMPORT: return TMI_PY_IMPORT;
+    case TMI_PY_T_FROM: return TMI_PY_FROM;
+    default: return TMI_PY_BAD;
+    }
+}
+
+/* simple (';' simple)* [';'] end of line */
+static void tmi_py_simple(tmi_py_reader *r) {
+    do {
+        tmi_py_kind kind = tmi_py_simple_kind(r);
+        if (kind == TMI_PY_IMPORT || kind == TMI_PY_FROM) tmi_py_import(r);
+        else if (kind != TMI_PY_BAD) tmi_py_push(r, tmi_py_word_statement(r, kind));
+        else tmi_py_expr_statement(r);
+    } while (tmi_py_take(r, TMI_PY_T_SEMICOLON) && r->tok != TMI_PY_T_NEWLINE);
+    if (r->tok == TMI_PY_T_NEWLINE) tmi_py_line(r);
+    else if (!r->bad) tmi_py_expected(r, "an operator or the end of the line", NULL);
+}
+
+/* Goes on behind a mistake: at the next line, or at the next that is not indented deeper than the
+ * function that is given up. What was read in vain may be read once more, so often that nesting is
+ * no matter, but not so often that time is. */
+static TMI_COLD void tmi_py_recover(tmi_py_reader *r) {
+    uint32_t stopped = r->pos, at = r->resume;
+    for (;;) {
+        at = tmi_py_eol(r, tmi_py_to_eol(r, at));
+        r->pos = at;
+        r->bad = r->tok = 0;
+        r->brackets = r->field = r->n_text = 0;
+        if (at >= r->len || r->wide == TMI_NONE) break;
+        for (r->indent = 0; at < r->len && (r->src[at] == ' ' || r->src[at] == '\t'); at++)
+            r->indent = r->src[at] == '\t' ? (r->indent | 7) + 1 : r->indent + 1;
+        if (r->indent <= r->wide && at < r->len && r->src[at] != '#' && tmi_py_eol(r, at) == at)
+            break;
+    }
+    r->again += stopped > r->pos ? stopped - r->pos : 0;
+    if (r->again > (uint64_t)r->len * 16 + 65536) r->pos = r->len;
+    r->to = r->pos;
+    r->wide = TMI_NONE;
+    tmi_py_line(r);
+}
+
+/* Statements at one indentation, pushed. `outer`: that of the block around it. */
+static void tmi_py_statements(tmi_py_reader *r, uint32_t indent, uint32_t narrow, uint32_t outer,
+                              int top) {
+    while (r->tok != TMI_PY_T_END && (top || r->indent > outer)) {
+        uint32_t from = r->stack.n, at = r->at, depth = r->job->depth;
+        if (r->bad) return;
+        if (r->loud && r->indent != indent)
+            tmi_py_text_wrong(
+                r, at, r->to,
+                r->indent > indent ? "this line is indented deeper than the one before it"
+                                   : "this line's indentation is that of no block",
+                r->indent > indent ? "only what stands behind a ':' is indented deeper"
+                                   : "indent it as the lines that it belongs to");
+        else if (r->loud && r->narrow != narrow)
+            tmi_py_text_wrong(r, at, r->to,
+                              "tabs and blanks are mixed in the indentation of this block",
+                              "indent with blanks alone");
+        if (r->wide == TMI_NONE) r->resume = at;
+        tmi_py_statement(r);
+        if (!r->bad) continue;
+        if (r->loud || r->trial) return;
+        /* a function that was given up is in the tree */
+        if (r->wide == TMI_NONE) tmi_base_vec_cut(&r->stack, from);
+        r->job->depth = depth;
+        tmi_py_recover(r);
+    }
+}
+
+/* suite ::= ':' (simple | end of line, statements indented deeper), pushed. Depth: TMI_MAX_DEPTH,
+ * by tmi_py_enter. */
+static void tmi_py_suite(tmi_py_reader *r, uint32_t indent) {
+    if (!tmi_py_enter(r)) return;
+    tmi_py_want(r, TMI_PY_T_COLON);
+    if (r->tok == TMI_PY_T_NEWLINE) {
+        uint32_t head = r->before;
+        tmi_py_line(r);
+        if (r->tok == TMI_PY_T_END || r->indent <= indent) {
+            if (!r->bad) {
+                r->at = head - 1, r->to = head;
+                if (tmi_py_wrong(r, r->at, r->to, TMETAL_E_PY_SYNTAX,
+                                 "an indented block behind ':'",
+                                 "a line that is not indented deeper"))
+                    tmi_help(r->job, NULL, "indent what belongs to it, or write pass");
+            }
+        } else tmi_py_statements(r, r->indent, r->narrow, indent, 0);
+    } else if (!r->bad) tmi_py_simple(r);
+    tmi_py_leave(r);
+}
+
+/* `else: suite` of the statement at `indent`; gives how many statements were pushed. */
+static void tmi_py_else(tmi_py_reader *r, uint32_t id, uint32_t indent) {
+    uint32_t from = r->stack.n;
+    if (r->indent == indent && tmi_py_take(r, TMI_PY_T_ELSE)) {
+        if (r->tok == TMI_PY_T_IF)
+            tmi_py_expected(r, "':'", "'else if' is written 'elif'");
+        tmi_py_suite(r, indent);
+        tmi_py_list(r, id, from, 1);
+    }
+}
+
+/* 'if' named suite ('elif' named suite)* ['else' suite]: each elif is the else of the one before it */
+static void tmi_py_if(tmi_py_reader *r) {
+    uint32_t indent = r->indent, first = 0, last = 0, id, from, at, slot;
+    do {
+        at = r->at;
+        tmi_py_next(r);
+        id = tmi_py_make(r, TMI_PY_IF, at, 0, 0, 0);
+        if (last) {
+            slot = r->py->ids.n;
+            tmi_todo(r->job, &r->py->ids, id);
+            TMI_PY(r->py, last)->list2 = slot;
+            TMI_PY(r->py, last)->n2 = 1;
+        } else first = id;
+        from = r->stack.n;
+        slot = tmi_py_named(r);
+        TMI_PY(r->py, id)->a = slot;
+        tmi_py_suite(r, indent);
+        tmi_py_list(r, id, from, 0);
+        TMI_PY(r->py, id)->to = r->before;
+        last = id;
+    } while (r->tok == TMI_PY_T_ELIF && r->indent == indent);
+    tmi_py_else(r, last, indent);
+    tmi_py_push(r, first);
+}
+
+/* 'for' targets 'in' exprs suite ['else' suite] | 'while' named suite ['else' suite] */
+static void tmi_py_loop(tmi_py_reader *r, uint32_t at, uint32_t async) {
+    uint32_t indent = r->indent, from = r->stack.n, a, b = 0, id;
+    int      is_for = r->tok == TMI_PY_T_FOR;
+    tmi_py_next(r);
+    a = is_for ? tmi_py_targets(r) : tmi_py_named(r);
+    if (is_for) {
+        tmi_py_may_assign(r, a);
+        tmi_py_want(r, TMI_PY_T_IN);
+        b = tmi_py_exprs(r);
+    }
+    tmi_py_suite(r, indent);
+    id = tmi_py_make_op(r, is_for ? TMI_PY_FOR : TMI_PY_WHILE, async, at, a, b);
+    tmi_py_list(r, id, from, 0);
+    tmi_py_else(r, id, indent);
+    tmi_py_push(r, id);
+}
+
+/* item ::= expr ['as' target], pushed */
+static void tmi_py_with_item(tmi_py_reader *r) {
+    uint32_t at = r->at, a = tmi_py_expr(r), b = 0;
+    if (tmi_py_take(r, TMI_PY_T_AS)) b = tmi_py_target(r);
+    tmi_py_push(r, tmi_py_make(r, TMI_PY_WITHITEM, at, a, b, 0));
+}
+
+/* 'with' (item (',' item)* | '(' item (',' item)* [','] ')') suite. What a bracket begins, items or an
+ * expression, is known at the ':'. */
+static void tmi_py_with(tmi_py_reader *r, uint32_t at, uint32_t async) {
+    uint32_t      indent = r->indent, from = r->stack.n, to, id, depth = r->job->depth;
+    tmi_py_reader start;
+    int           fits = 0;
+    tmi_py_next(r);
+    start = *r;
+    if (r->tok == TMI_PY_T_OPEN) {
+        r->trial = 1;
+        tmi_py_next(r);
+        do tmi_py_with_item(r);
+        while (tmi_py_take(r, TMI_PY_T_COMMA) && r->tok != TMI_PY_T_CLOSE);
+        fits = tmi_py_take(r, TMI_PY_T_CLOSE) && r->tok == TMI_PY_T_COLON;
+        r->trial = start.trial;
+    }
+    if (!fits) {
+        *r = start;
+        r->job->depth = depth;
+        do tmi_py_with_item(r);
+        while (tmi_py_take(r, TMI_PY_T_COMMA));
+    }
+    id = tmi_py_make_op(r, TMI_PY_WITH, async, at, 0, 0);
+    tmi_py_list(r, id, from, 0);
+    tmi_py_suite(r, indent);
+    to = r->before;
+    TMI_PY(r->py, id)->to = to;
+    tmi_py_list(r, id, from, 1);
+    tmi_py_push(r, id);
+}
+
+/* 'try' suite ('except' ['*'] [exprs ['as' name]] suite)* ['else' suite] ['finally' suite] */
+static void tmi_py_try(tmi_py_reader *r) {
+    uint32_t indent = r->indent, at = r->at, from = r->stack.n, id, part, inner, a, b, word;
+    tmi_py_next(r);
+    tmi_py_suite(r, indent);
+    id = tmi_py_make(r, TMI_PY_TRY, at, 0, 0, 0);
+    tmi_py_list(r, id, from, 0);
+    while (r->indent == indent && (r->tok == TMI_PY_T_EXCEPT || r->tok == TMI_PY_T_ELSE ||
+                                   r->tok == TMI_PY_T_FINALLY)) {
+        const char *w = tmi_py_words[r->tok - TMI_PY_T_FIRST_WORD];
+        word = r->at;
+        a = b = 0;
+        tmi_py_next(r);
+        if (*w == 'e' && w[1] == 'x') {
+            (void)tmi_py_take(r, TMI_PY_T_MUL);
+            if (tmi_py_begins_expr(r)) a = tmi_py_exprs(r);
+            if (tmi_py_take(r, TMI_PY_T_AS)) b = tmi_py_name(r, "a name");
+        }
+        inner = r->stack.n;
+        tmi_py_suite(r, indent);
+        part = tmi_py_make_text(r, TMI_PY_BLOCK, word, w, strlen(w));
+        TMI_PY(r->py, part)->a = a;
+        TMI_PY(r->py, part)->b = b;
+        tmi_py_list(r, part, inner, 0);
+        tmi_py_push(r, part);
+    }
+    tmi_py_list(r, id, from, 1);
+    TMI_PY(r->py, id)->to = r->before;
+    if (!r->bad && !TMI_PY(r->py, id)->n2) tmi_py_expected(r, "'except' or 'finally'", NULL);
+    tmi_py_push(r, id);
+}
+
+/* Parameters of types, [T, *Ts]: not ours to know. */
+static void tmi_py_generics(tmi_py_reader *r) {
+    uint32_t open = r->brackets;
+    if (r->tok != TMI_PY_T_SQUARE) return;
+    while (r->brackets >= open && r->tok != TMI_PY_T_END && !r->bad) tmi_py_next(r);
+    tmi_py_next(r);
+}
+
+/* 'def' name '(' params ')' ['->' expr] suite */
+static void tmi_py_function(tmi_py_reader *r, uint32_t decorators, uint32_t at, uint32_t async) {
+    uint32_t indent = r->indent, from = r->stack.n, id, open, name, result, start = at;
+    tmi_py_next(r);
+    name = tmi_py_name(r, "the name of the function");
+    id = tmi_py_make_op(r, TMI_PY_FUNCTION, async, at, 0, decorators);
+    TMI_PY(r->py, id)->text = TMI_PY(r->py, name)->text;
+    TMI_PY(r->py, id)->c = name;
+    tmi_py_generics(r);
+    open = r->at;
+    tmi_py_want(r, TMI_PY_T_OPEN);
+    tmi_py_params(r, TMI_PY_T_CLOSE, 1);
+    tmi_py_close(r, TMI_PY_T_CLOSE, open);
+    result = tmi_py_take(r, TMI_PY_T_ARROW) ? tmi_py_exprs(r) : 0;
+    TMI_PY(r->py, id)->a = result;
+    tmi_py_list(r, id, from, 0);
+    if (!r->bad) start = r->at;
+    tmi_py_suite(r, indent);
+    tmi_py_list(r, id, from, 1);
+    TMI_PY(r->py, id)->to = r->before;
+    if (r->bad && decorators) {
+        TMI_PY(r->py, id)->op |= 2;
+        r->resume = start;
+        r->wide = indent;
+    }
+    tmi_py_push(r, id);
+}
+
+/* 'class' name ['(' arguments ')'] suite */
+static void tmi_py_class(tmi_py_reader *r, uint32_t decorators) {
+    uint32_t indent = r->indent, at = r->at, from = r->stack.n, name, id;
+    tmi_py_next(r);
+    name = tmi_py_name(r, "the name of the class");
+    tmi_py_generics(r);
+    if (r->tok == TMI_PY_T_OPEN) tmi_py_arguments(r);
+    id = tmi_py_make(r, TMI_PY_CLASS, at, 0, decorators, 0);
+    TMI_PY(r->py, id)->text = TMI_PY(r->py, name)->text;
+    tmi_py_list(r, id, from, 0);
+    tmi_py_suite(r, indent);
+    tmi_py_list(r, id, from, 1);
+    TMI_PY(r->py, id)->to = r->before;
+    tmi_py_push(r, id);
+}
+
+/* ('@' named end of line)+ (function | class). From here on mistakes are reported, of a class those in
+ * its own decorators and decorated functions. */
+static void tmi_py_decorated(tmi_py_reader *r) {
+    uint32_t from = r->stack.n, start = r->at, indent = r->indent, list, at, async;
+    r->loud++;
+    while (tmi_py_take(r, TMI_PY_T_MATMUL)) {
+        tmi_py_push(r, tmi_py_named(r));
+        if (r->tok == TMI_PY_T_NEWLINE) tmi_py_line(r);
+        else if (!r->bad) tmi_py_expected(r, "the end of the line", NULL);
+    }
+    list = tmi_py_make_list(r, TMI_PY_TUPLE, start, from);
+    at = r->at;
+    if (r->tok == TMI_PY_T_CLASS) {
+        r->loud--;
+        tmi_py_class(r, list);
+        return;
+    }
+    async = (uint32_t)tmi_py_take(r, TMI_PY_T_ASYNC);
+    if (r->tok == TMI_PY_T_DEF && r->indent == indent) tmi_py_function(r, list, at, async);
+    else if (!r->bad)
+        tmi_py_expected(r, "'def' behind the decorators",
+                        "a decorator stands right above its function");
+    r->loud--;
+}
+
+/* 'match' exprs suite of 'case' pattern suite. The patterns are not read. 0: this is no such
+ * statement. */
+static int tmi_py_match(tmi_py_reader *r) {
+    uint32_t at = r->at, indent = r->indent, inner, depth = r->job->depth, from = r->stack.n, id,
+             one;
+    tmi_py_reader start = *r;
+    r->trial = 1;
+    tmi_py_next(r);
+    (void)tmi_py_exprs(r);
+    tmi_py_want(r, TMI_PY_T_COLON);
+    if (r->tok == TMI_PY_T_NEWLINE) tmi_py_line(r);
+    r->trial = start.trial;
+    if (r->tok != TMI_PY_T_NAME || r->indent <= indent || r->to - r->at != 4 ||
+        memcmp(r->src + r->at, "case", 4) != 0) {
+        *r = start;
+        r->job->depth = depth;
+        return 0;
+    }
+    inner = r->indent;
+    while (r->tok == TMI_PY_T_NAME && r->indent == inner && !r->bad) {
+        uint32_t word = r->at, list = r->stack.n;
+        while (!r->bad && r->tok != TMI_PY_T_END && r->tok != TMI_PY_T_NEWLINE &&
+               (r->tok != TMI_PY_T_COLON || r->brackets))
+            tmi_py_next(r);
+        tmi_py_suite(r, inner);
+        one = tmi_py_make_text(r, TMI_PY_BLOCK, word, "case", 4);
+        tmi_py_list(r, one, list, 0);
+        tmi_py_push(r, one);
+    }
+    id = tmi_py_make_other(r, at, "a match statement");
+    tmi_py_list(r, id, from, 1);
+    tmi_py_push(r, id);
+    return 1;
+}
+
+/* 'type' name [generics] '=' expr; 0: this is no such statement */
+static int tmi_py_type(tmi_py_reader *r) {
+    uint32_t      at = r->at;
+    tmi_py_reader start = *r;
+    tmi_py_next(r);
+    if (r->tok != TMI_PY_T_NAME) {
+        *r = start;
+        return 0;
+    }
+    while (!r->bad && r->tok != TMI_PY_T_END && r->tok != TMI_PY_T_NEWLINE) tmi_py_next(r);
+    tmi_py_push(r, tmi_py_make_other(r, at, "a type statement"));
+    tmi_py_line(r);
+    return 1;
+}
+
+/* One statement, or several of one line, pushed. */
+static void tmi_py_statement(tmi_py_reader *r) {
+    uint32_t at = r->at, async = 0, n = r->to - r->at;
+    if (r->tok == TMI_PY_T_NAME && n == 5 && memcmp(r->src + at, "match", 5) == 0 &&
+        tmi_py_match(r))
+        return;
+    if (r->tok == TMI_PY_T_NAME && n == 4 && memcmp(r->src + at, "type", 4) == 0 && tmi_py_type(r))
+        return;
+    if (r->tok == TMI_PY_T_ASYNC) {
+        async = 1;
+        tmi_py_next(r);
+        if (r->tok != TMI_PY_T_DEF && r->tok != TMI_PY_T_FOR && r->tok != TMI_PY_T_WITH && !r->bad)
+            tmi_py_expected(r, "'def', 'for' or 'with' behind 'async'", NULL);
+    }
+    switch (r->tok) {
+    case TMI_PY_T_MATMUL: tmi_py_decorated(r); return;
+    case TMI_PY_T_DEF: tmi_py_function(r, 0, at, async); return;
+    case TMI_PY_T_CLASS: tmi_py_class(r, 0); return;
+    case TMI_PY_T_IF: tmi_py_if(r); return;
+    case TMI_PY_T_FOR:
+    case TMI_PY_T_WHILE: tmi_py_loop(r, at, async); return;
+    case TMI_PY_T_WITH: tmi_py_with(r, at, async); return;
+    case TMI_PY_T_TRY: tmi_py_try(r); return;
+    case TMI_PY_T_ELIF:
+    case TMI_PY_T_ELSE:
+        tmi_py_expected(r, "a statement", "there is no 'if' or loop above it at its indentation");
+        return;
+    case TMI_PY_T_BAD: return;
+    default: tmi_py_simple(r); return;
+    }
+}
+
+/* The tree of a text, mistakes reported as in so many decorated functions. */
+static int tmi_py_read_as(tmi_job *job, tmi_py *py, tmi_strings *strings, const char *src,
+                          uint32_t len, uint32_t loud) {
+    tmi_py_reader r;
+    tmi_mark      mark = tmi_mark_take(job);
+    uint32_t      errors = job->n_errors, id;
+    memset(py, 0, sizeof *py);
+    memset(&r, 0, sizeof r);
+    py->job = r.job = job;
+    py->strings = strings;
+    py->src = r.src = src;
+    py->len = r.len = len;
+    r.py = py;
+    r.loud = loud;
+    r.wide = TMI_NONE;
+    tmi_vec_init(&py->node, sizeof(tmi_py_node), 0);
+    tmi_vec_init(&py->ids, sizeof(uint32_t), 0);
+    tmi_vec_init(&r.stack, sizeof(uint32_t), 1);
+    r.text = tmi_take_raw(job, tmi_align_up((size_t)len + 1), 1);
+    (void)tmi_vec_add(job, &py->node);
+    if (len >= 3 && memcmp(src, "\xef\xbb\xbf", 3) == 0) r.pos = 3;
+    tmi_py_line(&r);
+    tmi_py_statements(&r, 0, 0, 0, 1);
+    id = tmi_py_make_list(&r, TMI_PY_OTHER, 0, 0);
+    py->body = TMI_PY(py, id)->list;
+    py->n_body = TMI_PY(py, id)->n;
+    tmi_mark_drop(job, mark);
+    return job->n_errors == errors;
+}
+
 /* The tree of a text. 0: something was reported, and what was understood is there all the same. The
  * text must outlive the tree; strings of the tree end in NUL. */
 static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings, const char *src,
                                   uint32_t len) {
-    memset(py, 0, sizeof *py);
-    py->job = job;
-    py->strings = strings;
-    py->src = src;
-    py->len = len;
-    tmi_vec_init(&py->node, sizeof(tmi_py_node), 0);
-    tmi_vec_init(&py->ids, sizeof(uint32_t), 0);
-    memset(tmi_vec_add(job, &py->node), 0, sizeof(tmi_py_node));
-    return 1;
+    return tmi_py_read_as(job, py, strings, src, len, 0);
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 715346232u
+#define TMI_STAMP_PYTHON 2041597611u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
