@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Launch the project's own Triton kernels on an NVIDIA GPU and record what they did.
 
-    python3 tests/record.py [NAME...] [--out DIR] [--jobs N]
+    python3 tests/record.py [NAME...] [--out DIR] [--jobs N] [--calls] [--texts DIR]
 
 NAME picks cases whose name contains it, or whole files by their stem; without a name all are recorded.
 Each launch of examples/kernels/*.py and tests/kernels/*.py gives three files: the TTIR that Triton made of the
 kernel that ran (.ttir), the bytes of its buffers before and after (.bin), and what ties them together (.case); the
 format is in tests/kernels/README.md. They are written beside the kernel for examples and to tests/kernels/recorded
-for tests, or to the same places under DIR.
+for tests, or to the same places under DIR. A fourth file, .call, holds what a caller would say of the launch: see
+record_call.py. With --calls only that one is written; the text that Triton makes now has to be the recorded one.
 
 Needs PyTorch with CUDA and Triton 3.6. A launch is run twice; one whose bytes differ between the runs is racy and is
 not written. Exit code 0 if every launch was recorded, else 1.
@@ -164,6 +165,12 @@ def plain_locations(text):
     return re.sub(r'loc\("([^"\n]+)":(?=\d)', shorten, text)
 
 
+def without_locations(text):
+    """Lines of a file move when it is edited; the program does not."""
+    lines = (re.sub(r" loc\([^()]*(\([^()]*\))*[^()]*\)", "", line) for line in text.splitlines())
+    return [line for line in lines if not line.startswith("#loc")]
+
+
 def compile_for_blackwell(kernel, args, options):
     import torch
     import triton
@@ -188,15 +195,39 @@ def compile_for_blackwell(kernel, args, options):
 
 # -- One case ----------------------------------------------------------------------------------------------------------
 
-def record(launch, source, folder):
-    """Launch twice, compare, write the three files. Returns their size in bytes."""
+def record(launch, source, folder, kept, calls_only, texts):
+    """Launch twice, compare, write the four files. Returns their size in bytes."""
     import torch
     import triton
+    import record_call
     name, kernel, grid, args, options = launch
     options = dict(options)
     stage = options.pop("record", "ttir")
     stand_in = options.pop("stand_in", None)
     grid = (tuple(grid) + (1, 1))[:3]
+
+    def compile_only():
+        if stand_in:
+            return compile_for_blackwell(kernel, args, options)
+        return kernel.warmup(*args, grid=grid, **options)
+
+    def write_call(compiled):
+        given = {**dict(zip(kernel.arg_names, args)), **options}
+        said = record_call.lines(compiled.src, given, compiled.metadata, lambda path: os.path.relpath(path, kept))
+        (folder / f"{name}.call").write_text("\n".join(said) + "\n", encoding="utf-8")
+        if texts:
+            texts.mkdir(parents=True, exist_ok=True)
+            (texts / f"{name}.source").write_text(plain_locations(compiled.asm["source"]), encoding="utf-8")
+            (texts / f"{name}.ttir").write_text(plain_locations(compiled.asm["ttir"]), encoding="utf-8")
+
+    if calls_only:
+        compiled = compile_only()
+        recorded = (kept / f"{name}.ttir").read_text(encoding="utf-8")
+        if without_locations(plain_locations(compiled.asm[stage])) != without_locations(recorded):
+            raise RuntimeError("the text is not the recorded one")
+        folder.mkdir(parents=True, exist_ok=True)
+        write_call(compiled)
+        return 0
 
     buffers = Buffers()
     found = arguments(kernel, args, options, buffers)
@@ -205,7 +236,7 @@ def record(launch, source, folder):
     for _ in range(2):
         buffers.write(before)
         if stand_in:
-            compiled = compile_for_blackwell(kernel, args, options)
+            compiled = compile_only()
             stand_in(*args)
         else:
             compiled = kernel[grid](*args, **options)
@@ -243,6 +274,7 @@ def record(launch, source, folder):
     (folder / f"{name}.ttir").write_text(text, encoding="utf-8")
     (folder / f"{name}.bin").write_bytes(content)
     (folder / f"{name}.case").write_text("\n".join(lines) + "\n")
+    write_call(compiled)
     return len(text) + len(content)
 
 
@@ -261,7 +293,7 @@ def load(path):
     return module
 
 
-def record_file(path, names, skip, out):
+def record_file(path, names, skip, out, calls_only, texts):
     """The launches of one file from number `skip` on. Prints a line for each; returns the exit code.
 
     An error on the GPU spoils its context for this process: then the answer is SPOILT, and the last line printed says
@@ -269,7 +301,7 @@ def record_file(path, names, skip, out):
     """
     import torch
     import triton
-    sys.path.insert(0, str(ROOT / "tests/kernels"))
+    sys.path[:0] = [str(ROOT / "tests/kernels"), str(ROOT / "tests")]
     triton.set_allocator(lambda size, align, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
     folder, prefix = place_of(path, out)
     module = load(path)
@@ -290,7 +322,8 @@ def record_file(path, names, skip, out):
             seen.add(name)
             if len(seen) <= skip or (names and path.stem not in names and not any(part in name for part in names)):
                 continue
-            size = record((name,) + tuple(launch[1:]), path, folder)
+            kept = place_of(path, ROOT)[0]
+            size = record((name,) + tuple(launch[1:]), path, folder, kept, calls_only, texts)
             print(f"ok   {name:48} {size:8}", flush=True)
         except Exception as error:
             code = 1
@@ -305,11 +338,13 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help="a part of a case's name, or the stem of a file")
     parser.add_argument("--out", type=Path, default=ROOT, metavar="DIR", help="write below DIR, not into the tree")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="files at a time")
+    parser.add_argument("--calls", action="store_true", help="write the .call files and nothing else")
+    parser.add_argument("--texts", type=Path, metavar="DIR", help="keep both of Triton's texts, raw and stored, there")
     parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--skip", type=int, default=0, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.file:
-        return record_file(options.file, options.names, options.skip, options.out)
+        return record_file(options.file, options.names, options.skip, options.out, options.calls, options.texts)
 
     def run(path):
         """One file in processes of its own: what it printed, line by line."""
@@ -317,6 +352,7 @@ def main():
         while True:
             command = [sys.executable, __file__, *options.names, "--out", str(options.out.resolve()),
                        "--file", str(path), "--skip", str(skip)]
+            command += ["--calls"] * options.calls + (["--texts", str(options.texts)] if options.texts else [])
             result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             lines += [line for line in result.stdout.splitlines() if line.startswith(("ok   ", "FAIL ", "     "))]
             if result.returncode == SPOILT:
@@ -334,7 +370,7 @@ def main():
             failed += sum(line.startswith("FAIL ") for line in lines)
             if lines:
                 print("\n".join(lines), flush=True)
-    if not options.names:
+    if not options.names and not options.calls:
         folders = {place_of(path, options.out)[0] for path in FILES}
         for stale in sorted(case.stem for folder in folders for case in folder.glob("*.case")):
             if stale not in recorded:
