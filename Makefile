@@ -76,6 +76,14 @@ own-plain: $(BUILD)/tmetal sim  ## the look-alikes and examples again, without o
 check-plain: $(BUILD)/tmetal sim ## every recorded kernel without optimisation
 	$(BUILD)/corpus --dir tests/kernels/recorded --plain
 
+# The same cases from their source: what each .call says, tests/record_call.py.
+test-sources: $(BUILD)/tmetal sim ## the recorded cases from the .py that they were recorded of
+	$(BUILD)/corpus --dir tests/kernels/recorded --sources
+	$(BUILD)/corpus --dir examples/kernels --sources
+TEXTS ?= ../shared/texts
+compare-sources: $(BUILD)/tmetal ## the IR made of those sources beside Triton's [TEXTS=dir of record.py --texts]
+	python3 tests/triton/compare.py --tmetal $(BUILD)/tmetal --texts $(TEXTS) tests/kernels/recorded/*.call examples/kernels/*.call
+
 CORPUS ?= ../shared/corpus
 PLAIN  ?=
 SUITE  ?=

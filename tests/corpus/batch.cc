@@ -70,7 +70,7 @@ private:
 
     /* True when the case must be built and run. */
     bool prepare(work &w) {
-        w.metal = compile_ttir(w.c.path + ".ttir", options_.compile);
+        w.metal = compile_case(w.c.path, options_.compile);
         w.o.refusals = w.metal.diags;
         if (!w.metal.ok) {
             finish(w, verdict::refused,

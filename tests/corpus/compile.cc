@@ -16,9 +16,29 @@ std::string compiler() {
     return given && *given ? given : sim::program_directory() + "/tmetal";
 }
 
-std::vector<std::string> command(const std::string &path, const compile_options &o,
+/* The arguments that say what to compile; tests/record_call.py describes the lines of a .call. */
+std::vector<std::string> read_call(const std::string &path) {
+    const std::string        folder = path.substr(0, path.rfind('/') + 1);
+    std::vector<std::string> c;
+    std::istringstream       in(sim::read_file(path + ".call"));
+    for (std::string line; std::getline(in, line);) {
+        const size_t      blank = line.find(' ');
+        const std::string word = line.substr(0, blank),
+                          rest = blank == std::string::npos ? "" : line.substr(blank + 1);
+        if (word == "file") c.insert(c.begin(), folder + rest);
+        else if (word == "module") {
+            const size_t equals = rest.find('=') + 1;
+            c.insert(c.end(), {"--module", rest.substr(0, equals) + folder + rest.substr(equals)});
+        } else if (!word.empty()) c.insert(c.end(), {"--" + word, rest});
+    }
+    return c;
+}
+
+std::vector<std::string> command(const std::vector<std::string> &input, const compile_options &o,
                                  const char *what) {
-    std::vector<std::string> c = {compiler(), "compile", path, "--emit", what};
+    std::vector<std::string> c = {compiler(), "compile"};
+    c.insert(c.end(), input.begin(), input.end());
+    c.insert(c.end(), {"--emit", what});
     if (!o.gpu.empty()) c.insert(c.end(), {"--gpu", o.gpu});
     if (o.threads) c.insert(c.end(), {"--threads", std::to_string(o.threads)});
     if (o.two_stage) c.insert(c.end(), {"--two-stage", std::to_string(o.two_stage)});
@@ -41,11 +61,10 @@ std::vector<diag> read_diagnostics(const std::string &text) {
     return all;
 }
 
-} // namespace
-
-compiled compile_ttir(const std::string &path, const compile_options &options) {
+compiled compile(const std::vector<std::string> &input, const compile_options &options) {
     compiled                  r;
-    const sim::process_result msl = sim::run_process(command(path, options, "msl"));
+    const std::string        &path = input.front();
+    const sim::process_result msl = sim::run_process(command(input, options, "msl"));
     r.diags = read_diagnostics(msl.err);
     if (msl.status != 0) {
         if (r.diags.empty())
@@ -54,7 +73,7 @@ compiled compile_ttir(const std::string &path, const compile_options &options) {
                  "exit status " + std::to_string(msl.status) + ": " + msl.err.substr(0, 300)});
         return r;
     }
-    const sim::process_result plan = sim::run_process(command(path, options, "plan"));
+    const sim::process_result plan = sim::run_process(command(input, options, "plan"));
     if (plan.status != 0) {
         r.diags.push_back(
             {"", path, "the plan was refused after the text was not: " + plan.err.substr(0, 300)});
@@ -64,6 +83,17 @@ compiled compile_ttir(const std::string &path, const compile_options &options) {
     r.plan = plan.out;
     r.ok = true;
     return r;
+}
+
+} // namespace
+
+compiled compile_ttir(const std::string &path, const compile_options &options) {
+    return compile({path}, options);
+}
+
+compiled compile_case(const std::string &path, const compile_options &options) {
+    return compile(options.sources ? read_call(path) : std::vector<std::string>{path + ".ttir"},
+                   options);
 }
 
 std::string compiler_problem() {

@@ -26,11 +26,14 @@ struct compile_options {
     unsigned    threads = 0; /* per threadgroup; 0: the compiler's choice */
     unsigned    two_stage = 0; /* parts of a row, where a kernel only reduces rows */
     bool        plain = false; /* without optimisation */
+    bool        sources = false; /* from the kernel's .py, as the .call beside the case says */
 };
 
 /* Runs `$TMETAL compile FILE --emit msl` and `--emit plan`; TMETAL defaults to the tmetal beside
  * this program. */
 compiled compile_ttir(const std::string &path, const compile_options &options);
+/* The same for the kernel of a case, `path` without extension: its .ttir, or its source. */
+compiled compile_case(const std::string &path, const compile_options &options);
 
 /* Empty when there is a compiler to run, else what is missing. */
 std::string compiler_problem();

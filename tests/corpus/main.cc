@@ -29,6 +29,7 @@ const char usage[] =
     "  --two-stage N    parts of a row, passed on: kernels that only reduce rows become two\n"
     "  --operands WAY   passed on: operands of products, direct or staged\n"
     "  --plain          passed on: without optimisation\n"
+    "  --sources        from the kernels' .py, by the .call beside each case\n"
     "  --seed N         order of threadgroups and threads; default 1\n"
     "  --counters       count memory traffic, barriers and simd operations\n"
     "  --fresh          do not use results of earlier runs\n"
@@ -79,6 +80,7 @@ settings read_arguments(int argc, char **argv) {
         else if (a == "--two-stage") s.pool.judge.compile.two_stage = static_cast<unsigned>(number());
         else if (a == "--operands") s.pool.judge.compile.operands = value();
         else if (a == "--plain") s.pool.judge.compile.plain = true;
+        else if (a == "--sources") s.pool.judge.compile.sources = true;
         else if (a == "--seed") s.pool.judge.seed = number();
         else if (a == "--seconds") s.pool.judge.seconds = static_cast<double>(number());
         else if (a == "--counters") s.pool.judge.counters = true;
@@ -93,10 +95,14 @@ settings read_arguments(int argc, char **argv) {
     return s;
 }
 
-void add_cases(const std::string &directory, std::vector<std::string> &paths) {
-    for (const std::string &name : sim::list_directory(directory))
-        if (name.size() > 5 && name.compare(name.size() - 5, 5, ".case") == 0)
-            paths.push_back(directory + "/" + name);
+/* With --sources only those whose .call says what to compile. */
+void add_cases(const settings &s, const std::string &directory, std::vector<std::string> &paths) {
+    const std::string wanted = s.pool.judge.compile.sources ? ".call" : ".case";
+    for (const std::string &name : sim::list_directory(directory)) {
+        const std::string path = directory + "/" + name.substr(0, name.rfind('.'));
+        if (name.size() > 5 && name.compare(name.size() - 5, 5, wanted) == 0)
+            paths.push_back(path + ".case");
+    }
 }
 
 /* The suites that the corpus is known to have come first, in the order of its README. */
@@ -111,11 +117,11 @@ std::vector<std::string> suite_directories(const settings &s) {
 
 std::vector<std::string> find_cases(const settings &s) {
     std::vector<std::string> paths;
-    add_cases(s.directory, paths);
+    add_cases(s, s.directory, paths);
     for (const std::string &suite : suite_directories(s))
         if (s.suites.empty() ||
             std::find(s.suites.begin(), s.suites.end(), suite) != s.suites.end())
-            add_cases(s.directory + "/" + suite, paths);
+            add_cases(s, s.directory + "/" + suite, paths);
     if (s.filter.empty()) return paths;
     const auto fits = [&](const std::string &path) {
         if (path.find(s.filter) != std::string::npos) return true;

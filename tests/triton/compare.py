@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Is the IR that tmetal makes of a kernel's source the IR that Triton makes of it?
+
+    python3 tests/triton/compare.py [--tmetal PROGRAM] [--texts DIR] [--list] CALL...
+
+Each CALL is a .call (tests/record_call.py); Triton's text is NAME.source in DIR, else beside the .call, as
+tests/record.py --texts keeps it: what its front end made, before any pass. That is the better judge than the stored
+.ttir: a front end is answerable for the order and the kind of every op, and the passes that Triton runs between the
+two (and tmetal does not have) would let differences through and invent others. Both modules are taken after tmetal's
+own inlining, which is the first thing that it does, and compared without locations, names of values, places of
+constants, unused results and functions that nothing calls.
+
+Prints how many are equal, and for each that is not its first different line. Exit code 0 whatever they are; 2 if
+nothing could be compared.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+# An op that may be dropped when nobody uses it. tt.load is not one: whoever forgets a load shall be seen.
+PURE = re.compile(r"(arith|math|ub)\.|tt\.(splat|unsplat|broadcast|expand_dims|reshape|trans|make_range|addptr|bitcast|"
+                  r"get_program_id|get_num_programs|ptr_to_int|int_to_ptr|fp_to_fp|join|split|cat|clampf|precise_\w+|"
+                  r"mulhiui|make_tensor_ptr|advance|make_tensor_descriptor)\b")
+VALUE = re.compile(r"%[\w$.-]+(?:#\d+)?")
+DEFINED = re.compile(r"^(%[\w$.-]+(?::\d+)?(?:, %[\w$.-]+(?::\d+)?)*) = (.*)$")
+
+
+def command(call):
+    """The words after `tmetal compile` that a .call stands for."""
+    words, folder = [], call.parent
+    for line in call.read_text(encoding="utf-8").splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "file":
+            words.insert(0, str(folder / rest))
+        elif word == "module":
+            name, _, path = rest.partition("=")
+            words += ["--module", f"{name}={folder / path}"]
+        elif word:
+            words += [f"--{word}", rest]
+    return words
+
+
+def after_calls(tmetal, words):
+    """The module after the pass `calls`, or the first line of what went wrong."""
+    result = subprocess.run([tmetal, "compile", *words, "--debug"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    text = result.stderr.decode("utf-8", "replace")
+    start = text.find("// ---- after calls ----\n")
+    if start < 0:
+        lines = [line for line in text.splitlines() if "error" in line]
+        return None, lines[0] if lines else f"exit code {result.returncode}"
+    return text[start:].split("\n// ---- ", 1)[0].split("\n", 1)[1], None
+
+
+# -- One text for all equal modules ------------------------------------------------------------------------------------
+
+def without_locations(text):
+    lines = (re.sub(r" loc\([^()]*(\([^()]*(\([^()]*\))*[^()]*\))*[^()]*\)", "", line).strip()
+             for line in text.splitlines())
+    return [line for line in lines if line and not line.startswith("#loc")]
+
+
+def functions(lines):
+    """Name -> its lines."""
+    found, now = {}, None
+    for line in lines:
+        start = re.match(r'tt\.func (public|private) @("[^"]*"|[\w$.]+)', line)
+        if start:
+            now = found.setdefault(start.group(2), [])
+        if now is not None:
+            now.append(line)
+    return found
+
+
+def with_constants_in_place(lines):
+    """Where a constant stands and how often is nobody's business: each use says which it is."""
+    scopes, out = [{}], []
+    for line in lines:
+        defined = DEFINED.match(line)
+        constant = re.match(r"(%[\w$.-]+) = (arith\.constant .*|ub\.poison : .*)$", line)
+        for _ in range(len(re.match(r"[}\]) ]*", line).group(0).replace("]", "").replace(")", "").replace(" ", ""))):
+            if len(scopes) > 1:
+                scopes.pop()
+        if constant:
+            scopes[-1][constant.group(1)] = "<" + constant.group(2).replace("arith.constant ", "").replace("%", "") + ">"
+            continue
+        start, body = (defined.group(1) + " = ", defined.group(2)) if defined else ("", line)
+
+        def named(match):
+            return next((s[match.group(0)] for s in reversed(scopes) if match.group(0) in s), match.group(0))
+        out.append(start + VALUE.sub(named, body))
+        if defined:
+            for name in VALUE.findall(defined.group(1)):
+                scopes[-1].pop(name, None)
+        if line.endswith("{"):
+            scopes.append({})
+    return out
+
+
+def without_unused(lines):
+    while True:
+        used = {name.split("#")[0] for line in lines
+                for name in VALUE.findall(DEFINED.match(line).group(2) if DEFINED.match(line) else line)}
+        kept = []
+        for line in lines:
+            defined = DEFINED.match(line)
+            if defined and PURE.match(defined.group(2)) and not line.endswith("{"):
+                names = [name.split(":")[0] for name in defined.group(1).split(", ")]
+                if not any(name in used for name in names):
+                    continue
+            kept.append(line)
+        if len(kept) == len(lines):
+            return lines
+        lines = kept
+
+
+def renumbered(lines):
+    """Values by the order in which they first stand in the text, scopes respected."""
+    scopes, out, count = [{}], [], 0
+
+    def number(name, where):
+        nonlocal count
+        where[name] = f"%{count}"
+        count += 1
+        return where[name]
+
+    for line in lines:
+        closing = re.match(r"[}) ]*", line).group(0).count("}")
+        for _ in range(closing):
+            if len(scopes) > 1:
+                scopes.pop()
+        defined = DEFINED.match(line)
+        start, body = (defined.group(1), defined.group(2)) if defined else (None, line)
+        opens = line.endswith("{") and not line.startswith("tt.func")
+        inner = {}
+
+        def named(match):
+            whole = match.group(0)
+            name, _, part = whole.partition("#")
+            for scope in (inner, *reversed(scopes)):
+                if name in scope:
+                    return scope[name] + (f"#{part}" if part else "")
+            return number(name, inner if opens or line.startswith(("^", "tt.func")) else scopes[-1])
+        # names that a loop or a block binds are new, whatever they shadow
+        if line.startswith("^bb"):
+            for name in re.findall(r"(%[\w$.-]+)(?=:)", line):
+                number(name, inner)
+        for name in re.findall(r"(?:^scf\.for |[(,] ?)(%[\w$.-]+) = ", body):
+            number(name, inner)
+        body = VALUE.sub(named, body)
+        if start:
+            names = [number(n.split(":")[0], scopes[-1]) + (":" + n.split(":")[1] if ":" in n else "")
+                     for n in start.split(", ")]
+            body = ", ".join(names) + " = " + body
+        out.append(body)
+        if opens:
+            scopes.append(inner)
+        else:
+            scopes[-1].update(inner)
+    return out
+
+
+def normal(text):
+    """The lines of the functions that the kernel reaches, in the order of their first call."""
+    every = functions(without_locations(text))
+    public = next(name for name, lines in every.items() if lines[0].startswith("tt.func public"))
+    order, out = [public], []
+    for name in order:
+        lines = every[name]
+        order += [callee for callee in dict.fromkeys(re.findall(r'tt\.call @("[^"]*"|[\w$.]+)', "\n".join(lines)))
+                  if callee not in order and callee in every]
+        out += renumbered(without_unused(with_constants_in_place(lines)))
+    for i, name in enumerate(order[1:]):
+        out = [line.replace("@" + name, f"@callee{i}") for line in out]
+    return out
+
+
+def first_difference(have, want):
+    for i, (a, b) in enumerate(zip(have, want)):
+        if a != b:
+            return i, a, b
+    return (len(have), "(ends)", want[len(have)]) if len(want) > len(have) else (len(want), have[len(want)], "(ends)")
+
+
+def judge(tmetal, call, texts):
+    """(kind, what to say)"""
+    reference = next((path for path in (texts / f"{call.stem}.source" if texts else None, call.with_suffix(".source"))
+                      if path and path.exists()), None)
+    if not reference:
+        return "no text", ""
+    want, problem = after_calls(tmetal, [str(reference)])
+    if want is None:
+        return "no text", problem
+    have, problem = after_calls(tmetal, command(call))
+    if have is None:
+        return "refused", problem
+    have, want = normal(have), normal(want)
+    if have == want:
+        return "equal", ""
+    line, a, b = first_difference(have, want)
+    return "different", f"line {line}\n      have {a}\n      want {b}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Compare the IR of kernels with Triton's.")
+    parser.add_argument("calls", nargs="+", type=Path, metavar="CALL")
+    parser.add_argument("--tmetal", default="build/tmetal", metavar="PROGRAM")
+    parser.add_argument("--texts", type=Path, metavar="DIR", help="where NAME.source lie")
+    parser.add_argument("--list", action="store_true", help="name every case, not only those that differ")
+    options = parser.parse_args()
+    with ThreadPoolExecutor(2) as pool:
+        verdicts = list(pool.map(lambda call: judge(options.tmetal, call, options.texts), options.calls))
+    count = {}
+    for call, (kind, what) in zip(options.calls, verdicts):
+        count[kind] = count.get(kind, 0) + 1
+        if options.list or kind == "different":
+            print(f"{kind:9} {call.parent.name}/{call.stem}: {what}".rstrip(": "))
+    compared = count.get("equal", 0) + count.get("different", 0)
+    share = 100 * count.get("equal", 0) / compared if compared else 0
+    print(", ".join(f"{number} {kind}" for kind, number in sorted(count.items())) + f"; equal {share:.1f} % of {compared}")
+    return 0 if compared else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
