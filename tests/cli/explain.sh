@@ -4,19 +4,7 @@
 set -eu
 build=$1
 out=$build/cli
-tmetal=$build/tmetal
-n=0
-fail() { echo "cli: $*" >&2; cat "$out/err" >&2; exit 1; }
-gives() {
-    want=$1
-    shift
-    n=$((n + 1))
-    "$tmetal" "$@" > "$out/out" 2> "$out/err" < /dev/null && code=0 || code=$?
-    [ "$code" = "$want" ] || fail "tmetal $* ends with $code instead of $want"
-}
-says() { grep -q -e "$1" "$out/out" || fail "standard output lacks '$1'"; }
-warns() { grep -q -e "$1" "$out/err" || fail "standard error lacks '$1'"; }
-k=examples/kernels
+. tests/cli/common
 
 # -- explain: the line that it names is the line of the Metal ---------------------------------------------
 gives 0 explain $k/softmax.ttir --threads 64

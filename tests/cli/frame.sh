@@ -4,19 +4,7 @@
 set -eu
 build=$1
 out=$build/cli
-tmetal=$build/tmetal
-n=0
-fail() { echo "cli: $*" >&2; cat "$out/err" >&2; exit 1; }
-# gives CODE ARGUMENTS...: runs tmetal and wants that exit code; leaves $out/out and $out/err
-gives() {
-    want=$1
-    shift
-    n=$((n + 1))
-    "$tmetal" "$@" > "$out/out" 2> "$out/err" < /dev/null && code=0 || code=$?
-    [ "$code" = "$want" ] || fail "tmetal $* ends with $code instead of $want"
-}
-says() { grep -q -e "$1" "$out/out" || fail "standard output lacks '$1'"; }
-warns() { grep -q -e "$1" "$out/err" || fail "standard error lacks '$1'"; }
+. tests/cli/common
 
 # -- Help, for every subcommand of the list ------------------------------------------------------------
 gives 0 --help

@@ -4,27 +4,13 @@
 set -eu
 build=$1
 out=$build/cli/tools
-tmetal=$build/tmetal
 rm -rf "$out"
-mkdir -p "$out"
-n=0
-fail() { echo "cli: $*" >&2; cat "$out/err" >&2; exit 1; }
-gives() {
-    want=$1
-    shift
-    n=$((n + 1))
-    "$tmetal" "$@" > "$out/out" 2> "$out/err" < /dev/null && code=0 || code=$?
-    [ "$code" = "$want" ] || fail "tmetal $* ends with $code instead of $want"
-}
-says() { grep -q -e "$1" "$out/out" || fail "standard output lacks '$1'"; }
-warns() { grep -q -e "$1" "$out/err" || fail "standard error lacks '$1'"; }
-silent() { [ ! -s "$out/out" ] || fail "something stands on standard output"; }
+. tests/cli/common
 # holds FILE EXPRESSION: of the JSON in the file, as j
 holds() {
     command -v python3 > /dev/null 2>&1 || return 0
     python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); sys.exit(0 if eval(sys.argv[2]) else 1)' "$1" "$2" || fail "$1: not $2"
 }
-k=examples/kernels
 
 command -v python3 > /dev/null 2>&1 || echo "cli: no python3 here: JSON and the plot were not read back"
 

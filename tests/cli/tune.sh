@@ -4,22 +4,8 @@
 set -eu
 build=$1
 out=$build/cli/tune
-tmetal=$build/tmetal
 rm -rf "$out"
-mkdir -p "$out"
-n=0
-fail() { echo "cli: $*" >&2; cat "$out/err" >&2; exit 1; }
-gives() {
-    want=$1
-    shift
-    n=$((n + 1))
-    "$tmetal" "$@" > "$out/out" 2> "$out/err" < /dev/null && code=0 || code=$?
-    [ "$code" = "$want" ] || fail "tmetal $* ends with $code instead of $want"
-}
-says() { grep -q -e "$1" "$out/out" || fail "standard output lacks '$1'"; }
-warns() { grep -q -e "$1" "$out/err" || fail "standard error lacks '$1'"; }
-silent() { [ ! -s "$out/out" ] || fail "something stands on standard output"; }
-k=examples/kernels
+. tests/cli/common
 launch="--grid 4096 --args @16384,@4096,1000,1000"
 
 gives 0 tune $k/row_sum.ttir
