@@ -44210,8 +44210,9 @@ static uint32_t tmi_name_of(tmi_emit *e, const char *want, const char *role) {
         }
         if (part || !role || !n) continue;
         buf[n] = '\0';
-        /* no row_sum_sum */
-        if (strlen(role) <= n && strcmp(buf + n - strlen(role), role) == 0) role = "all";
+        /* no row_sum_sum, and no mask_mask: of its elements' masks none is that of all */
+        if (strlen(role) <= n && strcmp(buf + n - strlen(role), role) == 0)
+            role = strcmp(role, "mask") == 0 ? "" : "all";
         if (n > 4 && memcmp(buf + n - 4, "_ptr", 4) == 0) n -= 4; /* x_ptr gives x_start */
         if (buf[n - 1] != '_') buf[n++] = '_';
     }
@@ -48203,7 +48204,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 732288525u
+#define TMI_STAMP_EMIT 1122479649u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
