@@ -60,107 +60,97 @@ def after_calls(tmetal, words):
 def without_locations(text):
     lines = (re.sub(r" loc\([^()]*(\([^()]*(\([^()]*\))*[^()]*\))*[^()]*\)", "", line).strip()
              for line in text.splitlines())
+    lines = (line.replace(" attributes {noinline = false}", "") for line in lines)  # what a function is without a word
     return [line for line in lines if line and not line.startswith("#loc")]
 
 
 def functions(lines):
-    """Name -> its lines."""
-    found, now = {}, None
+    """Name -> its lines, from `tt.func` to the brace that closes it."""
+    found, now, depth = {}, None, 0
     for line in lines:
         start = re.match(r'tt\.func (public|private) @("[^"]*"|[\w$.]+)', line)
         if start:
-            now = found.setdefault(start.group(2), [])
-        if now is not None:
-            now.append(line)
+            now, depth = found.setdefault(start.group(2), []), 0
+        if now is None:
+            continue
+        now.append(line)
+        depth += line.endswith("{") - len(re.match(r"[})]*", line).group(0).replace(")", ""))
+        if depth == 0:
+            now = None
     return found
 
 
-def with_constants_in_place(lines):
-    """Where a constant stands and how often is nobody's business: each use says which it is."""
-    scopes, out = [{}], []
-    for line in lines:
-        defined = DEFINED.match(line)
-        constant = re.match(r"(%[\w$.-]+) = (arith\.constant .*|ub\.poison : .*)$", line)
-        for _ in range(len(re.match(r"[}\]) ]*", line).group(0).replace("]", "").replace(")", "").replace(" ", ""))):
-            if len(scopes) > 1:
-                scopes.pop()
-        if constant:
-            scopes[-1][constant.group(1)] = "<" + constant.group(2).replace("arith.constant ", "").replace("%", "") + ">"
-            continue
-        start, body = (defined.group(1) + " = ", defined.group(2)) if defined else ("", line)
-
-        def named(match):
-            return next((s[match.group(0)] for s in reversed(scopes) if match.group(0) in s), match.group(0))
-        out.append(start + VALUE.sub(named, body))
-        if defined:
-            for name in VALUE.findall(defined.group(1)):
-                scopes[-1].pop(name, None)
-        if line.endswith("{"):
-            scopes.append({})
-    return out
-
-
-def without_unused(lines):
-    while True:
-        used = {name.split("#")[0] for line in lines
-                for name in VALUE.findall(DEFINED.match(line).group(2) if DEFINED.match(line) else line)}
-        kept = []
-        for line in lines:
-            defined = DEFINED.match(line)
-            if defined and PURE.match(defined.group(2)) and not line.endswith("{"):
-                names = [name.split(":")[0] for name in defined.group(1).split(", ")]
-                if not any(name in used for name in names):
-                    continue
-            kept.append(line)
-        if len(kept) == len(lines):
-            return lines
-        lines = kept
-
-
-def renumbered(lines):
-    """Values by the order in which they first stand in the text, scopes respected."""
+def unique(lines):
+    """One name for each value in the whole function, though regions that follow each other use names again, and one
+    for each result of an op of several."""
     scopes, out, count = [{}], [], 0
 
-    def number(name, where):
+    def bind(name, where):
         nonlocal count
-        where[name] = f"%{count}"
         count += 1
+        where[name] = f"%{count}"
         return where[name]
 
     for line in lines:
-        closing = re.match(r"[}) ]*", line).group(0).count("}")
-        for _ in range(closing):
-            if len(scopes) > 1:
-                scopes.pop()
+        for _ in range(len(re.match(r"[})]*", line).group(0).replace(")", ""))):
+            scopes.pop()
         defined = DEFINED.match(line)
-        start, body = (defined.group(1), defined.group(2)) if defined else (None, line)
-        opens = line.endswith("{") and not line.startswith("tt.func")
-        inner = {}
+        left, body = (defined.group(1), defined.group(2)) if defined else ("", line)
+        inner = scopes[-1] if line.startswith("^") else {}
+        after = {}  # what a loop binds: its initial values belong to the scope outside
+        if line.startswith(("^bb", "tt.func")):
+            for name in re.findall(r"(%[\w$.-]+)(?=:)", line):
+                bind(name, inner)
+        else:
+            for name in re.findall(r"(?:^scf\.for |[(,] ?)(%[\w$.-]+) = ", body):
+                bind(name, after)
 
         def named(match):
-            whole = match.group(0)
-            name, _, part = whole.partition("#")
-            for scope in (inner, *reversed(scopes)):
-                if name in scope:
-                    return scope[name] + (f"#{part}" if part else "")
-            return number(name, inner if opens or line.startswith(("^", "tt.func")) else scopes[-1])
-        # names that a loop or a block binds are new, whatever they shadow
-        if line.startswith("^bb"):
-            for name in re.findall(r"(%[\w$.-]+)(?=:)", line):
-                number(name, inner)
-        for name in re.findall(r"(?:^scf\.for |[(,] ?)(%[\w$.-]+) = ", body):
-            number(name, inner)
+            name = match.group(0).removesuffix("#0")
+            if re.match(r" = ", body[match.end():match.end() + 3]) and name in after:
+                return after[name]
+            return next((s[name] for s in (inner, *reversed(scopes)) if name in s), name)
         body = VALUE.sub(named, body)
-        if start:
-            names = [number(n.split(":")[0], scopes[-1]) + (":" + n.split(":")[1] if ":" in n else "")
-                     for n in start.split(", ")]
-            body = ", ".join(names) + " = " + body
-        out.append(body)
-        if opens:
-            scopes.append(inner)
-        else:
-            scopes[-1].update(inner)
+        names = []
+        for name in left.split(", ") if left else ():
+            name, _, many = name.partition(":")
+            names.append(bind(name, scopes[-1]))
+            names += [bind(f"{name}#{i}", scopes[-1]) for i in range(1, int(many or 1))]
+        out.append((names, body))
+        if line.endswith("{"):
+            scopes.append({**inner, **after})
     return out
+
+
+def simplified(lines):
+    """Constants and casts to the same type are put where they are used; what nobody uses goes."""
+    stands_for, out = {}, []
+    for names, body in lines:
+        body = VALUE.sub(lambda match: stands_for.get(match.group(0), match.group(0)), body)
+        constant = re.match(r"(?:arith\.constant|ub\.poison) (.*)$", body)
+        cast = re.match(r"(?:arith|tt)\.bitcast (.*) : (.*) (?:to|->) (.*)$", body)
+        if constant:
+            stands_for.update({name: f"<{constant.group(1)}>" for name in names})
+        elif cast and cast.group(2) == cast.group(3):
+            stands_for[names[0]] = cast.group(1)
+        elif body != "scf.yield":
+            out.append((names, body))
+    while True:
+        used = {name for _, body in out for name in VALUE.findall(body)}
+        kept = [(names, body) for names, body in out
+                if not PURE.match(body) or body.endswith("{") or any(name in used for name in names)]
+        if len(kept) == len(out):
+            return kept
+        out = kept
+
+
+def numbered(lines):
+    """Values by the order in which they first stand in the text."""
+    numbers = {}
+
+    def number(match):
+        return numbers.setdefault(match.group(0), f"%{len(numbers)}")
+    return [VALUE.sub(number, (", ".join(names) + " = " if names else "") + body) for names, body in lines]
 
 
 def normal(text):
@@ -172,7 +162,7 @@ def normal(text):
         lines = every[name]
         order += [callee for callee in dict.fromkeys(re.findall(r'tt\.call @("[^"]*"|[\w$.]+)', "\n".join(lines)))
                   if callee not in order and callee in every]
-        out += renumbered(without_unused(with_constants_in_place(lines)))
+        out += numbered(simplified(unique(lines)))
     for i, name in enumerate(order[1:]):
         out = [line.replace("@" + name, f"@callee{i}") for line in out]
     return out
