@@ -31640,14 +31640,19 @@ static uint32_t tmi_dot_tiles(const tmetal_gpu *gpu) {
     return (gpu->features & TMETAL_GPU_DIRECT_DOT) || gpu->cores > 8 ? 16 : 8;
 }
 
+/* Elements of one operand that a thread holds on their way to threadgroup memory, half of the 128
+ * registers that it has. */
+enum { TMI_DOT_STAGED = 64 };
+
 /* Simdgroups for the products, so that each has its tiles; at most 16. A thin one, of up to 16 rows
- * or columns, has four as soon as each gets 4 tiles: what counts there is loads in flight. */
+ * or columns, has four as soon as each gets 4 tiles: what counts there is loads in flight. A deep
+ * one, of long K, has more while a thread would hold too much of an operand. */
 static uint32_t tmi_dot_groups(const tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, groups = 0, tiles = tmi_dot_tiles(p->gpu);
     for (op = p->flow[p->func]; op; op = p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
-        uint32_t d, rank, rows, cols, batch, g;
+        uint32_t d, rank, rows, cols, batch, g, most;
         if (!tmi_dot_is_mma(m, o) && !tmi_plan_is_tensor(m, o)) continue;
         d = tmi_out_type(m, o, 0);
         rank = tmi_rank(m, d);
@@ -31658,6 +31663,9 @@ static uint32_t tmi_dot_groups(const tmi_plan *p) {
                        : tmi_min32(tmi_max32(rows * cols * batch / tiles, 1), 16);
         if (!p->chained && tmi_min32(rows, cols) <= 2) /* thin: as fast as its long side is read */
             g = tmi_max32(g, tmi_min32(tmi_max32(rows * cols * batch / 4, 1), 4));
+        most = tmi_max32(rows, cols) * 8u * batch * tmi_dim(m, tmi_in_type(m, o, 0), rank - 1);
+        while (!p->chained && g < 16 && most > g * 32 * TMI_DOT_STAGED && 4 * g < rows * cols * batch)
+            g *= 2;
         groups = tmi_max32(groups, g);
     }
     return groups;
@@ -32666,32 +32674,36 @@ static uint32_t tmi_plan_late_source(const tmi_plan *p, uint32_t v) {
     return v;
 }
 
-/* Bits of what a thread would hold of the tensors that `op` reads, an element of each. */
-static uint32_t tmi_plan_late_bits(const tmi_plan *p, const tmi_op *op, uint32_t *from) {
-    uint32_t i, v, bits = 0;
+/* Bits of the tensors that `op` reads, those that are broadcast as they are held; *from: the
+ * largest. TMI_NONE: something else is among them. */
+static uint64_t tmi_plan_late_bits(const tmi_plan *p, const tmi_op *op, uint32_t *from) {
+    uint64_t bits = 0, most = 0, n;
+    uint32_t i, v, type;
     *from = 0;
     for (i = 0; i < op->n_in; i++) {
         v = tmi_plan_late_source(p, tmi_in(p->m, op, i));
-        if (p->pure[v] || !tmi_is_tensor(p->m, tmi_value_type(p->m, v))) continue;
-        if (p->klass[v] != TMI_C_NODE) return TMI_NONE;
-        bits += tmi_scalar_bits[tmi_s_of(p->m, tmi_value_type(p->m, v))];
-        *from = v;
+        type = tmi_value_type(p->m, v);
+        if (p->pure[v] || !tmi_is_tensor(p->m, type)) continue;
+        if (p->klass[v] != TMI_C_NODE) return UINT64_MAX;
+        bits += n = tmi_numel(p->m, type) * tmi_scalar_bits[tmi_s_of(p->m, type)];
+        if (n > most) most = n, *from = v;
     }
     return bits;
 }
 
-/* What only makes elements wider is done on the way to threadgroup memory: until then a thread
- * holds the narrow ones. */
+/* What only makes elements wider, or scales them by a few, is done on the way to threadgroup
+ * memory: until then a thread holds the narrow ones. */
 static void tmi_plan_widens_late(tmi_plan *p, uint32_t id, uint32_t k) {
     const tmi_module *m = p->m;
     uint32_t v = tmi_plan_late_source(p, tmi_in(m, TMI_OP(m, id), k)), from, cost = 0;
     while (p->klass[v] == TMI_C_NODE && tmi_def(m, v) && tmi_n_uses(&p->users, v) == 1) {
         const tmi_op *op = TMI_OP(m, tmi_def(m, v));
-        const uint32_t bits = tmi_scalar_bits[tmi_s_of(m, tmi_value_type(m, v))];
+        const uint32_t type = tmi_value_type(m, v);
+        const uint64_t bits = tmi_numel(m, type) * tmi_scalar_bits[tmi_s_of(m, type)];
         cost += tmi_op_cost(m, op);
         if (!(tmi_ops[op->kind].traits & TMI_ELT) || !(tmi_ops[op->kind].traits & TMI_PURE) ||
             op->n_out != 1 || op->block != TMI_OP(m, id)->block || cost > TMI_INLINE_COST ||
-            tmi_plan_late_bits(p, op, &from) > bits || !from)
+            tmi_plan_late_bits(p, op, &from) > bits + bits / 4 || !from)
             return;
         p->klass[v] = TMI_C_INLINE;
         p->comp_of[tmi_op_element(p, tmi_def(m, v))] = 0;
@@ -32731,6 +32743,12 @@ static uint32_t tmi_plan_late_load(const tmi_plan *p, uint32_t id, uint32_t k) {
     for (i = 0; i < op->n_in; i++)
         if (!p->pure[tmi_in(m, op, i)]) return 0;
     return tmi_plan_late_is_staged(p, v, 0) ? v : 0;
+}
+
+/* Is operand k computed where it is staged? */
+static int tmi_plan_is_made_late(const tmi_plan *p, const tmi_op *dot, uint32_t k) {
+    const uint32_t v = tmi_plan_late_source(p, tmi_in(p->m, dot, k));
+    return p->klass[v] == TMI_C_INLINE && TMI_OP(p->m, tmi_def(p->m, v))->kind != TMI_OP_LOAD;
 }
 
 /* Where a thread would hold too much, loads of operands stand where they are staged: reading an
@@ -33355,7 +33373,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 2134105217u
+#define TMI_STAMP_PLAN 101756140u
 
 /*==============================================================================
  * >>lower  [24]  From tiles to threads
@@ -35242,14 +35260,16 @@ static uint32_t tmi_lower_bit_register(const tmi_lin *l, uint32_t b) {
     return all & bit ? TMI_NONE : found;
 }
 
-/* Of `n` bits of elements' numbers, the upper first, `want` that are a register's in both layouts;
- * 0: there are not so many. */
-static uint32_t tmi_lower_shared_bits(const tmi_lin *a, const tmi_lin *b, uint32_t n,
-                                      uint32_t want) {
-    uint32_t bits = 0;
-    while (n-- > 0 && want)
-        if (tmi_lower_bit_register(a, n) != TMI_NONE && tmi_lower_bit_register(b, n) != TMI_NONE)
-            bits |= 1u << n, want--;
+/* Of `n` bits of elements' numbers, the upper first, `want` that are a register's in `to`, if there
+ * are so many in `from` too; 0: there are not. */
+static uint32_t tmi_lower_round_bits(const tmi_lin *from, const tmi_lin *to, uint32_t n,
+                                     uint32_t want) {
+    uint32_t bits = 0, both, b;
+    for (both = 2; both-- > 0;)
+        for (b = n; b-- > 0 && want;)
+            if (!(bits >> b & 1) && tmi_lower_bit_register(to, b) != TMI_NONE &&
+                (!both || tmi_lower_bit_register(from, b) != TMI_NONE))
+                bits |= 1u << b, want--;
     return want ? 0 : bits;
 }
 
@@ -35263,16 +35283,25 @@ static uint32_t tmi_lower_without_bits(uint32_t x, uint32_t drop) {
 }
 
 /* A nest in the round `round` over the elements whose bits `drop` are its number; *part: where an
- * element stands among those. */
-static void tmi_lower_nest_of_round(tmi_low *w, tmi_nest *n, uint32_t lin_id, uint32_t drop,
-                                    uint32_t round, tmi_lin *part) {
-    uint32_t i, k = 0, rest;
+ * element stands among those. Gives a condition where the bits are no registers'; 0: all are. */
+static uint32_t tmi_lower_nest_of_round(tmi_low *w, tmi_nest *n, uint32_t lin_id, uint32_t drop,
+                                        uint32_t round, tmi_lin *part) {
+    uint32_t i, k, len, b, end, cond = 0, is, want;
     tmi_nest_begin(w, n, lin_id);
     *part = *n->lin;
-    for (rest = drop; rest; rest &= rest - 1) {
-        i = tmi_lower_bit_register(n->lin, tmi_log2(rest & (0u - rest)));
-        n->var[i] = round;
-        n->bit[i] = k++;
+    for (b = k = 0; drop >> b; b = end, k += len) {
+        end = b + 1, len = drop >> b & 1;
+        i = tmi_lower_bit_register(n->lin, b);
+        if (!len) continue;
+        if (i != TMI_NONE) {
+            n->var[i] = round;
+            n->bit[i] = k;
+            continue;
+        }
+        while (drop >> end & 1 && tmi_lower_bit_register(n->lin, end) == TMI_NONE) end++, len++;
+        is = tmi_coord(w, n->lin, b, len, 0);
+        want = tmi_lower_var_bits(w, round, k, len, 0);
+        cond = tmi_both(w->t, cond, tmi_t_icmp(w->t, TMI_EQ, is, want));
     }
     for (i = 0; i < part->n_reg; i++) part->reg[i] = tmi_lower_without_bits(part->reg[i], drop);
     for (i = 0; i < TMI_LANE_BITS; i++)
@@ -35280,32 +35309,37 @@ static void tmi_lower_nest_of_round(tmi_low *w, tmi_nest *n, uint32_t lin_id, ui
     for (i = 0; i < part->n_sg; i++) part->sg[i] = tmi_lower_without_bits(part->sg[i], drop);
     part->offset = tmi_lower_without_bits(part->offset, drop);
     tmi_nest_loops(w, n);
+    return cond;
 }
 
-/* A conversion in rounds, each of the registers that a bit of the elements' numbers names in both
- * layouts: what a round reads back takes the place of what it wrote. 0: there are no such bits. */
+enum { TMI_ROUNDS_COPIES = 256 }; /* of a write: rounds times what a thread holds */
+
+/* A conversion in rounds, each of the registers of the result that bits of the elements' numbers
+ * name: what a round reads back stands where it stays, and, where these are registers of the
+ * source too, takes the place of what was written. 0: there are no such bits. */
 static int tmi_lower_rounds_of_registers(tmi_low *w, tmi_inst *in, uint32_t from, uint32_t to) {
     const uint32_t type = tmi_value_type(w->m, in->value), whole = tmi_type_bits(w->m, type);
     const tmi_tty  mem = tmi_shared_type(w->m, type);
     const uint32_t bytes = tmi_scalar_bytes[mem.kind];
-    uint32_t       bits = whole, drop, arr, buf, round, at, v, holder;
+    uint32_t       bits = whole, drop, arr, buf, round, at, v, cond;
     tmi_lin        part;
     tmi_nest       n;
     while (bits && (uint64_t)bytes * tmi_padded_count(bits, bytes) > w->p->stage_limit) bits--;
-    drop = tmi_lower_shared_bits(TMI_LIN(w->p, from), TMI_LIN(w->p, to), whole, whole - bits);
-    if (!drop) return 0;
+    drop = tmi_lower_round_bits(TMI_LIN(w->p, from), TMI_LIN(w->p, to), whole, whole - bits);
+    if (!drop || (uint64_t)TMI_ROUNDS_COPIES >> (whole - bits) >> TMI_LIN(w->p, from)->n_reg == 0)
+        return 0;
     buf = tmi_named_array(w, TMI_AS_GROUP, mem, tmi_padded_count(bits, bytes), in->value);
     arr = tmi_lower_register_array(w, to, in->value);
     round = tmi_t_for(w->t, 1u << (whole - bits));
-    tmi_lower_nest_of_round(w, &n, from, drop, round, &part);
+    cond = tmi_lower_nest_of_round(w, &n, from, drop, round, &part);
+    cond = tmi_both(w->t, tmi_is_holder(w, n.lin), cond);
     v = tmi_to_memory(w, tmi_elem_at(w, in->value, n.lin, 0));
-    holder = tmi_is_holder(w, n.lin);
     at = tmi_lower_padded_place(w, &part, bits, bytes);
-    if (holder) (void)tmi_t_if(w->t, holder);
+    if (cond) (void)tmi_t_if(w->t, cond);
     tmi_t_write(w->t, buf, at, 0, v);
-    if (holder) tmi_t_close(w->t);
+    if (cond) tmi_t_close(w->t);
     tmi_nest_end(w, &n);
-    tmi_lower_nest_of_round(w, &n, to, drop, round, &part);
+    (void)tmi_lower_nest_of_round(w, &n, to, drop, round, &part);
     at = tmi_lower_padded_place(w, &part, bits, bytes);
     v = tmi_from_shared(w, tmi_t_read(w->t, buf, at, 0), tmi_tty_from(w->m, type));
     tmi_lower_register_write(w, &n, arr, v);
@@ -39412,7 +39446,8 @@ static void tmi_lower_tensor_ahead(tmi_low *w, const tmi_op *loop, int after) {
 }
 
 /* Does the number of a chunk of K say which registers are staged or multiplied? Else lanes and
- * simdgroups, and no copy of the loop's body is needed for each. */
+ * simdgroups, and no copy of the loop's body is needed for each. What is computed in the body would
+ * be computed before it by the compiler, and held. */
 static int tmi_lower_chunks_are_registers(const tmi_low *w, const tmi_product *p) {
     uint32_t k, i;
     for (k = 0; k < 2; k++) {
@@ -39420,7 +39455,7 @@ static int tmi_lower_chunks_are_registers(const tmi_low *w, const tmi_product *p
                        low = tmi_dim_low(w->m, type, axis) + p->k_bits - p->chunk_bits,
                        bits = ((1u << p->chunk_bits) - 1u) << low;
         const tmi_lin *l;
-        if (!w->p->stage[k][p->id]) return 1;
+        if (!w->p->stage[k][p->id] || tmi_plan_is_made_late(w->p, p->op, k)) return 1;
         l = TMI_LIN(w->p, w->p->stage[k][p->id] - 1);
         for (i = 0; i < l->n_reg; i++)
             if (l->reg[i] & bits) return 1;
@@ -39548,7 +39583,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1113383245u
+#define TMI_STAMP_LOWER 1996376180u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
