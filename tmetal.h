@@ -39997,19 +39997,54 @@ static void tmi_order_make(tmi_thr *t, tmi_order *o) {
     }
 }
 
+/* Per array: how many instructions write it, its declaration apart. */
+static uint32_t *tmi_clean_writers(const tmi_thr *t) {
+    uint32_t *writers = TMI_TEMP(t->job, uint32_t, t->arr.n), id, a[3], k;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+        const tmi_ins *n = TMI_INS(t, id);
+        if (n->op == TMI_TF_DECL || n->op == TMI_TF_LDA) continue;
+        for (k = tmi_arrays(n, a); k-- > 0;) writers[a[k]]++;
+    }
+    return writers;
+}
+
+/* a[i] += mask ? x : 0, where all that is in `a` is such sums that began at 0: the end of such a
+ * run, as an element that is not there need not be added. No sum of numbers that begins at +0.0
+ * is -0.0, which adding 0.0 would change. */
+static int tmi_clean_is_masked_sum(const tmi_thr *t, const tmi_order *o, const uint32_t *writers,
+                                   uint32_t first, uint32_t id) {
+    const tmi_ins *load = TMI_INS(t, first), *n = TMI_INS(t, id), *sum = TMI_INS(t, n->d), *old;
+    const uint32_t start = TMI_INS(t, TMI_ARR(t, n->a)->decl)->b;
+    uint32_t       x;
+    if (n->c || writers[n->a] != 1 || TMI_ARR(t, n->a)->space != TMI_AS_PRIVATE) return 0;
+    if (sum->op != TMI_TF_FADD || load->op != TMI_TF_LDG || load->type.width > 1) return 0;
+    if (TMI_INS(t, load->c)->op != TMI_TF_CONST || tmi_t_bits(t, load->c)) return 0;
+    if (!start || TMI_INS(t, start)->op != TMI_TF_CONST || tmi_t_bits(t, start)) return 0;
+    old = TMI_INS(t, sum->a);
+    x = sum->b;
+    if (old->op != TMI_TF_LDA || old->a != n->a) x = sum->a, old = TMI_INS(t, sum->b);
+    if (old->op != TMI_TF_LDA || old->a != n->a || old->b != n->b || old->c) return 0;
+    if (TMI_INS(t, x)->op == TMI_TF_FCONV) x = TMI_INS(t, x)->a;
+    return x == first && o->last[n->d] == o->pos[id];
+}
+
 /* The longest run from `first` on in which every access of memory stands under its mask, and
- * every value is used up: ends with a store. 0 when there is none worth a branch. */
-static uint32_t tmi_clean_mask_run(const tmi_thr *t, const tmi_order *o, uint32_t first) {
+ * every value is used up: ends with a store or a sum. 0 when there is none worth a branch. */
+static uint32_t tmi_clean_mask_run(const tmi_thr *t, const tmi_order *o, const uint32_t *writers,
+                                   uint32_t first) {
     uint32_t mask = tmi_mask_of(TMI_INS(t, first)), id, end = 0, stores = 0, latest = 0;
     for (id = first; id; id = TMI_INS(t, id)->next) {
         const tmi_ins *n = TMI_INS(t, id);
         if (n->op == TMI_TF_LDG || n->op == TMI_TF_STG) {
             if (tmi_mask_of(n) != mask) break;
-        } else if (!(tmi_tfs[n->op].traits & TMI_TR_PURE)) {
+        } else if (n->op == TMI_TF_STA) {
+            if (!tmi_clean_is_masked_sum(t, o, writers, first, id)) break;
+        } else if (n->op == TMI_TF_LDA ? TMI_INS(t, o->id[o->last[id] - 1])->op != TMI_TF_FADD
+                                       : !(tmi_tfs[n->op].traits & TMI_TR_PURE)) {
             break;
         }
         if (n->op != TMI_TF_STG && o->last[id] > latest) latest = o->last[id];
-        if (n->op != TMI_TF_STG) continue;
+        if (n->op != TMI_TF_STG && n->op != TMI_TF_STA) continue;
         stores++;
         /* everything made since is used up by now */
         if (latest <= o->pos[id] || latest == 0) end = id;
@@ -40044,11 +40079,11 @@ static void tmi_clean_mask_branch(tmi_thr *t, uint32_t first, uint32_t end) {
 /* if (mask) { load, compute, store } instead of a test at each access. */
 static void tmi_clean_merge_masks(tmi_thr *t) {
     tmi_order o;
-    uint32_t  i, end;
+    uint32_t  i, end, *writers = tmi_clean_writers(t);
     tmi_order_make(t, &o);
     for (i = 0; i < o.n; i++) {
         if (!tmi_mask_of(TMI_INS(t, o.id[i]))) continue;
-        if ((end = tmi_clean_mask_run(t, &o, o.id[i])) == 0) continue;
+        if ((end = tmi_clean_mask_run(t, &o, writers, o.id[i])) == 0) continue;
         tmi_clean_mask_branch(t, o.id[i], end);
         i = o.pos[end] - 1;
     }
