@@ -17430,6 +17430,222 @@ static tmi_tri_value tmi_tl_count(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     return tmi_tri_int(x < 1 ? 0 : y);
 }
 
+/* -- Elementwise functions of several operands ------------------------------------------------- */
+
+/* All of one type and shape, pair after pair as Triton does it; 0: refused. */
+static uint32_t tmi_tl_unite3(tmi_tri *t, tmi_tri_value *v) {
+    uint32_t i, dt = 0;
+    static const uint8_t pair[3][2] = {{0, 1}, {2, 0}, {2, 1}};
+    for (i = 0; i < 3; i++) v[i] = tmi_tri_to_tensor(t, v[i]);
+    for (i = 0; i < 3 && !t->bad; i++)
+        dt = tmi_tri_unite(t, &v[pair[i][0]], &v[pair[i][1]], TMI_PY_ADD);
+    for (i = 0; i < 3 && !t->bad; i++) dt = tmi_tri_unite(t, &v[0], &v[i], TMI_PY_ADD);
+    return t->bad ? 0 : dt;
+}
+
+/* x, min, max, propagate_nan */
+static tmi_tri_value tmi_tl_clamp(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value v[3];
+    uint32_t      i, ops[3], dt;
+    for (i = 0; i < 3; i++) {
+        v[i] = tmi_tri_to_tensor(t, in[i]);
+        if (t->bad) return v[i];
+        if (v[i].dt == TMI_BF16) v[i] = tmi_tri_cast(t, v[i], TMI_FP32);
+    }
+    if ((dt = tmi_tl_unite3(t, v)) == 0) return v[0];
+    if (!tmi_tri_is_float(t, dt))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "only floats can be clamped",
+                            "use tl.minimum and tl.maximum");
+    for (i = 0; i < 3; i++) ops[i] = v[i].ir;
+    v[0].ir = tmi_tri_op(t, TMI_OP_CLAMPF, ops, 3, tmi_tri_type(t, &v[0]));
+    if (v[0].ir)
+        tmi_op_set_int(t->job, t->m, tmi_def(t->m, v[0].ir), "propagateNan", t->m->t_i32,
+                       tmi_tl_is_true(t, &in[3]) ? 65535 : 0);
+    return tmi_tri_tensor(v[0].ir, dt);
+}
+
+static tmi_tri_value tmi_tl_fma(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value v[3];
+    uint32_t      i, ops[3], dt;
+    for (i = 0; i < 3; i++) v[i] = in[i];
+    if ((dt = tmi_tl_unite3(t, v)) == 0) return v[0];
+    if (!tmi_tri_is_float(t, dt))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants floats", NULL);
+    for (i = 0; i < 3; i++) ops[i] = v[i].ir;
+    return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_FMA, ops, 3, tmi_tri_type(t, &v[0])), dt);
+}
+
+/* The upper half of a product; of two of one type. */
+static tmi_tri_value tmi_tl_umulhi(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value a = in[0], b = in[1];
+    uint32_t      dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD);
+    if (t->bad) return a;
+    if (!tmi_tri_is_int(t, dt) || TMI_DTYPE(t, dt)->bits < 32)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "wants whole numbers of 32 or 64 bits, not %s",
+                                       TMI_DTYPE(t, dt)->text),
+                            NULL);
+    return tmi_tri_tensor(tmi_tri_op2(t, TMI_OP_MULHIUI, a.ir, b.ir), dt);
+}
+
+/* Divisions: fdiv of any floats, div_rn of f32; arg: the op. */
+static tmi_tri_value tmi_tl_divide(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value a = tmi_tri_to_tensor(t, in[0]), b = tmi_tri_to_tensor(t, in[1]);
+    uint32_t      dt;
+    if (t->bad) return a;
+    if (!tmi_tri_is_float(t, a.dt) || !tmi_tri_is_float(t, b.dt))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "both operands must be floats", NULL);
+    if ((dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD)) == 0) return a;
+    if (row->arg == TMI_OP_PRECISE_DIV && dt != TMI_FP32)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants fp32", "cast with .to(tl.float32)");
+    return tmi_tri_tensor(tmi_tri_op2(t, (uint32_t)row->arg, a.ir, b.ir), dt);
+}
+
+static tmi_tri_value tmi_tl_to_tensor(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    (void)row;
+    return tmi_tri_to_tensor(t, in[0]);
+}
+
+/* -- Joining and splitting -------------------------------------------------------------------- */
+
+static tmi_tri_value tmi_tl_join(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value a = tmi_tri_to_tensor(t, in[0]), b = tmi_tri_to_tensor(t, in[1]);
+    uint32_t      dims[TMI_MAX_RANK + 1], rank, ops[2];
+    int           is_scalar;
+    if (t->bad || !tmi_tri_broadcast(t, &a, &b)) return a;
+    if (a.dt != b.dt)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "both must have one type", NULL);
+    is_scalar = !tmi_tri_rank(t, &a);
+    if (is_scalar) {
+        a = tmi_tri_expand(t, a, 0);
+        b = tmi_tri_expand(t, b, 0);
+    }
+    rank = tmi_tri_dims(t, &a, dims);
+    dims[rank] = 2;
+    ops[0] = a.ir;
+    ops[1] = b.ir;
+    a.ir = tmi_tri_op(t, TMI_OP_JOIN, ops, 2, tmi_tri_shape_type(t, a.dt, dims, rank + 1));
+    dims[0] = 2;
+    if (is_scalar)
+        a.ir = tmi_tri_op1(t, TMI_OP_RESHAPE, a.ir, tmi_tri_shape_type(t, a.dt, dims, 1));
+    return tmi_tri_tensor(a.ir, a.dt);
+}
+
+static tmi_tri_value tmi_tl_split(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value a = in[0], v[2];
+    uint32_t      dims[TMI_MAX_RANK], rank = tmi_tri_rank(t, &a), types[2], op, i;
+    int           is_scalar = rank == 1;
+    if (!rank || tmi_dim(t->m, tmi_tri_type(t, &a), rank - 1) != 2)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1, "the last axis must have 2 elements: %s",
+                                       tmi_tri_type_text(t, &a)),
+                            NULL);
+    if (is_scalar) a = tmi_tri_expand(t, a, 0);
+    if (t->bad) return a;
+    rank = tmi_tri_dims(t, &a, dims) - 1;
+    types[0] = types[1] = tmi_tri_shape_type(t, a.dt, dims, rank);
+    op = tmi_tri_draft(t, TMI_OP_SPLIT, &a.ir, 1);
+    (void)tmi_tri_results(t, op, types, 2);
+    for (i = 0; i < 2; i++) {
+        v[i] = tmi_tri_tensor(tmi_out(t->m, TMI_OP(t->m, op), i), a.dt);
+        if (is_scalar)
+            v[i].ir = tmi_tri_op1(t, TMI_OP_UNSPLAT, v[i].ir, tmi_elem(t->m, types[0]));
+    }
+    return tmi_tri_list(t, TMI_V_TUPLE, v, 2);
+}
+
+static tmi_tri_value tmi_tl_cat(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value a = in[0], b = in[1];
+    uint32_t      n, ops[2];
+    if (!tmi_tl_is_true(t, &in[2]))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_REFUSED, "wants can_reorder=True",
+                            "use tl.join and tl.permute for a fixed order");
+    if (tmi_tri_rank(t, &a) != 1 || tmi_tri_rank(t, &b) != 1 || a.dt != b.dt ||
+        tmi_tri_type(t, &a) != tmi_tri_type(t, &b))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "wants two blocks of one axis and one type",
+                            NULL);
+    n = 2 * tmi_dim(t->m, tmi_tri_type(t, &a), 0);
+    ops[0] = a.ir;
+    ops[1] = b.ir;
+    return tmi_tri_tensor(
+        tmi_tri_op(t, TMI_OP_CAT, ops, 2, tmi_tri_shape_type(t, a.dt, &n, 1)), a.dt);
+}
+
+static tmi_tri_value tmi_tl_item(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]);
+    if (t->bad || !tmi_tri_rank(t, &v)) return v;
+    if (tmi_numel(t->m, tmi_tri_type(t, &v)) != 1)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "wants a block of one element", NULL);
+    return tmi_tri_tensor(
+        tmi_tri_op1(t, TMI_OP_UNSPLAT, v.ir, tmi_elem(t->m, tmi_tri_type(t, &v))), v.dt);
+}
+
+static tmi_tri_value tmi_tl_gather(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]), at = tmi_tri_to_tensor(t, in[1]);
+    uint32_t      axis, i, ops[2], rank;
+    if (t->bad) return v;
+    rank = tmi_tri_rank(t, &v);
+    axis = tmi_tl_axis(t, &in[2], rank);
+    if (t->bad) return v;
+    if (!tmi_tri_is_int(t, at.dt))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "its indices must be whole numbers", NULL);
+    for (i = 0; rank == tmi_tri_rank(t, &at) && i < rank; i++)
+        if (i != axis && tmi_dim(t->m, tmi_tri_type(t, &v), i) !=
+                             tmi_dim(t->m, tmi_tri_type(t, &at), i))
+            break;
+    if (rank != tmi_tri_rank(t, &at) || i < rank)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1, "%s by %s: the other axes must be equal",
+                                       tmi_tri_type_text(t, &v), tmi_tri_type_text(t, &at)),
+                            NULL);
+    ops[0] = v.ir;
+    ops[1] = at.ir;
+    v.ir = tmi_tri_op(t, TMI_OP_GATHER, ops, 2, tmi_tri_ir_like(t, tmi_tri_type(t, &at), v.dt));
+    if (v.ir)
+        tmi_op_set_int(t->job, t->m, tmi_def(t->m, v.ir), "axis", t->m->t_i32, axis);
+    return tmi_tri_tensor(v.ir, v.dt);
+}
+
+/* Places along an axis, in the shape of x: what argmax picks from. */
+static tmi_tri_value tmi_tl_index(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value v, ends[2];
+    uint32_t      dims[TMI_MAX_RANK], rank = tmi_tri_dims(t, &in[0], dims), axis, i;
+    if (in[1].kind == TMI_V_NONE)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "an index needs an axis", "give axis=0");
+    axis = tmi_tl_axis(t, &in[1], rank);
+    if (t->bad) return in[0];
+    ends[0] = tmi_tri_int(0);
+    ends[1] = tmi_tri_int(dims[axis]);
+    v = tmi_tl_arange(t, row, ends);
+    for (i = 0; i < rank && !t->bad; i++)
+        if (i != axis) v = tmi_tri_expand(t, v, i);
+    return t->bad ? v : tmi_tri_broadcast_to(t, v, dims, rank);
+}
+
+static tmi_tri_value tmi_tl_log2(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    int64_t n = tmi_tl_int(t, &in[0], "a size"), k = 0;
+    if (!t->bad && (n < 1 || n & (n - 1)))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "sizes must be powers of two", NULL);
+    while (n > 1) n >>= 1, k++;
+    return tmi_tri_int(k);
+}
+
+static tmi_tri_value tmi_tl_flip_axis(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    if (in[0].kind == TMI_V_NONE)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "wants an axis", "tl.flip(x, dim=0)");
+    return tmi_tri_int(tmi_tl_axis(t, &in[0], (uint32_t)tmi_tl_int(t, &in[1], "a rank")));
+}
+
+static tmi_tri_value tmi_tl_int_dtype(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    int64_t  bits = tmi_tl_int(t, &in[0], "a width");
+    uint32_t i;
+    for (i = 1; i < TMI_DTYPE_FIRST_PTR; i++)
+        if (tmi_tri_is_int(t, i) && TMI_DTYPE(t, i)->bits == bits &&
+            (bits == 1 || TMI_DTYPE(t, i)->is_signed == tmi_tl_is_true(t, &in[1])))
+            return tmi_tri_dtype(i);
+    return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "no whole numbers of this width", NULL);
+}
+
 /* What a dtype is; arg: a question of these, or TMI_TL_IS + a dtype. */
 enum {
     TMI_TL_INT,
@@ -17500,6 +17716,22 @@ static const tmi_tl_row tmi_tl_rows[] = {
     {"tl", "erf", 1, "x", tmi_tl_math, TMI_OP_ERF, NULL},
     {"tl", "floor", 1, "x", tmi_tl_math, TMI_OP_FLOOR, NULL},
     {"tl", "ceil", 1, "x", tmi_tl_math, TMI_OP_CEIL, NULL},
+    {"tl", "clamp", 0, "x, min, max, propagate_nan=None", tmi_tl_clamp, 0, NULL},
+    {"tl", "fma", 0, "x, y, z", tmi_tl_fma, 0, NULL},
+    {"tl", "umulhi", 0, "x, y", tmi_tl_umulhi, 0, NULL},
+    {"tl", "fdiv", 0, "x, y, ieee_rounding=False", tmi_tl_divide, TMI_OP_DIVF, NULL},
+    {"tl", "div_rn", 0, "x, y", tmi_tl_divide, TMI_OP_PRECISE_DIV, NULL},
+    {"tl", "sqrt_rn", 1, "x", tmi_tl_math, TMI_OP_PRECISE_SQRT, NULL},
+    {"tl", "to_tensor", 0, "x", tmi_tl_to_tensor, 0, NULL},
+    {"tl", "join", 0, "a, b", tmi_tl_join, 0, NULL},
+    {"tl", "split", 1, "a", tmi_tl_split, 0, NULL},
+    {"tl", "cat", 0, "input, other, can_reorder=False", tmi_tl_cat, 0, NULL},
+    {"tl", "item", 1, "x", tmi_tl_item, 0, NULL},
+    {"tl", "gather", 1, "src, index, axis", tmi_tl_gather, 0, NULL},
+    {"tl", "_index", 0, "input, axis", tmi_tl_index, 0, NULL},
+    {"tl", "_log2", 0, "n", tmi_tl_log2, 0, NULL},
+    {"tl", "_flip_axis", 0, "dim, rank", tmi_tl_flip_axis, 0, NULL},
+    {"tl", "get_int_dtype", 0, "bitwidth, signed", tmi_tl_int_dtype, 0, NULL},
     /* memory */
     {"tl", "load", 0, "pointer, mask=None, other=None, boundary_check=(), padding_option='', "
                       "cache_modifier='', eviction_policy='', volatile=False", tmi_tl_load, 0, NULL},
@@ -17510,7 +17742,10 @@ static const tmi_tl_row tmi_tl_rows[] = {
                      "max_num_imprecise_acc=None, out_dtype=float32", tmi_tl_dot, 0, NULL},
     {"tl", "reduce", 1, "input, axis, combine_fn, keep_dims=False", tmi_tl_combine, TMI_OP_REDUCE, NULL},
     {"tl", "associative_scan", 1, "input, axis, combine_fn, reverse=False", tmi_tl_combine, TMI_OP_SCAN, NULL},
-    {"tl", "_sum_combine", 0, NULL, NULL, 0, "def _sum_combine(a, b):\n  return a + b\n"},
+    /* written in Triton */
+    {"tl", "_sum_combine", 0, NULL, NULL, 0,
+     "def _sum_combine(a, b):\n"
+     "  return a + b\n"},
     {"tl", "sum", 1, NULL, NULL, 0,
      "def sum(input, axis=None, keep_dims=False, dtype: constexpr = None):\n"
      "  if dtype is not None:\n"
@@ -17518,8 +17753,280 @@ static const tmi_tl_row tmi_tl_rows[] = {
      "  elif input.dtype.is_int() and input.dtype.int_bitwidth < 32:\n"
      "    input = input.to(int32 if input.dtype.is_int_signed() else uint32)\n"
      "  return reduce(input, axis, _sum_combine, keep_dims)\n"},
-    {"tl", "zeros", 0, NULL, NULL, 0, "def zeros(shape, dtype):\n  return full(shape, 0, dtype)\n"},
-    {"tl", "cdiv", 1, NULL, NULL, 0, "def cdiv(x, div):\n  return (x + div - 1) // div\n"},
+    {"tl", "_widen_bf16", 0, NULL, NULL, 0,
+     "def _widen_bf16(x):\n"
+     "  return x.to(float32) if x.dtype.is_bf16() else x\n"},
+    {"tl", "_max_combine", 0, NULL, NULL, 0,
+     "def _max_combine(a, b):\n"
+     "  return maximum(a, b)\n"},
+    {"tl", "_min_combine", 0, NULL, NULL, 0,
+     "def _min_combine(a, b):\n"
+     "  return minimum(a, b)\n"},
+    {"tl", "_argmax_first", 0, NULL, NULL, 0,
+     "def _argmax_first(x, i, y, j):\n"
+     "  tie = x == y and i < j\n"
+     "  take = x > y or tie\n"
+     "  return where(take, x, y), where(take, i, j)\n"},
+    {"tl", "_argmax_any", 0, NULL, NULL, 0,
+     "def _argmax_any(x, i, y, j):\n"
+     "  take = x > y\n"
+     "  return where(take, x, y), where(take, i, j)\n"},
+    {"tl", "_argmin_first", 0, NULL, NULL, 0,
+     "def _argmin_first(x, i, y, j):\n"
+     "  tie = x == y and i < j\n"
+     "  take = x < y or tie\n"
+     "  return where(take, x, y), where(take, i, j)\n"},
+    {"tl", "_argmin_any", 0, NULL, NULL, 0,
+     "def _argmin_any(x, i, y, j):\n"
+     "  take = x < y\n"
+     "  return where(take, x, y), where(take, i, j)\n"},
+    {"tl", "_extreme", 0, NULL, NULL, 0,
+     "def _extreme(x, axis, combine, keep_dims):\n"
+     "  if x.dtype.primitive_bitwidth < 32:\n"
+     "    if x.dtype.is_floating():\n"
+     "      x = x.to(float32)\n"
+     "    else:\n"
+     "      x = x.to(int32)\n"
+     "  return reduce(x, axis, combine, keep_dims)\n"},
+    {"tl", "max", 1, NULL, NULL, 0,
+     "def max(input, axis=None, return_indices=False, return_indices_tie_break_left=True, "
+     "keep_dims=False):\n"
+     "  input = _widen_bf16(input)\n"
+     "  if return_indices:\n"
+     "    if return_indices_tie_break_left:\n"
+     "      return reduce((input, _index(input, axis)), axis, _argmax_first, keep_dims)\n"
+     "    else:\n"
+     "      return reduce((input, _index(input, axis)), axis, _argmax_any, keep_dims)\n"
+     "  else:\n"
+     "    return _extreme(input, axis, _max_combine, keep_dims)\n"},
+    {"tl", "min", 1, NULL, NULL, 0,
+     "def min(input, axis=None, return_indices=False, return_indices_tie_break_left=True, "
+     "keep_dims=False):\n"
+     "  input = _widen_bf16(input)\n"
+     "  if return_indices:\n"
+     "    if return_indices_tie_break_left:\n"
+     "      return reduce((input, _index(input, axis)), axis, _argmin_first, keep_dims)\n"
+     "    else:\n"
+     "      return reduce((input, _index(input, axis)), axis, _argmin_any, keep_dims)\n"
+     "  else:\n"
+     "    return _extreme(input, axis, _min_combine, keep_dims)\n"},
+    {"tl", "argmax", 1, NULL, NULL, 0,
+     "def argmax(input, axis, tie_break_left=True, keep_dims=False):\n"
+     "  return max(input, axis, True, tie_break_left, keep_dims)[1]\n"},
+    {"tl", "argmin", 1, NULL, NULL, 0,
+     "def argmin(input, axis, tie_break_left=True, keep_dims=False):\n"
+     "  return min(input, axis, True, tie_break_left, keep_dims)[1]\n"},
+    {"tl", "_xor_combine", 0, NULL, NULL, 0,
+     "def _xor_combine(a, b):\n"
+     "  return a ^ b\n"},
+    {"tl", "xor_sum", 1, NULL, NULL, 0,
+     "def xor_sum(input, axis=None, keep_dims=False):\n"
+     "  static_assert(input.dtype.is_int(), \"xor_sum wants whole numbers\")\n"
+     "  return reduce(input, axis, _xor_combine, keep_dims)\n"},
+    {"tl", "_or_combine", 0, NULL, NULL, 0,
+     "def _or_combine(a, b):\n"
+     "  return a | b\n"},
+    {"tl", "reduce_or", 1, NULL, NULL, 0,
+     "def reduce_or(input, axis, keep_dims=False):\n"
+     "  static_assert(input.dtype.is_int(), \"reduce_or wants whole numbers\")\n"
+     "  return reduce(input, axis, _or_combine, keep_dims)\n"},
+    {"tl", "cumsum", 1, NULL, NULL, 0,
+     "def cumsum(input, axis=0, reverse=False, dtype: constexpr = None):\n"
+     "  input = _widen_bf16(input)\n"
+     "  if dtype is not None:\n"
+     "    input = input.to(dtype)\n"
+     "  elif input.dtype.is_int() and input.dtype.int_bitwidth < 32:\n"
+     "    input = input.to(int32 if input.dtype.is_int_signed() else uint32)\n"
+     "  return associative_scan(input, axis, _sum_combine, reverse)\n"},
+    {"tl", "_prod_combine", 0, NULL, NULL, 0,
+     "def _prod_combine(a, b):\n"
+     "  return a * b\n"},
+    {"tl", "cumprod", 1, NULL, NULL, 0,
+     "def cumprod(input, axis=0, reverse=False):\n"
+     "  return associative_scan(_widen_bf16(input), axis, _prod_combine, reverse)\n"},
+    {"tl", "zeros", 0, NULL, NULL, 0,
+     "def zeros(shape, dtype):\n"
+     "  return full(shape, 0, dtype)\n"},
+    {"tl", "zeros_like", 0, NULL, NULL, 0,
+     "def zeros_like(input):\n"
+     "  return full(input.shape, 0, input.dtype)\n"},
+    {"tl", "cdiv", 1, NULL, NULL, 0,
+     "def cdiv(x, div):\n"
+     "  return (x + div - 1) // div\n"},
+    {"tl", "sigmoid", 1, NULL, NULL, 0,
+     "def sigmoid(x):\n"
+     "  return 1 / (1 + exp(-x))\n"},
+    {"tl", "softmax", 1, NULL, NULL, 0,
+     "def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):\n"
+     "  d: constexpr = 0 if dim is None else dim\n"
+     "  z = x - max(x, d, keep_dims=keep_dims)\n"
+     "  num = exp(z)\n"
+     "  den = sum(num, d, keep_dims=keep_dims)\n"
+     "  return fdiv(num, den, ieee_rounding)\n"},
+    {"tl", "ravel", 1, NULL, NULL, 0,
+     "def ravel(x, can_reorder=False):\n"
+     "  return reshape(x, [x.numel], can_reorder=can_reorder)\n"},
+    {"tl", "swizzle2d", 0, NULL, NULL, 0,
+     "def swizzle2d(i, j, size_i, size_j, size_g):\n"
+     "  ij = i * size_j + j\n"
+     "  size_gj = size_g * size_j\n"
+     "  group = ij // size_gj\n"
+     "  off = group * size_g\n"
+     "  size_g = minimum(size_i - off, size_g)\n"
+     "  ij = ij % size_gj\n"
+     "  return off + ij % size_g, ij // size_g\n"},
+    {"tl", "flip", 1, NULL, NULL, 0,
+     "def flip(x, dim=None):\n"
+     "  d: constexpr = _flip_axis(dim, len(x.shape))\n"
+     "  steps: constexpr = _log2(x.shape[d])\n"
+     "  y = reshape(x.to(get_int_dtype(x.dtype.primitive_bitwidth, True), bitcast=True), "
+     "x.shape[:d] + [2] * steps + x.shape[d + 1:])\n"
+     "  for i in static_range(steps):\n"
+     "    y = y ^ xor_sum(y, d + i, True)\n"
+     "  return reshape(y, x.shape).to(x.dtype, bitcast=True)\n"},
+    {"tl", "interleave", 0, NULL, NULL, 0,
+     "def interleave(a, b):\n"
+     "  c = join(a, b)\n"
+     "  if len(c.shape) == 1:\n"
+     "    return c\n"
+     "  else:\n"
+     "    return reshape(c, c.shape[:-2] + [2 * c.shape[-2]])\n"},
+    {"tl", "_indicator", 0, NULL, NULL, 0,
+     "def _indicator(n, j):\n"
+     "  return reshape(arange(0, 2), [1] * (n - j - 1) + [2] + [1] * j)\n"},
+    {"tl", "_swap", 0, NULL, NULL, 0,
+     "def _swap(x, flip, i):\n"
+     "  n: constexpr = _log2(x.numel)\n"
+     "  ix = x.to(get_int_dtype(x.dtype.primitive_bitwidth, True), bitcast=True)\n"
+     "  iy = ix ^ xor_sum(ix, n - 1 - i, True)\n"
+     "  y = iy.to(x.dtype, bitcast=True)\n"
+     "  return where((x > y) != (flip ^ _indicator(n, i)), y, x)\n"},
+    {"tl", "_merge", 0, NULL, NULL, 0,
+     "def _merge(x, stage, order):\n"
+     "  if order == 2:\n"
+     "    flip = _indicator(_log2(x.numel), stage)\n"
+     "  else:\n"
+     "    flip = order\n"
+     "  for i in static_range(stage):\n"
+     "    x = _swap(x, flip, stage - 1 - i)\n"
+     "  return x\n"},
+    {"tl", "_sort", 0, NULL, NULL, 0,
+     "def _sort(x, k, dim, descending):\n"
+     "  d: constexpr = len(x.shape) - 1 if dim is None else dim\n"
+     "  static_assert(d == len(x.shape) - 1 or d == -1, \"only minor dimension is currently "
+     "supported\")\n"
+     "  log_n: constexpr = _log2(x.shape[-1])\n"
+     "  log_k: constexpr = log_n if k is None else _log2(k)\n"
+     "  n: constexpr = _log2(x.numel)\n"
+     "  h = reshape(x, [2] * n if n > 0 else [1])\n"
+     "  for i in static_range(1, log_k + 1):\n"
+     "    h = _merge(h, i, 2 if i < log_n else descending)\n"
+     "  for i in static_range(log_k + 1, log_n + 1):\n"
+     "    if descending:\n"
+     "      h = max(h, _log2(h.numel) - 1 - log_k)\n"
+     "    else:\n"
+     "      h = min(h, _log2(h.numel) - 1 - log_k)\n"
+     "    h = _merge(h, log_k, 2 if i < log_n else descending)\n"
+     "  return reshape(h, x.shape[:-1] + [2 ** log_k])\n"},
+    {"tl", "sort", 0, NULL, NULL, 0,
+     "def sort(x, dim=None, descending=False):\n"
+     "  return _sort(x, None, dim, descending)\n"},
+    {"tl", "topk", 0, NULL, NULL, 0,
+     "def topk(x, k, dim=None):\n"
+     "  return _sort(x, k, dim, True)\n"},
+    {"tl", "bitonic_merge", 0, NULL, NULL, 0,
+     "def bitonic_merge(x, dim=None, descending=False):\n"
+     "  d: constexpr = len(x.shape) - 1 if dim is None else dim\n"
+     "  static_assert(d == len(x.shape) - 1 or d == -1, \"only minor dimension is currently "
+     "supported\")\n"
+     "  n: constexpr = _log2(x.numel)\n"
+     "  h = _merge(reshape(x, [2] * n if n > 0 else [1]), _log2(x.shape[-1]), descending)\n"
+     "  return reshape(h, x.shape)\n"},
+    {"tl", "philox_impl", 0, NULL, NULL, 0,
+     "def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds=10):\n"
+     "  if c0.dtype.primitive_bitwidth == 32:\n"
+     "    key_a = 0x9E3779B9\n"
+     "    key_b = 0xBB67AE85\n"
+     "    a = 0xD2511F53\n"
+     "    b = 0xCD9E8D57\n"
+     "  else:\n"
+     "    key_a = 0x9E3779B97F4A7C15\n"
+     "    key_b = 0xBB67AE8584CAA73B\n"
+     "    a = 0xD2E7470EE14C6C93\n"
+     "    b = 0xCA5A826395121157\n"
+     "  for _ in static_range(n_rounds):\n"
+     "    d0 = c0\n"
+     "    d2 = c2\n"
+     "    c0 = umulhi(b, d2) ^ c1 ^ k0\n"
+     "    c2 = umulhi(a, d0) ^ c3 ^ k1\n"
+     "    c1 = b * d2\n"
+     "    c3 = a * d0\n"
+     "    k0 = k0 + key_a\n"
+     "    k1 = k1 + key_b\n"
+     "  return c0, c1, c2, c3\n"},
+    {"tl", "philox", 0, NULL, NULL, 0,
+     "def philox(seed, c0, c1, c2, c3, n_rounds=10):\n"
+     "  seed = to_tensor(seed).to(uint64)\n"
+     "  c0 = to_tensor(c0)\n"
+     "  c1 = to_tensor(c1)\n"
+     "  c2 = to_tensor(c2)\n"
+     "  c3 = to_tensor(c3)\n"
+     "  if c0.dtype.primitive_bitwidth == 32:\n"
+     "    k1 = ((seed >> 32) & 0xffffffff).to(uint32)\n"
+     "    k0 = (seed & 0xffffffff).to(uint32)\n"
+     "    return philox_impl(c0.to(uint32, bitcast=True), c1.to(uint32, bitcast=True), "
+     "c2.to(uint32, bitcast=True), c3.to(uint32, bitcast=True), k0, k1, n_rounds)\n"
+     "  else:\n"
+     "    k1 = full((1,), 0, uint64)\n"
+     "    return philox_impl(c0.to(uint64, bitcast=True), c1.to(uint64, bitcast=True), "
+     "c2.to(uint64, bitcast=True), c3.to(uint64, bitcast=True), seed, k1, n_rounds)\n"},
+    {"tl", "randint", 0, NULL, NULL, 0,
+     "def randint(seed, offset, n_rounds=10):\n"
+     "  return randint4x(seed, offset, n_rounds)[0]\n"},
+    {"tl", "randint4x", 0, NULL, NULL, 0,
+     "def randint4x(seed, offset, n_rounds=10):\n"
+     "  offset = to_tensor(offset)\n"
+     "  lo = offset.to(uint32)\n"
+     "  zero = lo * 0\n"
+     "  if offset.dtype.primitive_bitwidth > 32:\n"
+     "    hi = (offset >> 32).to(uint32)\n"
+     "  else:\n"
+     "    hi = zero\n"
+     "  return philox(seed, lo, hi, zero, zero, n_rounds)\n"},
+    {"tl", "uint_to_uniform_float", 0, NULL, NULL, 0,
+     "def uint_to_uniform_float(x):\n"
+     "  if x.dtype.primitive_bitwidth == 32:\n"
+     "    x = x.to(int32, bitcast=True)\n"
+     "    scale = 4.6566127342e-10\n"
+     "  else:\n"
+     "    x = x.to(int64, bitcast=True)\n"
+     "    scale = 1.0842020432385337e-19\n"
+     "  x = where(x < 0, -x - 1, x)\n"
+     "  return x * scale\n"},
+    {"tl", "rand", 0, NULL, NULL, 0,
+     "def rand(seed, offset, n_rounds=10):\n"
+     "  return uint_to_uniform_float(randint(seed, offset, n_rounds))\n"},
+    {"tl", "rand4x", 0, NULL, NULL, 0,
+     "def rand4x(seed, offset, n_rounds=10):\n"
+     "  a, b, c, d = randint4x(seed, offset, n_rounds)\n"
+     "  return uint_to_uniform_float(a), uint_to_uniform_float(b), "
+     "uint_to_uniform_float(c), uint_to_uniform_float(d)\n"},
+    {"tl", "pair_uniform_to_normal", 0, NULL, NULL, 0,
+     "def pair_uniform_to_normal(u1, u2):\n"
+     "  u1 = maximum(1.0e-7, u1)\n"
+     "  th = 6.283185307179586 * u2\n"
+     "  r = sqrt(-2.0 * log(u1))\n"
+     "  return r * cos(th), r * sin(th)\n"},
+    {"tl", "randn", 0, NULL, NULL, 0,
+     "def randn(seed, offset, n_rounds=10):\n"
+     "  a, b, c, d = randint4x(seed, offset, n_rounds)\n"
+     "  return pair_uniform_to_normal(uint_to_uniform_float(a), uint_to_uniform_float(b))[0]\n"},
+    {"tl", "randn4x", 0, NULL, NULL, 0,
+     "def randn4x(seed, offset, n_rounds=10):\n"
+     "  u1, u2, u3, u4 = rand4x(seed, offset, n_rounds)\n"
+     "  n1, n2 = pair_uniform_to_normal(u1, u2)\n"
+     "  n3, n4 = pair_uniform_to_normal(u3, u4)\n"
+     "  return n1, n2, n3, n4\n"},
     /* while compiling */
     {"tl", "range", 0, "arg1, arg2=None, step=None, num_stages=None, loop_unroll_factor=None, "
                        "disallow_acc_multi_buffer=False, flatten=False, warp_specialize=False, "
