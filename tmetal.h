@@ -1618,9 +1618,11 @@ typedef struct tmetal_triton_call {
      * name=. "*k" makes a pointer constant. NULL: none */
     const char *args;
     const char *consts; /* "BLOCK=1024, ACT=\"relu\", DT=tl.float16": as the file would write them */
+    const char *globals; /* likewise: names of the file that its text does not give; NULL: none */
     const tmetal_triton_file *files;
     uint32_t    n_files;
     uint32_t    config; /* of @triton.autotune, counted from 1; 0: none */
+    uint32_t    debug;  /* 1: asserts and tests for overflow are kept, as by debug=True */
 } tmetal_triton_call;
 
 /* The kernel as a module, for tmetal_emit, tmetal_print and the rest. Arguments otherwise as of
@@ -15364,8 +15366,8 @@ typedef struct tmi_tri_file {
 } tmi_tri_file;
 
 typedef struct tmi_tri_global {
-    uint32_t name,
-        node; /* FUNCTION, IMPORT, FROM, ASSIGN, ANNASSIGN, ...; 0: given by the caller */
+    uint32_t      file, name;
+    uint32_t      node;  /* FUNCTION, IMPORT, FROM, ASSIGN, ...; 0: given by the caller */
     uint32_t      alias; /* of IMPORT and FROM: the ALIAS */
     uint8_t       state; /* 0: not yet evaluated, 1: being evaluated, 2: done */
     uint8_t       by_caller;
@@ -15730,7 +15732,7 @@ static uint32_t tmi_tri_compare_op(tmi_tri *t, uint32_t kind, int predicate, uin
 
 /* An op of the table by name, with attributes as text, and the types of its results: n_types 0:
  * as they follow. The first result. */
-static uint32_t tmi_tri_make(tmi_tri *t, const char *name, const uint32_t *in, uint32_t n,
+static TMI_UNUSED uint32_t tmi_tri_make(tmi_tri *t, const char *name, const uint32_t *in, uint32_t n,
                              const char *attrs, const uint32_t *types, uint32_t n_types) {
     tmi_make    k;
     const char *src = t->job->src;
@@ -16655,7 +16657,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2753898265u
+#define TMI_STAMP_TRI 3302736792u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -18287,7 +18289,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 3991190851u
+#define TMI_STAMP_TL 3743943950u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -18359,6 +18361,7 @@ static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name)
     const tmi_py_node *n;
     if (!i) return v;
     g = tmi_triton_global_at(t, i - 1);
+    f = g->file;
     if (g->state == 2) return g->v;
     if (g->state == 1)
         return tmi_tri_fail(
@@ -19975,6 +19978,7 @@ static void tmi_tri_put_global(tmi_tri *t, uint32_t file, uint32_t name, uint32_
     if (*at && tmi_triton_global_at(t, *at - 1)->by_caller) return;
     g = (tmi_tri_global *)tmi_vec_add(t->job, &t->global); /* a later one hides an earlier one */
     *at = t->global.n;
+    g->file = file;
     g->name = name;
     g->node = node;
     g->alias = alias;
@@ -20419,7 +20423,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1209772738u
+#define TMI_STAMP_TRITON 3468646267u
 
 
 /*==============================================================================
@@ -41610,7 +41614,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 1381198015u
+#define TMI_STAMP_CLEAN 1684411206u
 
 /*==============================================================================
  * >>report  [26]  What was found, chosen and given up
@@ -56956,7 +56960,7 @@ TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_
 
 #ifdef TMETAL_TRITON
 static void tmi_entry_triton(tmi_job *job, tmi_call *c) {
-    static const tmetal_triton_call none = {0, 0, 0, 0, 0, 0};
+    static const tmetal_triton_call none = {0, 0, 0, 0, 0, 0, 0, 0};
     job->section = "triton";
     if (c->len > TMI_MAX_SRC) {
         tmi_error(job, tmi_at_nowhere(), TMETAL_E_TOO_LARGE, (unsigned long long)c->len,

@@ -15,6 +15,7 @@
 #define TMETAL_CACHE
 #define TMETAL_LAUNCH_CODE
 #define TMETAL_METAL
+#define TMETAL_TRITON
 #define TMETAL_TUNE
 #include "../tmetal.h"
 
@@ -102,6 +103,14 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
     X(DEBUG, "--debug", "", "", "print the IR after each pass to standard error, as TRITON_METAL_DEBUG=1 does")  \
     X(IR_OUT, "-o", "--output", "OUT", "write the changed IR to OUT, and the summary to standard output")        \
     X(SUMMARY, "--summary", "", "", "the summary without the IR")                                                \
+    X(KERNEL, "--kernel", "", "NAME", "of a .py file: which of its kernels")                                     \
+    X(SIGNATURE, "--args", "", "TYPES", "of a .py file: types of the arguments, one a parameter, with :16 where the\n" \
+                                        "argument is a multiple of 16: \"*fp32:16, i32\"")                      \
+    X(CONST, "--const", "", "NAME=VALUE", "of a .py file: a tl.constexpr parameter; any number of them")         \
+    X(GLOBAL, "--global", "", "NAME=VALUE", "of a .py file: a name of the module that its text does not give")     \
+    X(MODULE, "--module", "", "NAME=FILE", "of a .py file: the text of a module that it imports")                \
+    X(CONFIG, "--config", "", "N", "of a .py file: the Nth configuration of @triton.autotune")                   \
+    X(OPTION, "--option", "", "debug=True", "of a .py file: keep its asserts and tests for overflow")             \
     X(TEST_IR, "--create-test-ir", "", "", "write a kernel to try this on, and nothing else")
 
 typedef enum option_id {
@@ -127,7 +136,8 @@ typedef char options_fit_a_set[OPTION_COUNT <= 64 ? 1 : -1];
 
 /* What decides for which GPU and how is compiled: all commands that compile take these. */
 #define TAKES_TARGET (TAKES(GPU) | TAKES(HAS) | TAKES(LACKS) | TAKES(THREADS) | TAKES(MSL) | TAKES(NO_FP64))
-#define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN) | TAKES(TWO_STAGE) | TAKES(OPERANDS) | TAKES(PROGRAMS) | TAKES(DEBUG))
+#define TAKES_SOURCE (TAKES(KERNEL) | TAKES(SIGNATURE) | TAKES(CONST) | TAKES(GLOBAL) | TAKES(MODULE) | TAKES(CONFIG) | TAKES(OPTION))
+#define TAKES_COMPILE (TAKES_SOURCE | TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN) | TAKES(TWO_STAGE) | TAKES(OPERANDS) | TAKES(PROGRAMS) | TAKES(DEBUG))
 
 /* A command line that was read. */
 typedef struct request {
@@ -406,6 +416,8 @@ static tmetal_arena arena_of(size_t bytes) {
 
 /* -- One input, compiled ---------------------------------------------------------------------------- */
 
+#define MOST_MODULES 64 /* that a .py file imports from */
+
 /* An input and what came of it; close_job frees both. */
 typedef struct job {
     const char   *path;
@@ -462,7 +474,7 @@ typedef struct launch_spec {
 
 /* 0 after a message. */
 static int read_launch(const request *r, launch_spec *l) {
-    const char *s = r->value[OPT_GRID];
+    const char *s = r->value[OPT_GRID], *args = r->value[OPT_ARGS] ? r->value[OPT_ARGS] : r->value[OPT_SIGNATURE];
     char       *end;
     unsigned    i;
     memset(l, 0, sizeof *l);
@@ -471,8 +483,8 @@ static int read_launch(const request *r, launch_spec *l) {
         if (end == s || !n || n > 0xffffffffu || (*end && *end != ',')) return misuse(r, "not X[,Y[,Z]] programs:", r->value[OPT_GRID]), 0;
         l->how.programs[i] = (uint32_t)n;
     }
-    for (s = r->value[OPT_ARGS]; s && *s; s += strcspn(s, ","), s += *s == ',') {
-        if (l->n == MOST_ARGS) return misuse(r, "more than 64 arguments:", r->value[OPT_ARGS]), 0;
+    for (s = args; s && *s; s += strcspn(s, ","), s += *s == ',') {
+        if (l->n == MOST_ARGS) return misuse(r, "more than 64 arguments:", args), 0;
         (void)strtod(*s == '@' ? s + 1 : s, &end);
         if (end == s || (*end && *end != ',')) return misuse(r, "not an argument:", s), 0;
         if (*s != '@' && !memchr(s, '.', (size_t)(end - s))) l->ints[l->n] = strtoll(s, NULL, 10);
@@ -501,21 +513,89 @@ static int take_tuned(const request *r, const job *j, tmetal_options *opt, tmeta
     return 1;
 }
 
+static int is_python(const char *path) {
+    size_t n = strlen(path);
+    return n > 3 && strcmp(path + n - 3, ".py") == 0;
+}
+
+/* --module NAME=FILE, ...: their texts, which the caller frees. 0 after a message. */
+static int read_modules(const request *r, tmetal_triton_file *files, uint32_t *n) {
+    const char *s = r->value[OPT_MODULE];
+    *n = 0;
+    while (s && *s) {
+        size_t len = strcspn(s, ","), name = strcspn(s, "=");
+        char  *copy;
+        if (name >= len || *n == MOST_MODULES) return misuse(r, name >= len ? "not NAME=FILE:" : "too many modules:", s), 0;
+        copy = (char *)malloc(len + 1);
+        if (!copy) return 0;
+        memcpy(copy, s, len);
+        copy[len] = copy[name] = '\0';
+        files[*n].name = copy;
+        files[*n].text = read_all(copy + name + 1, &files[*n].len);
+        if (!files[(*n)++].text) return 0;
+        s += len + (s[len] == ',');
+        s += *s == ' ';
+    }
+    return 1;
+}
+
+/* A kernel from its source: j->src becomes the Triton IR that Triton would make. 0 after a message. */
+static int read_triton(const request *r, job *j) {
+    tmetal_triton_file files[MOST_MODULES];
+    tmetal_triton_call call;
+    tmetal_options     opt = r->opt;
+    tmetal_module     *module = NULL;
+    tmetal_arena       arena = {0};
+    tmetal_result      out;
+    const char        *text = NULL;
+    size_t             bytes = (size_t)8 << 20, len = 0;
+    char              *copy = NULL;
+    uint32_t           i;
+    memset(&call, 0, sizeof call);
+    opt.file = j->path;
+    call.kernel = r->value[OPT_KERNEL];
+    call.args = r->value[OPT_SIGNATURE] ? r->value[OPT_SIGNATURE] : r->value[OPT_ARGS];
+    call.consts = r->value[OPT_CONST];
+    call.globals = r->value[OPT_GLOBAL];
+    call.config = r->value[OPT_CONFIG] ? (uint32_t)strtoul(r->value[OPT_CONFIG], NULL, 10) : 0;
+    call.files = files;
+    if (r->value[OPT_OPTION] && strcmp(r->value[OPT_OPTION], "debug=True") != 0 && strcmp(r->value[OPT_OPTION], "debug=False") != 0)
+        return misuse(r, "only debug=True is known, not", r->value[OPT_OPTION]), free(j->src), 0;
+    call.debug = r->value[OPT_OPTION] && strcmp(r->value[OPT_OPTION], "debug=True") == 0;
+    if (read_modules(r, files, &call.n_files)) {
+        do {
+            free(arena.base);
+            arena = arena_of(bytes);
+            if (!arena.base) break;
+            if (tmetal_triton(j->src, j->len, &call, &opt, &arena, &module, &out) == TMETAL_OK)
+                (void)tmetal_print(module, &arena, &text, &len, &out);
+        } while (out.code == TMETAL_E_ARENA && (bytes *= 4) <= (size_t)2 << 30);
+        if (arena.base && out.code != TMETAL_OK) print_diags(r, &out, &arena);
+        if (arena.base && text) copy = (char *)malloc(len + 1);
+        if (copy) memcpy(copy, text, len + 1);
+    }
+    for (i = 0; i < call.n_files; i++) {
+        free((void *)files[i].name);
+        free((void *)files[i].text);
+    }
+    free(arena.base);
+    free(j->src);
+    j->src = copy;
+    j->len = len;
+    return copy != NULL;
+}
+
 /* Read and compile. 1: j->result holds what came of it, kernels or diagnostics, not yet printed. 0 after a message. */
 static int open_job(const request *r, const char *path, job *j) {
     tmetal_options opt = r->opt;
     tmetal_arena   tuned;
-    size_t         n = strlen(path);
     memset(j, 0, sizeof *j);
     memset(&tuned, 0, sizeof tuned);
-    if (n > 3 && strcmp(path + n - 3, ".py") == 0) {
-        fprintf(stderr, "tmetal: %s: Python; give what Triton makes of it: the text of kernel.asm[\"ttir\"]\n", path);
-        return 0;
-    }
     j->path = path;
     j->cache = r->value[OPT_CACHE];
     j->src = read_all(path, &j->len);
     if (!j->src) return 0;
+    if (is_python(path) && !read_triton(r, j)) return 0;
     opt.file = strcmp(path, "-") == 0 ? "<stdin>" : path;
     if (take_tuned(r, j, &opt, &tuned) && compile_text(j, &opt)) {
         free(tuned.base);
@@ -3034,7 +3114,7 @@ static int ops_command(request *r) {
 
 static const command commands[] = {
     {"compile", "FILE|-", "a .ttir file or an op list to Metal", 1, 1,
-     TAKES(OUT) | TAKES(EMIT) | TAKES(PARTS) | TAKES(CACHE) | TAKES(TUNED) | TAKES(GRID) | TAKES(ARGS) | TAKES_COMPILE, compile_command,
+     TAKES(OUT) | TAKES(EMIT) | TAKES(PARTS) | TAKES(CACHE) | TAKES(TUNED) | TAKES(GRID) | TAKES_COMPILE, compile_command,
      "FILE is Triton IR or an op list (.json, or \"tt.sum:[1024,512]:1\" a line); - reads standard input.\n"},
     {"census", "FILES...|-", "what of these .ttir files does not compile", 1, -1,
      TAKES(OUT) | TAKES(JSON) | TAKES_TARGET, census_command,
@@ -3163,8 +3243,14 @@ static int read_option(request *r, int argc, char **argv, int i) {
         return 1;
     }
     if (!equals && i + 1 == argc) return misuse(r, "a value must follow", arg), -1;
-    r->value[which] = equals ? equals + 1 : argv[i + 1];
-    return equals ? 1 : 2;
+    equals = equals ? equals + 1 : argv[i + 1];
+    if (r->value[which] && (which == OPT_CONST || which == OPT_GLOBAL || which == OPT_MODULE)) { /* several add up */
+        buffer b = {0};
+        putf(&b, "%s, %s", r->value[which], equals);
+        r->value[which] = b.text; /* until the program ends */
+        if (!b.text) return misuse(r, "no memory for", arg), -1;
+    } else r->value[which] = equals;
+    return arg[strcspn(arg, "=")] && strncmp(arg, "--", 2) == 0 ? 1 : 2;
 }
 
 /* "DIRECT_DOT,BF16_MATH" as a sum of tmetal_gpu_feature; 0, or 2 after a message. */
