@@ -24426,12 +24426,13 @@ static uint32_t tmi_transform_spread_each(tmi_build *b, uint32_t v, uint32_t n, 
     return tmi_b_reshape(b, v, &n, 1);
 }
 
-static uint32_t tmi_b_swap_last(tmi_build *b, uint32_t v) { /* the last two axes change places */
+/* An axis and the one behind it change places. */
+static uint32_t tmi_transform_swap(tmi_build *b, uint32_t v, uint32_t axis) {
     tmi_module *m = b->m;
     uint32_t type = tmi_value_type(m, v), rank = tmi_rank(m, type), dims[TMI_MAX_RANK], i, r,
              word = m->words->n, attr, from;
     for (i = 0; i < rank; i++) {
-        from = i + 2 < rank ? i : i + 2 == rank ? rank - 1 : rank - 2;
+        from = i == axis ? i + 1 : i == axis + 1 ? axis : i;
         dims[i] = tmi_dim(m, type, from);
         *(uint64_t *)tmi_vec_add(b->job, m->words) = from;
     }
@@ -24440,6 +24441,10 @@ static uint32_t tmi_b_swap_last(tmi_build *b, uint32_t v) { /* the last two axes
     TMI_ATTR(m, attr)->n = rank;
     tmi_op_set_attr(b->job, m, TMI_VALUE(m, r)->def, "order", attr);
     return r;
+}
+
+static uint32_t tmi_transform_swap_last(tmi_build *b, uint32_t v) {
+    return tmi_transform_swap(b, v, tmi_rank(b->m, tmi_value_type(b->m, v)) - 2);
 }
 
 /* -- Renaming: all uses of one value become another's, applied once at the end of a pass ---- */
@@ -25992,11 +25997,11 @@ static uint32_t tmi_scaled_operand(tmi_build *b, const tmi_op *op, uint32_t side
     int         k_pack = tmi_attr_int(m, op, side ? "rhs_k_pack" : "lhs_k_pack", 1) != 0;
     /* packed along rows (columns of b): bring that axis last, unpack */
     if (kind == TMI_SCALED_E2M1 && !k_pack) {
-        if (!side) v = tmi_b_swap_last(b, v);
+        if (!side) v = tmi_transform_swap_last(b, v);
         v = tmi_transform_unpack_nibbles(b, v);
-        v = tmi_b_swap_last(b, v); /* a: K last again; b: N x K */
+        v = tmi_transform_swap_last(b, v); /* a: K last again; b: N x K */
     } else {
-        if (side) v = tmi_b_swap_last(b, v);
+        if (side) v = tmi_transform_swap_last(b, v);
         if (kind == TMI_SCALED_E2M1) v = tmi_transform_unpack_nibbles(b, v);
     }
     v = tmi_scaled_values(b, v, kind, elem);
@@ -26011,7 +26016,7 @@ static uint32_t tmi_scaled_operand(tmi_build *b, const tmi_op *op, uint32_t side
             v = tmi_b_select(b, tmi_spread_scale(b, bad, k), right, v);
         }
     }
-    return side ? tmi_b_swap_last(b, v) : v;
+    return side ? tmi_transform_swap_last(b, v) : v;
 }
 
 static void tmi_lower_scaled(tmi_build *b, uint32_t op) {
@@ -28514,6 +28519,289 @@ static void tmi_transform_batch(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
+/* -- Thin products: several rounds of a loop at once ----------------------------------------------
+ *
+ * A product of up to 16 rows or columns is as fast as its long operand is read, and one round of
+ * its loop brings few bytes of that: the simdgroups that share its tile load a little, wait for each
+ * other at two barriers, and load the next little. So n rounds that follow each other become one,
+ * and eight simdgroups have a part of their K each, with sums of its own:
+ *
+ *   %c = scf.for %k, %acc = 0 {              %s = scf.for %k step n, %acc = 0 {
+ *     tt.dot %a(%k), %b(%k), %acc      to      tt.dot %a(%k + [0, n)), %b(%k + [0, n)), %acc
+ *   }                                        }  %c = tt.reduce %s, axis 0, sum
+ *
+ * What depends on the round gets a first axis, as what depends on the program does above; rounds
+ * behind the last load zeros. Operands that no simdgroup shares come straight from memory, without
+ * barriers (metal-flash-attention on Apple9); where all are staged (no DIRECT_DOT) it gains
+ * nothing. MLX splits K of thin products among simdgroups too (gemv). A part is a fourth of a
+ * round's K: all of its loads are under way at once, and more of them would not fit registers. */
+
+#define TMI_ROUNDS_PARTS 8u
+#define TMI_ROUNDS_THIN  16u   /* rows or columns, at most */
+#define TMI_ROUNDS_TILE  1024u /* of the result: 16 tiles of 8 by 8, what a simdgroup holds */
+
+typedef struct tmi_transform_thin {
+    tmi_batch r;
+    uint32_t  loop, body, dot, sum; /* sum: which carried value */
+    uint32_t  hi;                   /* where the loop ends */
+    uint32_t  cut;                  /* parts of a round's K */
+    int64_t   step;
+    tmi_users users;
+} tmi_transform_thin;
+
+/* The product, and the carried value that it alone adds to. */
+static int tmi_transform_rounds_dot(tmi_transform_thin *x) {
+    const tmi_module *m = x->r.m;
+    const tmi_op     *o = TMI_OP(m, x->dot);
+    uint32_t type = tmi_out_type(m, o, 0), i, n = TMI_OP(m, x->loop)->n_out, d,
+             end = tmi_terminator(m, x->body);
+    if (tmi_rank(m, type) != 2 || tmi_format_of(m, type) != TMI_F_F32) return 0;
+    for (i = 0; i < 2; i++) { /* 8 by 8 tiles of what matrix units take */
+        d = tmi_format_of(m, tmi_in_type(m, o, i));
+        if (d != TMI_F_F32 && d != TMI_F_F16 && d != TMI_F_BF16) return 0;
+        if (tmi_dim(m, tmi_in_type(m, o, i), 0) < 8 || tmi_dim(m, tmi_in_type(m, o, i), 1) < 8)
+            return 0;
+    }
+    if (tmi_min32(tmi_dim(m, type, 0), tmi_dim(m, type, 1)) > TMI_ROUNDS_THIN ||
+        tmi_numel(m, type) > TMI_ROUNDS_TILE)
+        return 0;
+    d = tmi_dim(m, tmi_in_type(m, o, 0), 1);
+    x->cut = tmi_min32(d / 8, 4); /* 8 of K or more for each */
+    x->r.n = TMI_ROUNDS_PARTS / x->cut;
+    for (i = 0; i < n && tmi_block_arg(m, x->body, 1 + i) != tmi_in(m, o, 2); i++) {}
+    x->sum = i;
+    return i < n && tmi_in(m, TMI_OP(m, end), i) == tmi_out(m, o, 0) &&
+        tmi_read_once(&x->users, tmi_in(m, o, 2)) && tmi_read_once(&x->users, tmi_out(m, o, 0));
+}
+
+/* An operand that is loaded, and zero where a mask is false. */
+static int tmi_transform_rounds_loads(const tmi_transform_thin *x, uint32_t v,
+                                      const tmi_axes *axes) {
+    const tmi_module *m = x->r.m;
+    const tmi_op     *o = TMI_OP(m, tmi_def(m, v));
+    uint32_t          d;
+    if (tmi_def_kind(m, v) == TMI_OP_EXTF) o = TMI_OP(m, tmi_def(m, tmi_in(m, o, 0)));
+    if (o->kind != TMI_OP_LOAD || o->block != x->body ||
+        (o->n_in > 2 && !tmi_constant_is(m, tmi_in(m, o, 2), 0)))
+        return 0;
+    for (d = 0; d < 2; d++) /* a row of a tile is 8 neighbours: see tmi_load_not_direct() */
+        if (tmi_axis_get(axes, tmi_in(m, o, 0), d).c >= 3) return 1;
+    return 0;
+}
+
+/* What is carried beside the sum: moved on by the same step in each round. */
+static int tmi_transform_rounds_steps(const tmi_transform_thin *x, uint32_t i, tmi_steps *steps) {
+    const tmi_module *m = x->r.m;
+    uint32_t arg = tmi_block_arg(m, x->body, 1 + i), type = tmi_value_type(m, arg), k,
+             y = tmi_in(m, TMI_OP(m, tmi_terminator(m, x->body)), i);
+    if (tmi_is_tensor(m, type) || tmi_n_uses(&x->users, tmi_out(m, TMI_OP(m, x->loop), i)) ||
+        !tmi_find_steps(m, arg, y, tmi_is_ptrlike(m, type) ? TMI_OP_ADDPTR : TMI_OP_ADDI, steps))
+        return 0;
+    for (; y != arg; y = tmi_in(m, TMI_OP(m, tmi_def(m, y)), 0))
+        if (!tmi_read_once(&x->users, y)) return 0;
+    for (k = 0; k < steps->n; k++)
+        if (x->r.varies[steps->value[k]]) return 0;
+    return 1;
+}
+
+/* May the rounds of a loop be done several at a time? */
+static int tmi_transform_rounds_can(tmi_transform_thin *x) {
+    const tmi_module *m = x->r.m;
+    const tmi_op     *loop = TMI_OP(m, x->loop);
+    uint32_t          op, i;
+    int64_t           lo;
+    int               more;
+    tmi_steps         steps;
+    tmi_axes          axes;
+    x->body = tmi_op_body(m, loop, 0);
+    for (op = TMI_BLOCK(m, x->body)->first_op; op; op = TMI_OP(m, op)->next) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (o->n_region || o->kind == TMI_OP_STORE || o->kind == TMI_OP_PID ||
+            (o->kind == TMI_OP_DOT && x->dot))
+            return 0;
+        if (o->kind == TMI_OP_DOT) x->dot = op;
+    }
+    x->hi = tmi_in(m, loop, 1);
+    if (!x->dot || !tmi_transform_rounds_dot(x) || tmi_attr_of(m, loop, "unsignedCmp") ||
+        tmi_bits(m, tmi_value_type(m, x->hi)) != 32 ||
+        !tmi_const_int(m, tmi_in(m, loop, 0), &lo) || lo < 0 ||
+        !tmi_const_int(m, tmi_in(m, loop, 2), &x->step) || x->step < 1 || x->step > 65536)
+        return 0;
+    for (i = 0; i <= loop->n_out; i++) x->r.varies[tmi_block_arg(m, x->body, i)] = 1;
+    for (op = TMI_BLOCK(m, x->body)->first_op; op; op = TMI_OP(m, op)->next)
+        if (op == x->dot) x->r.varies[tmi_out(m, TMI_OP(m, op), 0)] = 1;
+        else if (TMI_OP(m, op)->kind != TMI_OP_YIELD &&
+                 !tmi_transform_batch_see(&x->r, op, &more))
+            return 0;
+    tmi_axis_make(x->r.job, x->r.m, x->r.func, tmi_walk_order(x->r.job, m, x->r.func), &axes);
+    for (i = 0; i < 2; i++)
+        if (!x->r.varies[tmi_in(m, TMI_OP(m, x->dot), i)] ||
+            !tmi_transform_rounds_loads(x, tmi_in(m, TMI_OP(m, x->dot), i), &axes))
+            return 0;
+    for (i = 0; i < loop->n_out; i++)
+        if (i != x->sum && !tmi_transform_rounds_steps(x, i, &steps)) return 0;
+    return 1;
+}
+
+/* What does not depend on the round moves before the loop. */
+static void tmi_transform_rounds_hoist(const tmi_transform_thin *x) {
+    tmi_module *m = x->r.m;
+    uint32_t    op, next;
+    for (op = TMI_BLOCK(m, x->body)->first_op; op; op = next) {
+        next = TMI_OP(m, op)->next;
+        if (TMI_OP(m, op)->kind == TMI_OP_YIELD || TMI_OP(m, op)->kind == TMI_OP_LOAD ||
+            tmi_transform_batch_any(&x->r, TMI_OP(m, op)->in, TMI_OP(m, op)->n_in))
+            continue;
+        tmi_op_unlink(m, op);
+        tmi_op_insert_before(m, x->loop, op);
+    }
+}
+
+/* `arg` for the body's ops is `v`, a tile of one number a part. */
+static void tmi_transform_rounds_use(tmi_transform_thin *x, uint32_t first, uint32_t arg,
+                                     uint32_t v) {
+    tmi_module *m = x->r.m;
+    uint32_t    op, i;
+    x->r.varies[v] = 1;
+    x->r.varies[arg] = 0;
+    for (op = first; op; op = TMI_OP(m, op)->next)
+        for (i = 0; i < TMI_OP(m, op)->n_in; i++)
+            if (tmi_in(m, TMI_OP(m, op), i) == arg) TMI_ID(m, TMI_OP(m, op)->in + i) = v;
+}
+
+/* Carried value `i` for each part, and what the next rounds begin with. */
+static void tmi_transform_rounds_carry(tmi_transform_thin *x, uint32_t i, tmi_build *b,
+                                       uint32_t first) {
+    tmi_module *m = x->r.m;
+    uint32_t    arg = tmi_block_arg(m, x->body, 1 + i), end = tmi_terminator(m, x->body), op, by, k,
+             place = tmi_b_to_int(b, x->r.place, 64, 1), v, next = arg;
+    tmi_build   last = tmi_build_before(x->r.job, m, end);
+    tmi_steps   steps;
+    (void)tmi_transform_rounds_steps(x, i, &steps);
+    v = tmi_in(m, TMI_OP(m, end), i);
+    while (v != arg) { /* the old steps go */
+        op = tmi_def(m, v);
+        v = tmi_in(m, TMI_OP(m, op), 0);
+        tmi_op_unlink(m, op);
+    }
+    v = tmi_b_splat(b, arg, tmi_value_type(m, place));
+    for (k = steps.n; k-- > 0;) {
+        by = tmi_b_splat(b, steps.value[k], tmi_value_type(m, place));
+        v = tmi_b_stepped(b, v, place, by);
+    }
+    tmi_transform_rounds_use(x, first, arg, v);
+    for (k = steps.n; k-- > 0;) {
+        by = tmi_b_const(&last, m->t_i64, x->r.n);
+        next = tmi_b_stepped(&last, next, by, steps.value[k]);
+    }
+    TMI_ID(m, TMI_OP(m, end)->in + i) = next;
+}
+
+/* The product: K of each round is cut too, so that a simdgroup loads all of its part at once. */
+static void tmi_transform_rounds_cut(tmi_transform_thin *x) {
+    tmi_module *m = x->r.m;
+    uint32_t    in[3], i, dims[4], type, k;
+    tmi_build   b = tmi_build_before(x->r.job, m, x->dot);
+    for (i = 0; i < 3; i++) in[i] = tmi_in(m, TMI_OP(m, x->dot), i);
+    type = tmi_value_type(m, in[0]);
+    k = tmi_dim(m, type, 2) / x->cut;
+    dims[0] = x->r.n, dims[1] = tmi_dim(m, type, 1), dims[2] = x->cut, dims[3] = k;
+    in[0] = tmi_transform_swap(&b, tmi_b_reshape(&b, in[0], dims, 4), 1);
+    dims[2] = dims[1], dims[1] = x->r.n * x->cut;
+    in[0] = tmi_b_reshape(&b, in[0], dims + 1, 3);
+    dims[2] = k, dims[3] = tmi_dim(m, tmi_value_type(m, in[1]), 2);
+    in[1] = tmi_b_reshape(&b, in[1], dims + 1, 3);
+    tmi_op_operands(x->r.job, m, x->dot, in, 3);
+}
+
+/* The sum: parts begin with zero, and what the loop began with is added at the end. */
+static void tmi_transform_rounds_sum(tmi_transform_thin *x) {
+    tmi_module *m = x->r.m;
+    const uint32_t loop = x->loop, n = TMI_OP(m, loop)->n_out,
+                   was = tmi_out(m, TMI_OP(m, loop), x->sum), type = tmi_value_type(m, was),
+                   init = tmi_in(m, TMI_OP(m, loop), 3 + x->sum);
+    uint32_t *out = TMI_TEMP(x->r.job, uint32_t, n), i, dims[3], wide, sums, v;
+    tmi_build b = tmi_build_before(x->r.job, m, loop);
+    dims[0] = x->r.n * x->cut, dims[1] = tmi_dim(m, type, 0), dims[2] = tmi_dim(m, type, 1);
+    wide = tmi_type_tensor(x->r.job, m, tmi_elem(m, type), dims, 3);
+    TMI_VALUE(m, tmi_in(m, TMI_OP(m, x->dot), 2))->type = wide;
+    TMI_VALUE(m, tmi_out(m, TMI_OP(m, x->dot), 0))->type = wide;
+    sums = tmi_value_new(x->r.job, m, wide);
+    for (i = 0; i < n; i++) out[i] = i == x->sum ? sums : tmi_out(m, TMI_OP(m, loop), i);
+    TMI_VALUE(m, sums)->name = TMI_VALUE(m, was)->name;
+    tmi_op_results(x->r.job, m, loop, out, n);
+    v = tmi_b_const(&b, wide, 0);
+    TMI_ID(m, TMI_OP(m, loop)->in + 3 + x->sum) = v;
+    b = tmi_build_before(x->r.job, m, TMI_OP(m, loop)->next);
+    v = tmi_b_reduce(&b, TMI_OP_ADDF, sums, type, 0);
+    if (!tmi_constant_is(m, init, 0)) v = tmi_b_2(&b, TMI_OP_ADDF, init, v);
+    tmi_op_results(x->r.job, m, tmi_def(m, v), &was, 1);
+}
+
+static void tmi_transform_rounds_apply(tmi_transform_thin *x) {
+    tmi_module *m = x->r.m;
+    uint32_t    n = m->value.n, v, i, op, next, first, iv = tmi_block_arg(m, x->body, 0), step;
+    tmi_build   b;
+    tmi_transform_rounds_hoist(x);
+    first = TMI_BLOCK(m, x->body)->first_op;
+    for (v = 1; v < n; v++)
+        if (x->r.varies[v] && !TMI_VALUE(m, v)->is_arg)
+            TMI_VALUE(m, v)->type = tmi_transform_batch_type(&x->r, tmi_value_type(m, v));
+    b = tmi_build_before(x->r.job, m, first);
+    x->r.place = tmi_b_range(&b, x->r.n);
+    i = tmi_value_type(m, x->r.place);
+    step = tmi_b_2(&b, TMI_OP_MULI, x->r.place, tmi_b_const(&b, i, (uint64_t)x->step));
+    v = tmi_b_2(&b, TMI_OP_SUBI, x->hi, iv); /* no bound wraps: 0 <= iv < hi */
+    x->r.live = tmi_b_cmpi(&b, TMI_SLT, step, tmi_b_splat(&b, v, i));
+    v = tmi_b_2(&b, TMI_OP_ADDI, tmi_b_splat(&b, iv, i), step);
+    tmi_transform_rounds_use(x, first, iv, v);
+    for (i = 0; i < TMI_OP(m, x->loop)->n_out; i++)
+        if (i != x->sum) tmi_transform_rounds_carry(x, i, &b, first);
+    for (op = first; op; op = next) {
+        next = TMI_OP(m, op)->next;
+        if (op != x->dot && TMI_OP(m, op)->kind != TMI_OP_YIELD)
+            tmi_transform_batch_change(&x->r, op);
+    }
+    b = tmi_build_before(x->r.job, m, x->loop);
+    v = tmi_b_const(&b, tmi_value_type(m, iv), (uint64_t)x->step * x->r.n);
+    TMI_ID(m, TMI_OP(m, x->loop)->in + 2) = v;
+    tmi_transform_rounds_cut(x);
+    tmi_transform_rounds_sum(x);
+}
+
+/* Requires: every pass done. Leaves: no loop that does a thin product in rounds of its own, where
+ * that gains something. */
+static void tmi_transform_rounds(tmi_job *job, tmi_module *m, uint32_t func,
+                                 const tmetal_gpu *gpu) {
+    uint32_t   op, next;
+    tmi_transform_thin x;
+    tmi_mark   mark;
+    if (job->opt->plain || job->opt->layouts || job->listed || job->n_errors ||
+        job->opt->operands == TMETAL_OPERANDS_STAGED ||
+        ~gpu->features & (TMETAL_GPU_DIRECT_DOT | TMETAL_GPU_SIMD_MATRIX) ||
+        gpu->features & TMETAL_GPU_TENSOR_OPS)
+        return;
+    for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, func), 0))->first_op; op; op = next) {
+        next = TMI_OP(m, op)->next;
+        if (TMI_OP(m, op)->kind != TMI_OP_FOR) continue;
+        mark = tmi_mark_take(job);
+        memset(&x, 0, sizeof x);
+        x.r.job = job;
+        x.r.m = m;
+        x.r.func = func;
+        x.r.varies = TMI_TEMP(job, uint8_t, m->value.n + 1024u);
+        x.loop = op;
+        tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &x.users);
+        if (tmi_transform_rounds_can(&x)) {
+            tmi_transform_rounds_apply(&x);
+            tmi_remark(job, tmi_at_of(m, TMI_OP(m, x.dot)), TMETAL_APPLIED, "thin product",
+                       "%u rounds of the loop at once, %u simdgroups: each has a part of K, and "
+                       "their sums are added up behind it", x.r.n, TMI_ROUNDS_PARTS);
+        }
+        tmi_mark_drop(job, mark);
+    }
+}
+
 /* -- Long rows: a tile of more than registers hold goes in rounds ---------------------------------
  *
  * A tile of 65,536 elements is 64 for each of 1,024 threads, more than they may hold (52 registers
@@ -29239,7 +29527,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 2951495839u
+#define TMI_STAMP_TRANSFORM 1151304874u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -33343,6 +33631,26 @@ static void tmi_plan_choose_access_own(tmi_plan *p, uint32_t id) {
         p->own[id] = tmi_lin_id(p, &l) + 1;
 }
 
+/* Sums of products that simdgroups have of parts of K, a batch each: every thread adds up those of a
+ * few elements, which then lie as a store wants them, where all simdgroups would read all of
+ * them. */
+static int tmi_plan_reduce_parts(const tmi_plan *p, uint32_t id, tmi_lin *l) {
+    const tmi_module *m = p->m;
+    const tmi_op     *o = TMI_OP(m, id);
+    const tmi_comp   *c = TMI_COMP(p, tmi_comp_of(p, tmi_op_element(p, id)));
+    uint32_t order[3] = {2, 1, 0}, type = tmi_in_type(m, o, 0), i, bits, crosses = 0;
+    if (!c->dot || p->job->opt->plain || !tmi_dot_is_mma(m, TMI_OP(m, c->dot)) ||
+        tmi_rank(m, type) != 3 || tmi_attr_int(m, o, "axis", 0))
+        return 0;
+    *l = *tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id)));
+    for (i = 0; i < l->n_sg; i++) crosses |= l->sg[i] & tmi_dim_mask(m, type, 0);
+    bits = tmi_dim_low(m, type, 0);
+    if (!crosses || bits < TMI_LANE_BITS + p->n_sg) return 0;
+    bits = tmi_min32(bits - TMI_LANE_BITS - p->n_sg, 2); /* neighbours */
+    tmi_lin_blocked(m, type, order, order, bits, p->n_sg, l);
+    return 1;
+}
+
 /* A reduction counts each register as an element of its own: where its component's layout holds
  * copies, as that of what tt.split gives does, it works in the layout without them. Its threads
  * read that from their own registers. */
@@ -33350,6 +33658,10 @@ static void tmi_plan_reduce_own(tmi_plan *p, uint32_t id) {
     tmi_lin  l;
     uint32_t n_reg;
     if (p->own[id]) return;
+    if (tmi_plan_reduce_parts(p, id, &l)) {
+        p->own[id] = tmi_lin_id(p, &l) + 1;
+        return;
+    }
     l = *tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id)));
     n_reg = l.n_reg;
     tmi_lin_trim(&l);
@@ -33884,7 +34196,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 101756140u
+#define TMI_STAMP_PLAN 2003135057u
 
 /*==============================================================================
  * >>lower  [24]  From tiles to threads
@@ -53193,7 +53505,7 @@ static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base) {
     dims[0] = a->bm;
     dims[1] = a->bn;
     zero = tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, g->m->t_float[TMI_F_F32], dims, 2), 0);
-    s = tmi_gen_dot(g, a->q, tmi_b_swap_last(&g->b, k), zero);
+    s = tmi_gen_dot(g, a->q, tmi_transform_swap_last(&g->b, k), zero);
     tmi_gen_name(g, s, a->n->base ? TMI_NODE(g->l, a->n->base)->id : "product");
     if (!a->n->base)
         s = tmi_gen_2(g, TMI_OP_MULF, s, tmi_gen_float(g, a->n->val[0] * 1.4426950408889634));
@@ -55395,7 +55707,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 807338883u
+#define TMI_STAMP_OPLIST 3579730563u
 
 /*==============================================================================
  * >>compile  [30]  What drives the others: options, refusals, from text to kernels
@@ -55984,6 +56296,7 @@ static void tmi_compile_splits_add(tmi_job *job, tmi_splits *x, const tmi_module
     }
     if (job->opt->two_stage && !job->opt->plain) tmi_transform_picks_of(job, u->m, u->func);
     if (!two) tmi_transform_sweeps(job, u->m, u->func, gpu);
+    if (!two) tmi_transform_rounds(job, u->m, u->func, gpu);
     if (!two && !tmi_transform_stream(job, u->m, u->func, gpu))
         tmi_transform_batch(job, u->m, u->func);
 #ifdef TMETAL_DEBUG
@@ -56396,7 +56709,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 593302421u
+#define TMI_STAMP_COMPILE 2724443388u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number
