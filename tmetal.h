@@ -15362,21 +15362,20 @@ typedef struct tmi_tri_file {
     const char *name;    /* in messages */
     uint32_t    module;  /* its dotted name */
     tmi_map     global;  /* name -> index + 1 into t->global */
+    uint32_t    around;  /* 1 + the file whose names come behind its own: of a function's inside */
     uint8_t     is_ours; /* of the library: its names are those of tl */
 } tmi_tri_file;
 
 typedef struct tmi_tri_global {
     uint32_t      file, name;
-    uint32_t      node;  /* FUNCTION, IMPORT, FROM, ASSIGN, ...; 0: given by the caller */
+    uint32_t      node;  /* FUNCTION, IMPORT, FROM, ASSIGN, ANNASSIGN, PARAM, ...; 0: the caller's */
     uint32_t      alias; /* of IMPORT and FROM: the ALIAS */
     uint8_t       state; /* 0: not yet evaluated, 1: being evaluated, 2: done */
-    uint8_t       by_caller;
     tmi_tri_value v;
 } tmi_tri_global;
 
 typedef struct tmi_tri_func {
     uint32_t file, node; /* FUNCTION */
-    uint32_t outer;      /* the FUNCTION that it stands in, 0 none */
 } tmi_tri_func;
 
 /* A function being walked. */
@@ -16657,7 +16656,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 3302736792u
+#define TMI_STAMP_TRI 1868334211u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -18353,13 +18352,16 @@ static tmi_tri_value tmi_tri_member(tmi_tri *t, uint32_t module, uint32_t name);
 
 /* The value of a global name of file f; UNSET without a report: there is none. */
 static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name) {
-    uint32_t           i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name);
+    uint32_t           i;
     tmi_tri_global    *g;
     tmi_tri_frame      frame;
     tmi_tri_frame     *was = t->frame;
     tmi_tri_value      v = tmi_tri_of(TMI_V_UNSET);
     const tmi_py_node *n;
-    if (!i) return v;
+    while ((i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name)) == 0) {
+        if (!tmi_triton_file_at(t, f)->around) return v;
+        f = tmi_triton_file_at(t, f)->around - 1;
+    }
     g = tmi_triton_global_at(t, i - 1);
     f = g->file;
     if (g->state == 2) return g->v;
@@ -18369,6 +18371,12 @@ static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name)
             tmi_format(t->job, 1, "%s stands in its own value and", tmi_tri_string(t, name)), NULL);
     g->state = 1;
     n = TMI_PY(&tmi_triton_file_at(t, f)->py, g->node);
+    if (n->kind == TMI_PY_PARAM)
+        return tmi_tri_fail(t, TMETAL_E_PY_NAME, tmi_tri_string(t, name),
+                            tmi_format(t->job, 1,
+                                       "a parameter of the function around the kernel: say what it "
+                                       "is, --const %s=VALUE",
+                                       tmi_tri_string(t, name)));
     memset(&frame, 0, sizeof frame);
     frame.up = was;
     frame.file = f;
@@ -19975,7 +19983,6 @@ static void tmi_tri_put_global(tmi_tri *t, uint32_t file, uint32_t name, uint32_
     tmi_tri_file   *f = tmi_triton_file_at(t, file);
     uint32_t       *at = tmi_map_at(t->job, &f->global, name);
     tmi_tri_global *g;
-    if (*at && tmi_triton_global_at(t, *at - 1)->by_caller) return;
     g = (tmi_tri_global *)tmi_vec_add(t->job, &t->global); /* a later one hides an earlier one */
     *at = t->global.n;
     g->file = file;
@@ -20127,7 +20134,7 @@ typedef struct tmi_tri_param {
 } tmi_tri_param;
 
 /* The value of a text of the caller, as an expression of the kernel's file. */
-static tmi_tri_value tmi_tri_value_of(tmi_tri *t, const char *s, size_t n) {
+static tmi_tri_value tmi_tri_value_of(tmi_tri *t, uint32_t home, const char *s, size_t n) {
     tmi_tri_frame      frame;
     uint32_t           file;
     tmi_tri_value      v;
@@ -20138,8 +20145,7 @@ static tmi_tri_value tmi_tri_value_of(tmi_tri *t, const char *s, size_t n) {
         t->bad = 1;
         return tmi_tri_of(TMI_V_UNSET);
     }
-    /* names are those of the kernel's file */
-    tmi_triton_file_at(t, file)->global = tmi_triton_file_at(t, 0)->global;
+    tmi_triton_file_at(t, file)->around = home + 1;
     stmt =
         TMI_PY(&tmi_triton_file_at(t, file)->py,
                TMI_PY_ID(&tmi_triton_file_at(t, file)->py, tmi_triton_file_at(t, file)->py.body));
@@ -20182,7 +20188,8 @@ static size_t tmi_tri_named_entry(const char *s, size_t n) {
     return i && i + 1 < n && s[i] == '=' && s[i + 1] != '=' && !tmi_is_digit(*s) ? i : 0;
 }
 
-static void tmi_tri_set_param(tmi_tri *t, tmi_tri_param *p, const char *s, size_t n) {
+static void tmi_tri_set_param(tmi_tri *t, uint32_t home, tmi_tri_param *p, const char *s,
+                              size_t n) {
     size_t colon = n;
     while (colon && s[colon - 1] != ':' && tmi_is_digit(s[colon - 1])) colon--;
     p->is_given = 1;
@@ -20203,12 +20210,29 @@ static void tmi_tri_set_param(tmi_tri *t, tmi_tri_param *p, const char *s, size_
     p->dt = tmi_tri_type_named(t, s, n);
     if (p->dt) return;
     p->is_const = 1;
-    p->v = tmi_tri_value_of(t, s, n);
+    p->v = tmi_tri_value_of(t, home, s, n);
+}
+
+/* A constant of the caller that is no parameter: a name that the text leaves open or says
+ * otherwise. 0: nothing knows such a name. */
+static int tmi_tri_set_global(tmi_tri *t, uint32_t home, uint32_t name, const char *s, size_t n) {
+    uint32_t        f;
+    tmi_tri_value   v;
+    tmi_tri_global *g;
+    for (f = home; !tmi_map_get(&tmi_triton_file_at(t, f)->global, name);
+         f = tmi_triton_file_at(t, f)->around - 1)
+        if (!tmi_triton_file_at(t, f)->around) return 0;
+    v = tmi_tri_value_of(t, home, s, n);
+    tmi_tri_put_global(t, f, name, 0, 0);
+    g = tmi_triton_global_at(t, t->global.n - 1);
+    g->state = 2;
+    g->v = v;
+    return 1;
 }
 
 /* `names`: entries must say whose they are. */
-static void tmi_tri_read_entries(tmi_tri *t, const char *s, tmi_tri_param *p, uint32_t n,
-                                 int is_const) {
+static void tmi_tri_read_entries(tmi_tri *t, uint32_t home, const char *s, tmi_tri_param *p,
+                                 uint32_t n, int is_const) {
     uint32_t i, next = 0;
     while (s && *s && !t->bad) {
         size_t      len = tmi_tri_entry(s), k;
@@ -20222,6 +20246,7 @@ static void tmi_tri_read_entries(tmi_tri *t, const char *s, tmi_tri_param *p, ui
             }
             len -= k + 1;
             e = tmi_tri_trim(e + k + 1, &len);
+            if (i == n && is_const && tmi_tri_set_global(t, home, name, e, len)) continue;
             if (i == n) {
                 (void)tmi_tri_misuse(t,
                                      tmi_format(t->job, 1, "the kernel has no parameter '%s'",
@@ -20248,44 +20273,102 @@ static void tmi_tri_read_entries(tmi_tri *t, const char *s, tmi_tri_param *p, ui
         }
         if (is_const) {
             p[i].is_given = p[i].is_const = 1;
-            p[i].v = tmi_tri_value_of(t, e, len);
-        } else tmi_tri_set_param(t, &p[i], e, len);
+            p[i].v = tmi_tri_value_of(t, home, e, len);
+        } else tmi_tri_set_param(t, home, &p[i], e, len);
+    }
+}
+
+/* A function around others, and the one around it. */
+typedef struct tmi_tri_around {
+    const struct tmi_tri_around *up;
+    uint32_t                     node;
+    const char                  *name; /* outer.inner */
+} tmi_tri_around;
+
+typedef struct tmi_tri_search {
+    const char *want; /* NULL: whichever there is */
+    uint32_t    file, node, n;
+    tmi_text    names;
+} tmi_tri_search;
+
+/* The names that a function inside of `a` sees before those of the file: as a file of its own. */
+static uint32_t tmi_tri_inside(tmi_tri *t, const tmi_tri_around *a) {
+    const tmi_py      *py;
+    const tmi_py_node *f;
+    tmi_tri_file      *file;
+    uint32_t           up, i;
+    if (!a) return 0;
+    up = tmi_tri_inside(t, a->up); /* depth: parser */
+    f = TMI_PY(&tmi_triton_file_at(t, up)->py, a->node);
+    if (f->kind != TMI_PY_FUNCTION) return up; /* what a class names, its functions do not see */
+    file = (tmi_tri_file *)tmi_vec_add(t->job, &t->file);
+    *file = *tmi_triton_file_at(t, up);
+    memset(&file->global, 0, sizeof file->global);
+    file->around = up + 1;
+    py = &file->py;
+    up = t->file.n - 1;
+    for (i = 0; i < f->n; i++) {
+        uint32_t id = TMI_PY_ID(py, f->list + i);
+        tmi_tri_put_global(t, up, TMI_PY(py, id)->text, id, 0);
+    }
+    tmi_tri_globals_of(t, up, f->list2, f->n2);
+    return up;
+}
+
+static void tmi_tri_search_in(tmi_tri *t, tmi_tri_search *s, const tmi_tri_around *up,
+                              uint32_t list, uint32_t n) {
+    uint32_t i;
+    for (i = 0; i < n; i++) {
+        const tmi_py      *py = &tmi_triton_file_at(t, 0)->py;
+        uint32_t           id = TMI_PY_ID(py, list + i);
+        const tmi_py_node *f = TMI_PY(py, id);
+        tmi_tri_around     a;
+        if (f->kind == TMI_PY_FUNCTION || f->kind == TMI_PY_CLASS) {
+            a.up = up;
+            a.node = id;
+            a.name = tmi_tri_string(t, f->text);
+            if (up) a.name = tmi_format(t->job, 0, "%s.%s", up->name, a.name);
+            if (f->kind == TMI_PY_FUNCTION && tmi_tri_is_jit(t, py, f)) {
+                tmi_put(&s->names, "%s%s", s->n++ ? ", " : "", a.name);
+                if (s->want && strcmp(s->want, a.name)) continue;
+                s->node = id; /* of several of one name the last, as in Python */
+                s->file = tmi_tri_inside(t, up);
+            } else tmi_tri_search_in(t, s, &a, f->list2, f->n2); /* depth: parser */
+        } else if (f->kind == TMI_PY_IF || f->kind == TMI_PY_TRY || f->kind == TMI_PY_FOR) {
+            tmi_tri_search_in(t, s, up, f->list, f->n);
+            tmi_tri_search_in(t, s, up, f->list2, f->n2);
+        } else if (f->kind == TMI_PY_WITH) tmi_tri_search_in(t, s, up, f->list2, f->n2);
     }
 }
 
 /* The kernel asked for, or the only one: 1 + the index of its function. */
 static uint32_t tmi_tri_find_kernel(tmi_tri *t) {
-    const tmi_py *py = &tmi_triton_file_at(t, 0)->py;
-    uint32_t      i, found = 0, n = 0;
-    const char   *want = t->call->kernel;
-    tmi_text      names;
-    tmi_text_init(t->job, &names);
-    for (i = 0; i < py->n_body; i++) {
-        uint32_t           id = TMI_PY_ID(py, py->body + i);
-        const tmi_py_node *f = TMI_PY(py, id);
-        if (f->kind != TMI_PY_FUNCTION || !tmi_tri_is_jit(t, py, f)) continue;
-        tmi_put(&names, "%s%s", n++ ? ", " : "", tmi_tri_string(t, f->text));
-        if (!want || strcmp(want, tmi_tri_string(t, f->text)) == 0) found = id;
-    }
-    if (!n || !found || (!want && n > 1)) {
-        const char *all = tmi_text_join(&names, 0);
-        (void)tmi_tri_fail(t, TMETAL_E_PY_KERNEL,
-                           !n     ? "the file has no function with @triton.jit"
-                           : want ? tmi_format(t->job, 1, "the file has no kernel '%s'", want)
-                                  : "the file has several kernels",
-                           n ? tmi_format(t->job, 1, "it has %s", all) : NULL);
+    const tmi_py  *py = &tmi_triton_file_at(t, 0)->py;
+    tmi_tri_search s;
+    tmi_tri_func  *fn;
+    memset(&s, 0, sizeof s);
+    s.want = t->call->kernel;
+    tmi_text_init(t->job, &s.names);
+    tmi_tri_search_in(t, &s, NULL, py->body, py->n_body);
+    if (!s.node || (!s.want && s.n > 1)) {
+        const char *all = tmi_text_join(&s.names, 0);
+        (void)tmi_tri_fail(
+            t, TMETAL_E_PY_KERNEL,
+            !s.n     ? "the file has no function with @triton.jit"
+            : s.want ? tmi_format(t->job, 1, "the file has no kernel '%s'", s.want)
+                     : "the file has several kernels",
+            s.n ? tmi_format(t->job, 1, "it has %s", all) : NULL);
         return 0;
     }
-    {
-        tmi_tri_func *fn = (tmi_tri_func *)tmi_vec_add(t->job, &t->func);
-        fn->file = 0;
-        fn->node = found;
-    }
+    fn = (tmi_tri_func *)tmi_vec_add(t->job, &t->func);
+    fn->file = s.file;
+    fn->node = s.node;
     return t->func.n;
 }
 
 static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
-    const tmi_py      *py = &tmi_triton_file_at(t, 0)->py;
+    uint32_t           home = tmi_triton_func_at(t, func)->file;
+    const tmi_py      *py = &tmi_triton_file_at(t, 0)->py; /* of `home` too */
     const tmi_py_node *f = TMI_PY(py, tmi_triton_func_at(t, func)->node);
     tmi_tri_param     *p = TMI_NEW(t->job, tmi_tri_param, f->n + 1);
     tmi_tri_frame      frame;
@@ -20296,9 +20379,10 @@ static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
         p[i].name = a->text;
         p[i].is_const = (uint8_t)tmi_tri_says_constexpr(t, py, a->a);
     }
-    tmi_tri_read_entries(t, t->call->consts, p, *n, 1);
-    tmi_tri_read_entries(t, t->call->args, p, *n, 0);
+    tmi_tri_read_entries(t, home, t->call->consts, p, *n, 1);
+    tmi_tri_read_entries(t, home, t->call->args, p, *n, 0);
     memset(&frame, 0, sizeof frame);
+    frame.file = home;
     frame.first = t->name.n;
     for (i = 0; i < f->n && !t->bad; i++) {
         const tmi_py_node *a = TMI_PY(py, TMI_PY_ID(py, f->list + i));
@@ -20379,6 +20463,7 @@ static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
     memset(&frame, 0, sizeof frame);
     frame.first = t->name.n;
     frame.func = tmi_triton_func_at(t, func)->node;
+    frame.file = tmi_triton_func_at(t, func)->file;
     frame.result = tmi_tri_of(TMI_V_NONE);
     t->frame = &frame;
     for (i = 0; i < n; i++) {
@@ -20423,7 +20508,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3468646267u
+#define TMI_STAMP_TRITON 2176588299u
 
 
 /*==============================================================================

@@ -36,6 +36,8 @@ def command(call):
         word, _, rest = line.partition(" ")
         if word == "file":
             words.insert(0, str(folder / rest))
+        elif word == "global":
+            words += ["--const", rest]
         elif word == "module":
             name, _, path = rest.partition("=")
             words += ["--module", f"{name}={folder / path}"]
