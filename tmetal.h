@@ -35612,9 +35612,9 @@ static uint32_t tmi_lower_ragged_load(tmi_low *w, const tmi_op *op, const tmi_li
 static uint32_t tmi_lower_vectors_mask(tmi_low *w, const tmi_lin *view, uint32_t mask) {
     const uint32_t vec = w->nest->vec, type = tmi_value_type(w->m, mask);
     tmi_lin  l = *view;
-    uint32_t d, i, end;
-    for (end = vec; end < l.n_reg && l.reg[end] == l.reg[end - 1] << 1; end++) {}
-    for (d = 0; !(tmi_dim_mask(w->m, type, d) & l.reg[0]); d++) {}
+    uint32_t d, i, end, axis;
+    for (d = 0; !((axis = tmi_dim_mask(w->m, type, d)) & l.reg[0]); d++) {}
+    for (end = vec; end < l.n_reg && l.reg[end] == (l.reg[end - 1] << 1 & axis); end++) {}
     if (w->p->scalars_only[mask] && tmi_axis_get(&w->p->axes, mask, d).k >= end)
         for (i = vec; i < end; i++) l.reg[i] = 0;
     return tmi_elem_at(w, mask, &l, 0);
@@ -40491,7 +40491,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1996376180u
+#define TMI_STAMP_LOWER 176868894u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
