@@ -30843,10 +30843,18 @@ static uint32_t tmi_t_for(tmi_thr *t, uint32_t count) {
                          tmi_tty_of(TMI_S_I32, 1), 0, (int64_t)count - 1);
 }
 
-/* The same, and not to be unrolled: it is long, or its registers are named by constants anyhow. */
+/* The same, and no need to unroll it: it is long, or its registers are named by constants anyhow. */
 static uint32_t tmi_t_long_for(tmi_thr *t, uint32_t count) {
     const uint32_t i = tmi_t_for(t, count);
     TMI_INS(t, TMI_INS(t, i)->a)->e = 1;
+    return i;
+}
+
+/* The same, and never to be unrolled: the compiler would load for several rounds at once, and
+ * compute their addresses before the loops around. */
+static uint32_t tmi_t_rolled_for(tmi_thr *t, uint32_t count) {
+    const uint32_t i = tmi_t_for(t, count);
+    TMI_INS(t, TMI_INS(t, i)->a)->e = 2;
     return i;
 }
 
@@ -30921,7 +30929,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 611975559u
+#define TMI_STAMP_THREAD 2334513822u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -33595,7 +33603,7 @@ static void tmi_plan_widens_late(tmi_plan *p, uint32_t id, uint32_t k) {
     }
 }
 
-/* Do products alone read it, and renamings of it that products alone read?
+/* Do products alone read it, and what is computed from it where they do?
  * Depth: TMI_INLINE_DEPTH, its last argument. */
 static int tmi_plan_late_is_staged(const tmi_plan *p, uint32_t value, uint32_t depth) {
     const tmi_users *u = &p->users;
@@ -33603,30 +33611,42 @@ static int tmi_plan_late_is_staged(const tmi_plan *p, uint32_t value, uint32_t d
     for (i = u->first[value]; i < u->first[value + 1]; i++) {
         const tmi_op *op = TMI_OP(p->m, u->at[i].op);
         if (tmi_dot_is_mma(p->m, op) && u->at[i].operand < 2) continue;
-        if (depth == TMI_INLINE_DEPTH || !tmi_is_view(op->kind) || op->n_out != 1 ||
+        if (depth == TMI_INLINE_DEPTH || op->n_out != 1 || op->n_region ||
+            !tmi_is_tensor(p->m, tmi_out_type(p->m, op, 0)) ||
+            p->klass[tmi_out(p->m, op, 0)] != TMI_C_INLINE ||
             !tmi_plan_late_is_staged(p, tmi_out(p->m, op, 0), depth + 1))
             return 0;
     }
     return 1;
 }
 
-/* The load that operand k is, renamed or not, if it may be made where the operand is staged, and
- * for each product anew; 0: none. */
-static uint32_t tmi_plan_late_load(const tmi_plan *p, uint32_t id, uint32_t k) {
+/* May a load be made where operands are staged, for each product anew? */
+static int tmi_plan_load_is_late(const tmi_plan *p, uint32_t value) {
     const tmi_module *m = p->m;
-    uint32_t      v = tmi_in(m, TMI_OP(m, id), k), i;
-    const tmi_op *op;
-    for (i = 0; i < TMI_INLINE_DEPTH; i++, v = tmi_in(m, op, 0)) {
-        op = TMI_OP(m, tmi_def(m, v));
-        if (!tmi_def(m, v) || op->kind == TMI_OP_JOIN || op->kind == TMI_OP_CAT) return 0;
-        if (!tmi_is_view(op->kind)) break;
-    }
+    const tmi_op *op = TMI_OP(m, tmi_def(m, value));
+    uint32_t      i;
     if (op->kind != TMI_OP_LOAD || tmi_attr_of(m, op, "isVolatile") ||
         tmi_attr_int(m, op, "cache", 1) == 7 || tmi_is_written(p, p->base[tmi_in(m, op, 0)]))
         return 0;
     for (i = 0; i < op->n_in; i++)
         if (!p->pure[tmi_in(m, op, i)]) return 0;
-    return tmi_plan_late_is_staged(p, v, 0) ? v : 0;
+    return tmi_plan_late_is_staged(p, value, 0);
+}
+
+/* Loads of whole operands, which are these or what they are computed from in place, become a part
+ * of what reads them. Depth: TMI_INLINE_DEPTH, its last argument. */
+static void tmi_plan_load_late(tmi_plan *p, uint32_t value, uint64_t size, uint32_t depth) {
+    const tmi_module *m = p->m;
+    const uint32_t def = tmi_def(m, value), type = tmi_value_type(m, value);
+    uint32_t       i;
+    if (p->pure[value] || !def || !tmi_is_tensor(m, type) || depth == TMI_INLINE_DEPTH) return;
+    if (p->klass[value] == TMI_C_NODE && tmi_numel(m, type) == size &&
+        tmi_plan_load_is_late(p, value)) {
+        p->klass[value] = TMI_C_INLINE;
+        p->comp_of[tmi_op_element(p, def)] = 0;
+    } else if (p->klass[value] == TMI_C_INLINE && TMI_OP(m, def)->kind != TMI_OP_LOAD)
+        for (i = 0; i < TMI_OP(m, def)->n_in; i++)
+            tmi_plan_load_late(p, tmi_in(m, TMI_OP(m, def), i), size, depth + 1);
 }
 
 /* Is operand k computed where it is staged? */
@@ -33648,13 +33668,13 @@ static void tmi_plan_choose_late(tmi_plan *p) {
             tmi_plan_choose_stage(p, op, k);
         }
     for (op = p->flow[p->func]; op && !p->job->opt->plain; op = p->flow[op])
+        for (k = 0; k < 2; k++)
+            if (p->stage[k][op]) tmi_plan_widens_late(p, op, k);
+    for (op = p->flow[p->func]; op && p->lean; op = p->flow[op])
         for (k = 0; k < 2; k++) {
             if (!p->stage[k][op]) continue;
-            tmi_plan_widens_late(p, op, k);
-            if (p->lean && (v = tmi_plan_late_load(p, op, k)) != 0) {
-                p->klass[v] = TMI_C_INLINE;
-                p->comp_of[tmi_op_element(p, tmi_def(m, v))] = 0;
-            }
+            v = tmi_in(m, TMI_OP(m, op), k);
+            tmi_plan_load_late(p, v, tmi_numel(m, tmi_value_type(m, v)), 0);
         }
 }
 
@@ -34281,7 +34301,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 2003135057u
+#define TMI_STAMP_PLAN 467222273u
 
 /*==============================================================================
  * >>lower  [24]  From tiles to threads
@@ -35345,7 +35365,7 @@ static void tmi_lower_nest_long(tmi_low *w, tmi_nest *n, uint32_t lin_id, uint32
         for (start = end - 1; start > bits && n->lin->reg[start] == n->lin->reg[start - 1] << 1;
              start--) {}
         tmi_lower_nest_count(n, (1u << end) - (1u << start),
-                             tmi_t_long_for(w->t, 1u << (end - start)));
+                             tmi_t_rolled_for(w->t, 1u << (end - start)));
         n->n_open++;
     }
     tmi_nest_loops(w, n);
@@ -39766,6 +39786,11 @@ static void tmi_lower_stage_room(tmi_low *w, tmi_product *p, uint32_t k) {
     s->buf = tmi_t_array(w->t, TMI_AS_GROUP, elem, (s->plane << p->b_bits) >> l->vec, name);
 }
 
+static void tmi_lower_count_leaf(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
+    (void)p, (void)value, (void)view;
+    ++*(uint32_t *)ctx;
+}
+
 /* Write operand k to threadgroup memory, in the layout that the plan found for it. */
 static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     tmi_thr *t = w->t;
@@ -39775,13 +39800,15 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     tmi_staged *s = &p->s[k];
     tmi_tty  elem = tmi_tile_type(w, p, k);
     uint32_t rows = p->m_bits, cols = p->n_bits, v, at, along, holder, fast, slow, cond = 0;
-    uint32_t k_low = tmi_dim_low(w->m, type, k ? row_axis : col_axis);
+    uint32_t leaves = 0, k_low = tmi_dim_low(w->m, type, k ? row_axis : col_axis);
     tmi_nest n;
     TMI_ASSERT(w->job, "lower", k < 2);
     tmi_lower_stage_room(w, p, k);
     if (k) rows = s->k_bits;
     else cols = s->k_bits;
-    if (w->p->lean && tmi_plan_late_load(w->p, p->id, k)) /* a few loads on their way at once */
+    if (w->p->lean && !w->p->pure[value])
+        tmi_needs(w->p, value, l, 0, tmi_lower_count_leaf, &leaves);
+    if (w->p->lean && !w->p->pure[value] && !leaves) /* a few loads on their way at once */
         tmi_lower_nest_long(w, &n, w->p->stage[k][p->id] - 1, 2);
     else tmi_nest_open(w, &n, w->p->stage[k][p->id] - 1);
     fast = s->flipped ? row_axis : col_axis;
@@ -40491,7 +40518,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 176868894u
+#define TMI_STAMP_LOWER 2552285994u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
@@ -46860,11 +46887,11 @@ static void tmi_stmt_for(tmi_emit *e, uint32_t id) {
     uint64_t    around = e->copies;
     TMI_ASSERT(e->job, "emit", TMI_INS(e->t, id)->op == TMI_TF_FOR);
     tmi_comment(e, n);
-    if (!n->e) {
+    if (n->e != 1) {
         tmi_line(e);
-        tmi_put_str(e->out, "#pragma clang loop unroll(full)\n");
-        e->copies *= n->c - n->b;
+        tmi_put(e->out, "#pragma clang loop unroll(%s)\n", n->e ? "disable" : "full");
     }
+    if (!n->e) e->copies *= n->c - n->b;
     name = tmi_unique_name(e, n->f ? "d" : e->loop_names[e->loop_depth < 23 ? e->loop_depth : 23]);
     while (v && TMI_INS(e->t, v)->op != TMI_TF_LOOPVAR) v = TMI_INS(e->t, v)->next;
     e->named[v] = name + 1;
@@ -49182,7 +49209,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1122479649u
+#define TMI_STAMP_EMIT 3925256035u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
