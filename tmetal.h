@@ -15407,6 +15407,7 @@ typedef struct tmi_tri {
     uint32_t                  at, to; /* bytes of the file at hand: what is being walked */
     uint32_t                  loc_at, loc_file; /* that b->loc stands for */
     uint32_t                  depth;            /* of the walk */
+    uint32_t                  dry;              /* loops that are walked only to see what changes */
     int                       bad;              /* this kernel has an error: give up on it */
     int                       is_const;         /* only values that need no op are wanted */
     int                       is_method; /* the row being called was named on a value: x.exp() */
@@ -19340,8 +19341,60 @@ static void tmi_tri_assigned_in(tmi_tri *t, uint32_t node, tmi_map *seen, tmi_ve
     }
 }
 
-/* What a loop's body assigns of what lives before it, in order of life. */
-static tmi_tri_carried *tmi_tri_loop_carried(tmi_tri *t, const tmi_py_node *n, uint32_t *count) {
+/* 1: one of the names holds the same values of the IR as another name that lives. */
+static int tmi_tri_shares(tmi_tri *t, const tmi_tri_carried *c, uint32_t n) {
+    tmi_map  seen;
+    tmi_vec  ids;
+    uint32_t i, k;
+    memset(&seen, 0, sizeof seen);
+    for (i = t->frame->first; i < t->name.n; i++) {
+        const tmi_tri_value *v = &tmi_triton_name_at(t, i)->v;
+        tmi_vec_init(&ids, sizeof(uint32_t), 0);
+        if (tmi_tri_carries(t, v)) tmi_tri_flatten(t, v, &ids);
+        for (k = 0; k < ids.n; k++) ++*tmi_map_at(t->job, &seen, *TMI_AT(&ids, uint32_t, k));
+    }
+    for (i = 0; i < n; i++) {
+        tmi_vec_init(&ids, sizeof(uint32_t), 0);
+        tmi_tri_flatten(t, &c[i].a, &ids);
+        for (k = 0; k < ids.n; k++)
+            if (tmi_map_get(&seen, *TMI_AT(&ids, uint32_t, k)) > 1) return 1;
+    }
+    return 0;
+}
+
+#define TMI_TRI_DRY 8u /* loops in loops that are walked twice, at most */
+
+/* Triton walks a body once to see which names change, with the values of before the loop: a name
+ * that takes the value of another which began as the same one has not changed, and is not carried.
+ * Where no two names share a value this cannot happen, and the names that are assigned are those. */
+static uint32_t tmi_tri_dry(tmi_tri *t, const tmi_py_node *n, tmi_tri_carried *c, uint32_t count,
+                            uint32_t dt) {
+    tmi_tri_names live = tmi_tri_snapshot(t);
+    uint32_t      i, k = 0, block = t->b->p.block, op = tmi_op_new(t->job, t->m, TMI_OP_EXECUTE);
+    if (++t->dry > TMI_TRI_DRY)
+        (void)tmi_tri_fail(t, TMETAL_E_PY_NOT_YET,
+                           "loops nested this deeply, with names of one value,",
+                           "begin each of the names with a value of its own");
+    (void)tmi_tri_open_region(t, op, NULL, 0);
+    if (dt)
+        tmi_tri_bind(t, tmi_tri_node(t, n->a)->text,
+                     tmi_tri_tensor(
+                         tmi_tri_op(t, TMI_OP_POISON, NULL, 0, tmi_tri_ir_elem(t, dt)), dt));
+    t->frame->inside++;
+    (void)tmi_tri_block(t, n->list, n->n);
+    t->frame->inside--;
+    t->dry--;
+    for (i = 0; i < count && !t->bad; i++)
+        if (!tmi_tri_identical(t, &tmi_tri_local(t, c[i].name)->v, &c[i].a)) c[k++] = c[i];
+    tmi_tri_restore(t, &live);
+    t->b->p.block = block;
+    return k;
+}
+
+/* What a loop's body assigns of what lives before it, in order of life. dt: of the number that a
+ * for loop counts; 0: a while loop. */
+static tmi_tri_carried *tmi_tri_loop_carried(tmi_tri *t, const tmi_py_node *n, uint32_t dt,
+                                             uint32_t *count) {
     const tmi_py    *py = tmi_tri_py(t);
     tmi_map          seen;
     tmi_vec          names;
@@ -19357,7 +19410,7 @@ static tmi_tri_carried *tmi_tri_loop_carried(tmi_tri *t, const tmi_py_node *n, u
         c[k].name = name->name;
         c[k++].a = name->v;
     }
-    *count = k;
+    *count = k && tmi_tri_shares(t, c, k) ? tmi_tri_dry(t, n, c, k, dt) : k;
     return c;
 }
 
@@ -19521,7 +19574,7 @@ static void tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
     }
     if ((dt = tmi_tri_bounds(t, r.bound)) == 0) return;
     live = tmi_tri_snapshot(t);
-    c = tmi_tri_loop_carried(t, n, &count);
+    c = tmi_tri_loop_carried(t, n, dt, &count);
     tmi_tri_gather(t, c, count, 0, &ids);
     op = tmi_tri_open_for(t, &r, &ids, &types);
     outer = TMI_OP(t->m, op)->block;
@@ -19561,7 +19614,7 @@ static void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
         (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "else behind a loop", NULL);
         return;
     }
-    c = tmi_tri_loop_carried(t, n, &count);
+    c = tmi_tri_loop_carried(t, n, 0, &count);
     tmi_tri_gather(t, c, count, 0, &ids);
     types = tmi_tri_ids(t, &ids, 1);
     op = tmi_tri_draft(t, TMI_OP_WHILE, tmi_tri_ids(t, &ids, 0), ids.n);
