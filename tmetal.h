@@ -16657,7 +16657,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1868334211u
+#define TMI_STAMP_TRI 525339701u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -20561,7 +20561,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2176588299u
+#define TMI_STAMP_TRITON 1745595065u
 
 
 /*==============================================================================
@@ -38936,8 +38936,9 @@ static int tmi_meets_in_place(const tmi_low *w, uint32_t ptr, uint32_t own) {
     uint32_t type = tmi_value_type(w->m, ptr), k,
              size = tmi_is_tensor(w->m, type) ? tmi_type_bits(w->m, type) : 0;
     int      kind = tmi_tty_from(w->m, type).elem;
+    uint32_t left = 64;
     /* one address, named many times */
-    if (tmi_def(w->m, ptr) && TMI_OP(w->m, tmi_def(w->m, ptr))->kind == TMI_OP_SPLAT) size = 0;
+    if (size && tmi_def(w->m, ptr) && !tmi_analyse_differs(w->m, ptr, &left)) size = 0;
     for (k = 0; k < 31; k++)
         if (k != own && w->seen[k].read.slot > w->fence && w->seen[k].rfence == w->fence &&
             w->seen[k].rkind == kind && w->seen[k].rtwice >> size & 1)
@@ -40571,7 +40572,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 2552285994u
+#define TMI_STAMP_LOWER 3496594343u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
