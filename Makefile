@@ -55,6 +55,7 @@ include tests/tune/rules.mk
 include tests/hosts/rules.mk
 include tests/python/rules.mk
 include tests/cuda/rules.mk
+include tests/triton/rules.mk
 
 # `run` and `test` call make anew: what `deps` has just installed is looked for once more.
 ifndef TMETAL_AGAIN
@@ -184,12 +185,14 @@ test: test-cache
 test: test-tune
 test: test-hosts
 test: test-python
+test: test-triton
 endif
 # Everything that can run here.
 check: test
 check: check-roundtrip
 check: check-memory
 check: check-library
+check: check-triton
 check: check-plain
 check: check-chips
 check: check-robust

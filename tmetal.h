@@ -13967,7 +13967,7 @@ static TMI_COLD void tmi_py_expected(tmi_py_reader *r, const char *what, const c
     if (!tmi_py_wrong(r, r->at, r->to, TMETAL_E_PY_SYNTAX, what, found)) return;
     if (tok == TMI_PY_T_ASSIGN && !help) help = "'=' assigns a value; '==' compares two";
     if (tok == TMI_PY_T_BANG) help = "write 'not' instead of '!'";
-    if ((tok == TMI_PY_T_AND || tok == TMI_PY_T_OR) && last == r->src[r->at])
+    if ((tok == TMI_PY_T_AND || tok == TMI_PY_T_OR) && last == tmi_py_char(r, r->at))
         help = last == '&' ? "write 'and', or one '&' between tensors"
                            : "write 'or', or one '|' between tensors";
     if (tok == TMI_PY_T_NEWLINE && r->before > 1 && (last == '+' || last == '-') &&
@@ -13995,7 +13995,7 @@ static void tmi_py_want(tmi_py_reader *r, tmi_py_tok tok) {
 /* The end of a bracket that was opened at `open`. */
 static void tmi_py_close(tmi_py_reader *r, tmi_py_tok tok, uint32_t open) {
     tmetal_place place;
-    char         c = r->src[open];
+    char         c = tmi_py_char(r, open);
     const char  *what = c == '(' ? "',' or ')'" : c == '[' ? "',' or ']'" : "',' or '}'";
     if (r->bad || tmi_py_take(r, tok)) return;
     tmi_py_expected(r, what, "close the bracket, or put a comma or an operator before this");
@@ -14524,7 +14524,10 @@ static uint32_t tmi_py_primary(tmi_py_reader *r) {
         } else if (tmi_py_take(r, TMI_PY_T_SQUARE)) {
             uint32_t start = r->at;
             b = tmi_py_slice(r);
-            b = tmi_py_tuple(r, start, b, tmi_py_slice, 1);
+            if (r->tok != TMI_PY_T_COMMA && TMI_PY(r->py, b)->kind == TMI_PY_STARRED) {
+                tmi_py_push(r, b); /* x[*a] is x[*a,] */
+                b = tmi_py_make_list(r, TMI_PY_TUPLE, start, from);
+            } else b = tmi_py_tuple(r, start, b, tmi_py_slice, 1);
             tmi_py_close(r, TMI_PY_T_SQUARE_END, open);
             id = tmi_py_make(r, TMI_PY_SUBSCRIPT, at, a, b, 0);
         } else break;

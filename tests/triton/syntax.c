@@ -3,6 +3,8 @@
  *
  *   syntax < NAMES          every mistake is told, as in a decorated function
  *   syntax --quiet < NAMES  as kernels are read: what does not parse outside decorated functions is passed over
+ *   syntax --fuzz TIMES SEED FILE...   changed at random
+ *   syntax --scale          a megabyte each of what is nested, long or never closed
  *
  * A node is (KIND@at:to op text children...); lists stand in brackets. In f-strings places are left out: Python 3.11
  * does not know them. */
@@ -12,6 +14,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static const char *const kinds[] = {
 #define X(name) #name,
@@ -87,58 +90,208 @@ static void put_node(const tmi_py *py, uint32_t id) {
 static void *arena_memory;
 static const size_t room = (size_t)1 << 30;
 
-static int read_one(const char *path, const char *text, size_t len, int quiet) {
-    static tmi_job  job;
-    static tmi_py   py;
-    tmi_strings     strings;
-    tmetal_arena    arena = tmetal_arena_on(arena_memory, room);
-    tmetal_result   out;
-    tmetal_options  opt;
-    tmi_note       *note;
-    uint32_t        i;
-    memset(&opt, 0, sizeof opt);
-    memset(&job, 0, sizeof job);
-    memset(&out, 0, sizeof out);
-    job.arena = &arena;
-    job.opt = job.asked = &opt;
-    job.out = &out;
-    job.top = job.end = room;
-    job.src = text;
-    job.src_len = len;
-    job.file = path;
-    job.section = "";
-    tmi_strings_init(&job, &strings);
-    (void)tmi_py_read_as(&job, &py, &strings, text, (uint32_t)len, !quiet);
-    printf("== %s %u %u\n", path, py.n_body, (unsigned)((arena.peak > arena.used ? arena.peak : arena.used) / (len + 1)));
-    for (i = 0; i < py.n_body; i++) {
-        put_node(&py, TMI_PY_ID(&py, py.body + i));
+typedef struct reading {
+    tmi_job        job;
+    tmi_py         py;
+    tmi_strings    strings;
+    tmetal_arena   arena;
+    tmetal_result  out;
+    tmetal_options opt;
+} reading;
+
+static int read_text(reading *r, const char *path, const char *text, size_t len, int quiet) {
+    memset(r, 0, sizeof *r);
+    r->arena = tmetal_arena_on(arena_memory, room);
+    r->job.arena = &r->arena;
+    r->job.opt = r->job.asked = &r->opt;
+    r->job.out = &r->out;
+    r->job.top = r->job.end = room;
+    r->job.src = text;
+    r->job.src_len = len;
+    r->job.file = path;
+    r->job.section = "";
+    tmi_strings_init(&r->job, &r->strings);
+    return tmi_py_read_as(&r->job, &r->py, &r->strings, text, (uint32_t)len, !quiet);
+}
+
+static void print_tree(reading *r, const char *path, size_t len) {
+    tmi_note *note;
+    uint32_t  i;
+    size_t    peak = r->arena.peak > r->arena.used ? r->arena.peak : r->arena.used;
+    printf("== %s %u %u\n", path, r->py.n_body, (unsigned)(peak / (len + 1)));
+    for (i = 0; i < r->py.n_body; i++) {
+        put_node(&r->py, TMI_PY_ID(&r->py, r->py.body + i));
         printf("\n");
     }
-    for (note = job.first_note; note; note = note->next) {
+    for (note = r->job.first_note; note; note = note->next) {
         const tmetal_diag *d = &note->diag;
         printf("error %u:%u TM%d %s", d->ir.line, d->ir.col, (int)d->code, d->message);
         printf(*d->note ? " | %s" : "", d->note);
         printf(*d->help ? " | %s\n" : "\n", d->help);
     }
-    return job.n_errors == 0;
+}
+
+static char *load(const char *path, size_t *len) {
+    FILE *f = fopen(path, "rb");
+    char *text;
+    long  n;
+    if (!f || fseek(f, 0, SEEK_END) != 0 || (n = ftell(f)) < 0) exit(2);
+    rewind(f);
+    text = (char *)malloc((size_t)n + !n); /* no byte more: what reads behind it is found */
+    if (!text || fread(text, 1, (size_t)n, f) != (size_t)n) exit(2);
+    fclose(f);
+    *len = (size_t)n;
+    return text;
+}
+
+/* -- What must not crash, hang, or take longer than its length allows ----------------------------- */
+
+static uint32_t seed = 1;
+
+static uint32_t pick(uint32_t n) { /* xorshift */
+    seed ^= seed << 13;
+    seed ^= seed >> 17;
+    seed ^= seed << 5;
+    return n ? seed % n : 0;
+}
+
+/* Every node's range and children are those of the tree. */
+static void check(const reading *r) {
+    uint32_t id, i, nodes = r->py.node.n, ids = r->py.ids.n;
+    for (id = 1; id < nodes; id++) {
+        const tmi_py_node *n = TMI_PY(&r->py, id);
+        if (n->kind >= TMI_PY_KIND_COUNT || n->at > n->to || n->to > r->py.len || n->text >= r->strings.item.n) abort();
+        if (n->a >= nodes || n->b >= nodes || n->c >= nodes || n->list + n->n > ids || n->list2 + n->n2 > ids) abort();
+    }
+    for (i = 0; i < ids; i++)
+        if (TMI_PY_ID(&r->py, i) >= nodes) abort();
+    if (r->job.depth) abort();
+}
+
+static void attempt(const char *text, size_t len) {
+    static reading r;
+    int            quiet;
+    for (quiet = 0; quiet < 2; quiet++) {
+        int good = read_text(&r, "fuzz.py", text, len, quiet);
+        if (good != !r.job.n_errors) abort();
+        check(&r);
+    }
+}
+
+static size_t mutate(char *t, size_t len, size_t cap) {
+    static const char *const bits[] = {
+        "(", ")", "[", "]", "{", "}", "\"\"\"", "'''", "'", "\"", "\\", "\n", "\r\n", "    ", "\t", ":", "f'{", "f\"{x:{", "lambda ",
+        "@", "def f(", "class ", "match x:\n case ", "with (", "async ", "if ", "else:", "elif ", "\f", "#", "0x", "1e", "1_", "\xc3",
+        "\xe2\x80\x9c", "", ":=", "=", "**", "type X", "not ", "in "};
+    uint32_t n = 1 + pick(6);
+    while (n--) {
+        size_t      at = pick((uint32_t)len + 1), m = pick(40), to;
+        const char *b = bits[pick(sizeof bits / sizeof *bits)];
+        size_t      k = *b ? strlen(b) : 1;
+        switch (pick(4)) {
+        case 0: /* remove */
+            if (at + m > len) m = len - at;
+            memmove(t + at, t + at + m, len - at - m);
+            len -= m;
+            break;
+        case 1: /* put in */
+            if (len + k > cap) break;
+            memmove(t + at + k, t + at, len - at);
+            memcpy(t + at, b, k);
+            len += k;
+            break;
+        case 2: /* change */
+            if (at < len) t[at] = (char)pick(256);
+            break;
+        default: /* copy from elsewhere */
+            to = pick((uint32_t)len + 1);
+            if (at + m <= len && to + m <= len) memmove(t + to, t + at, m);
+        }
+    }
+    return len;
+}
+
+static void fuzz(uint32_t times, char **paths, int n) {
+    uint32_t i;
+    for (i = 0; i < times; i++) {
+        size_t len, cap, from = 0;
+        char  *text = load(paths[pick((uint32_t)n)], &len), *wide, *exact;
+        if (len > 4096) from = pick((uint32_t)(len - 4096)), len = 4096; /* a part of it */
+        cap = len + 256;
+        wide = (char *)malloc(cap);
+        memcpy(wide, text + from, len);
+        len = mutate(wide, len, cap);
+        exact = (char *)malloc(len + !len);
+        memcpy(exact, wide, len);
+        attempt(exact, len);
+        free(exact);
+        free(wide);
+        free(text);
+    }
+    printf("fuzz: %u texts read\n", times);
+}
+
+static const size_t megabyte = (size_t)1 << 20;
+
+/* The text `unit` so often that it has a megabyte, behind `head`. */
+static int is_slow(const char *head, const char *unit) {
+    size_t  len = strlen(head), k = strlen(unit);
+    char   *text = (char *)malloc(len + megabyte + k);
+    clock_t begin = clock();
+    double  s;
+    memcpy(text, head, len);
+    while (len < megabyte) memcpy(text + len, unit, k), len += k;
+    attempt(text, len);
+    free(text);
+    s = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    if (s > 10) printf("scale: '%.20s' '%.20s': %.1f s for a megabyte, twice\n", head, unit, s);
+    return s > 10;
+}
+
+static int scale(void) {
+    static const char *const units[] = {
+        "(", "[", "{", "((((\n", "f(\n", "x = (1,\n", " ", "\n", "\\\n", "# c\n", "a+", "a.", "a()", "a[0]", "a<", "a and ", "not ", "- ",
+        "~", "2**", "a if b else ", "lambda: ", "x, ", "x = ", "x: ", "f'{", "f'{x:{", "\"\"\"\n", "'''\n\"\"\"\n", "\"\"\"'''\n",
+        "r'''\\\n", "'", "'a' ", "f'{a}' ", "b'a' ", "if x:\n pass\nelif y:\n pass\n", "if x: pass\nelif ", "if x:\n", "@a\n",
+        "@a\ndef f(\n", "@f(\ndef f():\n", "def f():\n", "class A:\n", "def f(x, ", "with (", "with (a, b):\n x\n", "with (a as b,\n",
+        "match x:\n case y:\n  pass\n", "match (", "match x:\n", "type X = ", "try:\n x\nexcept a:\n y\n", "import a, ", "import a.",
+        "from . import (a, ", "for x in y: ", "for x in y:\n for z in w:\n  pass\n", "global a, ", "1_", "0x", "9", "1.e", "\t x\n", "\f\n",
+        "async ", "\r", "\xff", "\xe2\x80\x9c", "[x for x in ", "[x for x in y if ", "{a: b, ", "a[b:c, ", "print(x; ", "*a, ", "a = *b, ",
+        "return ", "yield ", "await ", ";", "a;", "a b\n", "  a b\n b\n", "x = '''\n", "x = (\ny = [\n", "}", ")\n", "x := "};
+    const size_t n_units = sizeof units / sizeof *units;
+    size_t       i, len = 0, n, k;
+    int          slow = 0;
+    char        *text = (char *)malloc(2 * megabyte);
+    for (i = 0; i < n_units; i++) slow += is_slow("", units[i]) + is_slow("@a.b\ndef f(x):\n ", units[i]);
+    for (n = 0; len < megabyte; n++) { /* indentation that grows */
+        for (k = 0; k < n % 1200; k++) text[len++] = ' ';
+        memcpy(text + len, "if x:\n", 6), len += 6;
+    }
+    attempt(text, len);
+    free(text);
+    printf("scale: %u long texts read, %d slowly\n", (unsigned)(n_units * 2 + 1), slow);
+    return slow;
 }
 
 int main(int argc, char **argv) {
-    static char path[4096];
-    int         quiet = argc > 1 && strcmp(argv[1], "--quiet") == 0;
+    static char    path[4096];
+    static reading r;
+    int            quiet = argc > 1 && strcmp(argv[1], "--quiet") == 0;
     arena_memory = malloc(room);
-    while (arena_memory && fgets(path, sizeof path, stdin)) {
-        FILE  *f;
+    if (!arena_memory) return 2;
+    if (argc > 1 && strcmp(argv[1], "--scale") == 0) return scale() != 0;
+    if (argc > 4 && strcmp(argv[1], "--fuzz") == 0) {
+        seed = (uint32_t)strtoul(argv[3], NULL, 10) | 1u;
+        fuzz((uint32_t)strtoul(argv[2], NULL, 10), argv + 4, argc - 4);
+        return 0;
+    }
+    while (fgets(path, sizeof path, stdin)) {
+        size_t len;
         char  *text;
-        long   len;
         path[strcspn(path, "\n")] = '\0';
-        f = fopen(path, "rb");
-        if (!f || fseek(f, 0, SEEK_END) != 0 || (len = ftell(f)) < 0) return 2;
-        rewind(f);
-        text = (char *)malloc((size_t)len + !len); /* no byte more: what reads behind it is found */
-        if (!text || fread(text, 1, (size_t)len, f) != (size_t)len) return 2;
-        fclose(f);
-        (void)read_one(path, text, (size_t)len, quiet);
+        text = load(path, &len);
+        (void)read_text(&r, path, text, len, quiet);
+        print_tree(&r, path, len);
         free(text);
     }
     return 0;

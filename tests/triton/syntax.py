@@ -353,7 +353,7 @@ def main():
     if run.returncode:
         sys.exit(f"syntax: the program failed: {run.returncode}")
     came = {}
-    for part in ("\n" + run.stdout).split("\n== ")[1:]:
+    for part in ("\n" + run.stdout.removesuffix("\n")).split("\n== ")[1:]:
         lines = (part + "\n").split("\n")
         came.setdefault(lines[0].rsplit(" ", 2)[0], (int(lines[0].rsplit(" ", 1)[1]), lines[1:-1]))
     bad = lines_of = 0

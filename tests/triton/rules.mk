@@ -1,0 +1,21 @@
+# Kernels read from their source (TMETAL_TRITON). Included by the Makefile at the top.
+
+TRITON_CC = $(CC) -std=c99 -D_XOPEN_SOURCE=700 -Wall -Wextra -Wno-unused-function -I.
+TRITON_PY = $(shell python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')
+
+.PHONY: test-triton check-triton
+test-triton: $(BUILD)/syntax $(BUILD)/syntax-san ## Python: trees as Python's own parser makes them, mistakes, texts changed at random
+	python3 tests/triton/syntax.py $(BUILD)/syntax tests docs examples $(TRITON_PY)/*.py
+	$(BUILD)/syntax-san --fuzz 5000 1 tests/kernels/*.py tests/triton/*.py
+	$(BUILD)/syntax --scale
+check-triton: $(BUILD)/syntax $(BUILD)/syntax-san ## the same over all of Python's library, and far more changed texts
+	python3 tests/triton/syntax.py $(BUILD)/syntax $(TRITON_PY)
+	$(BUILD)/syntax-san --fuzz 300000 2 tests/kernels/*.py tests/triton/*.py $(TRITON_PY)/*.py
+	$(BUILD)/syntax-san --scale
+
+$(BUILD)/syntax: tests/triton/syntax.c tmetal.h
+	@mkdir -p $(BUILD)
+	$(TRITON_CC) -O1 $< -o $@
+$(BUILD)/syntax-san: tests/triton/syntax.c tmetal.h
+	@mkdir -p $(BUILD)
+	$(TRITON_CC) -O1 -g1 -DTMETAL_DEBUG -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@
