@@ -15252,7 +15252,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 2041597611u
+#define TMI_STAMP_PYTHON 1995665440u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -31426,10 +31426,18 @@ static void tmi_lin_tile(tmi_lin *l, uint32_t row, uint32_t n_sg) {
     l->lane[4] = 4u << row;
 }
 
+/* Two such tiles whose columns are dealt out anew, so that the four elements of a row that a lane
+ * has in both are neighbours. Any order serves that the result has too. */
+static void tmi_layout_tile_pair(tmi_lin *l) {
+    l->reg[l->n_reg++] = 2u;
+    l->lane[0] = 4u;
+    l->lane[3] = 8u;
+}
+
 /* Simdgroup matrices: such tiles, more of them in registers, columns first; the top bits of rows and
  * columns go to simdgroups. */
 static void tmi_lin_matrix(const tmi_module *m, uint32_t type, uint32_t sg_rows, uint32_t sg_cols,
-                           uint32_t n_sg, tmi_lin *l) {
+                           uint32_t n_sg, int pairs, tmi_lin *l) {
     uint32_t rank = tmi_rank(m, type), cols = tmi_dim_bits(m, type, rank - 1),
              rows = tmi_dim_bits(m, type, rank - 2);
     uint32_t row = tmi_dim_low(m, type, rank - 2), i, b = 0,
@@ -31437,7 +31445,8 @@ static void tmi_lin_matrix(const tmi_module *m, uint32_t type, uint32_t sg_rows,
     TMI_ASSERT(NULL, "layout", n_sg <= TMI_MAX_SG);
     TMI_ASSERT(NULL, "layout", sg_rows + sg_cols <= n_sg);
     tmi_lin_tile(l, row, n_sg);
-    for (i = 3; i < cols - sg_cols; i++) l->reg[l->n_reg++] = 1u << i;
+    if (pairs) tmi_layout_tile_pair(l);
+    for (i = pairs ? 4 : 3; i < cols - sg_cols; i++) l->reg[l->n_reg++] = 1u << i;
     for (i = 3; i < rows - sg_rows; i++) l->reg[l->n_reg++] = 1u << (row + i);
     for (i = cols - sg_cols; i < cols; i++) l->sg[b++] = 1u << i;
     for (i = rows - sg_rows; i < rows; i++) l->sg[b++] = 1u << (row + i);
@@ -31508,7 +31517,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 2588943401u
+#define TMI_STAMP_LAYOUT 2114670867u
 
 /*==============================================================================
  * >>plan  [23]  Decisions before any code: what is kept, where each value lives, how many threads
@@ -31622,6 +31631,7 @@ typedef struct tmi_plan {
     uint32_t         *stage[2];
     /* per product: layout + 1 in which operand a, b is read straight from device memory */
     uint32_t         *tile[2];
+    uint8_t          *pairs; /* per product: lanes load two tiles of operand b at once */
     /* per product: why operand a, b is not read so; NULL where it is or nobody asks */
     const char      **staged[2];
     /* per op: layout + 1 that it works in where that is not its component's */
@@ -33349,6 +33359,8 @@ static void tmi_force_layouts(tmi_plan *p) {
     }
 }
 
+static int tmi_plan_dot_pairs(const tmi_plan *p, const tmi_comp *c);
+
 static void tmi_plan_choose_layout(tmi_plan *p, uint32_t c) {
     tmi_comp *comp = TMI_COMP(p, c);
     tmi_pick  k;
@@ -33368,8 +33380,14 @@ static void tmi_plan_choose_layout(tmi_plan *p, uint32_t c) {
     if (comp->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, comp->dot))) {
         uint32_t rows, cols;
         tmi_split_groups(p, comp->type, &rows, &cols);
-        tmi_lin_matrix(p->m, comp->type, rows, cols, p->n_sg, &l);
+        tmi_lin_matrix(p->m, comp->type, rows, cols, p->n_sg, 0, &l);
         comp->lin = tmi_lin_id(p, &l) + 1;
+        if (tmi_dim_bits(p->m, comp->type, tmi_rank(p->m, comp->type) - 1) - cols > 3 &&
+            tmi_plan_dot_pairs(p, comp)) {
+            p->pairs[comp->dot] = 1;
+            tmi_lin_matrix(p->m, comp->type, rows, cols, p->n_sg, 1, &l);
+            comp->lin = tmi_lin_id(p, &l) + 1;
+        }
         comp->reason = "result of a matrix product: 8 by 8 simdgroup tiles";
         return;
     }
@@ -33556,6 +33574,27 @@ static const char *tmi_plan_dot_stages(const tmi_plan *p, uint32_t dot) {
     return tmi_plan_dot_shares(p, dot) ? "several simdgroups read the same tiles" : NULL;
 }
 
+/* May lanes have two tiles of the right operand in one load? Where both operands come straight from
+ * memory for sure, this one along its rows: half as many loads, each of 8 or 16 bytes a lane. */
+static int tmi_plan_dot_pairs(const tmi_plan *p, const tmi_comp *c) {
+    const tmi_module *m = p->m;
+    uint32_t          op, k, v, dots = 0, cost;
+    if (p->chained || tmi_plan_dot_stages(p, c->dot)) return 0;
+    for (op = c->ops; op; op = p->op_next[op]) dots += TMI_OP(m, op)->kind == TMI_OP_DOT;
+    for (k = 0; k < 2; k++) {
+        v = tmi_in(m, TMI_OP(m, c->dot), k);
+        cost = 0;
+        if (p->pure[v] || tmi_not_direct(p, v, TMI_OP(m, c->dot)->block, &cost, 0)) return 0;
+    }
+    for (;; v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0)) {
+        k = tmi_def_kind(m, v);
+        if (k == TMI_OP_LOAD) break;
+        if (k != TMI_OP_RESHAPE && k != TMI_OP_EXTF) return 0;
+    }
+    op = tmi_def(m, v);
+    return dots == 1 && tmi_access_vec(p, TMI_OP(m, op), tmi_rank(m, tmi_value_type(m, v)) - 1) > 1;
+}
+
 /* Operands of matrix products that skip threadgroup memory: each lane loads the two elements of
  * each tile that it holds, under the program's own mask. */
 static void tmi_plan_choose_direct(tmi_plan *p) {
@@ -33577,6 +33616,7 @@ static void tmi_plan_choose_direct(tmi_plan *p) {
                 tmi_operand_bytes(p, o, !k) > p->gpu->tg_bytes / 4)
                 p->staged[k][op] =
                     "the other operand passes through threadgroup memory a part at a time";
+        TMI_ASSERT(p->job, "plan", !p->pairs[op] || (!p->staged[0][op] && !p->staged[1][op]));
         for (k = 0; k < 2; k++) {
             if (p->staged[k][op]) continue;
             tmi_make_direct(p, tmi_in(m, o, k));
@@ -34058,8 +34098,8 @@ static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
 /* The layout of operand k as simdgroup tiles, all of K in each simdgroup: rows of a, columns of
  * b and batches belong to the simdgroups that own them in the result `d`, the others hold
  * copies. */
-static void tmi_tile_lin(const tmi_plan *p, const tmi_op *dot, uint32_t k, const tmi_lin *d,
-                         tmi_lin *l) {
+static void tmi_tile_lin(const tmi_plan *p, const tmi_op *dot, uint32_t k, int pairs,
+                         const tmi_lin *d, tmi_lin *l) {
     const tmi_module *m = p->m;
     uint32_t type = tmi_in_type(m, dot, k), out = tmi_out_type(m, dot, 0), rank = tmi_rank(m, out),
              i;
@@ -34072,12 +34112,13 @@ static void tmi_tile_lin(const tmi_plan *p, const tmi_op *dot, uint32_t k, const
     TMI_ASSERT(p->job, "plan", k < 2);
     TMI_ASSERT(p->job, "plan", dot->kind == TMI_OP_DOT);
     tmi_lin_tile(l, tmi_dim_low(m, type, rank - 2), p->n_sg);
+    if (pairs) tmi_layout_tile_pair(l), l->vec = 2;
     for (i = 0; i < p->n_sg; i++)
         l->sg[i] = d->sg[i] & own ? d->sg[i] >> from << to
             : d->sg[i] & batch    ? d->sg[i] >> b_from << b_to
                                   : 0;
     row = tmi_dim_low(m, type, rank - 2);
-    for (i = 3; i < tmi_dim_bits(m, type, rank - 1); i++) l->reg[l->n_reg++] = 1u << i;
+    for (i = pairs ? 4 : 3; i < tmi_dim_bits(m, type, rank - 1); i++) l->reg[l->n_reg++] = 1u << i;
     for (i = 3; i < tmi_dim_bits(m, type, rank - 2); i++) l->reg[l->n_reg++] = 1u << (row + i);
     for (i = 0; rank > 2 && i < tmi_dim_bits(m, type, 0); i++)
         l->reg[l->n_reg++] = 1u << (b_to + i);
@@ -34094,7 +34135,7 @@ static void tmi_tile_operand(tmi_plan *p, uint32_t id, uint32_t k, const tmi_lin
     tmi_lin  l;
     TMI_ASSERT(p->job, "plan", k < 2);
     TMI_ASSERT(p->job, "plan", TMI_OP(p->m, id)->kind == TMI_OP_DOT);
-    tmi_tile_lin(p, TMI_OP(p->m, id), k, d, &l);
+    tmi_tile_lin(p, TMI_OP(p->m, id), k, k && p->pairs[id], d, &l);
     p->tile[k][id] = tmi_lin_id(p, &l) + 1;
     tmi_direct_loads(p, v, &l);
     tmi_plan_require_operand(p, v, &l);
@@ -34308,6 +34349,7 @@ static void tmi_plan_room(tmi_plan *p) {
         p->tile[k] = TMI_TEMP(p->job, uint32_t, ops);
         p->staged[k] = TMI_TEMP(p->job, const char *, ops);
     }
+    p->pairs = TMI_TEMP(p->job, uint8_t, ops);
     p->own = TMI_TEMP(p->job, uint32_t, ops);
     p->site = TMI_TEMP(p->job, uint32_t, ops);
     p->reach = TMI_TEMP(p->job, struct tmi_reach *, ops);
@@ -34357,7 +34399,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 467222273u
+#define TMI_STAMP_PLAN 3800282721u
 
 /*==============================================================================
  * >>lower  [24]  From tiles to threads
@@ -40039,26 +40081,28 @@ static void tmi_lower_tiles_from_registers(tmi_low *w, tmi_product *p, uint32_t 
     w->nest = NULL;
 }
 
-/* One tile of operand k, each lane's two elements straight from device memory. `at`: row of
- * tiles of a or column of tiles of b, `step` of K, `batch`: loop variables. */
+/* One tile of operand k, or a pair, each lane's elements straight from device memory. `at`: row of
+ * tiles of a or column of tiles or pairs of b, `step` of K, `batch`: loop variables. */
 static void tmi_tile_from_device(tmi_low *w, tmi_product *p, uint32_t k, uint32_t frag, uint32_t at,
                                  uint32_t step, uint32_t batch) {
     uint32_t v = tmi_in(w->m, p->op, k), type = tmi_value_type(w->m, v), i, e, n_at = 0, n_step = 0,
              n_batch = 0;
     uint32_t inner = tmi_dim_mask(w->m, type, k ? p->rank - 2 : p->rank - 1),
-             outer = p->rank > 2 ? tmi_dim_mask(w->m, type, 0) : 0, both;
+             outer = p->rank > 2 ? tmi_dim_mask(w->m, type, 0) : 0, all;
     tmi_nest n;
     tmi_nest_begin(w, &n, w->p->tile[k][p->id] - 1);
-    for (i = 1; i < n.lin->n_reg; i++) {
+    for (i = n.lin->vec; i < n.lin->n_reg; i++) {
         uint32_t b = n.lin->reg[i];
         n.var[i] = b & inner ? step : b & outer ? batch : at;
         n.bit[i] = b & inner ? n_step++ : b & outer ? n_batch++ : n_at++;
     }
-    both = tmi_elem_at(w, v, n.lin, TMI_VEC);
-    for (e = 0; e < 2; e++) {
-        uint32_t one = tmi_t_type(w->t, both).width > 1 ? tmi_t_vget(w->t, both, e) : both;
+    all = tmi_elem_at(w, v, n.lin, TMI_VEC);
+    at = tmi_t_mul_c(w->t, at, 1u << (n.lin->vec - 1));
+    for (e = 0; e < 1u << n.lin->vec; e++) {
+        uint32_t one = tmi_t_type(w->t, all).width > 1 ? tmi_t_vget(w->t, all, e) : all;
+        const uint32_t tile = tmi_t_add_c(w->t, at, e / 2);
         if (p->widens) one = tmi_conv(w->t, one, TMI_ARR(w->t, frag)->type.kind);
-        tmi_lower_tile_put(w->t, frag, at, e, one);
+        tmi_lower_tile_put(w->t, frag, tile, e % 2, one);
     }
     w->nest = NULL;
 }
@@ -40092,7 +40136,7 @@ static uint32_t tmi_lower_tiles_in_turn(tmi_low *w, const tmi_product *p, uint32
     for (i = 0; i < 2; i++)
         words += (tmi_scalar_bytes[tmi_tile_type(w, p, i).kind] * 2u + 3u) / 4u
             << (i ? cols : rows);
-    return words <= 16 || w->job->opt->plain ? 0 : rows > cols ? 1 : 2;
+    return words <= 16 || w->job->opt->plain || w->p->pairs[p->id] ? 0 : rows > cols ? 1 : 2;
 }
 
 /* acc += a * b over the part of K that is there. */
@@ -40126,7 +40170,7 @@ static void tmi_lower_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l
     x.step = tmi_t_for(t, 1u << steps);
     for (i = 0; i < 2; i++) {
         if (one == i + 1) continue;
-        iv = tmi_t_for(t, 1u << (i ? cols : rows));
+        iv = tmi_t_for(t, 1u << (i ? cols - w->p->pairs[p->id] : rows));
         tmi_lower_tile(w, p, &x, i, iv);
         tmi_t_close(t);
     }
@@ -40575,7 +40619,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3496594343u
+#define TMI_STAMP_LOWER 2414511591u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
