@@ -15577,8 +15577,15 @@ static int tmi_tri_big_fits(tmi_tri_big i) { /* int64_t */
 
 /* A Python number as a double. */
 static double tmi_tri_double(const tmi_tri_value *v) {
-    return v->kind == TMI_V_FLOAT ? v->v.f
-                                  : (double)v->v.i.hi * 18446744073709551616.0 + (double)v->v.i.lo;
+    tmi_tri_big i = v->v.i;
+    double      x;
+    if (v->kind == TMI_V_FLOAT) return v->v.f;
+    if (v->v.i.hi < 0) { /* so that no digit is lost to the words of the sign */
+        i.lo = ~i.lo + 1;
+        i.hi = ~i.hi + !i.lo;
+    }
+    x = (double)i.hi * 18446744073709551616.0 + (double)i.lo;
+    return v->v.i.hi < 0 ? -x : x;
 }
 
 static uint32_t tmi_tri_type(const tmi_tri *t, const tmi_tri_value *v) {
@@ -16175,11 +16182,6 @@ static uint32_t tmi_tri_unite(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b, in
     int      wa = tmi_tri_is_number(a), wb = tmi_tri_is_number(b);
     uint32_t dt;
     if (t->bad) return 0;
-    if (wa && wb) {
-        *a = tmi_tri_to_tensor(t, *a);
-        wa = 0;
-        if (t->bad) return 0;
-    }
     if ((!wa && a->kind != TMI_V_TENSOR) || (!wb && b->kind != TMI_V_TENSOR) ||
         (!wa && tmi_tri_is_ptr(t, a->dt)) || (!wb && tmi_tri_is_ptr(t, b->dt))) {
         (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
@@ -16188,22 +16190,24 @@ static uint32_t tmi_tri_unite(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b, in
                            NULL);
         return 0;
     }
-    dt = wa   ? tmi_tri_promote_weak(t, a, b->dt, op)
-         : wb ? tmi_tri_promote_weak(t, b, a->dt, op)
-              : tmi_tri_promote(t, a->dt, b->dt, op);
+    if (wa && wb) {
+        uint32_t da = tmi_tri_natural(t, a), db = tmi_tri_natural(t, b);
+        dt = da && db ? tmi_tri_promote(t, da, db, op) : 0;
+    } else
+        dt = wa   ? tmi_tri_promote_weak(t, a, b->dt, op)
+             : wb ? tmi_tri_promote_weak(t, b, a->dt, op)
+                  : tmi_tri_promote(t, a->dt, b->dt, op);
     if (!dt || (wa && !tmi_tri_weak_fits(t, a, dt)) || (wb && !tmi_tri_weak_fits(t, b, dt)))
         return 0;
-    if (op == TMI_PY_DIV &&
-        tmi_tri_is_int(t, dt)) { /* whole numbers divide as f32, of 64 bits too */
-        *a = wa ? *a : tmi_tri_cast(t, *a, dt);
-        *b = wb ? *b : tmi_tri_cast(t, *b, dt);
-        dt = TMI_FP32;
-    }
     if (wa) *a = tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, a), dt);
     else *a = tmi_tri_cast(t, *a, dt);
     if (wb) *b = tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, b), dt);
     else *b = tmi_tri_cast(t, *b, dt);
-    return tmi_tri_broadcast(t, a, b) ? dt : 0;
+    if (!tmi_tri_broadcast(t, a, b)) return 0;
+    if (op != TMI_PY_DIV || !tmi_tri_is_int(t, dt)) return dt;
+    *a = tmi_tri_cast(t, *a, TMI_FP32); /* whole numbers divide as f32, of 64 bits too */
+    *b = tmi_tri_cast(t, *b, TMI_FP32);
+    return TMI_FP32;
 }
 
 /* -- Operators on tensors -------------------------------------------------------------------- */
@@ -17261,6 +17265,9 @@ static tmi_tri_value tmi_tl_dot(tmi_tri *t, const tmi_tl_row *row, const tmi_tri
     else
         tmi_op_set_int(t->job, t->m, op, "inputPrecision", t->m->t_i32,
                        in[4].kind == TMI_V_NONE || tmi_tl_is_true(t, &in[4]) ? 0 : 2);
+    if (tmi_tri_is_fp8(t, a.dt)) /* as for sm_90, the GPU whose units sum them so */
+        tmi_op_set_int(t->job, t->m, op, "maxNumImpreciseAcc", t->m->t_i32,
+                       in[5].kind == TMI_V_INT ? (int64_t)in[5].v.i.lo : (int64_t)1 << 30);
     return acc;
 }
 
@@ -17857,7 +17864,7 @@ static const tmi_tl_row tmi_tl_rows[] = {
      "  return full(input.shape, 0, input.dtype)\n"},
     {"tl", "cdiv", 1, NULL, NULL, 0,
      "def cdiv(x, div):\n"
-     "  return (x + div - 1) // div\n"},
+     "  return (x + (div - 1)) // div\n"},
     {"tl", "sigmoid", 1, NULL, NULL, 0,
      "def sigmoid(x):\n"
      "  return 1 / (1 + exp(-x))\n"},
@@ -17905,7 +17912,8 @@ static const tmi_tl_row tmi_tl_rows[] = {
      "  ix = x.to(get_int_dtype(x.dtype.primitive_bitwidth, True), bitcast=True)\n"
      "  iy = ix ^ xor_sum(ix, n - 1 - i, True)\n"
      "  y = iy.to(x.dtype, bitcast=True)\n"
-     "  return where((x > y) != (flip ^ _indicator(n, i)), y, x)\n"},
+     "  right = _indicator(n, i)\n"
+     "  return where((x > y) != (flip ^ right), y, x)\n"},
     {"tl", "_merge", 0, NULL, NULL, 0,
      "def _merge(x, stage, order):\n"
      "  if order == 2:\n"
@@ -19546,12 +19554,39 @@ static uint32_t tmi_tri_open_for(tmi_tri *t, const tmi_tri_range *r, const tmi_v
     return op;
 }
 
+/* Triton finds what a loop carries by walking its body once with the values from before it. A name that
+ * ends as the value that it began with is not carried, though it was given another name's: it keeps
+ * its first value, and here its argument is passed on as it is. */
+static void tmi_tri_loop_keeps(tmi_tri *t, tmi_tri_carried *c, uint32_t n, uint32_t block,
+                               uint32_t off, const uint32_t *live) {
+    tmi_vec  end, args;
+    uint32_t i, k, at = 0, own;
+    int      same;
+    if (t->bad) return;
+    tmi_vec_init(&args, sizeof(uint32_t), 0);
+    for (i = off; i < TMI_BLOCK(t->m, block)->n_arg; i++)
+        tmi_todo(t->job, &args, tmi_block_arg(t->m, block, i));
+    for (i = 0; i < n; i++) {
+        tmi_vec_init(&end, sizeof(uint32_t), 0);
+        tmi_tri_flatten(t, &c[i].b, &end);
+        own = at;
+        for (k = 0, same = 1; k < end.n; k++, at++) {
+            uint32_t         v = *TMI_AT(&end, uint32_t, k);
+            const tmi_value *value = TMI_VALUE(t->m, v);
+            if (value->is_arg && value->def == block && value->index >= off)
+                v = live[value->index - off];
+            same = same && v == live[at];
+        }
+        if (same) c[i].b = tmi_tri_refill(t, c[i].a, &args, &own);
+    }
+}
+
 static void tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_range    r;
     tmi_tri_names    live;
     tmi_tri_carried *c;
     tmi_vec          ids;
-    uint32_t         count = 0, op, outer, dt, i, *types, block, down = 0;
+    uint32_t         count = 0, op, outer, dt, i, *types, block, down = 0, *before;
     tmi_tri_value    index, step;
     if (tmi_tri_node(t, n->a)->kind != TMI_PY_NAME) {
         (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "Triton takes one name as a loop's variable",
@@ -19579,6 +19614,7 @@ static void tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
     live = tmi_tri_snapshot(t);
     c = tmi_tri_loop_carried(t, n, dt, &count);
     tmi_tri_gather(t, c, count, 0, &ids);
+    before = tmi_tri_ids(t, &ids, 0);
     op = tmi_tri_open_for(t, &r, &ids, &types);
     outer = TMI_OP(t->m, op)->block;
     block = t->b->p.block;
@@ -19597,6 +19633,7 @@ static void tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
     t->at = n->at;
     t->to = n->at + 3;
     tmi_tri_loop_ends(t, c, count, &live);
+    tmi_tri_loop_keeps(t, c, count, block, 1, before);
     if (t->bad) return;
     tmi_tri_gather(t, c, count, 1, &ids);
     tmi_tri_end_block(t, TMI_OP_YIELD, &ids);
@@ -19611,7 +19648,7 @@ static void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_names    live = tmi_tri_snapshot(t);
     tmi_tri_carried *c;
     tmi_vec          ids, pass;
-    uint32_t         count = 0, op, outer, i, *types, block;
+    uint32_t         count = 0, op, outer, i, *types, block, *before;
     tmi_tri_value    test;
     if (n->n2) {
         (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "else behind a loop", NULL);
@@ -19620,7 +19657,8 @@ static void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
     c = tmi_tri_loop_carried(t, n, 0, &count);
     tmi_tri_gather(t, c, count, 0, &ids);
     types = tmi_tri_ids(t, &ids, 1);
-    op = tmi_tri_draft(t, TMI_OP_WHILE, tmi_tri_ids(t, &ids, 0), ids.n);
+    before = tmi_tri_ids(t, &ids, 0);
+    op = tmi_tri_draft(t, TMI_OP_WHILE, before, ids.n);
     outer = t->b->p.block;
     t->frame->inside++;
     block = tmi_tri_open_region(t, op, types, ids.n);
@@ -19647,6 +19685,7 @@ static void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
         t->at = n->at;
         t->to = n->at + 5;
         tmi_tri_loop_ends(t, c, count, &live);
+        tmi_tri_loop_keeps(t, c, count, block, 0, before);
     }
     t->frame->inside--;
     if (t->bad) return;

@@ -130,11 +130,15 @@ def simplified(lines):
     for names, body in lines:
         body = VALUE.sub(lambda match: stands_for.get(match.group(0), match.group(0)), body)
         constant = re.match(r"(?:arith\.constant|ub\.poison) (.*)$", body)
+        spread = re.match(r"tt\.splat <([^<>]*) : \S*> : \S+ -> (.*)$", body) or \
+            re.match(r"tt\.broadcast <dense<([^<>]*)> : .*> : .* -> (.*)$", body)
         cast = re.match(r"(?:arith|tt)\.bitcast (.*) : (.*) (?:to|->) (.*)$", body)
         if constant:
             stands_for.update({name: f"<{constant.group(1)}>" for name in names})
         elif cast and cast.group(2) == cast.group(3):
             stands_for[names[0]] = cast.group(1)
+        elif spread:  # Triton folds it where it makes it, but not where a function it calls does
+            stands_for[names[0]] = f"<dense<{spread.group(1)}> : {spread.group(2)}>"
         elif body != "scf.yield":
             out.append((names, body))
     while True:
@@ -144,6 +148,42 @@ def simplified(lines):
         if len(kept) == len(out):
             return kept
         out = kept
+
+
+def without_constant_arguments(lines):
+    """A loop's argument that every round passes on as it is: its first value stands there instead."""
+    inside, stands_for, out = [], {}, []
+    for names, body in lines:
+        for _ in range(len(re.match(r"[})]*", body).group(0).replace(")", ""))):
+            loop = inside.pop()
+            if not loop:
+                continue
+            at, bound = loop
+            given = out[-1][1].removeprefix("scf.yield ").split(" : ")[0].split(", ") if bound else []
+            # (a constant is written with its type, in which commas stand)
+            given = re.findall(r"%\d+|<dense<[^<>]*> : [^<>]*<[^<>]*>>|<[^<>]*>", ", ".join(given))
+            left, results = [], out[at][0]
+            for k, (argument, value) in enumerate(bound):
+                if k < len(given) and given[k] in (argument, value):
+                    stands_for.update({argument: value, results[k]: value})
+                else:
+                    left.append(k)
+            if bound:
+                out[-1] = (out[-1][0], "scf.yield " + ", ".join(given[k] for k in left) if left else "")
+                head = out[at][1].split(" iter_args(")[0]
+                arguments = ", ".join(f"{bound[k][0]} = {bound[k][1]}" for k in left)
+                out[at] = ([results[k] for k in left], f"{head} iter_args({arguments}) {{" if left else f"{head} {{")
+        if body.endswith("{"):
+            begun = re.match(r"(scf\.for .*?) iter_args\((.*)\) -> ", body)
+            bound = re.findall(r"(%\d+) = (%\d+|<dense<[^<>]*> : [^<>]*<[^<>]*>>|<[^<>]*>)", begun.group(2)) if begun else []
+            if body.startswith("scf.for "):
+                body = re.sub(r" : i\d+ {$", " {", body)
+            inside.append((len(out), bound))
+        out.append((names, body))
+    while any(name in stands_for for value in stands_for.values() for name in VALUE.findall(value)):
+        stands_for = {name: VALUE.sub(lambda m: stands_for.get(m.group(0), m.group(0)), value)
+                      for name, value in stands_for.items()}
+    return [(names, VALUE.sub(lambda m: stands_for.get(m.group(0), m.group(0)), body)) for names, body in out if body]
 
 
 def numbered(lines):
@@ -164,7 +204,7 @@ def normal(text):
         lines = every[name]
         order += [callee for callee in dict.fromkeys(re.findall(r'tt\.call @("[^"]*"|[\w$.]+)', "\n".join(lines)))
                   if callee not in order and callee in every]
-        out += numbered(simplified(unique(lines)))
+        out += numbered(simplified(without_constant_arguments(simplified(unique(lines)))))
     for i, name in enumerate(order[1:]):
         out = [line.replace("@" + name, f"@callee{i}") for line in out]
     return out
