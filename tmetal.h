@@ -16664,7 +16664,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 525339701u
+#define TMI_STAMP_TRI 2918215074u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -18300,7 +18300,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 3743943950u
+#define TMI_STAMP_TL 596544387u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -20603,7 +20603,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1745595065u
+#define TMI_STAMP_TRITON 2311729249u
 
 
 /*==============================================================================
@@ -40120,10 +40120,18 @@ static void tmi_lower_tiles_from_registers(tmi_low *w, tmi_product *p, uint32_t 
     w->nest = NULL;
 }
 
+/* log2 of the steps of K whose loads from device memory may be on their way at once. */
+enum { TMI_STEPS_BITS = 2 };
+
+/* What the tiles of both operands are loaded by: arrays, the row or column where this simdgroup's
+ * begin, log2 of rows, the step of K, the loop variable that counts its low bits (0: it does all),
+ * the batch and the loop variable that counts batches. */
+typedef struct tmi_tiles { uint32_t frag[2], base[2], rows, step, few, batch, turn; } tmi_tiles;
+
 /* One tile of operand k, or a pair, each lane's elements straight from device memory. `at`: row of
- * tiles of a or column of tiles or pairs of b, `step` of K, `batch`: loop variables. */
+ * tiles of a or column of tiles or pairs of b, a loop variable. */
 static void tmi_tile_from_device(tmi_low *w, tmi_product *p, uint32_t k, uint32_t frag, uint32_t at,
-                                 uint32_t step, uint32_t batch) {
+                                 const tmi_tiles *x) {
     uint32_t v = tmi_in(w->m, p->op, k), type = tmi_value_type(w->m, v), i, e, n_at = 0, n_step = 0,
              n_batch = 0;
     uint32_t inner = tmi_dim_mask(w->m, type, k ? p->rank - 2 : p->rank - 1),
@@ -40132,8 +40140,10 @@ static void tmi_tile_from_device(tmi_low *w, tmi_product *p, uint32_t k, uint32_
     tmi_nest_begin(w, &n, w->p->tile[k][p->id] - 1);
     for (i = n.lin->vec; i < n.lin->n_reg; i++) {
         uint32_t b = n.lin->reg[i];
-        n.var[i] = b & inner ? step : b & outer ? batch : at;
+        n.var[i] = b & inner ? x->step : b & outer ? x->turn : at;
+        if (b & inner && x->few && n_step < TMI_STEPS_BITS) n.var[i] = x->few;
         n.bit[i] = b & inner ? n_step++ : b & outer ? n_batch++ : n_at++;
+        if (b & inner && x->few && n.var[i] == x->step) n.bit[i] -= TMI_STEPS_BITS;
     }
     all = tmi_elem_at(w, v, n.lin, TMI_VEC);
     at = tmi_t_mul_c(w->t, at, 1u << (n.lin->vec - 1));
@@ -40146,20 +40156,17 @@ static void tmi_tile_from_device(tmi_low *w, tmi_product *p, uint32_t k, uint32_
     w->nest = NULL;
 }
 
-/* What the tiles of both operands are loaded by: arrays, the row or column where this simdgroup's
- * begin, log2 of rows, the step of K, the batch and the loop variable that counts batches. */
-typedef struct tmi_tiles { uint32_t frag[2], base[2], rows, step, batch, turn; } tmi_tiles;
-
 /* A tile of operand k: number `at` of those of a step. */
 static void tmi_lower_tile(tmi_low *w, tmi_product *p, const tmi_tiles *x, uint32_t k,
                            uint32_t at) {
     const uint32_t frag = x->frag[k];
     uint32_t       k8, place;
-    if (w->p->tile[k][p->id]) tmi_tile_from_device(w, p, k, frag, at, x->step, x->turn);
-    else if (!w->p->stage[k][p->id]) 
+    if (w->p->tile[k][p->id]) tmi_tile_from_device(w, p, k, frag, at, x);
+    else if (!w->p->stage[k][p->id])
         tmi_lower_tiles_from_registers(w, p, frag, at, x->step, x->rows, x->turn);
     else {
-        k8 = tmi_t_mul_c(w->t, x->step, 8);
+        k8 = tmi_t_mul_c(w->t, x->step, x->few ? 8 << TMI_STEPS_BITS : 8);
+        if (x->few) k8 = tmi_t_add(w->t, k8, tmi_t_mul_c(w->t, x->few, 8));
         place = tmi_t_add(w->t, x->base[k], tmi_t_mul_c(w->t, at, 8));
         tmi_fload(w, frag, tmi_lower_tile_index(w->t, frag, at), &p->s[k], k ? k8 : place,
                   k ? place : k8, x->batch);
@@ -40206,7 +40213,11 @@ static void tmi_lower_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l
         x.turn = tmi_t_for(t, 1u << batches);
         x.batch = tmi_t_add(t, x.batch, tmi_t_mul_c(t, x.turn, 1u << sg_batch));
     }
-    x.step = tmi_t_for(t, 1u << steps);
+    if (steps > TMI_STEPS_BITS && (w->p->tile[0][p->id] || w->p->tile[1][p->id]) &&
+        (w->p->tile[0][p->id] || w->p->stage[0][p->id])) {
+        x.step = tmi_t_rolled_for(t, 1u << (steps - TMI_STEPS_BITS));
+        x.few = tmi_t_for(t, 1u << TMI_STEPS_BITS);
+    } else x.step = tmi_t_for(t, 1u << steps);
     for (i = 0; i < 2; i++) {
         if (one == i + 1) continue;
         iv = tmi_t_for(t, 1u << (i ? cols - w->p->pairs[p->id] : rows));
@@ -40223,7 +40234,7 @@ static void tmi_lower_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l
     TMI_INS(t, at)->e = x.frag[1];
     jv = tmi_lower_tile_index(t, x.frag[1], jv);
     TMI_INS(t, at)->f = jv;
-    for (i = 0; i < 3u + (batches > 0); i++) tmi_t_close(t);
+    for (i = 0; i < 3u + (batches > 0) + (x.few != 0); i++) tmi_t_close(t);
 }
 
 /* Results of another type than float: rounded from the accumulator tiles. */
@@ -40658,7 +40669,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 2414511591u
+#define TMI_STAMP_LOWER 3541603922u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
@@ -56199,8 +56210,8 @@ static void tmi_compile_refuse_params(tmi_job *job, tmi_module *m, uint32_t func
 
 /* -- From function to kernel ------------------------------------------------------------------- */
 
-/* The per-thread form with `threads` threads (0: the planner's), lean or not, and the threadgroup memory that
- * it takes; TMI_NONE: more than there is, whatever is tried. */
+/* The per-thread form with `threads` threads (0: the planner's), lean or not, and the threadgroup
+ * memory that it takes; TMI_NONE: more than there is, whatever is tried. */
 static uint32_t tmi_compile_lower(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
                                   uint32_t threads, int lean, tmi_plan *p, tmi_thr *t,
                                   uint32_t *most) {
@@ -56961,7 +56972,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 2724443388u
+#define TMI_STAMP_COMPILE 2085026779u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number
