@@ -17942,13 +17942,13 @@ static const tmi_tl_row tmi_tl_rows[] = {
      "    h = _merge(h, log_k, 2 if i < log_n else descending)\n"
      "  return reshape(h, x.shape[:-1] + [2 ** log_k])\n"},
     {"tl", "sort", 0, NULL, NULL, 0,
-     "def sort(x, dim=None, descending=False):\n"
+     "def sort(x, dim=None, descending=0):\n"
      "  return _sort(x, None, dim, descending)\n"},
     {"tl", "topk", 0, NULL, NULL, 0,
      "def topk(x, k, dim=None):\n"
      "  return _sort(x, k, dim, True)\n"},
     {"tl", "bitonic_merge", 0, NULL, NULL, 0,
-     "def bitonic_merge(x, dim=None, descending=False):\n"
+     "def bitonic_merge(x, dim=None, descending=0):\n"
      "  d: constexpr = len(x.shape) - 1 if dim is None else dim\n"
      "  static_assert(d == len(x.shape) - 1 or d == -1, \"only minor dimension is currently "
      "supported\")\n"
@@ -18300,7 +18300,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 596544387u
+#define TMI_STAMP_TL 2944040916u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -19554,39 +19554,12 @@ static uint32_t tmi_tri_open_for(tmi_tri *t, const tmi_tri_range *r, const tmi_v
     return op;
 }
 
-/* Triton finds what a loop carries by walking its body once with the values from before it. A name that
- * ends as the value that it began with is not carried, though it was given another name's: it keeps
- * its first value, and here its argument is passed on as it is. */
-static void tmi_tri_loop_keeps(tmi_tri *t, tmi_tri_carried *c, uint32_t n, uint32_t block,
-                               uint32_t off, const uint32_t *live) {
-    tmi_vec  end, args;
-    uint32_t i, k, at = 0, own;
-    int      same;
-    if (t->bad) return;
-    tmi_vec_init(&args, sizeof(uint32_t), 0);
-    for (i = off; i < TMI_BLOCK(t->m, block)->n_arg; i++)
-        tmi_todo(t->job, &args, tmi_block_arg(t->m, block, i));
-    for (i = 0; i < n; i++) {
-        tmi_vec_init(&end, sizeof(uint32_t), 0);
-        tmi_tri_flatten(t, &c[i].b, &end);
-        own = at;
-        for (k = 0, same = 1; k < end.n; k++, at++) {
-            uint32_t         v = *TMI_AT(&end, uint32_t, k);
-            const tmi_value *value = TMI_VALUE(t->m, v);
-            if (value->is_arg && value->def == block && value->index >= off)
-                v = live[value->index - off];
-            same = same && v == live[at];
-        }
-        if (same) c[i].b = tmi_tri_refill(t, c[i].a, &args, &own);
-    }
-}
-
 static void tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_range    r;
     tmi_tri_names    live;
     tmi_tri_carried *c;
     tmi_vec          ids;
-    uint32_t         count = 0, op, outer, dt, i, *types, block, down = 0, *before;
+    uint32_t         count = 0, op, outer, dt, i, *types, block, down = 0;
     tmi_tri_value    index, step;
     if (tmi_tri_node(t, n->a)->kind != TMI_PY_NAME) {
         (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "Triton takes one name as a loop's variable",
@@ -19614,7 +19587,6 @@ static void tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
     live = tmi_tri_snapshot(t);
     c = tmi_tri_loop_carried(t, n, dt, &count);
     tmi_tri_gather(t, c, count, 0, &ids);
-    before = tmi_tri_ids(t, &ids, 0);
     op = tmi_tri_open_for(t, &r, &ids, &types);
     outer = TMI_OP(t->m, op)->block;
     block = t->b->p.block;
@@ -19633,7 +19605,6 @@ static void tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
     t->at = n->at;
     t->to = n->at + 3;
     tmi_tri_loop_ends(t, c, count, &live);
-    tmi_tri_loop_keeps(t, c, count, block, 1, before);
     if (t->bad) return;
     tmi_tri_gather(t, c, count, 1, &ids);
     tmi_tri_end_block(t, TMI_OP_YIELD, &ids);
@@ -19648,7 +19619,7 @@ static void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_names    live = tmi_tri_snapshot(t);
     tmi_tri_carried *c;
     tmi_vec          ids, pass;
-    uint32_t         count = 0, op, outer, i, *types, block, *before;
+    uint32_t         count = 0, op, outer, i, *types, block;
     tmi_tri_value    test;
     if (n->n2) {
         (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "else behind a loop", NULL);
@@ -19657,8 +19628,7 @@ static void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
     c = tmi_tri_loop_carried(t, n, 0, &count);
     tmi_tri_gather(t, c, count, 0, &ids);
     types = tmi_tri_ids(t, &ids, 1);
-    before = tmi_tri_ids(t, &ids, 0);
-    op = tmi_tri_draft(t, TMI_OP_WHILE, before, ids.n);
+    op = tmi_tri_draft(t, TMI_OP_WHILE, tmi_tri_ids(t, &ids, 0), ids.n);
     outer = t->b->p.block;
     t->frame->inside++;
     block = tmi_tri_open_region(t, op, types, ids.n);
@@ -19685,7 +19655,6 @@ static void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
         t->at = n->at;
         t->to = n->at + 5;
         tmi_tri_loop_ends(t, c, count, &live);
-        tmi_tri_loop_keeps(t, c, count, block, 0, before);
     }
     t->frame->inside--;
     if (t->bad) return;
@@ -20603,7 +20572,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2311729249u
+#define TMI_STAMP_TRITON 1745595065u
 
 
 /*==============================================================================
