@@ -15344,7 +15344,7 @@ typedef struct tmi_tri_value {
     uint8_t
         is_bare; /* a Python object itself, not in a constexpr: what an attribute of one gives */
     uint32_t dt, ir;
-    uint32_t id;      /* string, function, row, module */
+    uint32_t id;      /* string, function, row, module; of a tuple 1 + the first of its names, items */
     uint32_t list, n; /* t->item[list .. list + n) */
     union {
         tmi_tri_big i; /* INT; BOOL */
@@ -15404,7 +15404,7 @@ typedef struct tmi_tri {
     tmetal_builder           *b; /* b->p.block is the block at hand */
     const tmetal_triton_call *call;
     tmi_strings              *strings;
-    tmi_vec                   dtype, item, name, file, global, func, arg;
+    tmi_vec                   dtype, item, name, file, global, func, arg, leaf;
     tmi_map                   scope; /* name -> index + 1 into t->name */
     tmi_tri_frame            *frame;
     uint32_t                  at, to; /* bytes of the file at hand: what is being walked */
@@ -16664,7 +16664,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2918215074u
+#define TMI_STAMP_TRI 962907981u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -18269,6 +18269,12 @@ static tmi_tri_value tmi_tl_dtype_member(tmi_tri *t, uint32_t dt, const char *na
 
 static tmi_tri_value tmi_tl_member_of(tmi_tri *t, const tmi_tri_value *v, const char *name) {
     if (v->kind == TMI_V_DTYPE) return tmi_tl_dtype_member(t, v->dt, name);
+    if (v->kind == TMI_V_TUPLE && v->id) { /* a NamedTuple */
+        uint32_t i;
+        for (i = 0; i < v->n; i++)
+            if (strcmp(tmi_string_at(t->strings, TMI_ITEM(t, v->id - 1 + i)->id), name) == 0)
+                return tmi_tri_field(t, v, i);
+    }
     if (v->kind != TMI_V_TENSOR) return tmi_tri_of(TMI_V_UNSET);
     if (strcmp(name, "dtype") == 0 || strcmp(name, "type") == 0) return tmi_tri_dtype(v->dt);
     if (strcmp(name, "shape") == 0) return tmi_tl_shape(t, v);
@@ -18300,7 +18306,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 2944040916u
+#define TMI_STAMP_TL 3690093559u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -20192,10 +20198,16 @@ static uint32_t tmi_tri_type_named(tmi_tri *t, const char *s, size_t n) {
 /* One parameter of the kernel, as the caller says it. */
 typedef struct tmi_tri_param {
     uint32_t      name;
-    uint8_t       is_given, is_const, divides; /* divides: by 16 */
-    uint32_t      dt;                          /* of a parameter of the IR */
-    tmi_tri_value v;
+    uint8_t       is_given, is_const;
+    uint32_t      first, n_leaf; /* of t->leaf: its parameters of the IR, several of a tuple */
+    tmi_tri_value v; /* values of the IR in it are yet to be filled in, in order */
 } tmi_tri_param;
+
+/* A parameter of the IR. */
+typedef struct tmi_tri_leaf {
+    uint32_t dt;
+    uint8_t  divides; /* by 16 */
+} tmi_tri_leaf;
 
 /* The value of a text of the caller, as an expression of the kernel's file. */
 static tmi_tri_value tmi_tri_value_of(tmi_tri *t, uint32_t home, const char *s, size_t n) {
@@ -20252,29 +20264,74 @@ static size_t tmi_tri_named_entry(const char *s, size_t n) {
     return i && i + 1 < n && s[i] == '=' && s[i + 1] != '=' && !tmi_is_digit(*s) ? i : 0;
 }
 
+TMI_ITEMS(tmi_triton_leaf_at, tmi_tri, tmi_tri_leaf, &o->leaf)
+
+static tmi_tri_value tmi_tri_leaf_of(tmi_tri *t, uint32_t dt, int divides) {
+    tmi_tri_leaf *leaf = (tmi_tri_leaf *)tmi_vec_add(t->job, &t->leaf);
+    leaf->dt = dt;
+    leaf->divides = (uint8_t)divides;
+    return tmi_tri_tensor(1, dt); /* any value of the IR: tmi_tri_refill() puts its own there */
+}
+
+#define TMI_TRI_TUPLES 16u /* tuples in tuples of an argument */
+
+/* An argument: a type, with :16 or :1; tuples of arguments; else a value. */
+static tmi_tri_value tmi_tri_argument(tmi_tri *t, uint32_t home, const char *s, size_t n,
+                                      uint32_t depth) {
+    size_t        colon = n, at, k;
+    uint32_t      dt, base = t->arg.n, i, named = 0;
+    tmi_tri_value v;
+    while (colon && s[colon - 1] != ':' && tmi_is_digit(s[colon - 1])) colon--;
+    if (colon && colon < n && s[colon - 1] == ':' &&
+        (dt = tmi_tri_type_named(t, s, colon - 1)) != 0) {
+        if (n - colon == 2 && memcmp(s + colon, "16", 2) == 0) return tmi_tri_leaf_of(t, dt, 1);
+        if (n - colon == 1 && s[colon] == '1') return tmi_tri_int(1);
+        return tmi_tri_misuse(
+            t, tmi_format(t->job, 1, "'%s' is no type with :16 or :1", tmi_tri_piece(t, s, n)),
+            NULL);
+    }
+    if ((dt = tmi_tri_type_named(t, s, n)) != 0) return tmi_tri_leaf_of(t, dt, 0);
+    if (n < 2 || *s != '(' || tmi_tri_entry(s) < n || depth == TMI_TRI_TUPLES)
+        return tmi_tri_value_of(t, home, s, n);
+    for (at = 1; at < n - 1 && !t->bad; at += k + 1) {
+        const char *e = s + at;
+        size_t      len, own;
+        uint32_t    name = 0;
+        k = tmi_tri_entry(e);
+        if (k > n - 1 - at) k = n - 1 - at; /* the last ends at the bracket */
+        len = k;
+        e = tmi_tri_trim(e, &len);
+        if (!len) continue;
+        if ((own = tmi_tri_named_entry(e, len)) != 0) {
+            named = name = tmi_intern(t->job, t->strings, e, own);
+            len -= own + 1;
+            e = tmi_tri_trim(e + own + 1, &len);
+        }
+        v = tmi_tri_argument(t, home, e, len, depth + 1);
+        tmi_tri_push_arg(t, name, v);
+    }
+    v = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+    v.n = t->arg.n - base;
+    for (i = base; i < t->arg.n; i++) {
+        tmi_tri_value one = tmi_triton_arg_at(t, i)->v;
+        *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = one;
+    }
+    if (named) v.id = t->item.n + 1;
+    for (i = base; named && i < t->arg.n; i++) {
+        tmi_tri_value one = tmi_tri_str(tmi_triton_arg_at(t, i)->name);
+        *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = one;
+    }
+    tmi_base_vec_cut(&t->arg, base);
+    return v;
+}
+
 static void tmi_tri_set_param(tmi_tri *t, uint32_t home, tmi_tri_param *p, const char *s,
                               size_t n) {
-    size_t colon = n;
-    while (colon && s[colon - 1] != ':' && tmi_is_digit(s[colon - 1])) colon--;
+    p->first = t->leaf.n;
+    p->v = tmi_tri_argument(t, home, s, n, 0);
+    p->n_leaf = t->leaf.n - p->first;
     p->is_given = 1;
-    p->divides = 0;
-    if (colon && colon < n && s[colon - 1] == ':') {
-        size_t k = colon - 1;
-        p->dt = tmi_tri_type_named(t, s, k);
-        if (p->dt && n - colon == 2 && memcmp(s + colon, "16", 2) == 0) p->divides = 1;
-        else if (p->dt && n - colon == 1 && s[colon] == '1') {
-            p->is_const = 1;
-            p->v = tmi_tri_int(1);
-        } else
-            (void)tmi_tri_misuse(
-                t, tmi_format(t->job, 1, "'%s' is no type with :16 or :1", tmi_tri_piece(t, s, n)),
-                NULL);
-        return;
-    }
-    p->dt = tmi_tri_type_named(t, s, n);
-    if (p->dt) return;
-    p->is_const = 1;
-    p->v = tmi_tri_value_of(t, home, s, n);
+    p->is_const = p->v.kind != TMI_V_TENSOR && p->v.kind != TMI_V_TUPLE;
 }
 
 /* A constant of the caller that is no parameter: a name that the text leaves open or says
@@ -20479,6 +20536,7 @@ static void tmi_tri_begin(tmi_tri *t) {
     tmi_vec_init(&t->global, sizeof(tmi_tri_global), 0);
     tmi_vec_init(&t->func, sizeof(tmi_tri_func), 0);
     tmi_vec_init(&t->arg, sizeof(tmi_tri_arg), 0);
+    tmi_vec_init(&t->leaf, sizeof(tmi_tri_leaf), 0);
     (void)tmi_vec_add(t->job, &t->dtype);
 #define X(id, tl, said, of, width, sign, row)                                                      \
     d = (tmi_dtype *)tmi_vec_add(t->job, &t->dtype);                                               \
@@ -20492,38 +20550,51 @@ static void tmi_tri_begin(tmi_tri *t) {
 #undef X
 }
 
+/* The function, and the values of its arguments in `p`. */
+static int tmi_tri_open_kernel(tmi_tri *t, tmi_tri_param *p, uint32_t n, uint32_t name) {
+    uint32_t     i, k, at = 0, *types = TMI_NEW(t->job, uint32_t, t->leaf.n + 1);
+    const char **names = TMI_NEW(t->job, const char *, t->leaf.n + 1);
+    tmi_make     m;
+    tmi_vec      ids;
+    for (i = 0; i < n; i++)
+        for (k = 0; k < p[i].n_leaf; k++) {
+            const char *s = tmi_tri_string(t, p[i].name);
+            int         fits = tmi_make_name_ok(s); /* Python takes letters that the IR does not */
+            types[at] = tmi_tri_ir_elem(t, tmi_triton_leaf_at(t, p[i].first + k)->dt);
+            names[at] =
+                fits && p[i].n_leaf == 1 ? s : tmi_format(t->job, 0, "%s_%u", fits ? s : "arg", k);
+            at++;
+        }
+    memset(&m, 0, sizeof m);
+    m.name = tmi_tri_string(t, name);
+    m.types = types;
+    m.n_types = at;
+    m.names = names;
+    m.is_public = 1;
+    if (!tmi_make_func(t->b, &m)) return 0;
+    for (i = at = 0; i < n; i++) {
+        tmi_vec_init(&ids, sizeof(uint32_t), 0);
+        for (k = 0; k < p[i].n_leaf; k++) {
+            memset(&m, 0, sizeof m);
+            m.index = at++;
+            m.value = 16;
+            tmi_todo(t->job, &ids, tmi_make_arg(t->b, &m));
+            if (tmi_triton_leaf_at(t, p[i].first + k)->divides) (void)tmi_make_arg_attrs(t->b, &m);
+        }
+        k = 0;
+        if (ids.n) p[i].v = tmi_tri_refill(t, p[i].v, &ids, &k);
+    }
+    return 1;
+}
+
 /* Parameters become arguments of the IR or constants; then the body is walked. */
 static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
-    uint32_t           n = 0, i, k = 0, *types;
+    uint32_t           n = 0, i;
     const tmi_py      *py = &tmi_triton_file_at(t, 0)->py;
     const tmi_py_node *f = TMI_PY(py, tmi_triton_func_at(t, func)->node);
     tmi_tri_param     *p = tmi_tri_params(t, func, &n);
     tmi_tri_frame      frame;
-    const char       **names;
-    tmi_make           m;
-    if (t->bad) return;
-    types = TMI_NEW(t->job, uint32_t, n + 1);
-    names = TMI_NEW(t->job, const char *, n + 1);
-    for (i = 0; i < n; i++) {
-        if (p[i].is_const) continue;
-        types[k] = tmi_tri_ir_elem(t, p[i].dt);
-        names[k++] = tmi_tri_string(t, p[i].name);
-    }
-    memset(&m, 0, sizeof m);
-    m.name = tmi_tri_string(t, f->text);
-    m.types = types;
-    m.n_types = k;
-    m.names = names;
-    m.is_public = 1;
-    if (!tmi_make_func(t->b, &m)) return;
-    for (i = k = 0; i < n; i++) {
-        if (p[i].is_const) continue;
-        memset(&m, 0, sizeof m);
-        m.index = k++;
-        m.value = 16;
-        p[i].v = tmi_tri_tensor(tmi_make_arg(t->b, &m), p[i].dt);
-        if (p[i].divides) (void)tmi_make_arg_attrs(t->b, &m);
-    }
+    if (t->bad || !tmi_tri_open_kernel(t, p, n, f->text)) return;
     memset(&frame, 0, sizeof frame);
     frame.first = t->name.n;
     frame.func = tmi_triton_func_at(t, func)->node;
@@ -20572,7 +20643,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1745595065u
+#define TMI_STAMP_TRITON 2674989744u
 
 
 /*==============================================================================
