@@ -15293,20 +15293,27 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
     X(FP8E4B15, "float8e4b15", "fp8e4b15",  FLOAT,  8, 1, E4M3B11)
 /* clang-format on */
 
-typedef enum tmi_dtype_kind { TMI_DT_VOID, TMI_DT_INT, TMI_DT_FLOAT, TMI_DT_PTR } tmi_dtype_kind;
+typedef enum tmi_dtype_kind {
+    TMI_DT_VOID,
+    TMI_DT_INT,
+    TMI_DT_FLOAT,
+    TMI_DT_PTR,
+    TMI_DT_BLOCK
+} tmi_dtype_kind;
 
 enum {
     TMI_DTYPE_NONE,
 #define X(id, name, short_, kind, bits, sign, format) TMI_##id,
     TMI_DTYPES(X)
 #undef X
-        TMI_DTYPE_FIRST_PTR /* pointers follow, as they are met */
+        TMI_DTYPE_FIRST_PTR /* pointers and blocks follow, as they are met */
 };
 
 typedef struct tmi_dtype {
     const char *name, *text; /* text: in messages */
     uint8_t     kind, bits, is_signed, format, is_const;
-    uint32_t    elem; /* of a pointer */
+    uint32_t    elem; /* of a pointer or block */
+    uint32_t    type; /* of the IR, of a block */
 } tmi_dtype;
 
 /* -- Values ---------------------------------------------------------------------------------- */
@@ -15314,8 +15321,8 @@ typedef struct tmi_dtype {
 typedef enum tmi_tri_kind {
     TMI_V_UNSET,
     TMI_V_TENSOR,    /* a scalar or a block of the IR: `ir`, `dt` */
-    TMI_V_BLOCK_PTR, /* `ir`; dt of an element; `list` holds what it was made of */
-    TMI_V_DESC,      /* tensor descriptor: `ir`; dt; list: sizes, then strides */
+    TMI_V_BLOCK_PTR, /* `ir`; dt of a pointer to a block */
+    TMI_V_DESC,      /* tensor descriptor: `ir`; dt of its block; list: sizes, then strides */
     TMI_V_INT,
     TMI_V_BOOL,
     TMI_V_FLOAT,
@@ -15323,7 +15330,6 @@ typedef enum tmi_tri_kind {
     TMI_V_NONE,
     TMI_V_ELLIPSIS,
     TMI_V_DTYPE,      /* dt */
-    TMI_V_BLOCK_TYPE, /* dt, list of sizes */
     TMI_V_TUPLE,      /* list */
     TMI_V_SLICE,      /* list: begin, end, step */
     TMI_V_FUNC,       /* id: of t->func */
@@ -15609,19 +15615,46 @@ static int tmi_tri_is_fp8(tmi_tri *t, uint32_t dt) {
     return tmi_tri_is_float(t, dt) && TMI_DTYPE(t, dt)->bits == 8;
 }
 
-static uint32_t tmi_tri_pointer(tmi_tri *t, uint32_t elem, int is_const) {
-    uint32_t   i;
-    tmi_dtype *d;
-    for (i = TMI_DTYPE_FIRST_PTR; i < t->dtype.n; i++)
-        if (TMI_DTYPE(t, i)->elem == elem && TMI_DTYPE(t, i)->is_const == is_const) return i;
-    d = (tmi_dtype *)tmi_vec_add(t->job, &t->dtype);
-    d->kind = TMI_DT_PTR;
-    d->bits = 64;
-    d->is_const = (uint8_t)is_const;
-    d->elem = elem;
-    d->name = d->text =
-        tmi_format(t->job, 0, "pointer<%s%s>", is_const ? "const " : "", TMI_DTYPE(t, elem)->text);
+/* A dtype made of another one, as it is met first or again. */
+static uint32_t tmi_tri_made_of(tmi_tri *t, const tmi_dtype *want) {
+    uint32_t i;
+    for (i = TMI_DTYPE_FIRST_PTR; i < t->dtype.n; i++) {
+        const tmi_dtype *d = TMI_DTYPE(t, i);
+        if (d->kind == want->kind && d->elem == want->elem && d->is_const == want->is_const &&
+            d->type == want->type)
+            return i;
+    }
+    *(tmi_dtype *)tmi_vec_add(t->job, &t->dtype) = *want;
     return t->dtype.n - 1;
+}
+
+static uint32_t tmi_tri_pointer(tmi_tri *t, uint32_t elem, int is_const) {
+    tmi_dtype d;
+    memset(&d, 0, sizeof d);
+    d.kind = TMI_DT_PTR;
+    d.bits = 64;
+    d.is_const = (uint8_t)is_const;
+    d.elem = elem;
+    d.name = d.text =
+        tmi_format(t->job, 0, "pointer<%s%s>", is_const ? "const " : "", TMI_DTYPE(t, elem)->text);
+    return tmi_tri_made_of(t, &d);
+}
+
+/* Blocks of `elem` that have the type `type` of the IR. */
+static uint32_t tmi_tri_block_dtype(tmi_tri *t, uint32_t elem, uint32_t type) {
+    tmi_dtype d = *TMI_DTYPE(t, elem);
+    tmi_text  text;
+    uint32_t  i;
+    d.kind = TMI_DT_BLOCK;
+    d.is_const = 0;
+    d.elem = elem;
+    d.type = type;
+    tmi_text_init(t->job, &text);
+    for (i = 0; i < tmi_rank(t->m, type); i++)
+        tmi_put(&text, i ? ", %u" : "%u", tmi_dim(t->m, type, i));
+    d.name = d.text =
+        tmi_format(t->job, 0, "%s[%s]", TMI_DTYPE(t, elem)->text, tmi_text_join(&text, 0));
+    return tmi_tri_made_of(t, &d);
 }
 
 /* The type of the IR for an element. */
@@ -15630,9 +15663,25 @@ static uint32_t tmi_tri_ir_elem(tmi_tri *t, uint32_t dt) {
     switch (d->kind) {
     case TMI_DT_INT: return tmi_type_int(t->job, t->m, d->bits, 0);
     case TMI_DT_FLOAT: return dt == TMI_FP8E4B15 ? t->m->t_i8 : t->m->t_float[d->format];
-    case TMI_DT_PTR: return tmi_type_ptr(t->job, t->m, tmi_tri_ir_elem(t, d->elem), 1);
+    case TMI_DT_PTR: /* depth: of a type's text */
+        return tmi_type_ptr(t->job, t->m, tmi_tri_ir_elem(t, d->elem), 1);
+    case TMI_DT_BLOCK: return d->type;
     default: return t->m->t_none;
     }
+}
+
+/* The type of the IR for a descriptor of blocks of dt, whose whole numbers say their sign. */
+static uint32_t tmi_tri_desc_type(tmi_tri *t, uint32_t dt) {
+    uint32_t         elem = TMI_DTYPE(t, dt)->elem, block = TMI_DTYPE(t, dt)->type;
+    const tmi_dtype *d = TMI_DTYPE(t, elem);
+    tmi_type         type;
+    if (d->kind == TMI_DT_INT)
+        block = tmi_type_like(t->job, t->m, block,
+                              tmi_type_int(t->job, t->m, d->bits, d->is_signed ? 1 : 2));
+    memset(&type, 0, sizeof type);
+    type.kind = TMI_T_DESC;
+    type.elem = block;
+    return tmi_type_get(t->job, t->m, &type, NULL);
 }
 
 /* The type with the shape of `like` (a type of the IR; scalar: a scalar) and elements of dt. */
@@ -15645,9 +15694,9 @@ static uint32_t tmi_tri_ir_like(tmi_tri *t, uint32_t like, uint32_t dt) {
 static const char *tmi_tri_type_text(tmi_tri *t, const tmi_tri_value *v) {
     static const char *const names[] = {"nothing", "tensor", "block pointer", "tensor descriptor",
                                         "int",     "bool",   "float",         "str",
-                                        "None",    "...",    "dtype",         "block type",
-                                        "tuple",   "slice",  "function",      "function",
-                                        "method",  "module", "object"};
+                                        "None",    "...",    "dtype",         "tuple",
+                                        "slice",   "function", "function",    "method",
+                                        "module",  "object"};
     tmi_text                 text;
     uint32_t                 i;
     if (v->kind != TMI_V_TENSOR) return names[v->kind];
@@ -16575,7 +16624,6 @@ static int tmi_tri_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value 
     case TMI_V_BLOCK_PTR: return a->ir == b->ir && a->dt == b->dt;
     case TMI_V_DTYPE: return a->dt == b->dt;
     case TMI_V_TUPLE:
-    case TMI_V_BLOCK_TYPE:
         if (a->n != b->n || a->dt != b->dt) return 0;
         for (i = 0; i < a->n; i++) { /* depth: of the text, against TMI_MAX_DEPTH */
             tmi_tri_value x = tmi_tri_field(t, a, i), y = tmi_tri_field(t, b, i);
@@ -16664,7 +16712,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 962907981u
+#define TMI_STAMP_TRI 102048304u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -16757,8 +16805,10 @@ static const char *tmi_tl_str(tmi_tri *t, const tmi_tri_value *v) {
     return v->kind == TMI_V_STR ? tmi_string_at(t->strings, v->id) : "";
 }
 
+/* A dtype; of a block's, that of its elements. */
 static uint32_t tmi_tl_dtype(tmi_tri *t, const tmi_tri_value *v) {
-    if (v->kind == TMI_V_DTYPE) return v->dt;
+    if (v->kind == TMI_V_DTYPE)
+        return TMI_DTYPE(t, v->dt)->kind == TMI_DT_BLOCK ? TMI_DTYPE(t, v->dt)->elem : v->dt;
     (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
                        tmi_format(t->job, 1, "a dtype is wanted, such as tl.float32, not %s",
                                   tmi_tri_type_text(t, v)),
@@ -16925,18 +16975,23 @@ static tmi_tri_value tmi_tl_reshape(tmi_tri *t, const tmi_tl_row *row, const tmi
     return tmi_tri_tensor(v.ir, v.dt);
 }
 
+/* An attribute of i32s: axes. */
+static void tmi_tl_set_axes(tmi_tri *t, uint32_t value_op, const char *name, const uint32_t *axis,
+                            uint32_t n) {
+    uint32_t i, attr = tmi_attr_new(t->job, t->m, TMI_A_LIST, t->m->t_i32, t->m->words->n);
+    TMI_ATTR(t->m, attr)->n = n;
+    for (i = 0; i < n; i++) *(uint64_t *)tmi_vec_add(t->job, t->m->words) = axis[i];
+    tmi_op_set_attr(t->job, t->m, value_op, name, attr);
+}
+
 static tmi_tri_value tmi_tl_permuted(tmi_tri *t, tmi_tri_value v, const uint32_t *order,
                                      uint32_t rank) {
-    uint32_t dims[TMI_MAX_RANK], out[TMI_MAX_RANK], i, attr, word = t->m->words->n;
+    uint32_t dims[TMI_MAX_RANK], out[TMI_MAX_RANK], i;
     (void)tmi_tri_dims(t, &v, dims);
     for (i = 0; i < rank; i++) out[i] = dims[order[i]];
     v.ir = tmi_tri_op1(t, TMI_OP_TRANS, v.ir, tmi_tri_shape_type(t, v.dt, out, rank));
-    if (!v.ir) return tmi_tri_tensor(0, v.dt);
-    attr = tmi_attr_new(t->job, t->m, TMI_A_LIST, t->m->t_i32, word);
-    TMI_ATTR(t->m, attr)->n = rank;
-    for (i = 0; i < rank; i++) *(uint64_t *)tmi_vec_add(t->job, t->m->words) = order[i];
-    tmi_op_set_attr(t->job, t->m, tmi_def(t->m, v.ir), "order", attr);
-    return v;
+    if (v.ir) tmi_tl_set_axes(t, tmi_def(t->m, v.ir), "order", order, rank);
+    return tmi_tri_tensor(v.ir, v.dt);
 }
 
 /* trans(x, *dims), permute(x, *dims); x.T. */
@@ -17063,6 +17118,16 @@ static void tmi_tl_word(tmi_tri *t, const tmi_tl_row *row, uint32_t op, const ch
     tmi_op_set_int(t->job, t->m, op, name, t->m->t_i32, words->value);
 }
 
+/* cache_modifier, eviction_policy, volatile */
+static void tmi_tl_load_hints(tmi_tri *t, const tmi_tl_row *row, uint32_t op,
+                              const tmi_tri_value *in) {
+    tmi_tl_word(t, row, op, "cache", &in[0], tmi_words_cache);
+    tmi_tl_word(t, row, op, "evict", &in[1], tmi_words_evict);
+    if (!t->bad && tmi_tl_is_true(t, &in[2]))
+        tmi_op_set_attr(t->job, t->m, op, "isVolatile",
+                        tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1, 1));
+}
+
 static tmi_tri_value tmi_tl_pointers(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value p,
                                      int writes) {
     if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt))
@@ -17094,9 +17159,10 @@ static tmi_tri_value tmi_tl_load(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
     truth = TMI_DTYPE(t, p.dt)->elem == TMI_INT1;
     if (mask.kind == TMI_V_NONE && other.kind != TMI_V_NONE)
         return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "`other` needs a mask", NULL);
-    if (in[3].kind == TMI_V_TUPLE && in[3].n)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "boundary_check is for block pointers",
-                            "use a mask");
+    if (tmi_tl_is_true(t, &in[3]) || tmi_tl_is_true(t, &in[4]))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
+                            "boundary_check and padding_option are for block pointers",
+                            "use mask= and other=, or tl.make_block_ptr");
     if (mask.kind != TMI_V_NONE) mask = tmi_tri_to_tensor(t, mask);
     if (other.kind != TMI_V_NONE) other = tmi_tri_to_tensor(t, other);
     if (t->bad) return p;
@@ -17123,11 +17189,7 @@ static tmi_tri_value tmi_tl_load(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
         tmi_tri_op(t, TMI_OP_LOAD, ops, n, tmi_tri_ir_like(t, tmi_tri_type(t, &p), dt)), dt);
     if (t->bad) return r;
     op = tmi_def(t->m, r.ir);
-    tmi_tl_word(t, row, op, "cache", &in[5], tmi_words_cache);
-    tmi_tl_word(t, row, op, "evict", &in[6], tmi_words_evict);
-    if (tmi_tl_is_true(t, &in[7]))
-        tmi_op_set_attr(t->job, t->m, op, "isVolatile",
-                        tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1, 1));
+    tmi_tl_load_hints(t, row, op, &in[5]);
     return truth ? tmi_tri_truth(t, r) : r;
 }
 
@@ -17169,15 +17231,531 @@ static tmi_tri_value tmi_tl_store(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     return tmi_tri_of(TMI_V_NONE);
 }
 
+/* -- Block pointers and descriptors ---------------------------------------------------------- */
+
+/* Operands of an op on them, as they come together. */
+typedef struct tmi_tl_operands {
+    uint32_t n, id[3 * TMI_MAX_RANK + 4];
+} tmi_tl_operands;
+
+/* Sizes, strides or places, added as scalars of dt; their number. `is_exact`: Triton takes them
+ * of this width only, as it wants places. */
+static uint32_t tmi_tl_scalars(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value list, uint32_t dt,
+                               int is_exact, tmi_tl_operands *o) {
+    uint32_t      i;
+    tmi_tri_value one = list;
+    if (list.kind != TMI_V_TUPLE) list = tmi_tri_list(t, TMI_V_TUPLE, &one, 1);
+    for (i = 0; i < list.n && !t->bad; i++) {
+        one = tmi_tri_field(t, &list, i);
+        if (i == TMI_MAX_RANK) (void)tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "too many axes", NULL);
+        else if (one.kind == TMI_V_INT || one.kind == TMI_V_BOOL) {
+            if (tmi_tri_weak_fits(t, &one, dt))
+                one = tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, &one), dt);
+        } else if (one.kind != TMI_V_TENSOR || !tmi_tri_is_int(t, one.dt) || tmi_tri_rank(t, &one))
+            (void)tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                               tmi_format(t->job, 1,
+                                          "sizes, strides and offsets are whole numbers, not %s",
+                                          tmi_tri_type_text(t, &one)),
+                               NULL);
+        else if (is_exact && TMI_DTYPE(t, one.dt)->bits != TMI_DTYPE(t, dt)->bits)
+            (void)tmi_tl_wrong(
+                t, row, TMETAL_E_PY_TYPE,
+                tmi_format(t->job, 1, "offsets are int32, not %s", TMI_DTYPE(t, one.dt)->text),
+                "cast it with .to(tl.int32)");
+        else one = tmi_tri_cast(t, one, dt);
+        if (!t->bad) o->id[o->n++] = one.ir;
+    }
+    return t->bad ? 0 : list.n;
+}
+
+/* Axes of `rank`, each once, from a tuple or one number; how many. */
+static uint32_t tmi_tl_axes(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *v,
+                            const char *what, uint32_t rank, uint32_t *axis) {
+    tmi_tri_value list = *v, one;
+    uint32_t      i, k;
+    if (list.kind != TMI_V_TUPLE) list = tmi_tri_list(t, TMI_V_TUPLE, v, 1);
+    for (i = 0; i < list.n && !t->bad; i++) {
+        int64_t at;
+        one = tmi_tri_field(t, &list, i);
+        at = tmi_tri_small(t, &one, what);
+        for (k = 0; k < i && at != axis[k]; k++) {
+        }
+        if (!t->bad && (at < 0 || at >= (int64_t)rank || k < i))
+            (void)tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
+                               tmi_format(t->job, 1, "%s names axes from 0 to %u, each once", what,
+                                          rank ? rank - 1 : 0),
+                               NULL);
+        else axis[i] = (uint32_t)at;
+    }
+    return t->bad ? 0 : list.n;
+}
+
+static tmi_tri_value tmi_tl_base_wrong(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *p) {
+    return tmi_tl_wrong(
+        t, row, TMETAL_E_PY_TYPE,
+        tmi_format(t->job, 1, "its base is one pointer, not %s", tmi_tri_type_text(t, p)),
+        "give the pointer parameter itself: offsets say where a block begins");
+}
+
+static int tmi_tl_is_base(tmi_tri *t, const tmi_tri_value *p) {
+    return p->kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, p->dt) && !tmi_tri_rank(t, p);
+}
+
+/* base, shape, strides, offsets, block_shape, order */
+static tmi_tri_value tmi_tl_make_block_ptr(tmi_tri *t, const tmi_tl_row *row,
+                                           const tmi_tri_value *in) {
+    static const uint8_t wide[] = {1, 1, 0};
+    tmi_tl_operands      o;
+    tmi_tri_value        p = in[0];
+    uint32_t             dims[TMI_MAX_RANK], order[TMI_MAX_RANK], rank, n[4], i, dt;
+    o.n = 1;
+    for (i = 0; i < 3; i++)
+        n[i] = tmi_tl_scalars(t, row, in[1 + i], wide[i] ? TMI_INT64 : TMI_INT32, !wide[i], &o);
+    if (t->bad) return p;
+    if (!tmi_tl_is_base(t, &p)) return tmi_tl_base_wrong(t, row, &p);
+    if (TMI_DTYPE(t, p.dt)->elem == TMI_INT1)
+        p = tmi_tri_cast(t, p, tmi_tri_pointer(t, TMI_INT8, 0));
+    rank = tmi_tl_sizes(t, &in[4], dims);
+    n[3] = tmi_tl_axes(t, row, &in[5], "order", rank, order);
+    if (t->bad) return p;
+    for (i = 0; i < 4 && n[i] == rank; i++) {
+    }
+    if (i < 4 || !rank)
+        return tmi_tl_wrong(
+            t, row, TMETAL_E_PY_SHAPE,
+            tmi_format(t->job, 1,
+                       "shape, strides, offsets, block_shape and order must be of one length, not "
+                       "%u, %u, %u, %u and %u",
+                       n[0], n[1], n[2], rank, n[3]),
+            NULL);
+    o.id[0] = p.ir;
+    dt = TMI_DTYPE(t, p.dt)->elem;
+    dt = tmi_tri_block_dtype(t, dt, tmi_tri_shape_type(t, dt, dims, rank));
+    dt = tmi_tri_pointer(t, dt, 0);
+    p = tmi_tri_tensor(tmi_tri_op(t, TMI_OP_MAKE_PTR, o.id, o.n, tmi_tri_ir_elem(t, dt)), dt);
+    if (p.ir) tmi_tl_set_axes(t, tmi_def(t->m, p.ir), "order", order, rank);
+    p.kind = TMI_V_BLOCK_PTR;
+    return p;
+}
+
+/* base, offsets */
+static tmi_tri_value tmi_tl_advance(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tl_operands o;
+    tmi_tri_value   p = in[0];
+    uint32_t        n, rank;
+    if (p.kind != TMI_V_BLOCK_PTR)
+        return tmi_tl_wrong(
+            t, row, TMETAL_E_PY_TYPE,
+            tmi_format(t->job, 1, "wants a block pointer, not %s", tmi_tri_type_text(t, &p)),
+            "tl.make_block_ptr gives one; other pointers move by +");
+    o.n = 1;
+    o.id[0] = p.ir;
+    n = tmi_tl_scalars(t, row, in[1], TMI_INT32, 1, &o);
+    rank = tmi_rank(t->m, TMI_DTYPE(t, TMI_DTYPE(t, p.dt)->elem)->type);
+    if (t->bad) return p;
+    if (n != rank)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1, "%u offsets for a block of %u axes", n, rank),
+                            NULL);
+    p.ir = tmi_tri_op(t, TMI_OP_ADVANCE, o.id, o.n, tmi_tri_type(t, &p));
+    return p;
+}
+
+/* What tl.load and tl.store say of a block pointer: the axes whose edges are looked at. */
+static void tmi_tl_boundary(tmi_tri *t, const tmi_tl_row *row, uint32_t op, const tmi_tri_value *v,
+                            uint32_t rank) {
+    uint32_t axis[TMI_MAX_RANK], n, i, is[TMI_MAX_RANK];
+    if (t->bad || (v->kind != TMI_V_INT && !tmi_tl_is_true(t, v))) return;
+    memset(is, 0, sizeof is);
+    n = tmi_tl_axes(t, row, v, "boundary_check", rank, axis);
+    for (i = 0; i < n; i++) is[axis[i]] = 1;
+    for (i = n = 0; i < rank; i++)
+        if (is[i]) axis[n++] = i;
+    if (!t->bad) tmi_tl_set_axes(t, op, "boundaryCheck", axis, n);
+}
+
+static const tmi_word tmi_tl_words_padding[] = {{"zero", 1}, {"nan", 2}, {NULL, 0}};
+
+/* `padding_option` of blocks of dt: whole numbers have no NaN. */
+static void tmi_tl_padding(tmi_tri *t, const tmi_tl_row *row, uint32_t op, const tmi_tri_value *v,
+                           uint32_t dt) {
+    if (!t->bad && tmi_tri_is_int(t, dt) && strcmp(tmi_tl_str(t, v), "nan") == 0)
+        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
+                           "padding_option \"nan\" is for floats, not whole numbers",
+                           "use padding_option=\"zero\"");
+    tmi_tl_word(t, row, op, "padding", v, tmi_tl_words_padding);
+}
+
 static tmi_tri_value tmi_tl_load_block(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
-    (void)in;
-    return tmi_tl_wrong(t, row, TMETAL_E_PY_NOT_YET, "block pointers", NULL);
+    tmi_tri_value    p = in[0], r;
+    const tmi_dtype *block = TMI_DTYPE(t, TMI_DTYPE(t, p.dt)->elem);
+    uint32_t         elem = block->elem, op;
+    if (in[1].kind != TMI_V_NONE || in[2].kind != TMI_V_NONE)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "a block pointer takes no mask and no other",
+                            "use boundary_check=(0, 1) and padding_option=\"zero\"");
+    r = tmi_tri_tensor(tmi_tri_op1(t, TMI_OP_LOAD, p.ir, block->type), elem);
+    if (t->bad) return r;
+    op = tmi_def(t->m, r.ir);
+    tmi_tl_boundary(t, row, op, &in[3], tmi_tri_rank(t, &r));
+    tmi_tl_padding(t, row, op, &in[4], elem);
+    tmi_tl_load_hints(t, row, op, &in[5]);
+    return r;
 }
 
 static tmi_tri_value tmi_tl_store_block(tmi_tri *t, const tmi_tl_row *row,
                                         const tmi_tri_value *in) {
+    const tmi_dtype *block = TMI_DTYPE(t, TMI_DTYPE(t, in[0].dt)->elem);
+    uint32_t         elem = block->elem, type = block->type, ops[2], op;
+    tmi_tri_value    v = tmi_tri_to_tensor(t, in[1]);
+    if (t->bad) return v;
+    if (in[2].kind != TMI_V_NONE)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "a block pointer takes no mask",
+                            "use boundary_check=(0, 1)");
+    if (!tmi_tri_rank(t, &v)) v = tmi_tri_splat_to(t, v, type);
+    if (t->bad) return v;
+    if (v.dt != elem || tmi_tri_type(t, &v) != type)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "the block pointer is of %s, but the value is %s",
+                                       TMI_DTYPE(t, TMI_DTYPE(t, in[0].dt)->elem)->text,
+                                       tmi_tri_type_text(t, &v)),
+                            v.dt != elem ? "cast it: x.to(p.dtype.element_ty)" : NULL);
+    ops[0] = in[0].ir;
+    ops[1] = v.ir;
+    op = tmi_tri_draft(t, TMI_OP_STORE, ops, 2);
+    tmi_tl_boundary(t, row, op, &in[3], tmi_tri_rank(t, &v));
+    tmi_tl_word(t, row, op, "cache", &in[4], tmi_words_cache);
+    tmi_tl_word(t, row, op, "evict", &in[5], tmi_words_evict);
+    return tmi_tri_of(TMI_V_NONE);
+}
+
+/* base, shape, strides, block_shape, padding_option */
+static tmi_tri_value tmi_tl_make_desc(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tl_operands o;
+    tmi_tri_value   p = in[0], one, r, part[10];
+    uint32_t        dims[TMI_MAX_RANK], rank, n, i, elem, dt, bytes;
+    if (!tmi_tl_is_base(t, &p)) return tmi_tl_base_wrong(t, row, &p);
+    rank = tmi_tl_sizes(t, &in[3], dims);
+    if (t->bad) return p;
+    n = in[2].kind == TMI_V_TUPLE ? in[2].n : 0;
+    if (rank < 1 || rank > 5 || n != rank || in[1].kind != TMI_V_TUPLE || in[1].n != rank)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            "shape, strides and block_shape must be of one length, from 1 to 5",
+                            NULL);
+    elem = TMI_DTYPE(t, p.dt)->elem;
+    bytes = TMI_DTYPE(t, elem)->bits / 8;
+    if (dims[rank - 1] * bytes < 16)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1,
+                                       "the last axis of a block must have at least 16 bytes, not "
+                                       "%u x %u",
+                                       dims[rank - 1], bytes),
+                            NULL);
+    one = tmi_tri_field(t, &in[2], rank - 1);
+    if (one.kind != TMI_V_INT || one.v.i.hi || one.v.i.lo != 1)
+        return tmi_tl_wrong(
+            t, row, TMETAL_E_PY_VALUE,
+            tmi_format(t->job, 1, "the last stride must be 1, not %s",
+                       one.kind == TMI_V_INT ? "another number" : tmi_tri_type_text(t, &one)),
+            "write 1 in strides, or specialise the argument to 1");
+    o.n = 1;
+    o.id[0] = p.ir;
+    (void)tmi_tl_scalars(t, row, in[1], TMI_INT32, 0, &o);
+    (void)tmi_tl_scalars(t, row, in[2], TMI_INT64, 0, &o);
+    if (t->bad) return p;
+    for (i = 0; i < 2 * rank; i++)
+        part[i] = tmi_tri_tensor(o.id[1 + i], i < rank ? TMI_INT32 : TMI_INT64);
+    r = tmi_tri_list(t, TMI_V_DESC, part, 2 * rank);
+    r.dt = dt = tmi_tri_block_dtype(t, elem, tmi_tri_shape_type(t, elem, dims, rank));
+    r.ir = tmi_tri_op(t, TMI_OP_MAKE_DESC, o.id, o.n, tmi_tri_desc_type(t, dt));
+    /* zeros are the default, and not written down */
+    if (r.ir && strcmp(tmi_tl_str(t, &in[4]), "zero") != 0)
+        tmi_tl_padding(t, row, tmi_def(t->m, r.ir), &in[4], elem);
+    return r;
+}
+
+/* A descriptor and one place an axis: operands 0 and, behind `o`, the last; 0: refused. */
+static int tmi_tl_desc_place(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *desc,
+                             const tmi_tri_value *at, tmi_tl_operands *o) {
+    uint32_t rank = desc->n / 2;
+    if (desc->kind != TMI_V_DESC)
+        (void)tmi_tl_wrong(
+            t, row, TMETAL_E_PY_TYPE,
+            tmi_format(t->job, 1, "wants a tensor descriptor, not %s", tmi_tri_type_text(t, desc)),
+            "tl.make_tensor_descriptor gives one");
+    else if (at->kind != TMI_V_TUPLE || at->n != rank)
+        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                           tmi_format(t->job, 1, "wants %u offsets in [...], one an axis", rank),
+                           NULL);
+    else (void)tmi_tl_scalars(t, row, *at, TMI_INT32, 1, o);
+    o->id[0] = desc->ir;
+    return !t->bad;
+}
+
+/* desc, offsets */
+static tmi_tri_value tmi_tl_desc_load(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tl_operands o;
+    o.n = 1;
+    if (!tmi_tl_desc_place(t, row, &in[0], &in[1], &o)) return in[0];
+    return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_DLOAD, o.id, o.n, TMI_DTYPE(t, in[0].dt)->type),
+                          TMI_DTYPE(t, in[0].dt)->elem);
+}
+
+/* Whether atomics of this kind, of tmi_words_dreduce, work on elements of dt. */
+static int tmi_tl_desc_can(tmi_tri *t, int kind, uint32_t dt) {
+    int half = dt == TMI_FP16 || dt == TMI_BF16,
+        whole = tmi_tri_is_int(t, dt) && TMI_DTYPE(t, dt)->bits >= 32;
+    return kind == 1   ? (whole && dt != TMI_INT64) || half || dt == TMI_FP32
+           : kind <= 3 ? whole || half
+                       : whole;
+}
+
+/* desc, offsets, value; arg: 0: a store, or the kind of a reduction into memory. */
+static tmi_tri_value tmi_tl_desc_store(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tl_operands  o;
+    tmi_tri_value    v = in[2];
+    const tmi_dtype *block = TMI_DTYPE(t, in[0].dt);
+    uint32_t         elem = block->elem, op;
+    if (in[0].kind == TMI_V_DESC &&
+        (v.kind != TMI_V_TENSOR || !tmi_same_shape(t->m, tmi_tri_type(t, &v), block->type)))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1, "the descriptor's block is %s, but the value %s",
+                                       block->text, tmi_tri_type_text(t, &v)),
+                            NULL);
+    if (in[0].kind == TMI_V_DESC && row->arg && !tmi_tl_desc_can(t, row->arg, elem))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "does not work on %s", TMI_DTYPE(t, elem)->text),
+                            NULL);
+    if (in[0].kind == TMI_V_DESC && !row->arg) v = tmi_tri_cast(t, v, elem);
+    o.n = 2;
+    if (!tmi_tl_desc_place(t, row, &in[0], &in[1], &o)) return in[0];
+    if (row->arg && v.dt != elem && tmi_elem(t->m, tmi_tri_type(t, &v)) != tmi_tri_ir_elem(t, elem))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "the descriptor is of %s, but the value %s",
+                                       TMI_DTYPE(t, elem)->text, TMI_DTYPE(t, v.dt)->text),
+                            "cast it with .to()");
+    o.id[1] = v.ir;
+    op = tmi_tri_draft(t, row->arg ? TMI_OP_DREDUCE : TMI_OP_DSTORE, o.id, o.n);
+    if (row->arg) tmi_op_set_int(t->job, t->m, op, "kind", t->m->t_i32, row->arg);
+    return tmi_tri_of(TMI_V_NONE);
+}
+
+/* desc, x_offsets, y_offset; of scatter, the value in front of the places. arg: the op. */
+static tmi_tri_value tmi_tl_desc_rows(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    int              scatters = row->arg == TMI_OP_DSCATTER;
+    tmi_tri_value    rows = in[1 + scatters], y = in[2 + scatters], v = in[1];
+    const tmi_dtype *block = TMI_DTYPE(t, in[0].dt);
+    uint32_t         elem = block->elem, dims[2], least;
+    tmi_tl_operands  o;
+    if (in[0].kind != TMI_V_DESC || in[0].n != 4 || tmi_dim(t->m, block->type, 0) != 1)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            "wants a descriptor of two axes whose block has one row", NULL);
+    if (rows.kind != TMI_V_TENSOR || rows.dt != TMI_INT32 || tmi_tri_rank(t, &rows) != 1)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "its rows are a block of int32, not %s",
+                                       tmi_tri_type_text(t, &rows)),
+                            NULL);
+    dims[0] = tmi_dim(t->m, tmi_tri_type(t, &rows), 0);
+    dims[1] = tmi_dim(t->m, block->type, 1);
+    least = 32u / block->bits * 8;
+    if (dims[0] < 8 || dims[1] < least)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1,
+                                       "wants at least 8 rows and %u columns of %s, not %u and %u",
+                                       least, TMI_DTYPE(t, elem)->text, dims[0], dims[1]),
+                            NULL);
+    o.n = 2;
+    o.id[0] = in[0].ir;
+    o.id[1] = rows.ir;
+    if (tmi_tl_scalars(t, row, y, TMI_INT32, 1, &o) != 1 && !t->bad)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "wants one column", NULL);
+    if (t->bad) return in[0];
+    least = tmi_tri_shape_type(t, elem, dims, 2);
+    if (!scatters) return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_DGATHER, o.id, o.n, least), elem);
+    if (v.kind != TMI_V_TENSOR || tmi_tri_type(t, &v) != least)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "the value is %s, but wanted is %s",
+                                       tmi_tri_type_text(t, &v),
+                                       tmi_type_text(t->job, t->m, least)),
+                            NULL);
+    o.id[o.n++] = v.ir;
+    (void)tmi_tri_draft(t, TMI_OP_DSCATTER, o.id, o.n);
+    return tmi_tri_of(TMI_V_NONE);
+}
+
+/* -- Atomics --------------------------------------------------------------------------------- */
+
+/* One atomic op with its order and scope. `kind` of tmi_words_rmw; 0: compare and swap. */
+static uint32_t tmi_tl_atomic_op(tmi_tri *t, const tmi_tl_row *row, int kind, const uint32_t *ops,
+                                 const tmi_tri_value *sem) {
+    uint32_t r = t->bad ? 0
+                        : tmi_tri_op(t, kind ? TMI_OP_RMW : TMI_OP_CAS, ops, 3,
+                                     tmi_value_type(t->m, ops[1])),
+             op;
+    if (!r) return 0;
+    op = tmi_def(t->m, r);
+    if (kind) tmi_op_set_int(t->job, t->m, op, "atomic_rmw_op", t->m->t_i32, kind);
+    tmi_op_set_int(t->job, t->m, op, "sem", t->m->t_i32, 4); /* acq_rel */
+    tmi_op_set_int(t->job, t->m, op, "scope", t->m->t_i32, 1);
+    tmi_tl_word(t, row, op, "sem", &sem[0], tmi_words_sem);
+    tmi_tl_word(t, row, op, "scope", &sem[1], tmi_words_scope);
+    return r;
+}
+
+/* Floats are larger where their bits are, as signed numbers if they are positive and turned round
+ * if they are negative: one atomic for each, of which a lane takes part in one. */
+static tmi_tri_value tmi_tl_atomic_float(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value p,
+                                         tmi_tri_value v, tmi_tri_value mask,
+                                         const tmi_tri_value *sem) {
+    int      is_min = row->arg == 2;
+    uint32_t bits = TMI_DTYPE(t, v.dt)->bits, i, type, ops[3], dt = v.dt,
+             it = bits == 64 ? TMI_INT64 : TMI_INT32, ut = bits == 64 ? TMI_UINT64 : TMI_UINT32;
+    tmi_tri_value val[2], ptr[2], is[2], r[2], sign;
+    for (i = 0; i < 2; i++) {
+        val[i] = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, v, i ? ut : it);
+        ptr[i] = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, p, tmi_tri_pointer(t, i ? ut : it, 0));
+    }
+    if (t->bad) return v;
+    sign = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, v, ut);
+    type = tmi_tri_type(t, &sign);
+    i = tmi_tri_const_bits(t, type, ut, bits - 1);
+    sign.ir = tmi_tri_op2(t, TMI_OP_SHRUI, sign.ir, i);
+    is[1] = tmi_tri_truth(t, sign);
+    is[0] = tmi_tri_unary(t, TMI_PY_INVERT, is[1]);
+    for (i = 0; i < 2; i++) {
+        ops[0] = ptr[i].ir;
+        ops[1] = val[i].ir;
+        ops[2] = tmi_tri_op2(t, TMI_OP_ANDI, mask.ir, is[i].ir);
+        r[i] = tmi_tri_tensor(tmi_tl_atomic_op(t, row,
+                                               i == 0   ? is_min ? 7 : 6
+                                               : is_min ? 8
+                                                        : 9,
+                                               ops, sem),
+                              ut);
+    }
+    if (t->bad) return v;
+    ops[0] = is[0].ir;
+    ops[1] = r[0].ir;
+    ops[2] = r[1].ir;
+    sign.ir = tmi_tri_op(t, TMI_OP_SELECT, ops, 3, type);
+    return tmi_tri_cast_op(t, TMI_OP_TTBITCAST, sign, dt);
+}
+
+/* pointer, val, mask, sem, scope; arg: 0 add, 1 max, 2 min, 3 and, 4 or, 5 xor, 6 exchange. */
+static tmi_tri_value tmi_tl_atomic(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    /* kinds of tmi_words_rmw: signed, unsigned, float; 0: none */
+    static const uint8_t kinds[7][3] = {{4, 4, 5}, {6, 8, 0}, {7, 9, 0},   {1, 1, 0},
+                                        {2, 2, 0}, {3, 3, 0}, {10, 10, 10}};
+    tmi_tri_value        p = in[0], v = tmi_tri_to_tensor(t, in[1]), mask = in[2];
+    uint32_t             dt, dims[TMI_MAX_RANK], rank, ops[3];
+    int                  is_float, kind;
+    if (t->bad) return v;
+    if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt) || TMI_DTYPE(t, p.dt)->is_const)
+        return tmi_tl_pointers(t, row, p, 1);
+    dt = TMI_DTYPE(t, p.dt)->elem;
+    is_float = tmi_tri_is_float(t, dt);
+    kind = kinds[row->arg][is_float ? 2 : !TMI_DTYPE(t, dt)->is_signed];
+    if (TMI_DTYPE(t, dt)->kind > TMI_DT_FLOAT ||
+        (TMI_DTYPE(t, dt)->bits < 32 && (row->arg || !is_float || TMI_DTYPE(t, dt)->bits != 16)) ||
+        (!kind && row->arg > 2))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "does not work on %s", TMI_DTYPE(t, dt)->text),
+                            row->arg ? "use elements of 32 or 64 bits"
+                                     : "use fp16, bf16, or 32 or 64 bits");
+    if (mask.kind != TMI_V_NONE && (mask.kind != TMI_V_TENSOR || mask.dt != TMI_INT1))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1,
+                                       "its mask must be truths that are computed, not %s",
+                                       tmi_tri_type_text(t, &mask)),
+                            "compare: mask=offs < n");
+    rank = tmi_tri_dims(t, &p, dims);
+    if (!rank && (tmi_tri_rank(t, &v) || tmi_tri_rank(t, &mask)))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            "the pointer is one address, but its value or mask is a block",
+                            "add the offsets of the block to the pointer: x_ptr + offs");
+    if (mask.kind == TMI_V_TENSOR) mask = tmi_tri_broadcast_to(t, mask, dims, rank);
+    v = tmi_tri_cast(t, tmi_tri_broadcast_to(t, v, dims, rank), dt);
+    if (t->bad) return v;
+    if (mask.kind != TMI_V_TENSOR)
+        mask = tmi_tri_tensor(tmi_tri_const_bits(t, tmi_tri_type(t, &p), TMI_INT1, 1), TMI_INT1);
+    if (!kind) return tmi_tl_atomic_float(t, row, p, v, mask, &in[3]);
+    ops[0] = p.ir;
+    ops[1] = v.ir;
+    ops[2] = mask.ir;
+    return tmi_tri_tensor(tmi_tl_atomic_op(t, row, kind, ops, &in[3]), dt);
+}
+
+/* pointer, cmp, val, sem, scope: nothing is cast or broadcast. */
+static tmi_tri_value tmi_tl_cas(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value p = in[0], want = tmi_tri_to_tensor(t, in[1]), v = tmi_tri_to_tensor(t, in[2]);
+    uint32_t      dt, ops[3];
+    if (t->bad) return v;
+    if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt) || TMI_DTYPE(t, p.dt)->is_const)
+        return tmi_tl_pointers(t, row, p, 1);
+    dt = TMI_DTYPE(t, p.dt)->elem;
+    if (TMI_DTYPE(t, dt)->bits < 16)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "wants elements of 16, 32 or 64 bits, not %s",
+                                       TMI_DTYPE(t, dt)->text),
+                            NULL);
+    ops[0] = tmi_tri_ir_like(t, tmi_tri_type(t, &p), dt);
+    if (tmi_tri_type(t, &want) != ops[0] || tmi_tri_type(t, &v) != ops[0])
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1,
+                                       "the pointers are to %s, but compared is %s and stored %s",
+                                       tmi_type_text(t->job, t->m, ops[0]),
+                                       tmi_tri_type_text(t, &want), tmi_tri_type_text(t, &v)),
+                            "it neither casts nor broadcasts: use .to() and tl.full");
+    ops[0] = p.ir;
+    ops[1] = want.ir;
+    ops[2] = v.ir;
+    return tmi_tri_tensor(tmi_tl_atomic_op(t, row, 0, ops, &in[3]), dt);
+}
+
+/* input, num_bins, mask */
+static tmi_tri_value tmi_tl_histogram(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]), mask = in[2];
+    uint32_t      n, dims[TMI_MAX_RANK], ops[2];
+    if (t->bad) return v;
+    if (tmi_tri_rank(t, &v) != 1 || !tmi_tri_is_int(t, v.dt))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1,
+                                       "wants whole numbers in a block of one axis, not %s",
+                                       tmi_tri_type_text(t, &v)),
+                            NULL);
+    if (tmi_tl_sizes(t, &in[1], dims) != 1 && !t->bad)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "num_bins is one number", NULL);
+    if (mask.kind != TMI_V_NONE) {
+        n = tmi_dim(t->m, tmi_tri_type(t, &v), 0);
+        mask = tmi_tri_broadcast_to(t, tmi_tri_to_tensor(t, mask), &n, 1);
+        if (!t->bad && mask.dt != TMI_INT1)
+            return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                                tmi_format(t->job, 1, "its mask must be truths, not %s",
+                                           TMI_DTYPE(t, mask.dt)->text),
+                                "compare: mask=offs < n");
+    }
+    if (t->bad) return v;
+    ops[0] = v.ir;
+    ops[1] = mask.ir;
+    return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_HISTOGRAM, ops, mask.kind == TMI_V_NONE ? 1 : 2,
+                                     tmi_tri_shape_type(t, TMI_INT32, dims, 1)),
+                          TMI_INT32);
+}
+
+static tmi_tri_value tmi_tl_barrier(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    (void)row;
     (void)in;
-    return tmi_tl_wrong(t, row, TMETAL_E_PY_NOT_YET, "block pointers", NULL);
+    (void)tmi_tri_op(t, TMI_OP_GPU_BARRIER, NULL, 0, 0);
+    return tmi_tri_of(TMI_V_NONE);
+}
+
+/* element_ty, then of a pointer address_space and const, of a block (arg 1) its shape. */
+static tmi_tri_value tmi_tl_made_dtype(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    uint32_t elem = tmi_tl_dtype(t, &in[0]), dims[TMI_MAX_RANK], rank;
+    if (t->bad) return in[0];
+    if (!row->arg) return tmi_tri_dtype(tmi_tri_pointer(t, elem, tmi_tl_is_true(t, &in[2])));
+    rank = tmi_tl_sizes(t, &in[1], dims);
+    if (t->bad || !rank) return tmi_tri_dtype(elem);
+    return tmi_tri_dtype(tmi_tri_block_dtype(t, elem, tmi_tri_shape_type(t, elem, dims, rank)));
 }
 
 /* -- Products -------------------------------------------------------------------------------- */
@@ -17673,7 +18251,7 @@ enum {
 };
 
 static tmi_tri_value tmi_tl_is(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
-    uint32_t         dt = tmi_tl_dtype(t, &in[0]);
+    uint32_t         dt = in[0].dt;
     const tmi_dtype *d = TMI_DTYPE(t, dt);
     switch (row->arg) {
     case TMI_TL_INT: return tmi_tri_bool(d->kind == TMI_DT_INT);
@@ -17683,7 +18261,7 @@ static tmi_tri_value tmi_tl_is(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_
     case TMI_TL_SIGNED: return tmi_tri_bool(d->kind == TMI_DT_INT && d->is_signed);
     case TMI_TL_UNSIGNED: return tmi_tri_bool(d->kind == TMI_DT_INT && !d->is_signed);
     case TMI_TL_PTR: return tmi_tri_bool(d->kind == TMI_DT_PTR);
-    case TMI_TL_BLOCK: return tmi_tri_bool(in[0].kind == TMI_V_BLOCK_TYPE);
+    case TMI_TL_BLOCK: return tmi_tri_bool(d->kind == TMI_DT_BLOCK);
     case TMI_TL_CONST: return tmi_tri_bool(d->is_const);
     default: return tmi_tri_bool(dt == (uint32_t)row->arg - TMI_TL_IS);
     }
@@ -17699,7 +18277,8 @@ static const tmi_tl_row tmi_tl_rows[] = {
     {"tl", "num_programs", 0, "axis", tmi_tl_program, TMI_OP_NPROGRAMS, NULL},
     {"tl", "arange", 0, "start, end", tmi_tl_arange, 0, NULL},
     {"tl", "full", 0, "shape, value, dtype", tmi_tl_full, 0, NULL},
-    {"tl", "cast", 1, "input, dtype, fp_downcast_rounding=None, bitcast=False", tmi_tl_cast, 0, NULL},
+    {"tl", "cast", 1, "input, dtype, fp_downcast_rounding=None, bitcast=False",
+     tmi_tl_cast, 0, NULL},
     {"tl", "to", 1, "input, dtype, fp_downcast_rounding=None, bitcast=False", tmi_tl_cast, 0, NULL},
     /* shapes */
     {"tl", "expand_dims", 1, "input, axis", tmi_tl_expand_dims, 0, NULL},
@@ -17749,11 +18328,50 @@ static const tmi_tl_row tmi_tl_rows[] = {
                       "cache_modifier='', eviction_policy='', volatile=False", tmi_tl_load, 0, NULL},
     {"tl", "store", 1, "pointer, value, mask=None, boundary_check=(), cache_modifier='', "
                        "eviction_policy=''", tmi_tl_store, 0, NULL},
+    {"tl", "make_block_ptr", 0, "base, shape, strides, offsets, block_shape, order",
+     tmi_tl_make_block_ptr, 0, NULL},
+    {"tl", "advance", 1, "base, offsets", tmi_tl_advance, 0, NULL},
+    {"tl", "make_tensor_descriptor", 0, "base, shape, strides, block_shape, padding_option='zero'",
+     tmi_tl_make_desc, 0, NULL},
+    {"tl", "load_tensor_descriptor", 0, "desc, offsets", tmi_tl_desc_load, 0, NULL},
+    {"tl", "store_tensor_descriptor", 0, "desc, offsets, value", tmi_tl_desc_store, 0, NULL},
+    {"desc", "load", 1, "self, offsets", tmi_tl_desc_load, 0, NULL},
+    {"desc", "store", 1, "self, offsets, value", tmi_tl_desc_store, 0, NULL},
+    {"desc", "atomic_add", 1, "self, offsets, value", tmi_tl_desc_store, 1, NULL},
+    {"desc", "atomic_min", 1, "self, offsets, value", tmi_tl_desc_store, 2, NULL},
+    {"desc", "atomic_max", 1, "self, offsets, value", tmi_tl_desc_store, 3, NULL},
+    {"desc", "atomic_and", 1, "self, offsets, value", tmi_tl_desc_store, 6, NULL},
+    {"desc", "atomic_or", 1, "self, offsets, value", tmi_tl_desc_store, 7, NULL},
+    {"desc", "atomic_xor", 1, "self, offsets, value", tmi_tl_desc_store, 8, NULL},
+    {"desc", "gather", 1, "self, x_offsets, y_offset", tmi_tl_desc_rows, TMI_OP_DGATHER, NULL},
+    {"desc", "scatter", 1, "self, value, x_offsets, y_offset",
+     tmi_tl_desc_rows, TMI_OP_DSCATTER, NULL},
+    {"tl", "atomic_add", 1, "pointer, val, mask=None, sem=None, scope=None",
+     tmi_tl_atomic, 0, NULL},
+    {"tl", "atomic_max", 1, "pointer, val, mask=None, sem=None, scope=None",
+     tmi_tl_atomic, 1, NULL},
+    {"tl", "atomic_min", 1, "pointer, val, mask=None, sem=None, scope=None",
+     tmi_tl_atomic, 2, NULL},
+    {"tl", "atomic_and", 1, "pointer, val, mask=None, sem=None, scope=None",
+     tmi_tl_atomic, 3, NULL},
+    {"tl", "atomic_or", 1, "pointer, val, mask=None, sem=None, scope=None", tmi_tl_atomic, 4, NULL},
+    {"tl", "atomic_xor", 1, "pointer, val, mask=None, sem=None, scope=None",
+     tmi_tl_atomic, 5, NULL},
+    {"tl", "atomic_xchg", 1, "pointer, val, mask=None, sem=None, scope=None",
+     tmi_tl_atomic, 6, NULL},
+    {"tl", "atomic_cas", 1, "pointer, cmp, val, sem=None, scope=None", tmi_tl_cas, 0, NULL},
+    {"tl", "histogram", 1, "input, num_bins, mask=None", tmi_tl_histogram, 0, NULL},
+    {"tl", "debug_barrier", 0, "", tmi_tl_barrier, 0, NULL},
+    {"tl", "pointer_type", 0, "element_ty, address_space=1, const=False",
+     tmi_tl_made_dtype, 0, NULL},
+    {"tl", "block_type", 0, "element_ty, shape", tmi_tl_made_dtype, 1, NULL},
     /* products, reductions */
     {"tl", "dot", 0, "input, other, acc=None, input_precision=None, allow_tf32=None, "
                      "max_num_imprecise_acc=None, out_dtype=float32", tmi_tl_dot, 0, NULL},
-    {"tl", "reduce", 1, "input, axis, combine_fn, keep_dims=False", tmi_tl_combine, TMI_OP_REDUCE, NULL},
-    {"tl", "associative_scan", 1, "input, axis, combine_fn, reverse=False", tmi_tl_combine, TMI_OP_SCAN, NULL},
+    {"tl", "reduce", 1, "input, axis, combine_fn, keep_dims=False",
+     tmi_tl_combine, TMI_OP_REDUCE, NULL},
+    {"tl", "associative_scan", 1, "input, axis, combine_fn, reverse=False",
+     tmi_tl_combine, TMI_OP_SCAN, NULL},
     /* written in Triton */
     {"tl", "_sum_combine", 0, NULL, NULL, 0,
      "def _sum_combine(a, b):\n"
@@ -18244,18 +18862,23 @@ static tmi_tri_value tmi_tl_call(tmi_tri *t, uint32_t id, uint32_t base) {
 
 /* -- Members: x.dtype, x.sum ----------------------------------------------------------------- */
 
-static tmi_tri_value tmi_tl_shape(tmi_tri *t, const tmi_tri_value *v) {
+static tmi_tri_value tmi_tl_shape(tmi_tri *t, uint32_t type) {
     tmi_tri_value dims[TMI_MAX_RANK];
-    uint32_t      i, rank = tmi_tri_rank(t, v);
-    for (i = 0; i < rank; i++) dims[i] = tmi_tri_int(tmi_dim(t->m, tmi_tri_type(t, v), i));
+    uint32_t      i, rank = tmi_rank(t->m, type);
+    for (i = 0; i < rank; i++) dims[i] = tmi_tri_int(tmi_dim(t->m, type, i));
     return tmi_tri_list(t, TMI_V_TUPLE, dims, rank);
 }
 
 /* Members of a dtype that are no calls. UNSET: none of that name. */
 static tmi_tri_value tmi_tl_dtype_member(tmi_tri *t, uint32_t dt, const char *name) {
     const tmi_dtype *d = TMI_DTYPE(t, dt);
-    if (strcmp(name, "element_ty") == 0 && d->kind == TMI_DT_PTR) return tmi_tri_dtype(d->elem);
-    if (strcmp(name, "scalar") == 0 || strcmp(name, "dtype") == 0) return tmi_tri_dtype(dt);
+    int              is_block = d->kind == TMI_DT_BLOCK;
+    if (strcmp(name, "element_ty") == 0 && (is_block || d->kind == TMI_DT_PTR))
+        return tmi_tri_dtype(d->elem);
+    if (is_block && strcmp(name, "shape") == 0) return tmi_tl_shape(t, d->type);
+    if (is_block && strcmp(name, "numel") == 0)
+        return tmi_tri_int((int64_t)tmi_numel(t->m, d->type));
+    if (strcmp(name, "scalar") == 0) return tmi_tri_dtype(is_block ? d->elem : dt);
     if (strcmp(name, "primitive_bitwidth") == 0 ||
         (strcmp(name, "int_bitwidth") == 0 && d->kind == TMI_DT_INT))
         return tmi_tri_int(d->bits);
@@ -18267,6 +18890,18 @@ static tmi_tri_value tmi_tl_dtype_member(tmi_tri *t, uint32_t dt, const char *na
     return tmi_tri_of(TMI_V_UNSET);
 }
 
+/* Members of a tensor descriptor that are no calls. UNSET: none of that name. */
+static tmi_tri_value tmi_tl_desc_member(tmi_tri *t, const tmi_tri_value *v, const char *name) {
+    tmi_tri_value part = tmi_tri_of(TMI_V_TUPLE);
+    part.n = v->n / 2;
+    part.list = v->list + (strcmp(name, "strides") == 0 ? part.n : 0);
+    if (strcmp(name, "shape") == 0 || strcmp(name, "strides") == 0) return part;
+    if (strcmp(name, "dtype") == 0) return tmi_tri_dtype(TMI_DTYPE(t, v->dt)->elem);
+    if (strcmp(name, "block_type") == 0) return tmi_tri_dtype(v->dt);
+    if (strcmp(name, "block_shape") == 0) return tmi_tl_shape(t, TMI_DTYPE(t, v->dt)->type);
+    return tmi_tri_of(TMI_V_UNSET);
+}
+
 static tmi_tri_value tmi_tl_member_of(tmi_tri *t, const tmi_tri_value *v, const char *name) {
     if (v->kind == TMI_V_DTYPE) return tmi_tl_dtype_member(t, v->dt, name);
     if (v->kind == TMI_V_TUPLE && v->id) { /* a NamedTuple */
@@ -18275,9 +18910,13 @@ static tmi_tri_value tmi_tl_member_of(tmi_tri *t, const tmi_tri_value *v, const 
             if (strcmp(tmi_string_at(t->strings, TMI_ITEM(t, v->id - 1 + i)->id), name) == 0)
                 return tmi_tri_field(t, v, i);
     }
-    if (v->kind != TMI_V_TENSOR) return tmi_tri_of(TMI_V_UNSET);
+    if (v->kind == TMI_V_DESC) return tmi_tl_desc_member(t, v, name);
+    if (v->kind != TMI_V_TENSOR && v->kind != TMI_V_BLOCK_PTR) return tmi_tri_of(TMI_V_UNSET);
+    if (strcmp(name, "type") == 0 && tmi_tri_rank(t, v))
+        return tmi_tri_dtype(tmi_tri_block_dtype(t, v->dt, tmi_tri_type(t, v)));
     if (strcmp(name, "dtype") == 0 || strcmp(name, "type") == 0) return tmi_tri_dtype(v->dt);
-    if (strcmp(name, "shape") == 0) return tmi_tl_shape(t, v);
+    if (v->kind == TMI_V_BLOCK_PTR) return tmi_tri_of(TMI_V_UNSET);
+    if (strcmp(name, "shape") == 0) return tmi_tl_shape(t, tmi_tri_type(t, v));
     if (strcmp(name, "numel") == 0)
         return tmi_tri_int((int64_t)tmi_numel(t->m, tmi_tri_type(t, v)));
     if (strcmp(name, "T") == 0) {
@@ -18306,7 +18945,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 3690093559u
+#define TMI_STAMP_TL 2976208659u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
