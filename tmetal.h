@@ -34434,7 +34434,22 @@ static int tmi_plan_late_is_staged(const tmi_plan *p, uint32_t value, uint32_t d
     return 1;
 }
 
-/* May a load be made where operands are staged, for each product anew? */
+/* Is it read by one elementwise op alone, in its own block, renamed or not? */
+static int tmi_plan_late_is_read_once(const tmi_plan *p, uint32_t value) {
+    const tmi_users *u = &p->users;
+    const uint32_t   block = TMI_OP(p->m, tmi_def(p->m, value))->block;
+    uint32_t         depth;
+    for (depth = 0; depth < TMI_INLINE_DEPTH && tmi_n_uses(u, value) == 1; depth++) {
+        const tmi_op *op = TMI_OP(p->m, u->at[u->first[value]].op);
+        if (op->block != block || op->n_out != 1) return 0;
+        value = tmi_out(p->m, op, 0);
+        if (!tmi_is_view(op->kind) || p->klass[value] != TMI_C_INLINE)
+            return (tmi_ops[op->kind].traits & TMI_ELT) && p->klass[value] == TMI_C_NODE;
+    }
+    return 0;
+}
+
+/* May a load be made where it is read, as often as that is? */
 static int tmi_plan_load_is_late(const tmi_plan *p, uint32_t value) {
     const tmi_module *m = p->m;
     const tmi_op *op = TMI_OP(m, tmi_def(m, value));
@@ -34444,7 +34459,7 @@ static int tmi_plan_load_is_late(const tmi_plan *p, uint32_t value) {
         return 0;
     for (i = 0; i < op->n_in; i++)
         if (!p->pure[tmi_in(m, op, i)]) return 0;
-    return tmi_plan_late_is_staged(p, value, 0);
+    return 1;
 }
 
 /* Loads of whole operands, which are these or what they are computed from in place, become a part
@@ -34455,7 +34470,7 @@ static void tmi_plan_load_late(tmi_plan *p, uint32_t value, uint64_t size, uint3
     uint32_t       i;
     if (p->pure[value] || !def || !tmi_is_tensor(m, type) || depth == TMI_INLINE_DEPTH) return;
     if (p->klass[value] == TMI_C_NODE && tmi_numel(m, type) == size &&
-        tmi_plan_load_is_late(p, value)) {
+        tmi_plan_load_is_late(p, value) && tmi_plan_late_is_staged(p, value, 0)) {
         p->klass[value] = TMI_C_INLINE;
         p->comp_of[tmi_op_element(p, def)] = 0;
     } else if (p->klass[value] == TMI_C_INLINE && TMI_OP(m, def)->kind != TMI_OP_LOAD)
@@ -34484,12 +34499,19 @@ static void tmi_plan_choose_late(tmi_plan *p) {
     for (op = p->flow[p->func]; op && !p->job->opt->plain; op = p->flow[op])
         for (k = 0; k < 2; k++)
             if (p->stage[k][op]) tmi_plan_widens_late(p, op, k);
-    for (op = p->flow[p->func]; op && p->lean; op = p->flow[op])
+    for (op = p->flow[p->func]; op && p->lean; op = p->flow[op]) {
+        v = TMI_OP(m, op)->kind == TMI_OP_LOAD ? tmi_out(m, TMI_OP(m, op), 0) : 0;
+        if (v && p->klass[v] == TMI_C_NODE && tmi_plan_load_is_late(p, v) &&
+            tmi_plan_late_is_read_once(p, v)) {
+            p->klass[v] = TMI_C_INLINE;
+            p->comp_of[tmi_op_element(p, op)] = 0;
+        }
         for (k = 0; k < 2; k++) {
             if (!p->stage[k][op]) continue;
             v = tmi_in(m, TMI_OP(m, op), k);
             tmi_plan_load_late(p, v, tmi_numel(m, tmi_value_type(m, v)), 0);
         }
+    }
 }
 
 /* -- Layouts of single ops --------------------------------------------------------------------- */
@@ -35117,7 +35139,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 3800282721u
+#define TMI_STAMP_PLAN 1889422882u
 
 /*==============================================================================
  * >>lower  [24]  From tiles to threads
