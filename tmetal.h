@@ -15349,6 +15349,7 @@ typedef struct tmi_tri_value {
     uint8_t kind;
     uint8_t
         is_bare; /* a Python object itself, not in a constexpr: what an attribute of one gives */
+    uint8_t is_plain; /* a number or text of a module that is no tl.constexpr: kernels cannot read it */
     uint32_t dt, ir;
     uint32_t id;      /* string, function, row, module; of a tuple 1 + the first of its names, items */
     uint32_t list, n; /* t->item[list .. list + n) */
@@ -15371,6 +15372,7 @@ typedef struct tmi_tri_file {
     const char *name;    /* in messages */
     uint32_t    module;  /* its dotted name */
     tmi_map     global;  /* name -> index + 1 into t->global */
+    tmi_vec     star;    /* `from x import *`: FROM nodes */
     uint32_t    around;  /* 1 + the file whose names come behind its own: of a function's inside */
     uint8_t     is_ours; /* of the library: its names are those of tl */
 } tmi_tri_file;
@@ -15378,10 +15380,18 @@ typedef struct tmi_tri_file {
 typedef struct tmi_tri_global {
     uint32_t      file, name;
     uint32_t      node;  /* FUNCTION, IMPORT, FROM, ASSIGN, ANNASSIGN, PARAM, ...; 0: the caller's */
-    uint32_t      alias; /* of IMPORT and FROM: the ALIAS */
+    uint32_t      alias; /* of IMPORT and FROM: the ALIAS; of A, B = ...: 1 + which */
+    uint32_t      hides; /* 1 + the global of the same name and file that was given before */
+    uint32_t      cond;  /* 1 + the `if` or `try` around it, of t->cond */
     uint8_t       state; /* 0: not yet evaluated, 1: being evaluated, 2: done */
     tmi_tri_value v;
 } tmi_tri_global;
+
+/* One way of an `if` or `try` of a module. */
+typedef struct tmi_tri_cond {
+    uint32_t file, test, up; /* test: expression, 0: none that can be read; up: 1 + the one around */
+    int8_t   wants, holds;   /* the test is to be wants; holds: 1, 0, -1 nobody can tell, 2 not asked */
+} tmi_tri_cond;
 
 typedef struct tmi_tri_func {
     uint32_t file, node; /* FUNCTION */
@@ -15410,7 +15420,7 @@ typedef struct tmi_tri {
     tmetal_builder           *b; /* b->p.block is the block at hand */
     const tmetal_triton_call *call;
     tmi_strings              *strings;
-    tmi_vec                   dtype, item, name, file, global, func, arg, leaf;
+    tmi_vec                   dtype, item, name, file, global, cond, func, arg, leaf;
     tmi_map                   scope; /* name -> index + 1 into t->name */
     tmi_tri_frame            *frame;
     uint32_t                  at, to; /* bytes of the file at hand: what is being walked */
@@ -15430,6 +15440,7 @@ TMI_ITEMS(tmi_triton_item_at, tmi_tri, tmi_tri_value, &o->item)
 TMI_ITEMS(tmi_triton_name_at, tmi_tri, tmi_tri_name, &o->name)
 TMI_ITEMS(tmi_triton_file_at, tmi_tri, tmi_tri_file, &o->file)
 TMI_ITEMS(tmi_triton_global_at, tmi_tri, tmi_tri_global, &o->global)
+TMI_ITEMS(tmi_triton_cond_at, tmi_tri, tmi_tri_cond, &o->cond)
 TMI_ITEMS(tmi_triton_func_at, tmi_tri, tmi_tri_func, &o->func)
 TMI_ITEMS(tmi_triton_arg_at, tmi_tri, tmi_tri_arg, &o->arg)
 #define TMI_DTYPE(t, id) tmi_triton_dtype_at((t), (id))
@@ -16712,7 +16723,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 102048304u
+#define TMI_STAMP_TRI 4246684599u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -18961,6 +18972,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 #ifdef TMETAL_TRITON
 
 static tmi_tri_value tmi_tri_expr(tmi_tri *t, uint32_t node);
+static int           tmi_tri_enter(tmi_tri *t);
 
 /* -- Names: those of the functions being walked, of their files, of Python ------------------- */
 
@@ -19007,85 +19019,454 @@ static tmi_tri_value tmi_tri_module_value(tmi_tri *t, const char *name) {
 
 static tmi_tri_value tmi_tri_member(tmi_tri *t, uint32_t module, uint32_t name);
 
-/* The value of a global name of file f; UNSET without a report: there is none. */
-static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name) {
-    uint32_t           i;
-    tmi_tri_global    *g;
-    tmi_tri_frame      frame;
-    tmi_tri_frame     *was = t->frame;
-    tmi_tri_value      v = tmi_tri_of(TMI_V_UNSET);
-    const tmi_py_node *n;
-    while ((i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name)) == 0) {
-        if (!tmi_triton_file_at(t, f)->around) return v;
-        f = tmi_triton_file_at(t, f)->around - 1;
+/* An expression that only constants are wanted of: of a module, a default, the caller's. */
+static tmi_tri_value tmi_tri_constant(tmi_tri *t, uint32_t node) {
+    int           was = t->is_const;
+    tmi_tri_value v;
+    t->is_const = 1;
+    v = tmi_tri_expr(t, node);
+    t->is_const = was;
+    return v;
+}
+
+/* -- Modules: which text stands for a name, which way of an `if` is taken -------------------- */
+
+/* `tail` is all of the dotted name, or its last parts. */
+static int tmi_tri_ends_in(const char *name, const char *tail) {
+    size_t n = strlen(name), k = strlen(tail);
+    return k && n >= k && strcmp(name + n - k, tail) == 0 && (n == k || name[n - k - 1] == '.');
+}
+
+/* 1 + the file whose text stands for a module: by its name, or by the last parts of either name,
+ * because relative imports and packages on a search path leave the first ones out. 0: none. */
+static uint32_t tmi_tri_file_of(tmi_tri *t, const char *module) {
+    uint32_t f, near_ = 0;
+    int      is_known = tmi_tl_space(module) || strncmp(module, "triton.", 7) == 0;
+    for (f = 1; f < t->file.n; f++) {
+        const tmi_tri_file *file = tmi_triton_file_at(t, f);
+        const char         *name = tmi_tri_string(t, file->module);
+        if (file->is_ours || file->around || !file->module) continue;
+        if (strcmp(name, module) == 0) return f + 1;
+        if (!near_ && !is_known && (tmi_tri_ends_in(name, module) || tmi_tri_ends_in(module, name)))
+            near_ = f + 1;
     }
-    g = tmi_triton_global_at(t, i - 1);
-    f = g->file;
-    if (g->state == 2) return g->v;
-    if (g->state == 1)
-        return tmi_tri_fail(
-            t, TMETAL_E_PY_NAME,
-            tmi_format(t->job, 1, "%s stands in its own value and", tmi_tri_string(t, name)), NULL);
-    g->state = 1;
-    n = TMI_PY(&tmi_triton_file_at(t, f)->py, g->node);
-    if (n->kind == TMI_PY_PARAM)
-        return tmi_tri_fail(t, TMETAL_E_PY_NAME, tmi_tri_string(t, name),
-                            tmi_format(t->job, 1,
-                                       "a parameter of the function around the kernel: say what it "
-                                       "is, --const %s=VALUE",
-                                       tmi_tri_string(t, name)));
-    memset(&frame, 0, sizeof frame);
-    frame.up = was;
-    frame.file = f;
-    frame.first = t->name.n;
-    frame.call = t->at;
+    return near_;
+}
+
+/* The name of the module that `from ...text` of a file means. The file may be a package's
+ * __init__, which is its own first dot, or a module of it. */
+static uint32_t tmi_tri_absolute(tmi_tri *t, uint32_t f, const tmi_py_node *from) {
+    const char *text = from->text ? tmi_tri_string(t, from->text) : "";
+    const char *base = tmi_tri_string(t, tmi_triton_file_at(t, f)->module);
+    size_t      n = strcmp(base, "__main__") == 0 ? 0 : strlen(base);
+    uint32_t    dots, at_package;
+    if (!from->op) return from->text;
+    for (at_package = 0; at_package < 2; at_package++) {
+        size_t      k = n;
+        const char *name;
+        for (dots = at_package; dots < from->op && k; dots++)
+            while (k && base[--k] != '.') {
+            }
+        name = tmi_format(t->job, 0, "%s%s%s",
+                          tmi_tri_string(t, tmi_intern(t->job, t->strings, base, k)),
+                          k && *text ? "." : "", text);
+        if (*name && tmi_tri_file_of(t, name)) return tmi_tri_word(t, name);
+    }
+    return from->text;
+}
+
+/* The version of what an expression asks: triton's, Python's, or one written out. 0: neither. */
+static int tmi_tri_version(tmi_tri *t, const tmi_py *py, uint32_t node, unsigned v[3]) {
+    const tmi_py_node *n = TMI_PY(py, node);
+    const char        *s;
+    uint32_t           i;
+    while ((n->kind == TMI_PY_CALL && n->n == 1) || n->kind == TMI_PY_SUBSCRIPT ||
+           (n->kind == TMI_PY_ATTRIBUTE && strcmp(tmi_tri_string(t, n->text), "release") == 0))
+        n = TMI_PY(py, n->kind == TMI_PY_CALL ? TMI_PY_ID(py, n->list) : n->a);
+    v[0] = v[1] = v[2] = 0;
+    if (n->kind == TMI_PY_TUPLE) {
+        for (i = 0; i < n->n && i < 3; i++) {
+            const tmi_py_node *e = TMI_PY(py, TMI_PY_ID(py, n->list + i));
+            if (e->kind != TMI_PY_INT || e->v.i > 1000) return 0;
+            v[i] = (unsigned)e->v.i;
+        }
+        return n->n != 0;
+    }
+    if (n->kind == TMI_PY_STRING) {
+        s = tmi_tri_string(t, n->text);
+        for (i = 0; i < 3 && tmi_is_digit(*s); i++) {
+            for (; tmi_is_digit(*s) && v[i] < 100000; s++) v[i] = v[i] * 10 + (unsigned)(*s - '0');
+            s += *s == '.';
+        }
+        return i != 0;
+    }
+    if (n->kind != TMI_PY_ATTRIBUTE || TMI_PY(py, n->a)->kind != TMI_PY_NAME) return 0;
+    s = tmi_tri_string(t, TMI_PY(py, n->a)->text);
+    v[0] = 3;
+    v[1] = strcmp(s, "sys") == 0 ? 12 : 6;
+    return (strcmp(s, "triton") == 0 && strcmp(tmi_tri_string(t, n->text), "__version__") == 0) ||
+           (strcmp(s, "sys") == 0 && strcmp(tmi_tri_string(t, n->text), "version_info") == 0);
+}
+
+static int tmi_tri_truth_of(int op, int cmp) { /* cmp: below, at, above 0 */
+    switch (op) {
+    case TMI_PY_LT: return cmp < 0;
+    case TMI_PY_LE: return cmp <= 0;
+    case TMI_PY_GT: return cmp > 0;
+    case TMI_PY_GE: return cmp >= 0;
+    case TMI_PY_EQ: return cmp == 0;
+    case TMI_PY_NE: return cmp != 0;
+    default: return -1;
+    }
+}
+
+static int tmi_tri_compare_versions(int op, const unsigned a[3], const unsigned b[3]) {
+    int i = 0;
+    while (i < 2 && a[i] == b[i]) i++;
+    return tmi_tri_truth_of(op, a[i] < b[i] ? -1 : a[i] > b[i]);
+}
+
+/* What a name asks about the machine: is_cuda, IS_AMD, TYPE_CHECKING. All of its words must be
+ * known. 1, 0; -1: something else. */
+static int tmi_tri_machine_word(const char *s) {
+    static const char *const yes = " cuda nvidia triton ";
+    static const char *const no =
+        " hip amd rocm npu xpu mps intel musa mlu ascend interpret interpreter "
+        "checking ";
+    static const char *const both =
+        " is has use using on available installed backend platform device gpu "
+        "torch version type enabled ";
+    int said = -1;
+    while (*s) {
+        char   word[16];
+        size_t n = 0;
+        word[n++] = ' ';
+        for (; *s && *s != '_'; s++)
+            if (n < 14) word[n++] = (char)(*s >= 'A' && *s <= 'Z' ? *s + 32 : *s);
+        s += *s == '_';
+        if (n == 1) continue;
+        word[n++] = ' ';
+        word[n] = '\0';
+        if (strstr(no, word)) said = 0;
+        else if (strstr(yes, word)) said = said ? 1 : 0;
+        else if (!strstr(both, word)) return -1;
+    }
+    return said;
+}
+
+static uint32_t tmi_tri_plain_value(tmi_tri *t, uint32_t f, uint32_t name);
+
+/* The text that an expression of a module has, as far as environment and machine can be guessed: no
+ * variable of the environment is set, and the back end is CUDA's. NULL: unknown. */
+static const char *tmi_tri_guess(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) {
+    const tmi_py      *py = &tmi_triton_file_at(t, f)->py;
+    const tmi_py_node *n = TMI_PY(py, node), *callee;
+    const char        *s;
+    uint32_t           i;
+    if (deep > 8) return NULL;
+    switch (n->kind) {
+    case TMI_PY_STRING: return tmi_tri_string(t, n->text);
+    case TMI_PY_INT: return n->v.i < 10 ? tmi_format(t->job, 0, "%llu", n->v.i) : NULL;
+    case TMI_PY_NAME:
+        i = tmi_tri_plain_value(t, f, n->text);
+        return i ? tmi_tri_guess(t, f, i, deep + 1) : NULL;
+    case TMI_PY_ATTRIBUTE:
+        return strcmp(tmi_tri_string(t, n->text), "backend") == 0 ? "cuda" : NULL;
+    case TMI_PY_CALL:
+        callee = TMI_PY(py, n->a);
+        if (callee->kind != TMI_PY_ATTRIBUTE && callee->kind != TMI_PY_NAME) return NULL;
+        s = tmi_tri_string(t, callee->text);
+        if (strcmp(s, "getenv") == 0 ||
+            (strcmp(s, "get") == 0 && callee->kind == TMI_PY_ATTRIBUTE &&
+             strcmp(tmi_tri_string(t, TMI_PY(py, callee->a)->text), "environ") == 0))
+            return n->n < 2 ? "" : tmi_tri_guess(t, f, TMI_PY_ID(py, n->list + 1), deep + 1);
+        if (!n->n && (strcmp(s, "lower") == 0 || strcmp(s, "strip") == 0))
+            return tmi_tri_guess(t, f, callee->a, deep + 1);
+        return n->n == 1 && (strcmp(s, "int") == 0 || strcmp(s, "str") == 0)
+                   ? tmi_tri_guess(t, f, TMI_PY_ID(py, n->list), deep + 1)
+                   : NULL;
+    default: return NULL;
+    }
+}
+
+static int tmi_tri_decide_compare(tmi_tri *t, uint32_t f, const tmi_py_node *n, unsigned deep) {
+    const tmi_py      *py = &tmi_triton_file_at(t, f)->py;
+    const tmi_py_node *c = TMI_PY(py, TMI_PY_ID(py, n->list)), *set;
+    unsigned           v[2][3];
+    const char        *a, *b;
+    uint32_t           i;
+    if (n->n != 1) return -1;
+    if (tmi_tri_version(t, py, n->a, v[0]) && tmi_tri_version(t, py, c->a, v[1]))
+        return tmi_tri_compare_versions(c->op, v[0], v[1]);
+    a = tmi_tri_guess(t, f, n->a, deep);
+    b = tmi_tri_guess(t, f, c->a, deep);
+    if (a && b && (c->op == TMI_PY_EQ || c->op == TMI_PY_NE))
+        return tmi_tri_truth_of(c->op, strcmp(a, b));
+    set = TMI_PY(py, c->a);
+    if (!a || (c->op != TMI_PY_IN && c->op != TMI_PY_NOTIN) ||
+        (set->kind != TMI_PY_TUPLE && set->kind != TMI_PY_LIST && set->kind != TMI_PY_SET))
+        return -1;
+    for (i = 0; i < set->n; i++) {
+        b = tmi_tri_guess(t, f, TMI_PY_ID(py, set->list + i), deep);
+        if (!b) return -1;
+        if (strcmp(a, b) == 0) return c->op == TMI_PY_IN;
+    }
+    return c->op == TMI_PY_NOTIN;
+}
+
+static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep);
+
+static int tmi_tri_decide_call(tmi_tri *t, uint32_t f, const tmi_py_node *n, unsigned deep) {
+    static const char *const ops[] = {"lt", "le", "gt", "ge", "eq", "ne"};
+    static const uint8_t op[] = {TMI_PY_LT, TMI_PY_LE, TMI_PY_GT, TMI_PY_GE, TMI_PY_EQ, TMI_PY_NE};
+    const tmi_py        *py = &tmi_triton_file_at(t, f)->py;
+    const tmi_py_node   *callee = TMI_PY(py, n->a), *arg[3];
+    unsigned             v[3], ours[3] = {3, 6, 0};
+    const char          *s;
+    uint32_t             i;
+    if (callee->kind != TMI_PY_NAME && callee->kind != TMI_PY_ATTRIBUTE) return -1;
+    s = tmi_tri_string(t, callee->text);
+    for (i = 0; i < 3 && i < n->n; i++) arg[i] = TMI_PY(py, TMI_PY_ID(py, n->list + i));
+    if (n->n == 1 && (strcmp(s, "bool") == 0 || strcmp(s, "int") == 0))
+        return tmi_tri_decide(t, f, TMI_PY_ID(py, n->list), deep + 1);
+    if (n->n == 3 && strcmp(s, "compare_version") == 0 && arg[0]->kind == TMI_PY_STRING &&
+        strcmp(tmi_tri_string(t, arg[0]->text), "triton") == 0 &&
+        tmi_tri_version(t, py, TMI_PY_ID(py, n->list + 2), v))
+        for (i = 0; i < sizeof ops / sizeof *ops; i++)
+            if (arg[1]->text && strcmp(tmi_tri_string(t, arg[1]->text), ops[i]) == 0)
+                return tmi_tri_compare_versions(op[i], ours, v);
+    if (n->n == 2 && strcmp(s, "hasattr") == 0 && arg[1]->kind == TMI_PY_STRING)
+        return tmi_tl_row_of("tl", tmi_tri_string(t, arg[1]->text), 0) ? 1 : -1;
+    if (!n->n && strcmp(s, "is_available") == 0 && callee->kind == TMI_PY_ATTRIBUTE)
+        return tmi_tri_decide(t, f, callee->a, deep + 1);
+    return n->n ? -1 : tmi_tri_machine_word(s);
+}
+
+/* Whether a test of a module holds for Triton 3.6 on CUDA: 1, 0; -1: it cannot be told. */
+static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) {
+    const tmi_py      *py = &tmi_triton_file_at(t, f)->py;
+    const tmi_py_node *n = TMI_PY(py, node);
+    const char        *s;
+    uint32_t           i;
+    int                r = -1, one;
+    if (deep > 8) return -1;
+    switch (n->kind) {
+    case TMI_PY_TRUE: return 1;
+    case TMI_PY_FALSE:
+    case TMI_PY_NONE: return 0;
+    case TMI_PY_INT: return n->v.i != 0;
+    case TMI_PY_UNARY:
+        r = n->op == TMI_PY_NOT ? tmi_tri_decide(t, f, n->a, deep + 1) : -1;
+        return r < 0 ? r : !r;
+    case TMI_PY_BOOLOP:
+        for (i = 0, r = n->op == TMI_PY_BAND; i < n->n; i++) {
+            one = tmi_tri_decide(t, f, TMI_PY_ID(py, n->list + i), deep + 1);
+            if (one == (n->op == TMI_PY_BOR)) return one;
+            if (one < 0) r = -1;
+        }
+        return r;
+    case TMI_PY_COMPARE: return tmi_tri_decide_compare(t, f, n, deep);
+    case TMI_PY_CALL: r = tmi_tri_decide_call(t, f, n, deep); break;
+    case TMI_PY_ATTRIBUTE: r = tmi_tri_machine_word(tmi_tri_string(t, n->text)); break;
+    case TMI_PY_NAME:
+        r = tmi_tri_machine_word(tmi_tri_string(t, n->text));
+        if (r < 0 && (i = tmi_tri_plain_value(t, f, n->text)) != 0)
+            return tmi_tri_decide(t, f, i, deep + 1);
+        break;
+    default: break;
+    }
+    if (r >= 0 || (s = tmi_tri_guess(t, f, node, deep)) == NULL) return r;
+    return *s && strcmp(s, "0") != 0;
+}
+
+static int tmi_tri_holds(tmi_tri *t, uint32_t cond) {
+    int r = 1;
+    for (; cond; cond = tmi_triton_cond_at(t, cond - 1)->up) { /* up to the depth of the text */
+        tmi_tri_cond *c = tmi_triton_cond_at(t, cond - 1);
+        if (c->holds == 2) {
+            c->holds = -1; /* for a test that asks for itself */
+            if (c->test) {
+                int is = tmi_tri_decide(t, c->file, c->test, 0);
+                c->holds = (int8_t)(is < 0 ? is : is == c->wants);
+            }
+        }
+        if (!c->holds) return 0;
+        if (c->holds < 0) r = -1;
+    }
+    return r;
+}
+
+/* 1 + the global that a name of a file stands for: the last one given, as far as that can be told;
+ * of ways that nobody can tell the first. 0: none. */
+static uint32_t tmi_tri_global_of(tmi_tri *t, uint32_t f, uint32_t name) {
+    uint32_t i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name), open = 0;
+    for (; i; i = tmi_triton_global_at(t, i - 1)->hides) {
+        int holds = tmi_tri_holds(t, tmi_triton_global_at(t, i - 1)->cond);
+        if (holds < 0) open = i;
+        if (holds == 1) return open ? open : i;
+    }
+    return open;
+}
+
+/* The expression that a global name of a file was given. 0: none, or not in a way that says it. */
+static uint32_t tmi_tri_plain_value(tmi_tri *t, uint32_t f, uint32_t name) {
+    uint32_t              i = tmi_tri_global_of(t, f, name);
+    const tmi_tri_global *g = i ? tmi_triton_global_at(t, i - 1) : NULL;
+    const tmi_py_node    *n = g ? TMI_PY(&tmi_triton_file_at(t, f)->py, g->node) : NULL;
+    if (!n || g->alias) return 0;
+    return n->kind == TMI_PY_ASSIGN ? n->a : n->kind == TMI_PY_ANNASSIGN ? n->c : 0;
+}
+
+/* -- Global names ---------------------------------------------------------------------------- */
+
+/* An expression whose value is a tl.constexpr, not a bare object of Python. */
+static int tmi_tri_makes_constexpr(tmi_tri *t, uint32_t f, uint32_t node) {
+    const tmi_py      *py = &tmi_triton_file_at(t, f)->py;
+    const tmi_py_node *n = TMI_PY(py, node);
+    uint32_t           i;
+    while (n->kind == TMI_PY_UNARY ||
+           n->kind == TMI_PY_BINOP) { /* of the left side, or the right */
+        const tmi_py_node *b = n->kind == TMI_PY_BINOP ? TMI_PY(py, n->b) : n;
+        if (b != n && (b->kind == TMI_PY_NAME || b->kind == TMI_PY_CALL) &&
+            tmi_tri_makes_constexpr(t, f, n->b)) /* depth: one */
+            return 1;
+        n = TMI_PY(py, n->a);
+    }
+    if (n->kind == TMI_PY_CALL) {
+        n = TMI_PY(py, n->a);
+        return n->text && strcmp(tmi_tri_string(t, n->text), "constexpr") == 0;
+    }
+    if (n->kind != TMI_PY_NAME || (i = tmi_tri_global_of(t, f, n->text)) == 0) return 0;
+    return tmi_triton_global_at(t, i - 1)->state == 2 &&
+           !tmi_triton_global_at(t, i - 1)->v.is_plain;
+}
+
+static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name);
+
+/* What a statement of a module gives a name. */
+static tmi_tri_value tmi_tri_given(tmi_tri *t, const tmi_tri_global *g) {
+    const tmi_py      *py = &tmi_triton_file_at(t, g->file)->py;
+    const tmi_py_node *n = TMI_PY(py, g->node), *a = TMI_PY(py, g->alias);
+    tmi_tri_value      v;
     if (n->kind == TMI_PY_FUNCTION) {
         tmi_tri_func *fn = (tmi_tri_func *)tmi_vec_add(t->job, &t->func);
-        fn->file = f;
+        fn->file = g->file;
         fn->node = g->node;
         v = tmi_tri_of(TMI_V_FUNC);
         v.id = t->func.n - 1;
     } else if (n->kind == TMI_PY_IMPORT) {
-        const tmi_py_node *a = TMI_PY(&tmi_triton_file_at(t, f)->py, g->alias);
-        const char        *s = tmi_tri_string(t, a->text), *dot = strchr(s, '.');
+        const char *s = tmi_tri_string(t, a->text), *dot = strchr(s, '.');
         v = tmi_tri_of(TMI_V_MODULE);
         v.id = a->v.i || !dot ? a->text : tmi_intern(t->job, t->strings, s, (size_t)(dot - s));
     } else if (n->kind == TMI_PY_FROM) {
-        const tmi_py_node *a = TMI_PY(&tmi_triton_file_at(t, f)->py, g->alias);
-        v = tmi_tri_member(t, n->text, a->text);
+        uint32_t from = tmi_tri_absolute(t, g->file, n);
+        v = from ? tmi_tri_member(t, from, a->text)
+                 : tmi_tri_module_value(t, tmi_tri_string(t, a->text));
     } else {
-        uint8_t was_const = (uint8_t)t->is_const;
-        t->is_const = 1;
-        t->frame = &frame;
-        v = tmi_tri_expr(t, n->kind == TMI_PY_ANNASSIGN ? n->c : n->a);
-        t->frame = was;
-        t->is_const = was_const;
-        tmi_tri_cut_names(t, frame.first);
+        uint32_t value = n->kind == TMI_PY_ANNASSIGN ? n->c : n->a;
+        v = tmi_tri_constant(t, value);
+        if (g->alias && !t->bad && (v.kind != TMI_V_TUPLE || g->alias > v.n))
+            return tmi_tri_fail(t, TMETAL_E_PY_TYPE, "more names than values", NULL);
+        if (g->alias && !t->bad) {
+            a = TMI_PY(py, value);
+            value = a->kind == TMI_PY_TUPLE ? TMI_PY_ID(py, a->list + g->alias - 1) : 0;
+            v = tmi_tri_field(t, &v, g->alias - 1);
+        }
+        v.is_plain =
+            (uint8_t)((tmi_tri_is_number(&v) || v.kind == TMI_V_STR || v.kind == TMI_V_TUPLE) &&
+                      !(value && tmi_tri_makes_constexpr(t, g->file, value)));
     }
-    g = tmi_triton_global_at(t, i - 1);
-    g->state = 2;
-    g->v = v;
     return v;
 }
 
-/* Attribute `name` of a module; UNSET without a report: it has none. */
+/* Names that `from x import *` brought. UNSET: none of that name. */
+static tmi_tri_value tmi_tri_starred(tmi_tri *t, uint32_t f, uint32_t name) {
+    tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
+    uint32_t      i, from;
+    for (i = tmi_triton_file_at(t, f)->star.n; i-- > 0 && !v.kind && !t->bad;) {
+        const tmi_tri_file *file = tmi_triton_file_at(t, f);
+        from = tmi_tri_absolute(t, f, TMI_PY(&file->py, *TMI_AT(&file->star, uint32_t, i)));
+        if (!from || !tmi_tri_enter(t)) continue;
+        v = tmi_tri_member(t, from, name);
+        t->depth--;
+        if (v.kind == TMI_V_MODULE) v.kind = TMI_V_UNSET; /* it is only guessed that there is one */
+    }
+    return v;
+}
+
+/* The value of a global name of file f; UNSET without a report: there is none. */
+static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name) {
+    uint32_t       i;
+    tmi_tri_global g;
+    tmi_tri_frame  frame, *was = t->frame;
+    tmi_tri_value  v = tmi_tri_of(TMI_V_UNSET);
+    while ((i = tmi_tri_global_of(t, f, name)) == 0) {
+        v = tmi_tri_starred(t, f, name);
+        if (v.kind || t->bad || !tmi_triton_file_at(t, f)->around) return v;
+        f = tmi_triton_file_at(t, f)->around - 1;
+    }
+    g = *tmi_triton_global_at(t, i - 1);
+    if (g.state == 2) return g.v;
+    if (g.state == 1)
+        return tmi_tri_fail(
+            t, TMETAL_E_PY_NAME,
+            tmi_format(t->job, 1, "%s stands in its own value and", tmi_tri_string(t, name)), NULL);
+    if (TMI_PY(&tmi_triton_file_at(t, g.file)->py, g.node)->kind == TMI_PY_PARAM)
+        return tmi_tri_fail(t, TMETAL_E_PY_NAME, tmi_tri_string(t, name),
+                            tmi_format(t->job, 1,
+                                       "a parameter of the function around the kernel: say what it "
+                                       "is, --global %s=VALUE",
+                                       tmi_tri_string(t, name)));
+    tmi_triton_global_at(t, i - 1)->state = 1;
+    memset(&frame, 0, sizeof frame);
+    frame.up = was;
+    frame.file = g.file;
+    frame.first = t->name.n;
+    frame.call = t->at;
+    t->frame = &frame;
+    v = tmi_tri_given(t, &g);
+    t->frame = was;
+    tmi_tri_cut_names(t, frame.first);
+    tmi_triton_global_at(t, i - 1)->state = 2;
+    tmi_triton_global_at(t, i - 1)->v = v;
+    return v;
+}
+
+/* torch.float16 and the like, where constants are made. */
+static tmi_tri_value tmi_tri_torch_dtype(tmi_tri *t, const char *name) {
+    static const char *const other[][2] = {{"half", "float16"},
+                                           {"float", "float32"},
+                                           {"double", "float64"},
+                                           {"short", "int16"},
+                                           {"int", "int32"},
+                                           {"long", "int64"},
+                                           {"bool", "int1"},
+                                           {"float8_e5m2", "float8e5"},
+                                           {"float8_e4m3fn", "float8e4nv"}};
+    uint32_t                 i;
+    for (i = 0; i < sizeof other / sizeof *other; i++)
+        if (strcmp(other[i][0], name) == 0) name = other[i][1];
+    for (i = 1; i < TMI_DTYPE_FIRST_PTR; i++)
+        if (strcmp(TMI_DTYPE(t, i)->name, name) == 0) return tmi_tri_dtype(i);
+    return tmi_tri_of(TMI_V_UNSET);
+}
+
+/* Attribute `name` of a module: what its text gives, what triton.language has, else perhaps a
+ * module of its own. */
 static tmi_tri_value tmi_tri_member(tmi_tri *t, uint32_t module, uint32_t name) {
-    tmi_tri_value v;
-    uint32_t      f, i;
-    const char   *m = tmi_tri_string(t, module), *dotted;
-    for (f = 0; f < t->file.n; f++)
-        if (tmi_triton_file_at(t, f)->module == module && !tmi_triton_file_at(t, f)->is_ours) {
-            v = tmi_tri_global_value(t, f, name);
-            if (v.kind || t->bad) return v;
-        }
-    v = tmi_tl_named(t, m, name);
-    if (v.kind || t->bad) return v;
-    if (strncmp(m, "triton.language", 15) == 0 && !m[15])
+    tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
+    const char   *m = tmi_tri_string(t, module), *n = tmi_tri_string(t, name);
+    uint32_t      f = tmi_tri_file_of(t, m);
+    if (f) v = tmi_tri_global_value(t, f - 1, name);
+    if (!v.kind && !t->bad) v = tmi_tl_named(t, m, name);
+    if (!v.kind && !t->bad && tmi_tl_space(m) && strcmp(tmi_tl_space(m), "tl") == 0) {
+        uint32_t i;
         for (i = 1; i < TMI_DTYPE_FIRST_PTR; i++)
-            if (strcmp(TMI_DTYPE(t, i)->name, tmi_tri_string(t, name)) == 0)
-                return tmi_tri_dtype(i);
-    dotted = tmi_format(t->job, 0, "%s.%s", m, tmi_tri_string(t, name));
-    return tmi_tri_module_value(t, dotted);
+            if (strcmp(TMI_DTYPE(t, i)->name, n) == 0) return tmi_tri_dtype(i);
+    }
+    if (!v.kind && !t->bad && t->is_const && strcmp(m, "torch") == 0) v = tmi_tri_torch_dtype(t, n);
+    if (v.kind || t->bad) return v;
+    return tmi_tri_module_value(t, *m ? tmi_format(t->job, 0, "%s.%s", m, n) : n);
 }
 
 static tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node *n) {
@@ -19093,6 +19474,16 @@ static tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value v;
     if (local && local->v.kind) return local->v;
     v = tmi_tri_global_value(t, t->frame->file, n->text);
+    if (v.is_plain && !t->is_const)
+        return tmi_tri_fail(
+            t, TMETAL_E_PY_NAME,
+            tmi_format(t->job, 1, "kernels cannot read the module's %s: it is no tl.constexpr and",
+                       tmi_tri_string(t, n->text)),
+            tmi_format(t->job, 1,
+                       "write %s = tl.constexpr(...), pass it as a parameter, or say "
+                       "--global %s=VALUE",
+                       tmi_tri_string(t, n->text), tmi_tri_string(t, n->text)));
+    v.is_plain = 0;
     if (!v.kind && !t->bad && tmi_triton_file_at(t, t->frame->file)->is_ours) {
         v = tmi_tri_member(t, tmi_tri_word(t, "triton.language"), n->text);
         if (v.kind == TMI_V_MODULE) v.kind = TMI_V_UNSET;
@@ -20378,7 +20769,7 @@ static int tmi_tri_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base
             frame.first = t->name.n;
             frame.call = t->at;
             t->frame = &frame;
-            v = tmi_tri_expr(t, p->b);
+            v = tmi_tri_constant(t, p->b);
             t->frame = was;
         }
         if (!v.kind && !t->bad)
@@ -20679,6 +21070,7 @@ static uint32_t tmi_tri_add_file(tmi_tri *t, const char *name, uint32_t module, 
     f->name = name;
     f->module = module;
     f->is_ours = (uint8_t)is_ours;
+    tmi_vec_init(&f->star, sizeof(uint32_t), 0);
     t->job->src = src;
     t->job->src_len = len;
     t->job->src_name = name;
@@ -20688,16 +21080,27 @@ static uint32_t tmi_tri_add_file(tmi_tri *t, const char *name, uint32_t module, 
 }
 
 static void tmi_tri_put_global(tmi_tri *t, uint32_t file, uint32_t name, uint32_t node,
-                               uint32_t alias) {
+                               uint32_t alias, uint32_t cond) {
     tmi_tri_file   *f = tmi_triton_file_at(t, file);
-    uint32_t       *at = tmi_map_at(t->job, &f->global, name);
-    tmi_tri_global *g;
-    g = (tmi_tri_global *)tmi_vec_add(t->job, &t->global); /* a later one hides an earlier one */
+    uint32_t       *at = tmi_map_at(t->job, &f->global, name), hides = *at;
+    tmi_tri_global *g = (tmi_tri_global *)tmi_vec_add(t->job, &t->global);
     *at = t->global.n;
     g->file = file;
     g->name = name;
     g->node = node;
     g->alias = alias;
+    g->hides = hides;
+    g->cond = cond;
+}
+
+static uint32_t tmi_tri_put_cond(tmi_tri *t, uint32_t file, uint32_t test, int wants, uint32_t up) {
+    tmi_tri_cond *c = (tmi_tri_cond *)tmi_vec_add(t->job, &t->cond);
+    c->file = file;
+    c->test = test;
+    c->wants = (int8_t)wants;
+    c->holds = 2;
+    c->up = up;
+    return t->cond.n;
 }
 
 static int tmi_tri_is_jit(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
@@ -20715,45 +21118,68 @@ static int tmi_tri_is_jit(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
     return 0;
 }
 
+static void tmi_tri_imports_of(tmi_tri *t, uint32_t file, uint32_t id, uint32_t cond) {
+    const tmi_py      *py = &tmi_triton_file_at(t, file)->py;
+    const tmi_py_node *s = TMI_PY(py, id);
+    uint32_t           k;
+    for (k = 0; k < s->n; k++) {
+        const tmi_py_node *a = TMI_PY(py, TMI_PY_ID(py, s->list + k));
+        const char        *name = tmi_tri_string(t, a->text), *dot = strchr(name, '.');
+        uint32_t           as = (uint32_t)a->v.i;
+        if (strcmp(name, "*") == 0) {
+            *(uint32_t *)tmi_vec_add(t->job, &tmi_triton_file_at(t, file)->star) = id;
+            continue;
+        }
+        if (!as) as = dot ? tmi_intern(t->job, t->strings, name, (size_t)(dot - name)) : a->text;
+        tmi_tri_put_global(t, file, as, id, TMI_PY_ID(py, s->list + k), cond);
+    }
+}
+
 /* The names that a list of statements of a module gives. */
-static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_t n) {
+static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_t n,
+                               uint32_t cond) {
     const tmi_py *py = &tmi_triton_file_at(t, file)->py;
-    uint32_t      i, k;
+    uint32_t      i, k, j, way;
     for (i = 0; i < n; i++) {
         uint32_t           id = TMI_PY_ID(py, list + i);
         const tmi_py_node *s = TMI_PY(py, id), *a;
         switch (s->kind) {
-        case TMI_PY_FUNCTION: tmi_tri_put_global(t, file, s->text, id, 0); break;
+        case TMI_PY_FUNCTION: tmi_tri_put_global(t, file, s->text, id, 0, cond); break;
         case TMI_PY_IMPORT:
-        case TMI_PY_FROM:
-            for (k = 0; k < s->n; k++) {
-                const char *dot;
-                a = TMI_PY(py, TMI_PY_ID(py, s->list + k));
-                dot = strchr(tmi_tri_string(t, a->text), '.');
-                tmi_tri_put_global(t, file,
-                                   a->v.i ? (uint32_t)a->v.i
-                                   : dot
-                                       ? tmi_intern(t->job, t->strings, tmi_tri_string(t, a->text),
-                                                    (size_t)(dot - tmi_tri_string(t, a->text)))
-                                       : a->text,
-                                   id, TMI_PY_ID(py, s->list + k));
-            }
-            break;
+        case TMI_PY_FROM: tmi_tri_imports_of(t, file, id, cond); break;
         case TMI_PY_ASSIGN:
             for (k = 0; k < s->n; k++) {
                 a = TMI_PY(py, TMI_PY_ID(py, s->list + k));
-                if (a->kind == TMI_PY_NAME) tmi_tri_put_global(t, file, a->text, id, 0);
+                if (a->kind == TMI_PY_NAME) tmi_tri_put_global(t, file, a->text, id, 0, cond);
+                for (j = 0; a->kind == TMI_PY_TUPLE && j < a->n; j++) {
+                    const tmi_py_node *one = TMI_PY(py, TMI_PY_ID(py, a->list + j));
+                    if (one->kind == TMI_PY_NAME)
+                        tmi_tri_put_global(t, file, one->text, id, j + 1, cond);
+                }
             }
             break;
         case TMI_PY_ANNASSIGN:
             if (TMI_PY(py, s->a)->kind == TMI_PY_NAME && s->c)
-                tmi_tri_put_global(t, file, TMI_PY(py, s->a)->text, id, 0);
+                tmi_tri_put_global(t, file, TMI_PY(py, s->a)->text, id, 0, cond);
             break;
         case TMI_PY_IF:
-        case TMI_PY_TRY: /* the first way, unless a name is not given there */
-            if (s->kind == TMI_PY_IF)
-                tmi_tri_globals_of(t, file, s->list2, s->n2); /* depth: parser */
-            tmi_tri_globals_of(t, file, s->list, s->n);
+            way = tmi_tri_put_cond(t, file, s->a, 1, cond);
+            tmi_tri_globals_of(t, file, s->list, s->n, way); /* depth: parser */
+            way = tmi_tri_put_cond(t, file, s->a, 0, cond);
+            tmi_tri_globals_of(t, file, s->list2, s->n2, way);
+            break;
+        case TMI_PY_TRY: /* what its body gives, else what a handler does */
+            way = tmi_tri_put_cond(t, file, 0, 0, cond);
+            tmi_tri_globals_of(t, file, s->list, s->n, way);
+            for (k = 0; k < s->n2; k++) {
+                a = TMI_PY(py, TMI_PY_ID(py, s->list2 + k));
+                tmi_tri_globals_of(t, file, a->list, a->n, way);
+            }
+            break;
+        case TMI_PY_FOR:
+        case TMI_PY_WITH:
+            if (s->kind == TMI_PY_WITH) tmi_tri_globals_of(t, file, s->list2, s->n2, cond);
+            else tmi_tri_globals_of(t, file, s->list, s->n, cond);
             break;
         default: break;
         }
@@ -20787,7 +21213,16 @@ static tmi_tri_value tmi_tri_call_builtin(tmi_tri *t, uint32_t row, uint32_t bas
 
 static tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v, uint32_t name) {
     tmi_tri_value r;
-    if (v.kind == TMI_V_MODULE) return tmi_tri_member(t, v.id, name);
+    if (v.kind == TMI_V_MODULE) {
+        r = tmi_tri_member(t, v.id, name);
+        r.is_bare |= r.is_plain;
+        r.is_plain = 0;
+        return r;
+    }
+    if (tmi_tri_is_const(&v) && !v.is_bare && strcmp(tmi_tri_string(t, name), "value") == 0) {
+        v.is_bare = 1;
+        return v;
+    }
     r = tmi_tl_attribute(t, v, name);
     if (r.kind || t->bad) return r;
     return tmi_tri_fail(t, TMETAL_E_PY_NAME,
@@ -20983,7 +21418,7 @@ static int tmi_tri_set_global(tmi_tri *t, uint32_t home, uint32_t name, const ch
          f = tmi_triton_file_at(t, f)->around - 1)
         if (!tmi_triton_file_at(t, f)->around) return 0;
     v = tmi_tri_value_of(t, home, s, n);
-    tmi_tri_put_global(t, f, name, 0, 0);
+    tmi_tri_put_global(t, f, name, 0, 0, 0);
     g = tmi_triton_global_at(t, t->global.n - 1);
     g->state = 2;
     g->v = v;
@@ -21069,9 +21504,9 @@ static uint32_t tmi_tri_inside(tmi_tri *t, const tmi_tri_around *a) {
     up = t->file.n - 1;
     for (i = 0; i < f->n; i++) {
         uint32_t id = TMI_PY_ID(py, f->list + i);
-        tmi_tri_put_global(t, up, TMI_PY(py, id)->text, id, 0);
+        tmi_tri_put_global(t, up, TMI_PY(py, id)->text, id, 0, 0);
     }
-    tmi_tri_globals_of(t, up, f->list2, f->n2);
+    tmi_tri_globals_of(t, up, f->list2, f->n2, 0);
     return up;
 }
 
@@ -21157,7 +21592,7 @@ static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
             break;
         }
         t->frame = &frame;
-        p[i].v = tmi_tri_expr(t, a->b);
+        p[i].v = tmi_tri_constant(t, a->b);
         p[i].is_const = 1;
         t->frame = NULL;
     }
@@ -21173,6 +21608,7 @@ static void tmi_tri_begin(tmi_tri *t) {
     tmi_vec_init(&t->name, sizeof(tmi_tri_name), 0);
     tmi_vec_init(&t->file, sizeof(tmi_tri_file), 0);
     tmi_vec_init(&t->global, sizeof(tmi_tri_global), 0);
+    tmi_vec_init(&t->cond, sizeof(tmi_tri_cond), 0);
     tmi_vec_init(&t->func, sizeof(tmi_tri_func), 0);
     tmi_vec_init(&t->arg, sizeof(tmi_tri_arg), 0);
     tmi_vec_init(&t->leaf, sizeof(tmi_tri_leaf), 0);
@@ -21266,12 +21702,12 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     t->walk = tmi_tri_call_value;
     (void)tmi_tri_add_file(t, tmi_job_file(job), tmi_tri_word(t, "__main__"), src, len, 0);
     tmi_tri_globals_of(t, 0, tmi_triton_file_at(t, 0)->py.body,
-                       tmi_triton_file_at(t, 0)->py.n_body);
+                       tmi_triton_file_at(t, 0)->py.n_body, 0);
     for (i = 0; i < call->n_files && !job->n_errors; i++) {
         uint32_t f = tmi_tri_add_file(t, call->files[i].name, tmi_tri_word(t, call->files[i].name),
                                       call->files[i].text, (uint32_t)call->files[i].len, 0);
         tmi_tri_globals_of(t, f, tmi_triton_file_at(t, f)->py.body,
-                           tmi_triton_file_at(t, f)->py.n_body);
+                           tmi_triton_file_at(t, f)->py.n_body, 0);
     }
     if (job->n_errors || (func = tmi_tri_find_kernel(t)) == 0) return NULL;
     tmi_tri_kernel(t, func - 1);
@@ -21282,7 +21718,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2674989744u
+#define TMI_STAMP_TRITON 3116703524u
 
 
 /*==============================================================================
