@@ -420,6 +420,7 @@ typedef struct tmetal_diag {
     tmetal_place python;  /* in the user's source, where the op carries it */
     tmetal_place ir;      /* in the text given; line 0 for IR built in memory */
     const char  *excerpt; /* the line of IR that `ir` points at; "" if none */
+    uint32_t     cols;    /* so many of it are meant, from ir.col on; 1: what begins there */
 } tmetal_diag;
 
 typedef enum tmetal_remark_kind {
@@ -2844,7 +2845,8 @@ static void tmi_put_float(tmi_text *t, const tmi_float_format *f, uint64_t bits)
 
 /* Where something stands: in the IR text and, resolved, in the user's Python. */
 typedef struct tmi_at {
-    uint32_t     src; /* byte offset + 1 in the text; 0: built in memory */
+    uint32_t     src;  /* byte offset + 1 in the text; 0: built in memory */
+    uint32_t     cols; /* so many bytes are meant; 0: what begins there */
     tmetal_place python;
 } tmi_at;
 
@@ -2982,6 +2984,9 @@ static TMI_COLD void tmi_error(tmi_job *job, tmi_at at, int code, ...) {
     n->diag.help = tmi_code_help(code);
     n->diag.python = at.python;
     n->diag.ir = tmi_place_of(job, at.src, &n->diag.excerpt);
+    n->diag.cols = (uint32_t)strlen(n->diag.excerpt); /* no more than are shown */
+    n->diag.cols -= tmi_min32(n->diag.cols, n->diag.ir.col ? n->diag.ir.col - 1 : 0);
+    n->diag.cols = tmi_max32(1, tmi_min32(n->diag.cols, at.cols));
     tmi_mark_drop(job, m);
 }
 
@@ -3059,7 +3064,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 3138403074u
+#define TMI_STAMP_DIAG 3241619423u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -7096,6 +7101,7 @@ static uint32_t tmi_loc_name(const tmi_module *m, uint32_t loc) {
 static tmi_at tmi_at_of(const tmi_module *m, const tmi_op *op) {
     tmi_at at;
     at.src = op->src;
+    at.cols = 0;
     at.python = tmi_loc_place(m, op->loc);
     return at;
 }
@@ -7335,7 +7341,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 220266020u
+#define TMI_STAMP_IR 3312658645u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -12553,7 +12559,7 @@ typedef uint32_t (*tmi_make_fn)(tmetal_builder *, const tmi_make *);
 
 static tmi_at tmi_make_at(const tmetal_builder *b) {
     tmi_at at;
-    at.src = 0;
+    at.src = at.cols = 0;
     at.python = b->place;
     return at;
 }
@@ -13378,7 +13384,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 3446149733u
+#define TMI_STAMP_BUILDER 3172920054u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -13566,6 +13572,7 @@ typedef struct tmi_py_reader {
     uint32_t    at, to;        /* the token: bytes [at, to) */
     uint8_t     tok;           /* tmi_py_tok */
     uint8_t     bad;           /* a mistake was found, nothing more is read */
+    uint8_t     said;          /* it was reported */
     uint8_t     trial;         /* something else is tried if this does not fit: nothing is said */
     uint32_t    before;        /* where the token before it ended */
     uint32_t    indent, narrow; /* of the line: columns with tabs to 8 and with tabs of 1 */
@@ -13586,7 +13593,7 @@ static char tmi_py_char(const tmi_py_reader *r, uint32_t at) {
 
 static tmi_at tmi_py_place(uint32_t at, uint32_t to) {
     tmi_at place = tmi_at_src(at);
-    (void)to;
+    place.cols = to > at ? to - at : 0;
     return place;
 }
 
@@ -13597,11 +13604,12 @@ static int tmi_py_is_quiet(const tmi_py_reader *r) {
 /* Nothing more is read of this statement. 1: it was reported, and help may be given. */
 static TMI_COLD int tmi_py_wrong(tmi_py_reader *r, uint32_t at, uint32_t to, int code,
                                  const char *a, const char *b) {
-    int first = !r->bad;
+    int says = !r->bad && !tmi_py_is_quiet(r);
     r->bad = 1;
     r->tok = TMI_PY_T_BAD;
-    if (first && !tmi_py_is_quiet(r)) tmi_error(r->job, tmi_py_place(at, to), code, a, b);
-    return first && !tmi_py_is_quiet(r);
+    if (says) tmi_error(r->job, tmi_py_place(at, to), code, a, b);
+    r->said |= (uint8_t)says;
+    return says;
 }
 
 static TMI_COLD void tmi_py_text_wrong(tmi_py_reader *r, uint32_t at, uint32_t to, const char *what,
@@ -13789,6 +13797,9 @@ static uint32_t tmi_py_quotes(const tmi_py_reader *r, uint32_t at) {
 }
 
 static void tmi_py_unclosed(tmi_py_reader *r, uint32_t at, uint32_t n) {
+    if (r->field && n == 1)
+        tmi_py_text_wrong(r, at, at + n, "an f-string ends within a field",
+                          "close the field with '}', or write '{{' for the character");
     tmi_py_text_wrong(r, at, at + n,
                       n == 3 ? "a string of three quotes begins here and is never closed"
                              : "a string is not closed on its line",
@@ -13973,6 +13984,8 @@ static TMI_COLD void tmi_py_expected(tmi_py_reader *r, const char *what, const c
     if (tok == TMI_PY_T_NEWLINE && r->before > 1 && (last == '+' || last == '-') &&
         r->src[r->before - 2] == last)
         help = last == '+' ? "write x += 1: there is no x++" : "write x -= 1: there is no x--";
+    if ((tok == TMI_PY_T_CLOSE || tok == TMI_PY_T_SQUARE_END || tok == TMI_PY_T_BRACE_END) && !help)
+        help = "no such bracket is open here";
     tmi_help(r->job, NULL, help);
 }
 
@@ -13989,21 +14002,31 @@ static void tmi_py_want(tmi_py_reader *r, tmi_py_tok tok) {
     memcpy(what + 1, w, strlen(w));
     what[0] = what[strlen(w) + 1] = '\'';
     what[strlen(w) + 2] = '\0';
-    tmi_py_expected(r, what, NULL);
+    tmi_py_expected(r, what,
+                    tok == TMI_PY_T_COLON && r->tok == TMI_PY_T_NEWLINE
+                        ? "a line that opens a block ends in ':'"
+                        : NULL);
 }
 
-/* The end of a bracket that was opened at `open`. */
+/* The end of a bracket that was opened at `open`. What is wrong in it may be that it is open. */
 static void tmi_py_close(tmi_py_reader *r, tmi_py_tok tok, uint32_t open) {
+    int          fresh = !r->bad;
     tmetal_place place;
     char         c = tmi_py_char(r, open);
     const char  *what = c == '(' ? "',' or ')'" : c == '[' ? "',' or ']'" : "',' or '}'";
-    if (r->bad || tmi_py_take(r, tok)) return;
-    tmi_py_expected(r, what, "close the bracket, or put a comma or an operator before this");
-    if (tmi_py_is_quiet(r)) return;
+    const tmetal_diag *said;
+    if (tmi_py_take(r, tok)) return;
+    if (fresh)
+        tmi_py_expected(r, what, "close the bracket, or put a comma or an operator before this");
+    if (!r->said || r->job->last_note->is_remark) return;
+    said = &r->job->last_note->diag;
     place = tmi_place_of(r->job, open + 1, NULL);
-    tmi_help(r->job,
-             tmi_format(r->job, 0, "'%c' of line %u, column %u is open", c, place.line, place.col),
-             NULL);
+    if (!*said->note && (fresh || place.line < said->ir.line))
+        tmi_help(r->job,
+                 tmi_format(r->job, 0, "'%c' of line %u, column %u is open", c, place.line,
+                            place.col),
+                 NULL);
+    r->said = 0; /* the innermost is enough */
 }
 
 /* Deeper by one; each of these is a few functions. */
@@ -14856,7 +14879,11 @@ static void tmi_py_simple(tmi_py_reader *r) {
         else tmi_py_expr_statement(r);
     } while (tmi_py_take(r, TMI_PY_T_SEMICOLON) && r->tok != TMI_PY_T_NEWLINE);
     if (r->tok == TMI_PY_T_NEWLINE) tmi_py_line(r);
-    else if (!r->bad) tmi_py_expected(r, "an operator or the end of the line", NULL);
+    else if (!r->bad)
+        tmi_py_expected(r, "an operator or the end of the line",
+                        r->tok == TMI_PY_T_NAME || r->tok == TMI_PY_T_NUMBER
+                            ? "two values stand side by side: put an operator or a comma between"
+                            : NULL);
 }
 
 /* Goes on behind a mistake: at the next line, or at the next that is not indented deeper than the
@@ -14867,7 +14894,7 @@ static TMI_COLD void tmi_py_recover(tmi_py_reader *r) {
     for (;;) {
         at = tmi_py_eol(r, tmi_py_to_eol(r, at));
         r->pos = at;
-        r->bad = r->tok = 0;
+        r->bad = r->said = r->tok = 0;
         r->brackets = r->field = r->n_text = 0;
         if (at >= r->len || r->wide == TMI_NONE) break;
         for (r->indent = 0; at < r->len && (r->src[at] == ' ' || r->src[at] == '\t'); at++)
@@ -15252,7 +15279,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 1995665440u
+#define TMI_STAMP_PYTHON 547494937u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -15493,11 +15520,11 @@ static TMI_COLD tmi_tri_value tmi_tri_fail(tmi_tri *t, int code, const char *wha
     if (t->frame) {
         /* a fault in how a function of ours is used is shown where the user calls it */
         tmi_tri_frame *f = t->frame, *was = t->frame;
-        uint32_t       where = t->at;
-        for (; f->up && tmi_triton_file_at(t, f->file)->is_ours; f = f->up) where = f->call;
+        uint32_t       where = t->at, to = t->to;
+        for (; f->up && tmi_triton_file_at(t, f->file)->is_ours; f = f->up) where = to = f->call;
         t->frame = f;
         tmi_tri_show(t, f);
-        at.src = where + 1;
+        at = tmi_py_place(where, to);
         tmi_error(t->job, at, code, what);
         tmi_help(t->job, tmi_tri_trail(t), help);
         t->frame = was;
@@ -16723,7 +16750,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 4246684599u
+#define TMI_STAMP_TRI 214556701u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -58306,7 +58333,7 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 /* -- The key ---------------------------------------------------------------- */
 
 #define TMI_STAMP_KEY 934279328u
-#define TMI_STAMP_API 2138932282u
+#define TMI_STAMP_API 613170960u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -58569,7 +58596,7 @@ static int tmi_entry_has_module(tmi_job *job, const tmi_call *c) {
 
 static void tmi_entry_put_diag(tmi_text *t, const tmetal_diag *d) {
     const tmetal_place *first = d->python.file ? &d->python : &d->ir;
-    uint32_t i;
+    uint32_t i, shown = (uint32_t)strlen(d->excerpt);
     if (first->file) tmi_put_str(t, first->file);
     if (first->line) tmi_put(t, ":%u:%u", first->line, first->col);
     tmi_put(t, "%serror[TM%u]: %s\n", first->file ? ": " : "", (unsigned)d->code, d->message);
@@ -58579,8 +58606,12 @@ static void tmi_entry_put_diag(tmi_text *t, const tmetal_diag *d) {
         tmi_put(t, " %u | %s\n  ", d->ir.line, d->excerpt);
         for (i = d->ir.line; i >= 10; i /= 10) tmi_put_char(t, ' ');
         tmi_put_str(t, " | ");
-        for (i = 1; i < d->ir.col && i <= 160; i++) tmi_put_char(t, ' ');
-        tmi_put_str(t, "^\n");
+        for (i = 0; i + 1 < d->ir.col && i < 160; i++) /* of a character its first byte */
+            if (i >= shown || ((unsigned char)d->excerpt[i] & 0xc0) != 0x80) tmi_put_char(t, ' ');
+        tmi_put_char(t, '^');
+        for (i++; i < d->ir.col - 1 + d->cols && i < shown; i++)
+            if (((unsigned char)d->excerpt[i] & 0xc0) != 0x80) tmi_put_char(t, '~');
+        tmi_put_char(t, '\n');
     }
     if (*d->note) tmi_put(t, "note: %s\n", d->note);
     if (*d->help) tmi_put(t, "help: %s\n", d->help);

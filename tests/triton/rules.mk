@@ -6,6 +6,7 @@ TRITON_PY = $(shell python3 -c 'import sysconfig; print(sysconfig.get_path("stdl
 .PHONY: test-triton check-triton
 test-triton: $(BUILD)/syntax $(BUILD)/syntax-san ## Python: trees as Python's own parser makes them, mistakes, texts changed at random
 	python3 tests/triton/syntax.py $(BUILD)/syntax tests docs examples $(TRITON_PY)/*.py
+	echo tests/triton/syntax/wrong.py | $(BUILD)/syntax-san --errors | diff tests/triton/syntax/wrong.txt -
 	$(BUILD)/syntax-san --fuzz 5000 1 tests/kernels/*.py tests/triton/*.py
 	$(BUILD)/syntax --scale
 check-triton: $(BUILD)/syntax $(BUILD)/syntax-san ## the same over all of Python's library, and far more changed texts

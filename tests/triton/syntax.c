@@ -3,6 +3,7 @@
  *
  *   syntax < NAMES          every mistake is told, as in a decorated function
  *   syntax --quiet < NAMES  as kernels are read: what does not parse outside decorated functions is passed over
+ *   syntax --errors < NAMES the same, and only what is said of them
  *   syntax --fuzz TIMES SEED FILE...   changed at random
  *   syntax --scale          a megabyte each of what is nested, long or never closed
  *
@@ -114,21 +115,25 @@ static int read_text(reading *r, const char *path, const char *text, size_t len,
     return tmi_py_read_as(&r->job, &r->py, &r->strings, text, (uint32_t)len, !quiet);
 }
 
-static void print_tree(reading *r, const char *path, size_t len) {
+static void print_errors(reading *r) {
     tmi_note *note;
-    uint32_t  i;
-    size_t    peak = r->arena.peak > r->arena.used ? r->arena.peak : r->arena.used;
+    for (note = r->job.first_note; note; note = note->next) {
+        tmi_text text;
+        tmi_text_init(&r->job, &text);
+        tmi_entry_put_diag(&text, &note->diag);
+        printf("%s\n", tmi_text_join(&text, 1));
+    }
+}
+
+static void print_tree(reading *r, const char *path, size_t len) {
+    uint32_t i;
+    size_t   peak = r->arena.peak > r->arena.used ? r->arena.peak : r->arena.used;
     printf("== %s %u %u\n", path, r->py.n_body, (unsigned)(peak / (len + 1)));
     for (i = 0; i < r->py.n_body; i++) {
         put_node(&r->py, TMI_PY_ID(&r->py, r->py.body + i));
         printf("\n");
     }
-    for (note = r->job.first_note; note; note = note->next) {
-        const tmetal_diag *d = &note->diag;
-        printf("error %u:%u TM%d %s", d->ir.line, d->ir.col, (int)d->code, d->message);
-        printf(*d->note ? " | %s" : "", d->note);
-        printf(*d->help ? " | %s\n" : "\n", d->help);
-    }
+    print_errors(r);
 }
 
 static char *load(const char *path, size_t *len) {
@@ -276,7 +281,7 @@ static int scale(void) {
 int main(int argc, char **argv) {
     static char    path[4096];
     static reading r;
-    int            quiet = argc > 1 && strcmp(argv[1], "--quiet") == 0;
+    int            errors = argc > 1 && strcmp(argv[1], "--errors") == 0, quiet = errors || (argc > 1 && strcmp(argv[1], "--quiet") == 0);
     arena_memory = malloc(room);
     if (!arena_memory) return 2;
     if (argc > 1 && strcmp(argv[1], "--scale") == 0) return scale() != 0;
@@ -291,7 +296,8 @@ int main(int argc, char **argv) {
         path[strcspn(path, "\n")] = '\0';
         text = load(path, &len);
         (void)read_text(&r, path, text, len, quiet);
-        print_tree(&r, path, len);
+        if (errors) print_errors(&r);
+        else print_tree(&r, path, len);
         free(text);
     }
     return 0;
