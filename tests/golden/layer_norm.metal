@@ -36,8 +36,9 @@ kernel void layer_norm(
         for (uint i = 0; i < 4; i++) {
             // line 16: cols
             const int cols = int(start + lane + i * 32);
-            // line 17: total
-            if (cols < n_cols && in_grid) total[i] += x_start[cols];
+            // line 17: total = tl.load
+            const float total_loaded = cols < n_cols && in_grid ? x_start[cols] : 0.0f;
+            total[i] += total_loaded;
         }
     }
     float mean_part = total[0] + total[1] + total[2] + total[3];
