@@ -15496,14 +15496,16 @@ static void tmi_tri_show(tmi_tri *t, const tmi_tri_frame *f) {
 /* The calls that led to what is wrong, when it does not stand in the kernel itself. */
 static TMI_COLD const char *tmi_tri_trail(tmi_tri *t) {
     tmi_text       text;
-    tmi_tri_frame *f;
+    tmi_tri_frame *f, *last = NULL;
     uint32_t       n = 0;
     tmi_text_init(t->job, &text);
-    for (f = t->frame; f && f->up && n < 8; f = f->up, n++) {
+    for (f = t->frame; f && f->up && n < 8; f = f->up) {
         tmetal_place p;
+        if (last && last->call == f->call && last->up->file == f->up->file) continue; /* itself */
+        last = f;
         tmi_tri_show(t, f->up);
         p = tmi_place_of(t->job, f->call + 1, NULL);
-        tmi_put(&text, "%scalled from %s:%u:%u", n ? ", " : "", p.file, p.line, p.col);
+        tmi_put(&text, "%scalled from %s:%u:%u", n++ ? ", " : "", p.file, p.line, p.col);
     }
     tmi_tri_show(t, t->frame);
     return text.len ? tmi_text_join(&text, 0) : NULL;
@@ -16175,7 +16177,9 @@ static int64_t tmi_tri_small(tmi_tri *t, const tmi_tri_value *v, const char *wha
                        tmi_format(t->job, 1,
                                   "%s must be a whole number known while compiling, not %s", what,
                                   tmi_tri_type_text(t, v)),
-                       v->kind == TMI_V_TENSOR ? "annotate the parameter with tl.constexpr" : NULL);
+                       v->kind == TMI_V_TENSOR
+                           ? "annotate the parameter, or the local that it comes from, with tl.constexpr"
+                           : NULL);
     return 0;
 }
 
@@ -16750,7 +16754,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 214556701u
+#define TMI_STAMP_TRI 1757358065u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -16849,8 +16853,10 @@ static uint32_t tmi_tl_dtype(tmi_tri *t, const tmi_tri_value *v) {
         return TMI_DTYPE(t, v->dt)->kind == TMI_DT_BLOCK ? TMI_DTYPE(t, v->dt)->elem : v->dt;
     (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
                        tmi_format(t->job, 1, "a dtype is wanted, such as tl.float32, not %s",
-                                  tmi_tri_type_text(t, v)),
-                       NULL);
+                                  v->kind == TMI_V_MODULE ? tmi_string_at(t->strings, v->id)
+                                                          : tmi_tri_type_text(t, v)),
+                       v->kind == TMI_V_STR ? "write it without quotes: tl.float16"
+                                            : "tl.float16, tl.bfloat16, tl.float32, tl.int32, tl.int1 ...");
     return 0;
 }
 
@@ -16873,7 +16879,7 @@ static tmi_tri_value tmi_tl_arange(tmi_tri *t, const tmi_tl_row *row, const tmi_
     uint32_t n, v;
     if (!tmi_tri_is_const(&in[0]) || !tmi_tri_is_const(&in[1]))
         return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "both ends must be known while compiling",
-                            "annotate the parameter with tl.constexpr: BLOCK: tl.constexpr");
+                            "annotate the parameter, or the local that it comes from: BLOCK: tl.constexpr");
     a = tmi_tl_int(t, &in[0], "the begin of tl.arange");
     b = tmi_tl_int(t, &in[1], "the end of tl.arange");
     if (t->bad) return in[0];
@@ -18983,7 +18989,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 2976208659u
+#define TMI_STAMP_TL 518358391u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -19496,11 +19502,73 @@ static tmi_tri_value tmi_tri_member(tmi_tri *t, uint32_t module, uint32_t name) 
     return tmi_tri_module_value(t, *m ? tmi_format(t->job, 0, "%s.%s", m, n) : n);
 }
 
+/* "did you mean tl.maximum?": the row of a name that is close; NULL: none. */
+static TMI_COLD const char *tmi_tri_nearest(tmi_tri *t, uint32_t name, const char *space,
+                                            int method) {
+    const char *s = tmi_tri_string(t, name), *found = NULL;
+    uint32_t    i, best = 3, d;
+    for (i = 0; i < TMI_TL_ROWS; i++) {
+        const tmi_tl_row *r = &tmi_tl_rows[i];
+        if (strcmp(r->space, space) != 0 || (method && !r->is_method) || *r->name == '_') continue;
+        if ((d = tmi_distance(s, r->name)) < best && d < strlen(s)) {
+            best = d;
+            found = r->name;
+        }
+    }
+    if (!found) return NULL;
+    return tmi_format(t->job, 0, "did you mean %s%s?", method ? "." : strcmp(space, "tl") ? "" : "tl.",
+                      found);
+}
+
+static int tmi_tri_is_undecorated(tmi_tri *t, uint32_t func) {
+    const tmi_tri_func *f = tmi_triton_func_at(t, func);
+    const tmi_tri_file *file = tmi_triton_file_at(t, f->file);
+    return !file->is_ours && !TMI_PY(&file->py, f->node)->b;
+}
+
+/* Does a statement below give the name? Depth: the parser's. */
+static int tmi_tri_gives(tmi_tri *t, uint32_t list, uint32_t n, uint32_t name) {
+    const tmi_py *py = tmi_tri_py(t);
+    uint32_t      i, k;
+    for (i = 0; i < n; i++) {
+        const tmi_py_node *s = TMI_PY(py, TMI_PY_ID(py, list + i));
+        for (k = 0; s->kind == TMI_PY_ASSIGN && k < s->n; k++)
+            if (TMI_PY(py, TMI_PY_ID(py, s->list + k))->text == name) return 1;
+        if ((s->kind == TMI_PY_FOR || s->kind == TMI_PY_AUGASSIGN) &&
+            TMI_PY(py, s->a)->text == name)
+            return 1;
+        if ((s->kind == TMI_PY_IF || s->kind == TMI_PY_FOR || s->kind == TMI_PY_WHILE) &&
+            (tmi_tri_gives(t, s->list, s->n, name) || tmi_tri_gives(t, s->list2, s->n2, name)))
+            return 1;
+    }
+    return 0;
+}
+
+static TMI_COLD tmi_tri_value tmi_tri_undefined(tmi_tri *t, uint32_t name) {
+    const char        *s = tmi_tri_string(t, name), *help = NULL;
+    const tmi_py_node *f = tmi_tri_node(t, t->frame->func);
+    uint32_t           i, best = 3, d;
+    for (i = t->frame->first; i < t->name.n; i++) {
+        const char *other = tmi_tri_string(t, tmi_triton_name_at(t, i)->name);
+        if ((d = tmi_distance(s, other)) < best && d < strlen(s)) {
+            best = d;
+            help = tmi_format(t->job, 0, "did you mean %s?", other);
+        }
+    }
+    if (t->frame->func && tmi_tri_gives(t, f->list2, f->n2, name))
+        help = "a name that is first given inside a loop, or in one branch of an if, does not exist "
+               "behind it: give it a value before";
+    else if (tmi_tl_row_of("tl", s, 0)) help = tmi_format(t->job, 0, "write tl.%s", s);
+    return tmi_tri_fail(t, TMETAL_E_PY_NAME, s, help);
+}
+
 static tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_name *local = tmi_tri_local(t, n->text);
     tmi_tri_value v;
     if (local && local->v.kind) return local->v;
     v = tmi_tri_global_value(t, t->frame->file, n->text);
+    t->at = n->at;
+    t->to = n->to;
     if (v.is_plain && !t->is_const)
         return tmi_tri_fail(
             t, TMETAL_E_PY_NAME,
@@ -19511,6 +19579,12 @@ static tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node *n) {
                        "--global %s=VALUE",
                        tmi_tri_string(t, n->text), tmi_tri_string(t, n->text)));
     v.is_plain = 0;
+    if (v.kind == TMI_V_FUNC && !t->bad && !t->is_const && tmi_tri_is_undecorated(t, v.id))
+        return tmi_tri_fail(
+            t, TMETAL_E_PY_REFUSED,
+            tmi_format(t->job, 1, "a kernel cannot call %s, a plain function of Python",
+                       tmi_tri_string(t, n->text)),
+            "put @triton.jit above it");
     if (!v.kind && !t->bad && tmi_triton_file_at(t, t->frame->file)->is_ours) {
         v = tmi_tri_member(t, tmi_tri_word(t, "triton.language"), n->text);
         if (v.kind == TMI_V_MODULE) v.kind = TMI_V_UNSET;
@@ -19519,10 +19593,7 @@ static tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node *n) {
     }
     if (!v.kind && !t->bad) v = tmi_tl_named(t, "", n->text);
     if (v.kind || t->bad) return v;
-    return tmi_tri_fail(
-        t, TMETAL_E_PY_NAME, tmi_tri_string(t, n->text),
-        "a name that is first given inside a loop, or in one branch of an if, does not "
-        "exist behind it");
+    return tmi_tri_undefined(t, n->text);
 }
 
 /* -- Operators ------------------------------------------------------------------------------- */
@@ -19585,7 +19656,7 @@ static tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node *n) {
     const tmi_py_node *c;
     tmi_tri_value      a, b;
     if (n->n != 1)
-        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "a chained comparison (a < b < c)",
+        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "Triton does not take a chained comparison (a < b < c)",
                             "write (a < b) & (b < c)");
     c = tmi_tri_node(t, TMI_PY_ID(tmi_tri_py(t), n->list));
     a = tmi_tri_expr(t, n->a);
@@ -19596,7 +19667,7 @@ static tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node *n) {
     if (c->op == TMI_PY_IS || c->op == TMI_PY_ISNOT)
         return tmi_tri_bool(tmi_tri_is_object(t, &a, &b) == (c->op == TMI_PY_IS));
     if (c->op == TMI_PY_IN || c->op == TMI_PY_NOTIN)
-        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "`in` and `not in`",
+        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "Triton does not take `in` and `not in`",
                             "compare with == and combine with |");
     if (tmi_tri_is_const(&a) && tmi_tri_is_const(&b)) return tmi_tri_fold_compare(t, c->op, a, b);
     if ((c->op == TMI_PY_EQ || c->op == TMI_PY_NE) &&
@@ -19649,8 +19720,16 @@ static tmi_tri_value tmi_tri_boolop(tmi_tri *t, const tmi_py_node *n) {
 
 /* x[:, None] and the like. */
 static tmi_tri_value tmi_tri_index_tensor(tmi_tri *t, tmi_tri_value v, tmi_tri_value index) {
-    uint32_t      i, n = index.kind == TMI_V_TUPLE ? index.n : 1, axis = 0;
+    uint32_t      i, n = index.kind == TMI_V_TUPLE ? index.n : 1, axis = 0, kept = 0;
     tmi_tri_value one;
+    for (i = 0; i < n && index.kind == TMI_V_TUPLE; i++)
+        kept += tmi_tri_field(t, &index, i).kind != TMI_V_NONE;
+    if (kept > tmi_tri_rank(t, &v))
+        return tmi_tri_fail(
+            t, TMETAL_E_PY_SHAPE,
+            tmi_format(t->job, 1, "%u axes are named, but %s has %u", kept, tmi_tri_type_text(t, &v),
+                       tmi_tri_rank(t, &v)),
+            NULL);
     for (i = 0; i < n && !t->bad; i++) {
         one = index.kind == TMI_V_TUPLE ? tmi_tri_field(t, &index, i) : index;
         if (one.kind == TMI_V_NONE) v = tmi_tri_expand(t, v, axis++);
@@ -19665,10 +19744,6 @@ static tmi_tri_value tmi_tri_index_tensor(tmi_tri *t, tmi_tri_value v, tmi_tri_v
                 "tensors have no elements to pick: only ':' and None; use tl.gather, or "
                 "load what is needed");
     }
-    if (v.kind == TMI_V_TENSOR && axis > tmi_tri_rank(t, &v))
-        return tmi_tri_fail(
-            t, TMETAL_E_PY_SHAPE,
-            tmi_format(t->job, 1, "%u indices for %s", axis, tmi_tri_type_text(t, &v)), NULL);
     return v;
 }
 
@@ -20175,7 +20250,7 @@ static int tmi_tri_need_region(tmi_tri *t) {
     uint32_t       op;
     if (f->inside) {
         (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
-                           "return inside a for or while loop, or inside an if within one",
+                           "Triton does not take a return inside a loop, or an if within one",
                            "set a flag or a value and return behind the loop");
         return 0;
     }
@@ -20533,7 +20608,7 @@ static int tmi_tri_range_of(tmi_tri *t, const tmi_py_node *loop, tmi_tri_range *
     if (!r->is_static && strcmp(which, "range") != 0) {
         t->at = call->at;
         t->to = call->to;
-        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "a for loop that does not go over a range",
+        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "Triton's loops go over a range",
                            "write for i in range(...), tl.range(...) or tl.static_range(...)");
         return 0;
     }
@@ -20757,7 +20832,7 @@ static int tmi_tri_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base
     const tmi_py      *py = &tmi_triton_file_at(t, fn->file)->py;
     const tmi_py_node *f = TMI_PY(py, fn->node), *p;
     const char        *name = tmi_tri_string(t, f->text);
-    uint32_t           i, k, n_named = 0;
+    uint32_t           i, k, n_named = 0, at = t->at;
     for (i = 0; i < n_args; i++) n_named += tmi_triton_arg_at(t, base + i)->name != 0;
     if (n_args - n_named > f->n)
         return (void)tmi_tri_fail(t, TMETAL_E_PY_CALL,
@@ -20794,10 +20869,11 @@ static int tmi_tri_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base
             frame.up = was;
             frame.file = fn->file;
             frame.first = t->name.n;
-            frame.call = t->at;
+            frame.call = at;
             t->frame = &frame;
             v = tmi_tri_constant(t, p->b);
             t->frame = was;
+            t->at = at;
         }
         if (!v.kind && !t->bad)
             return (void)tmi_tri_fail(t, TMETAL_E_PY_CALL,
@@ -20853,16 +20929,28 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base) {
 static tmi_tri_value tmi_tri_call_builtin(tmi_tri *t, uint32_t row, uint32_t base);
 
 /* Call a value with the arguments t->arg[base ..). */
+/* A name of a module that neither a file nor the table has. */
+static TMI_COLD tmi_tri_value tmi_tri_unknown(tmi_tri *t, uint32_t dotted) {
+    const char *s = tmi_tri_string(t, dotted), *last = strrchr(s, '.'), *help = NULL, *space;
+    uint32_t    module = tmi_intern(t->job, t->strings, s, last ? (size_t)(last - s) : 0);
+    space = last ? tmi_tl_space(tmi_tri_string(t, module)) : NULL;
+    if (space) help = tmi_tri_nearest(t, tmi_tri_word(t, last + 1), space, 0);
+    else if (last && tmi_tl_row_of("tl", last + 1, 0))
+        help = tmi_format(t->job, 0, "a kernel computes with triton.language: tl.%s", last + 1);
+    else if (strncmp(s, "torch", 5) == 0 || strncmp(s, "numpy", 5) == 0)
+        help = "a kernel computes with triton.language alone";
+    else help = "give the text of the module with --module";
+    if (strncmp(s, "triton.language.", 16) == 0) s = tmi_format(t->job, 1, "tl.%s", s + 16);
+    return tmi_tri_fail(t, TMETAL_E_PY_NAME, s, help);
+}
+
 static tmi_tri_value tmi_tri_call_value(tmi_tri *t, tmi_tri_value callee, uint32_t base) {
     if (t->bad) return tmi_tri_of(TMI_V_UNSET);
     switch (callee.kind) {
     case TMI_V_FUNC: return tmi_tri_call_func(t, callee.id, base);
     case TMI_V_BUILTIN: return tmi_tri_call_builtin(t, callee.id, base);
     case TMI_V_MODULE:
-        return tmi_tri_fail(
-            t, TMETAL_E_PY_NAME, tmi_tri_string(t, callee.id),
-            "neither this file nor triton.language has it; give the text of other modules "
-            "with --module");
+        return tmi_tri_unknown(t, callee.id);
     default:
         return tmi_tri_fail(
             t, TMETAL_E_PY_TYPE,
@@ -21253,9 +21341,9 @@ static tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v, uint32_t 
     r = tmi_tl_attribute(t, v, name);
     if (r.kind || t->bad) return r;
     return tmi_tri_fail(t, TMETAL_E_PY_NAME,
-                        tmi_format(t->job, 1, "%s has no member '%s': it", tmi_tri_type_text(t, &v),
+                        tmi_format(t->job, 1, "%s.%s", tmi_tri_type_text(t, &v),
                                    tmi_tri_string(t, name)),
-                        NULL);
+                        tmi_tri_nearest(t, name, v.kind == TMI_V_DTYPE ? "dtype" : "tl", 1));
 }
 
 /* -- The call: kernel, types of its arguments, constants ------------------------------------- */
@@ -21392,6 +21480,9 @@ static tmi_tri_value tmi_tri_argument(tmi_tri *t, uint32_t home, const char *s, 
             NULL);
     }
     if ((dt = tmi_tri_type_named(t, s, n)) != 0) return tmi_tri_leaf_of(t, dt, 0);
+    if (*s == '*')
+        return tmi_tri_misuse(t, tmi_format(t->job, 1, "'%s' is no type", tmi_tri_piece(t, s, n)),
+                              "pointers are *fp32, *fp16, *bf16, *i32, *u8, ...");
     if (n < 2 || *s != '(' || tmi_tri_entry(s) < n || depth == TMI_TRI_TUPLES)
         return tmi_tri_value_of(t, home, s, n);
     for (at = 1; at < n - 1 && !t->bad; at += k + 1) {
@@ -21745,7 +21836,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3116703524u
+#define TMI_STAMP_TRITON 244489731u
 
 
 /*==============================================================================

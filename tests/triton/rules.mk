@@ -4,7 +4,8 @@ TRITON_CC = $(CC) -std=c99 -D_XOPEN_SOURCE=700 -Wall -Wextra -Wno-unused-functio
 TRITON_PY = $(shell python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')
 
 .PHONY: test-triton check-triton
-test-triton: $(BUILD)/syntax $(BUILD)/syntax-san ## Python: trees as Python's own parser makes them, mistakes, texts changed at random
+test-triton: $(BUILD)/tmetal $(BUILD)/syntax $(BUILD)/syntax-san ## Python: trees as Python's own parser makes them, mistakes, texts changed at random
+	python3 tests/triton/wrong.py $(BUILD)/tmetal
 	python3 tests/triton/syntax.py $(BUILD)/syntax tests docs examples $(TRITON_PY)/*.py
 	echo tests/triton/syntax/wrong.py | $(BUILD)/syntax-san --errors | diff tests/triton/syntax/wrong.txt -
 	$(BUILD)/syntax-san --fuzz 5000 1 tests/kernels/*.py tests/triton/*.py
