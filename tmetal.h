@@ -35018,19 +35018,22 @@ static int tmi_plan_load_is_late(const tmi_plan *p, uint32_t value) {
 }
 
 /* Loads of whole operands, which are these or what they are computed from in place, become a part
- * of what reads them. Depth: TMI_INLINE_DEPTH, its last argument. */
-static void tmi_plan_load_late(tmi_plan *p, uint32_t value, uint64_t size, uint32_t depth) {
+ * of what reads them, if their elements have fewer than `bits`. Depth: TMI_INLINE_DEPTH, its last
+ * argument. */
+static void tmi_plan_load_late(tmi_plan *p, uint32_t value, uint64_t size, uint32_t bits,
+                               uint32_t depth) {
     const tmi_module *m = p->m;
     const uint32_t def = tmi_def(m, value), type = tmi_value_type(m, value);
     uint32_t       i;
     if (p->pure[value] || !def || !tmi_is_tensor(m, type) || depth == TMI_INLINE_DEPTH) return;
     if (p->klass[value] == TMI_C_NODE && tmi_numel(m, type) == size &&
-        tmi_plan_load_is_late(p, value) && tmi_plan_late_is_staged(p, value, 0)) {
+        tmi_scalar_bits[tmi_s_of(m, type)] < bits && tmi_plan_load_is_late(p, value) &&
+        tmi_plan_late_is_staged(p, value, 0)) {
         p->klass[value] = TMI_C_INLINE;
         p->comp_of[tmi_op_element(p, def)] = 0;
     } else if (p->klass[value] == TMI_C_INLINE && TMI_OP(m, def)->kind != TMI_OP_LOAD)
         for (i = 0; i < TMI_OP(m, def)->n_in; i++)
-            tmi_plan_load_late(p, tmi_in(m, TMI_OP(m, def), i), size, depth + 1);
+            tmi_plan_load_late(p, tmi_in(m, TMI_OP(m, def), i), size, bits, depth + 1);
 }
 
 /* Is operand k computed where it is staged? */
@@ -35039,11 +35042,32 @@ static int tmi_plan_is_made_late(const tmi_plan *p, const tmi_op *dot, uint32_t 
     return p->klass[v] == TMI_C_INLINE && TMI_OP(p->m, tmi_def(p->m, v))->kind != TMI_OP_LOAD;
 }
 
+/* Is operand k staged in rounds that lanes or simdgroups take turns in? What is computed in these
+ * from values held would be computed before them by the compiler, and held instead. The padding
+ * is that of tmi_product_bytes(). */
+static int tmi_plan_takes_turns(const tmi_plan *p, uint32_t id, uint32_t k) {
+    const tmi_module *m = p->m;
+    const tmi_op  *op = TMI_OP(m, id);
+    const tmi_lin *l = TMI_LIN(p, p->stage[k][id] - 1);
+    const uint32_t type = tmi_in_type(m, op, k), axis = tmi_rank(m, type) - (k ? 2 : 1);
+    uint32_t       i, end = tmi_dim_low(m, type, axis) + tmi_dim_bits(m, type, axis);
+    uint64_t       bytes = 0;
+    for (i = 0; i < 2; i++) {
+        const uint32_t t = tmi_in_type(m, op, i), cols = tmi_dim(m, t, tmi_rank(m, t) - 1);
+        if (p->stage[i][id]) bytes += tmi_numel(m, t) / cols * (cols + 8) * tmi_bytes(m, t);
+    }
+    for (; bytes > p->stage_limit; bytes /= 2, end--) {
+        for (i = 0; i < l->n_reg && l->reg[i] != 1u << (end - 1); i++) {}
+        if (i == l->n_reg) return 1;
+    }
+    return 0;
+}
+
 /* Where a thread would hold too much, loads of operands stand where they are staged: reading an
  * element again for another product, or in each round of a loop, is what a spilled one costs. */
 static void tmi_plan_choose_late(tmi_plan *p) {
     const tmi_module *m = p->m;
-    uint32_t op, k, v;
+    uint32_t op, k, v, bits;
     for (op = p->flow[p->func]; op && !p->job->opt->plain; op = p->flow[op])
         for (k = 0; tmi_dot_is_mma(m, TMI_OP(m, op)) && k < 2; k++) {
             if (p->tile[k][op] || p->pure[tmi_in(m, TMI_OP(m, op), k)]) continue;
@@ -35054,17 +35078,21 @@ static void tmi_plan_choose_late(tmi_plan *p) {
     for (op = p->flow[p->func]; op && !p->job->opt->plain; op = p->flow[op])
         for (k = 0; k < 2; k++)
             if (p->stage[k][op]) tmi_plan_widens_late(p, op, k);
-    for (op = p->flow[p->func]; op && p->lean; op = p->flow[op]) {
+    for (op = p->flow[p->func]; op && !p->job->opt->plain; op = p->flow[op]) {
         v = TMI_OP(m, op)->kind == TMI_OP_LOAD ? tmi_out(m, TMI_OP(m, op), 0) : 0;
-        if (v && p->klass[v] == TMI_C_NODE && tmi_plan_load_is_late(p, v) &&
+        if (v && p->lean && p->klass[v] == TMI_C_NODE && tmi_plan_load_is_late(p, v) &&
             tmi_plan_late_is_read_once(p, v)) {
             p->klass[v] = TMI_C_INLINE;
             p->comp_of[tmi_op_element(p, op)] = 0;
         }
         for (k = 0; k < 2; k++) {
-            if (!p->stage[k][op]) continue;
+            if (!p->stage[k][op] ||
+                !(p->lean || (tmi_plan_is_made_late(p, TMI_OP(m, op), k) &&
+                              tmi_plan_takes_turns(p, op, k))))
+                continue;
             v = tmi_in(m, TMI_OP(m, op), k);
-            tmi_plan_load_late(p, v, tmi_numel(m, tmi_value_type(m, v)), 0);
+            bits = p->lean ? TMI_NONE : tmi_scalar_bits[tmi_s_of(m, tmi_value_type(m, v))];
+            tmi_plan_load_late(p, v, tmi_numel(m, tmi_value_type(m, v)), bits, 0);
         }
     }
 }
@@ -35659,12 +35687,14 @@ static const char *tmi_plan_no_tensors(const tmi_job *job, const tmetal_gpu *gpu
 }
 
 static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
-                          int unforced, int lean, uint32_t asked, tmi_plan *p) {
+                          int unforced, int lean, uint32_t asked, uint32_t stage_limit,
+                          tmi_plan *p) {
     TMI_ASSERT(job, "plan", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
     TMI_ASSERT(job, "plan", gpu != NULL);
     memset(p, 0, sizeof *p);
     p->unforced = (uint8_t)unforced;
     p->lean = (uint8_t)lean;
+    p->stage_limit = stage_limit;
     p->job = job;
     p->m = m;
     p->func = func;
@@ -35694,7 +35724,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 4086754102u
+#define TMI_STAMP_PLAN 767050080u
 
 /*==============================================================================
  * >>lower  [24]  From tiles to threads
@@ -57475,8 +57505,7 @@ static uint32_t tmi_compile_lower(tmi_job *job, tmi_module *m, uint32_t func, co
     uint32_t bytes, limit;
     int      unforced = 0, tight = 0;
     for (limit = gpu->tg_bytes;; limit /= 2) { /* products stage less at a time until all fits */
-        tmi_plan_make(job, m, func, gpu, unforced, lean, threads, p);
-        p->stage_limit = limit - limit / 4;
+        tmi_plan_make(job, m, func, gpu, unforced, lean, threads, limit - limit / 4, p);
         p->tight = (uint8_t)tight;
         tmi_thr_init(job, m, t);
         tmi_lower_func(p, t);
@@ -58229,7 +58258,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 2085026779u
+#define TMI_STAMP_COMPILE 730933025u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number
