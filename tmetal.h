@@ -1615,8 +1615,9 @@ typedef struct tmetal_triton_call {
     const char *kernel; /* a function with @triton.jit; NULL: the only one */
     /* of the parameters that neither `consts` gives nor tl.constexpr marks, in order:
      * "*fp32:16, *fp32:16, i32, i32:16". An entry is a type with :16 where the argument is a
-     * multiple of 16 (bytes, of a pointer), a value (1, 0.5, True, None, "text"), or either behind
-     * name=. "*k" makes a pointer constant. NULL: none */
+     * multiple of 16 (bytes, of a pointer), a value (1, 0.5, True, None, "text"), a tuple of entries,
+     * a descriptor of the host, "tensordesc<fp16[64, 32]>", or one of these behind name=. "*k" makes
+     * a pointer constant. NULL: none */
     const char *args;
     const char *consts; /* "BLOCK=1024, ACT=\"relu\", DT=tl.float16": as the file would write them */
     const char *globals; /* likewise: names of the file that its text does not give; NULL: none */
@@ -17824,20 +17825,20 @@ static uint32_t tmi_tl_dot_shape(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
                    NULL),
                0;
     if (da[rank - 1] != db[rank - 2] || (rank == 3 && da[0] != db[0]))
-        return (void)tmi_tl_wrong(
-                   t, row, TMETAL_E_PY_SHAPE,
-                   tmi_format(t->job, 1, "%s times %s: the inner sizes differ (%u and %u)",
-                              tmi_tri_type_text(t, a), tmi_tri_type_text(t, b), da[rank - 1],
-                              db[rank - 2]),
-                   NULL),
+        return (void)tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                                  tmi_format(t->job, 1,
+                                             "%s times %s: the inner sizes differ (%u and %u)",
+                                             tmi_tri_type_text(t, a), tmi_tri_type_text(t, b),
+                                             da[rank - 1], db[rank - 2]),
+                                  NULL),
                0;
     least = TMI_DTYPE(t, a->dt)->bits == 8 ? 32u : 16u;
     if (da[rank - 1] < least)
-        return (void)tmi_tl_wrong(
-                   t, row, TMETAL_E_PY_SHAPE,
-                   tmi_format(t->job, 1, "the inner size is %u, but at least %u is wanted",
-                              da[rank - 1], least),
-                   "use larger blocks, or multiply and tl.sum"),
+        return (void)tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                                  tmi_format(t->job, 1,
+                                             "the inner size is %u, but at least %u is wanted",
+                                             da[rank - 1], least),
+                                  "use larger blocks, or multiply and tl.sum"),
                0;
     dims[0] = da[0];
     dims[rank - 2] = da[rank - 2];
@@ -17845,51 +17846,218 @@ static uint32_t tmi_tl_dot_shape(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
     return rank;
 }
 
-/* input, other, acc, input_precision, allow_tf32, max_num_imprecise_acc, out_dtype */
-static tmi_tri_value tmi_tl_dot(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
-    tmi_tri_value a = in[0], b = in[1], acc = in[2];
-    uint32_t      dims[3], rank, out, ops[3], op;
-    if (a.kind != TMI_V_TENSOR || b.kind != TMI_V_TENSOR)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants two tensors", NULL);
+/* What a product adds to: `acc`, or zeros where it is None. */
+static tmi_tri_value tmi_tl_dot_acc(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value acc,
+                                    uint32_t out, uint32_t type, const tmi_tri_value *asked) {
+    if (acc.kind == TMI_V_NONE) return tmi_tri_tensor(tmi_tri_const_bits(t, type, out, 0), out);
+    if (acc.kind == TMI_V_TENSOR && acc.dt == out && tmi_tri_type(t, &acc) == type &&
+        (asked->kind != TMI_V_DTYPE || asked->dt == out))
+        return acc;
+    return tmi_tl_wrong(
+        t, row, TMETAL_E_PY_TYPE,
+        tmi_format(t->job, 1, "acc is %s, but the product is %s and out_dtype %s",
+                   tmi_tri_type_text(t, &acc), tmi_type_text(t->job, t->m, type),
+                   asked->kind == TMI_V_DTYPE ? TMI_DTYPE(t, asked->dt)->text : "None"),
+        "give out_dtype the type of acc");
+}
+
+/* What a product is told besides: how exact, and after how many sums fp8 goes on in fp32. */
+static void tmi_tl_dot_hints(tmi_tri *t, const tmi_tl_row *row, uint32_t op,
+                             const tmi_tri_value *in, int is_fp8, uint32_t k) {
+    int64_t most = (int64_t)1 << 30; /* the default of sm_90 */
+    if (t->bad) return;
+    if (in[3].kind != TMI_V_NONE && in[4].kind != TMI_V_NONE)
+        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_CALL,
+                           "both input_precision and allow_tf32 are given", "leave allow_tf32 out");
+    tmi_op_set_int(t->job, t->m, op, "inputPrecision", t->m->t_i32,
+                   in[4].kind == TMI_V_NONE || tmi_tl_is_true(t, &in[4]) ? 0 : 2);
+    tmi_tl_word(t, row, op, "inputPrecision", &in[3], tmi_words_precision);
+    if (in[5].kind != TMI_V_NONE) most = tmi_tl_int(t, &in[5], "max_num_imprecise_acc");
+    if (!is_fp8 || t->bad) return;
+    if (in[5].kind != TMI_V_NONE && most > k)
+        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
+                           tmi_format(t->job, 1, "max_num_imprecise_acc is more than K, %u", k),
+                           NULL);
+    tmi_op_set_int(t->job, t->m, op, "maxNumImpreciseAcc", t->m->t_i32, most);
+}
+
+/* Of two matrices, or one batch of them. */
+static tmi_tri_value tmi_tl_dot_flat(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value a = in[0], b = in[1], acc;
+    uint32_t      dims[3], rank, out, ops[3];
+    int           is_fp8 = tmi_tri_is_fp8(t, a.dt);
     if ((rank = tmi_tl_dot_shape(t, row, &a, &b, dims)) == 0) return a;
     if (a.dt != b.dt && !(tmi_tri_is_fp8(t, a.dt) && tmi_tri_is_fp8(t, b.dt)))
         return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
                             tmi_format(t->job, 1, "both must have one type, not %s and %s",
                                        TMI_DTYPE(t, a.dt)->text, TMI_DTYPE(t, b.dt)->text),
                             "cast one of them with .to()");
+    if (a.dt == TMI_FP8E4B15 || b.dt == TMI_FP8E4B15) {
+        a = tmi_tri_cast(t, a, TMI_FP16);
+        b = tmi_tri_cast(t, b, TMI_FP16);
+        if (t->bad) return a;
+        is_fp8 = 0;
+    }
     out = tmi_tl_dot_type(a.dt, &in[6]);
-    if ((tmi_tri_is_int(t, a.dt) && a.dt != TMI_INT8) ||
-        (!tmi_tri_is_float(t, a.dt) && !tmi_tri_is_int(t, a.dt)))
+    if (a.dt != TMI_INT8 && !tmi_tri_is_float(t, a.dt))
         return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
                             tmi_format(t->job, 1, "%s cannot be multiplied: int8 or floats",
                                        TMI_DTYPE(t, a.dt)->text),
                             NULL);
     if (out == TMI_BF16)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "out_dtype cannot be bfloat16", NULL);
-    if (acc.kind == TMI_V_NONE)
-        acc = tmi_tri_tensor(tmi_tri_const_bits(t, tmi_tri_shape_type(t, out, dims, rank), out, 0),
-                             out);
-    else if (acc.kind != TMI_V_TENSOR || acc.dt != out ||
-             tmi_tri_type(t, &acc) != tmi_tri_shape_type(t, out, dims, rank))
-        return tmi_tl_wrong(
-            t, row, TMETAL_E_PY_TYPE,
-            tmi_format(t->job, 1, "acc is %s, but the product is %s", tmi_tri_type_text(t, &acc),
-                       tmi_type_text(t->job, t->m, tmi_tri_shape_type(t, out, dims, rank))),
-            "give out_dtype the type of acc");
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "out_dtype cannot be bfloat16",
+                            "cast the product with .to(tl.bfloat16)");
+    if (out != TMI_FP32 && out != TMI_FP16 && out != TMI_FP64 && out != TMI_INT32)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "out_dtype is float32 or float16", NULL);
+    acc = tmi_tl_dot_acc(t, row, in[2], out, tmi_tri_shape_type(t, out, dims, rank), &in[6]);
+    if (t->bad) return acc;
     ops[0] = a.ir;
     ops[1] = b.ir;
     ops[2] = acc.ir;
     acc.ir = tmi_tri_op(t, TMI_OP_DOT, ops, 3, tmi_tri_type(t, &acc));
+    if (acc.ir)
+        tmi_tl_dot_hints(t, row, tmi_def(t->m, acc.ir), in, is_fp8,
+                         tmi_dim(t->m, tmi_tri_type(t, &a), rank - 1));
+    return acc;
+}
+
+/* Leading axes as one: batches of batches of matrices. */
+static tmi_tri_value tmi_tl_batched(tmi_tri *t, tmi_tri_value v) {
+    uint32_t dims[TMI_MAX_RANK], flat[3], rank = tmi_tri_dims(t, &v, dims), i;
+    flat[0] = 1;
+    for (i = 0; i + 2 < rank; i++) flat[0] *= dims[i];
+    flat[1] = dims[rank - 2];
+    flat[2] = dims[rank - 1];
+    v.ir = tmi_tri_op1(t, TMI_OP_RESHAPE, v.ir, tmi_tri_shape_type(t, v.dt, flat, 3));
+    return v;
+}
+
+/* input, other, acc, input_precision, allow_tf32, max_num_imprecise_acc, out_dtype */
+static tmi_tri_value tmi_tl_dot(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value part[7], v;
+    uint32_t      da[TMI_MAX_RANK], db[TMI_MAX_RANK], dc[TMI_MAX_RANK], rank, i;
+    if (in[0].kind != TMI_V_TENSOR || in[1].kind != TMI_V_TENSOR)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants two tensors", NULL);
+    rank = tmi_tri_dims(t, &in[0], da);
+    if (rank < 4 || tmi_tri_dims(t, &in[1], db) != rank) return tmi_tl_dot_flat(t, row, in);
+    for (i = 0; i + 2 < rank && da[i] == db[i]; i++) {
+    }
+    if (i + 2 < rank)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1, "%s times %s: the batches differ",
+                                       tmi_tri_type_text(t, &in[0]), tmi_tri_type_text(t, &in[1])),
+                            NULL);
+    da[rank - 1] = db[rank - 1];
+    memcpy(part, in, sizeof part);
+    part[0] = tmi_tl_batched(t, in[0]);
+    part[1] = tmi_tl_batched(t, in[1]);
+    if (in[2].kind == TMI_V_TENSOR && tmi_tri_dims(t, &in[2], dc) == rank &&
+        memcmp(da, dc, rank * sizeof *da) == 0)
+        part[2] = tmi_tl_batched(t, in[2]);
+    v = tmi_tl_dot_flat(t, row, part);
+    if (!t->bad) v.ir = tmi_tri_op1(t, TMI_OP_RESHAPE, v.ir, tmi_tri_shape_type(t, v.dt, da, rank));
+    return v;
+}
+
+/* An operand of tl.dot_scaled in its format, one of tmi_words_scaled; -1: refused. What comes as
+ * whole numbers is taken as the floats that its bits are; fours of bits stay two to a byte. */
+static int tmi_tl_scaled_side(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *format,
+                              tmi_tri_value *v) {
+    static const struct {
+        const char *name;
+        uint8_t     kind;
+        uint16_t    dt, bits;
+    } rows[] = {{"e2m1", 4, TMI_UINT8, TMI_UINT8},
+                {"e4m3", 0, TMI_FP8E4NV, TMI_UINT8},
+                {"e5m2", 1, TMI_FP8E5, TMI_UINT8},
+                {"bf16", 5, TMI_BF16, TMI_UINT16},
+                {"fp16", 6, TMI_FP16, TMI_UINT16}};
+    uint32_t i;
+    for (i = 0; i < 5 && strcmp(rows[i].name, tmi_tl_str(t, format)) != 0; i++) {
+    }
+    if (i == 5)
+        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
+                           "a format is \"e2m1\", \"e4m3\", \"e5m2\", \"bf16\" or \"fp16\"", NULL);
+    else if (v->kind != TMI_V_TENSOR || (v->dt != rows[i].dt && v->dt != rows[i].bits))
+        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                           tmi_format(t->job, 1, "numbers of format %s come as %s or %s, not %s",
+                                      rows[i].name, TMI_DTYPE(t, rows[i].bits)->text,
+                                      TMI_DTYPE(t, rows[i].dt)->text, tmi_tri_type_text(t, v)),
+                           "e2m1 is packed, two to a uint8");
+    else if (v->dt != rows[i].dt) *v = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, *v, rows[i].dt);
+    return t->bad ? -1 : rows[i].kind;
+}
+
+/* The scales of an operand: one for 32 numbers of a row along K, of fp8 for 16. */
+static void tmi_tl_scaled_by(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *scale,
+                             uint32_t rows, uint32_t k) {
+    uint32_t dims[TMI_MAX_RANK], rank = tmi_tri_dims(t, scale, dims);
+    if (t->bad || scale->kind == TMI_V_NONE) return;
+    k /= scale->kind == TMI_V_TENSOR && scale->dt == TMI_FP8E4NV ? 16 : 32;
+    if (scale->kind != TMI_V_TENSOR || TMI_DTYPE(t, scale->dt)->bits != 8 || rank < 2 ||
+        dims[rank - 2] != rows || dims[rank - 1] != k)
+        (void)tmi_tl_wrong(
+            t, row, TMETAL_E_PY_SHAPE,
+            tmi_format(t->job, 1, "scales of these %u rows are a block [%u, %u] of uint8, not %s",
+                       rows, rows, k, tmi_tri_type_text(t, scale)),
+            "the scales of rhs have a row for each of its columns");
+}
+
+/* lhs, lhs_scale, lhs_format, rhs, rhs_scale, rhs_format, acc, fast_math, lhs_k_pack, rhs_k_pack,
+ * out_dtype */
+static tmi_tri_value tmi_tl_dot_scaled(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    static const char *const flags[] = {"fastMath", "lhs_k_pack", "rhs_k_pack"};
+    tmi_tri_value            v[2], acc;
+    uint32_t                 dims[2][TMI_MAX_RANK], rank, i, ops[5], n = 3, sizes[5], op;
+    int                      kind[2], pack[2];
+    for (i = 0; i < 2; i++) {
+        v[i] = in[3 * i];
+        if ((kind[i] = tmi_tl_scaled_side(t, row, &in[3 * i + 2], &v[i])) < 0) return in[0];
+        pack[i] = tmi_tl_is_true(t, &in[8 + i]);
+        if (kind[i] != 4 && !pack[i])
+            return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
+                                "only e2m1 can be packed along another axis than K", NULL);
+    }
+    rank = tmi_tri_dims(t, &v[0], dims[0]);
+    if (rank != tmi_tri_dims(t, &v[1], dims[1]) || rank < 2 || rank > 3 ||
+        (rank == 3 && dims[0][0] != dims[1][0]))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1,
+                                       "wants two matrices, or batches of them, not %s and %s",
+                                       tmi_tri_type_text(t, &v[0]), tmi_tri_type_text(t, &v[1])),
+                            NULL);
+    for (i = 0; i < 2; i++) /* numbers, not bytes */
+        if (kind[i] == 4) dims[i][(pack[i] != 0) == (i == 0) ? rank - 1 : rank - 2] *= 2;
+    if (dims[0][rank - 1] != dims[1][rank - 2])
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1, "K is %u in lhs, but %u in rhs",
+                                       dims[0][rank - 1], dims[1][rank - 2]),
+                            NULL);
+    tmi_tl_scaled_by(t, row, &in[1], dims[0][rank - 2], dims[0][rank - 1]);
+    tmi_tl_scaled_by(t, row, &in[4], dims[1][rank - 1], dims[0][rank - 1]);
+    if (!t->bad && (in[10].kind != TMI_V_DTYPE || in[10].dt != TMI_FP32))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "out_dtype is float32", NULL);
+    dims[0][rank - 1] = dims[1][rank - 1];
+    acc = tmi_tl_dot_acc(t, row, in[6], TMI_FP32, tmi_tri_shape_type(t, TMI_FP32, dims[0], rank),
+                         &in[10]);
     if (t->bad) return acc;
+    ops[0] = v[0].ir;
+    ops[1] = v[1].ir;
+    ops[2] = acc.ir;
+    for (i = 0; i < 5; i++) sizes[i] = i < 3 || in[i == 3 ? 1 : 4].kind != TMI_V_NONE;
+    for (i = 3; i < 5; i++)
+        if (sizes[i]) ops[n++] = in[i == 3 ? 1 : 4].ir;
+    acc.ir = tmi_tri_op(t, TMI_OP_DOT_SCALED, ops, n, tmi_tri_type(t, &acc));
+    if (!acc.ir) return acc;
     op = tmi_def(t->m, acc.ir);
-    if (in[3].kind == TMI_V_STR)
-        tmi_tl_word(t, row, op, "inputPrecision", &in[3], tmi_words_precision);
-    else
-        tmi_op_set_int(t->job, t->m, op, "inputPrecision", t->m->t_i32,
-                       in[4].kind == TMI_V_NONE || tmi_tl_is_true(t, &in[4]) ? 0 : 2);
-    if (tmi_tri_is_fp8(t, a.dt)) /* as for sm_90, the GPU whose units sum them so */
-        tmi_op_set_int(t->job, t->m, op, "maxNumImpreciseAcc", t->m->t_i32,
-                       in[5].kind == TMI_V_INT ? (int64_t)in[5].v.i.lo : (int64_t)1 << 30);
+    tmi_tl_set_axes(t, op, "operandSegmentSizes", sizes, 5);
+    tmi_op_set_int(t->job, t->m, op, "a_elem_type", t->m->t_i32, kind[0]);
+    tmi_op_set_int(t->job, t->m, op, "b_elem_type", t->m->t_i32, kind[1]);
+    for (i = 0; i < 3; i++)
+        if (i == 0 || !pack[i - 1])
+            tmi_op_set_attr(t->job, t->m, op, flags[i],
+                            tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1,
+                                         i == 0 && tmi_tl_is_true(t, &in[7])));
     return acc;
 }
 
@@ -18412,6 +18580,9 @@ static const tmi_tl_row tmi_tl_rows[] = {
     /* products, reductions */
     {"tl", "dot", 0, "input, other, acc=None, input_precision=None, allow_tf32=None, "
                      "max_num_imprecise_acc=None, out_dtype=float32", tmi_tl_dot, 0, NULL},
+    {"tl", "dot_scaled", 0, "lhs, lhs_scale, lhs_format, rhs, rhs_scale, rhs_format, acc=None, "
+                            "fast_math=False, lhs_k_pack=True, rhs_k_pack=True, out_dtype=float32",
+     tmi_tl_dot_scaled, 0, NULL},
     {"tl", "reduce", 1, "input, axis, combine_fn, keep_dims=False",
      tmi_tl_combine, TMI_OP_REDUCE, NULL},
     {"tl", "associative_scan", 1, "input, axis, combine_fn, reverse=False",
@@ -18989,7 +19160,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 518358391u
+#define TMI_STAMP_TL 4174714750u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -21394,7 +21565,7 @@ typedef struct tmi_tri_param {
 
 /* A parameter of the IR. */
 typedef struct tmi_tri_leaf {
-    uint32_t dt;
+    uint32_t type;
     uint8_t  divides; /* by 16 */
 } tmi_tri_leaf;
 
@@ -21457,9 +21628,37 @@ TMI_ITEMS(tmi_triton_leaf_at, tmi_tri, tmi_tri_leaf, &o->leaf)
 
 static tmi_tri_value tmi_tri_leaf_of(tmi_tri *t, uint32_t dt, int divides) {
     tmi_tri_leaf *leaf = (tmi_tri_leaf *)tmi_vec_add(t->job, &t->leaf);
-    leaf->dt = dt;
+    leaf->type = TMI_DTYPE(t, dt)->kind == TMI_DT_BLOCK ? tmi_tri_desc_type(t, dt)
+                                                        : tmi_tri_ir_elem(t, dt);
     leaf->divides = (uint8_t)divides;
     return tmi_tri_tensor(1, dt); /* any value of the IR: tmi_tri_refill() puts its own there */
+}
+
+/* tensordesc<fp16[64, 32]>: the descriptor, then an i32 a size and an i64 a stride. UNSET: no such
+ * text. */
+static tmi_tri_value tmi_tri_desc_argument(tmi_tri *t, uint32_t home, const char *s, size_t n) {
+    static const char word[] = "tensordesc<";
+    const size_t      skip = sizeof word - 1;
+    const char       *open = n > skip && memcmp(s, word, skip) == 0 ? strchr(s, '[') : NULL;
+    uint32_t          dims[TMI_MAX_RANK], rank, i, dt;
+    tmi_tri_value     v = tmi_tri_of(TMI_V_UNSET), part[10];
+    if (!open || s[n - 1] != '>' || open >= s + n) return v;
+    dt = tmi_tri_type_named(t, s + skip, (size_t)(open - s) - skip);
+    v = tmi_tri_value_of(t, home, open, n - 1 - (size_t)(open - s));
+    rank = t->bad ? 0 : tmi_tl_sizes(t, &v, dims);
+    if (!t->bad && (!dt || tmi_tri_is_ptr(t, dt) || rank < 1 || rank > 5))
+        return tmi_tri_misuse(
+            t, tmi_format(t->job, 1, "'%s' is no tensor descriptor", tmi_tri_piece(t, s, n)),
+            "write its element type and its block: tensordesc<fp16[64, 32]>");
+    if (t->bad) return v;
+    dt = tmi_tri_block_dtype(t, dt, tmi_tri_shape_type(t, dt, dims, rank));
+    v = tmi_tri_leaf_of(t, dt, 0);
+    for (i = 0; i < 2 * rank; i++)
+        part[i] = tmi_tri_leaf_of(t, i < rank ? TMI_INT32 : TMI_INT64, 0);
+    v = tmi_tri_list(t, TMI_V_DESC, part, 2 * rank);
+    v.ir = 1;
+    v.dt = dt;
+    return v;
 }
 
 #define TMI_TRI_TUPLES 16u /* tuples in tuples of an argument */
@@ -21483,6 +21682,8 @@ static tmi_tri_value tmi_tri_argument(tmi_tri *t, uint32_t home, const char *s, 
     if (*s == '*')
         return tmi_tri_misuse(t, tmi_format(t->job, 1, "'%s' is no type", tmi_tri_piece(t, s, n)),
                               "pointers are *fp32, *fp16, *bf16, *i32, *u8, ...");
+    v = tmi_tri_desc_argument(t, home, s, n);
+    if (v.kind || t->bad) return v;
     if (n < 2 || *s != '(' || tmi_tri_entry(s) < n || depth == TMI_TRI_TUPLES)
         return tmi_tri_value_of(t, home, s, n);
     for (at = 1; at < n - 1 && !t->bad; at += k + 1) {
@@ -21523,7 +21724,7 @@ static void tmi_tri_set_param(tmi_tri *t, uint32_t home, tmi_tri_param *p, const
     p->v = tmi_tri_argument(t, home, s, n, 0);
     p->n_leaf = t->leaf.n - p->first;
     p->is_given = 1;
-    p->is_const = p->v.kind != TMI_V_TENSOR && p->v.kind != TMI_V_TUPLE;
+    p->is_const = tmi_tri_is_const(&p->v) && p->v.kind != TMI_V_TUPLE;
 }
 
 /* A constant of the caller that is no parameter: a name that the text leaves open or says
@@ -21753,7 +21954,7 @@ static int tmi_tri_open_kernel(tmi_tri *t, tmi_tri_param *p, uint32_t n, uint32_
         for (k = 0; k < p[i].n_leaf; k++) {
             const char *s = tmi_tri_string(t, p[i].name);
             int         fits = tmi_make_name_ok(s); /* Python takes letters that the IR does not */
-            types[at] = tmi_tri_ir_elem(t, tmi_triton_leaf_at(t, p[i].first + k)->dt);
+            types[at] = tmi_triton_leaf_at(t, p[i].first + k)->type;
             names[at] =
                 fits && p[i].n_leaf == 1 ? s : tmi_format(t->job, 0, "%s_%u", fits ? s : "arg", k);
             at++;
@@ -21836,7 +22037,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 244489731u
+#define TMI_STAMP_TRITON 2391102377u
 
 
 /*==============================================================================
