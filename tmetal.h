@@ -33104,7 +33104,7 @@ typedef struct tmi_plan {
     uint32_t         *stage[2];
     /* per product: layout + 1 in which operand a, b is read straight from device memory */
     uint32_t         *tile[2];
-    uint8_t          *pairs; /* per product: lanes load two tiles of operand b at once */
+    uint8_t          *pairs; /* per product: TMI_PAIRS_: lanes load two tiles of it at once */
     /* per product: why operand a, b is not read so; NULL where it is or nobody asks */
     const char      **staged[2];
     /* per op: layout + 1 that it works in where that is not its component's */
@@ -34833,7 +34833,9 @@ static void tmi_force_layouts(tmi_plan *p) {
     }
 }
 
-static int tmi_plan_dot_pairs(const tmi_plan *p, const tmi_comp *c);
+enum { TMI_PAIRS_RIGHT = 1u, TMI_PAIRS_LEFT = 2u };
+
+static uint32_t tmi_plan_dot_pairs(const tmi_plan *p, const tmi_comp *c);
 
 static void tmi_plan_choose_layout(tmi_plan *p, uint32_t c) {
     tmi_comp *comp = TMI_COMP(p, c);
@@ -34856,9 +34858,11 @@ static void tmi_plan_choose_layout(tmi_plan *p, uint32_t c) {
         tmi_split_groups(p, comp->type, &rows, &cols);
         tmi_lin_matrix(p->m, comp->type, rows, cols, p->n_sg, 0, &l);
         comp->lin = tmi_lin_id(p, &l) + 1;
-        if (tmi_dim_bits(p->m, comp->type, tmi_rank(p->m, comp->type) - 1) - cols > 3 &&
-            tmi_plan_dot_pairs(p, comp)) {
-            p->pairs[comp->dot] = 1;
+        i = tmi_plan_dot_pairs(p, comp);
+        if (tmi_dim_bits(p->m, comp->type, tmi_rank(p->m, comp->type) - 1) - cols == 3)
+            i &= ~(uint32_t)TMI_PAIRS_RIGHT;
+        p->pairs[comp->dot] = (uint8_t)i;
+        if (i & TMI_PAIRS_RIGHT) {
             tmi_lin_matrix(p->m, comp->type, rows, cols, p->n_sg, 1, &l);
             comp->lin = tmi_lin_id(p, &l) + 1;
         }
@@ -35048,25 +35052,35 @@ static const char *tmi_plan_dot_stages(const tmi_plan *p, uint32_t dot) {
     return tmi_plan_dot_shares(p, dot) ? "several simdgroups read the same tiles" : NULL;
 }
 
-/* May lanes have two tiles of the right operand in one load? Where both operands come straight from
- * memory for sure, this one along its rows: half as many loads, each of 8 or 16 bytes a lane. */
-static int tmi_plan_dot_pairs(const tmi_plan *p, const tmi_comp *c) {
+/* Does a load give neighbours of an operand's rows, four at a time? */
+static int tmi_plan_dot_wide(const tmi_plan *p, uint32_t v) {
     const tmi_module *m = p->m;
-    uint32_t          op, k, v, dots = 0, cost;
+    const tmi_op     *o = TMI_OP(m, tmi_def(m, v));
+    const tmi_attr   *a;
+    for (; o->kind != TMI_OP_LOAD; v = tmi_in(m, o, 0), o = TMI_OP(m, tmi_def(m, v))) {
+        a = o->kind == TMI_OP_TRANS ? tmi_attr_of(m, o, "order") : NULL;
+        if (a && TMI_WORD(m, (uint32_t)a->value + a->n - 1) == a->n - 1u) continue;
+        if (o->kind != TMI_OP_RESHAPE && o->kind != TMI_OP_EXTF) return 0;
+    }
+    return tmi_access_vec(p, o, tmi_rank(m, tmi_value_type(m, v)) - 1) > 1;
+}
+
+/* Of which operands may lanes have two tiles in one load? Where both come straight from memory for
+ * sure, and along rows: half as many loads, each of 8 or 16 bytes a lane. */
+static uint32_t tmi_plan_dot_pairs(const tmi_plan *p, const tmi_comp *c) {
+    const tmi_module *m = p->m;
+    const tmi_op     *dot = TMI_OP(m, c->dot);
+    uint32_t          op, k, v, dots = 0, cost, pairs = 0;
     if (p->chained || tmi_plan_dot_stages(p, c->dot)) return 0;
     for (op = c->ops; op; op = p->op_next[op]) dots += TMI_OP(m, op)->kind == TMI_OP_DOT;
     for (k = 0; k < 2; k++) {
-        v = tmi_in(m, TMI_OP(m, c->dot), k);
+        v = tmi_in(m, dot, k);
         cost = 0;
-        if (p->pure[v] || tmi_not_direct(p, v, TMI_OP(m, c->dot)->block, &cost, 0)) return 0;
+        if (dots > 1 || p->pure[v] || tmi_not_direct(p, v, dot->block, &cost, 0)) return 0;
+        if (tmi_plan_dot_wide(p, v)) pairs |= k ? TMI_PAIRS_RIGHT : TMI_PAIRS_LEFT;
     }
-    for (;; v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0)) {
-        k = tmi_def_kind(m, v);
-        if (k == TMI_OP_LOAD) break;
-        if (k != TMI_OP_RESHAPE && k != TMI_OP_EXTF) return 0;
-    }
-    op = tmi_def(m, v);
-    return dots == 1 && tmi_access_vec(p, TMI_OP(m, op), tmi_rank(m, tmi_value_type(m, v)) - 1) > 1;
+    v = tmi_in_type(m, dot, 0);
+    return tmi_dim(m, v, tmi_rank(m, v) - 1) < 16 ? pairs & TMI_PAIRS_RIGHT : pairs;
 }
 
 /* Operands of matrix products that skip threadgroup memory: each lane loads the two elements of
@@ -35622,7 +35636,7 @@ static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
 /* The layout of operand k as simdgroup tiles, all of K in each simdgroup: rows of a, columns of
  * b and batches belong to the simdgroups that own them in the result `d`, the others hold
  * copies. */
-static void tmi_tile_lin(const tmi_plan *p, const tmi_op *dot, uint32_t k, int pairs,
+static void tmi_tile_lin(const tmi_plan *p, const tmi_op *dot, uint32_t k, uint32_t pairs,
                          const tmi_lin *d, tmi_lin *l) {
     const tmi_module *m = p->m;
     uint32_t type = tmi_in_type(m, dot, k), out = tmi_out_type(m, dot, 0), rank = tmi_rank(m, out),
@@ -35633,17 +35647,21 @@ static void tmi_tile_lin(const tmi_plan *p, const tmi_op *dot, uint32_t k, int p
     uint32_t to = k ? 0 : tmi_dim_low(m, type, rank - 2), from = k ? 0 : row,
              b_from = rank > 2 ? tmi_dim_low(m, out, 0) : 0,
              b_to = rank > 2 ? tmi_dim_low(m, type, 0) : 0;
+    const int left = k && pairs & TMI_PAIRS_LEFT; /* K as the left operand deals it out */
     TMI_ASSERT(p->job, "plan", k < 2);
     TMI_ASSERT(p->job, "plan", dot->kind == TMI_OP_DOT);
     tmi_lin_tile(l, tmi_dim_low(m, type, rank - 2), p->n_sg);
-    if (pairs) tmi_layout_tile_pair(l), l->vec = 2;
+    row = tmi_dim_low(m, type, rank - 2);
+    if (pairs & (k ? TMI_PAIRS_RIGHT : TMI_PAIRS_LEFT)) tmi_layout_tile_pair(l), l->vec = 2;
+    if (left) l->lane[2] = 4u << row, l->lane[4] = 8u << row;
     for (i = 0; i < p->n_sg; i++)
         l->sg[i] = d->sg[i] & own ? d->sg[i] >> from << to
             : d->sg[i] & batch    ? d->sg[i] >> b_from << b_to
                                   : 0;
-    row = tmi_dim_low(m, type, rank - 2);
-    for (i = pairs ? 4 : 3; i < tmi_dim_bits(m, type, rank - 1); i++) l->reg[l->n_reg++] = 1u << i;
-    for (i = 3; i < tmi_dim_bits(m, type, rank - 2); i++) l->reg[l->n_reg++] = 1u << (row + i);
+    for (i = l->vec > 1 ? 4 : 3; i < tmi_dim_bits(m, type, rank - 1); i++)
+        l->reg[l->n_reg++] = 1u << i;
+    for (i = 3; i < tmi_dim_bits(m, type, rank - 2); i++)
+        l->reg[l->n_reg++] = (left && i == 3 ? 2u : 1u << i) << row;
     for (i = 0; rank > 2 && i < tmi_dim_bits(m, type, 0); i++)
         l->reg[l->n_reg++] = 1u << (b_to + i);
     for (i = 0; i < p->n_sg; i++) { /* what a simdgroup owns is no register's */
@@ -35659,7 +35677,7 @@ static void tmi_tile_operand(tmi_plan *p, uint32_t id, uint32_t k, const tmi_lin
     tmi_lin  l;
     TMI_ASSERT(p->job, "plan", k < 2);
     TMI_ASSERT(p->job, "plan", TMI_OP(p->m, id)->kind == TMI_OP_DOT);
-    tmi_tile_lin(p, TMI_OP(p->m, id), k, k && p->pairs[id], d, &l);
+    tmi_tile_lin(p, TMI_OP(p->m, id), k, p->pairs[id], d, &l);
     p->tile[k][id] = tmi_lin_id(p, &l) + 1;
     tmi_direct_loads(p, v, &l);
     tmi_plan_require_operand(p, v, &l);
@@ -35925,7 +35943,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 767050080u
+#define TMI_STAMP_PLAN 434512616u
 
 /*==============================================================================
  * >>lower  [24]  From tiles to threads
@@ -41611,26 +41629,35 @@ static void tmi_lower_tiles_from_registers(tmi_low *w, tmi_product *p, uint32_t 
 enum { TMI_STEPS_BITS = 2 };
 
 /* What the tiles of both operands are loaded by: arrays, the row or column where this simdgroup's
- * begin, log2 of rows, the step of K, the loop variable that counts its low bits (0: it does all),
- * the batch and the loop variable that counts batches. */
-typedef struct tmi_tiles { uint32_t frag[2], base[2], rows, step, few, batch, turn; } tmi_tiles;
+ * begin, log2 of rows, loop variables that count steps of K: `half`, the two that the left operand
+ * has in one load, `few`, the low bits of what is left (0: there is none), `step`, the rest; the
+ * batch and the loop variable that counts batches. */
+typedef struct tmi_tiles {
+    uint32_t frag[2], base[2], rows, step, few, half, batch, turn;
+} tmi_tiles;
 
 /* One tile of operand k, or a pair, each lane's elements straight from device memory. `at`: row of
  * tiles of a or column of tiles or pairs of b, a loop variable. */
 static void tmi_tile_from_device(tmi_low *w, tmi_product *p, uint32_t k, uint32_t frag, uint32_t at,
                                  const tmi_tiles *x) {
-    uint32_t v = tmi_in(w->m, p->op, k), type = tmi_value_type(w->m, v), i, e, n_at = 0, n_step = 0,
-             n_batch = 0;
+    const uint32_t left = w->p->pairs[p->id] / TMI_PAIRS_LEFT,
+                   few = x->few ? TMI_STEPS_BITS - left : 0;
+    uint32_t v = tmi_in(w->m, p->op, k), type = tmi_value_type(w->m, v), i, e, n_at = 0,
+             n_step = k ? 0 : left, n_batch = 0, s;
     uint32_t inner = tmi_dim_mask(w->m, type, k ? p->rank - 2 : p->rank - 1),
              outer = p->rank > 2 ? tmi_dim_mask(w->m, type, 0) : 0, all;
     tmi_nest n;
     tmi_nest_begin(w, &n, w->p->tile[k][p->id] - 1);
     for (i = n.lin->vec; i < n.lin->n_reg; i++) {
         uint32_t b = n.lin->reg[i];
-        n.var[i] = b & inner ? x->step : b & outer ? x->turn : at;
-        if (b & inner && x->few && n_step < TMI_STEPS_BITS) n.var[i] = x->few;
-        n.bit[i] = b & inner ? n_step++ : b & outer ? n_batch++ : n_at++;
-        if (b & inner && x->few && n.var[i] == x->step) n.bit[i] -= TMI_STEPS_BITS;
+        if (!(b & inner)) {
+            n.var[i] = b & outer ? x->turn : at;
+            n.bit[i] = b & outer ? n_batch++ : n_at++;
+            continue;
+        }
+        s = n_step++;
+        n.var[i] = s < left ? x->half : s < left + few ? x->few : x->step;
+        n.bit[i] = s < left ? 0 : s < left + few ? s - left : s - left - few;
     }
     all = tmi_elem_at(w, v, n.lin, TMI_VEC);
     at = tmi_t_mul_c(w->t, at, 1u << (n.lin->vec - 1));
@@ -41676,6 +41703,7 @@ static uint32_t tmi_lower_tiles_in_turn(tmi_low *w, const tmi_product *p, uint32
 static void tmi_lower_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     tmi_thr *t = w->t;
     uint32_t sg_cols = 0, sg_rows = 0, sg_batch = 0, i, rows, cols, batches, iv, jv, steps, at, one;
+    const uint32_t left = w->p->pairs[p->id] / TMI_PAIRS_LEFT;
     tmi_tiles x;
     memset(&x, 0, sizeof x);
     for (i = 0; i < l->n_sg; i++) {
@@ -41689,7 +41717,8 @@ static void tmi_lower_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l
     steps = p->k_bits - p->chunk_bits - 3;
     x.rows = rows;
     one = tmi_lower_tiles_in_turn(w, p, rows, cols);
-    x.frag[0] = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 0), one == 1 ? 1u : 1u << rows,
+    x.frag[0] = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 0),
+                            one == 1 ? 1u : 1u << (rows + left),
                             tmi_intern(w->job, w->m->strings, "a_tile", 6));
     x.frag[1] = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 1), one == 2 ? 1u : 1u << cols,
                             tmi_intern(w->job, w->m->strings, "b_tile", 6));
@@ -41703,11 +41732,12 @@ static void tmi_lower_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l
     if (steps > TMI_STEPS_BITS && (w->p->tile[0][p->id] || w->p->tile[1][p->id]) &&
         (w->p->tile[0][p->id] || w->p->stage[0][p->id])) {
         x.step = tmi_t_rolled_for(t, 1u << (steps - TMI_STEPS_BITS));
-        x.few = tmi_t_for(t, 1u << TMI_STEPS_BITS);
-    } else x.step = tmi_t_for(t, 1u << steps);
+        x.few = tmi_t_for(t, 1u << (TMI_STEPS_BITS - left));
+    } else x.step = tmi_t_for(t, 1u << (steps - left));
     for (i = 0; i < 2; i++) {
         if (one == i + 1) continue;
-        iv = tmi_t_for(t, 1u << (i ? cols - w->p->pairs[p->id] : rows));
+        if (i && left) x.half = tmi_t_for(t, 2);
+        iv = tmi_t_for(t, 1u << (i ? cols - (w->p->pairs[p->id] & TMI_PAIRS_RIGHT) : rows));
         tmi_lower_tile(w, p, &x, i, iv);
         tmi_t_close(t);
     }
@@ -41717,11 +41747,12 @@ static void tmi_lower_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l
     jv = one == 2 ? at : tmi_t_for(t, 1u << cols);
     at = tmi_t_add(t, tmi_t_mul_c(t, iv, 1u << cols), jv);
     if (batches) at = tmi_t_add(t, at, tmi_t_mul_c(t, x.turn, 1u << (rows + cols)));
+    if (left) iv = tmi_t_add(t, tmi_t_mul_c(t, iv, 2), x.half);
     at = tmi_t_stmt(t, TMI_TF_FMMA, p->acc, at, x.frag[0], tmi_lower_tile_index(t, x.frag[0], iv));
     TMI_INS(t, at)->e = x.frag[1];
     jv = tmi_lower_tile_index(t, x.frag[1], jv);
     TMI_INS(t, at)->f = jv;
-    for (i = 0; i < 3u + (batches > 0) + (x.few != 0); i++) tmi_t_close(t);
+    for (i = 0; i < 3u + (batches > 0) + (x.few != 0) + left; i++) tmi_t_close(t);
 }
 
 /* Results of another type than float: rounded from the accumulator tiles. */
@@ -42156,7 +42187,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3541603922u
+#define TMI_STAMP_LOWER 1709921097u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
