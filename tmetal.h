@@ -15461,6 +15461,7 @@ typedef struct tmi_tri {
     tmi_map                   library;   /* row of >>tl + 1 -> its function + 1 */
     /* calls a value with t->arg[base ..): of >>triton */
     tmi_tri_value (*walk)(struct tmi_tri *t, tmi_tri_value callee, uint32_t base);
+    tmi_tri_value (*member)(struct tmi_tri *t, tmi_tri_value v, uint32_t name); /* v.name */
 } tmi_tri;
 
 TMI_ITEMS(tmi_triton_dtype_at, tmi_tri, tmi_dtype, &o->dtype)
@@ -16508,6 +16509,93 @@ static double tmi_tri_floor(double x) {
     return whole > x ? whole - 1 : whole;
 }
 
+/* Functions of doubles, without libm. Roots and what gives powers of two are exact, the rest is
+ * within some units of the last place. */
+static double tmi_tri_ldexp(double x, int64_t n) {
+    uint64_t bits;
+    double   scale;
+    for (; n > 1000; n -= 1000) x *= tmi_tri_from_bits(TMI_F_F64, (uint64_t)2023 << 52);
+    for (; n < -1000; n += 1000) x *= tmi_tri_from_bits(TMI_F_F64, (uint64_t)23 << 52);
+    bits = (uint64_t)(n + 1023) << 52;
+    memcpy(&scale, &bits, sizeof scale);
+    return x * scale;
+}
+
+/* x > 0 as m * 2^e with m in [1, 2). */
+static int64_t tmi_tri_frexp(double x, double *m) {
+    uint64_t bits;
+    int64_t  e;
+    if (x < 2.2250738585072014e-308) return tmi_tri_frexp(x * 18014398509481984.0, m) - 54;
+    memcpy(&bits, &x, sizeof bits);
+    e = (int64_t)(bits >> 52) - 1023;
+    bits = (bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1023 << 52;
+    memcpy(m, &bits, sizeof *m);
+    return e;
+}
+
+/* Logarithm to base 2: that of the power, and a series for what is left, which is exactly 0 at
+ * powers of two. */
+static double tmi_tri_lb(double x) {
+    double  m, s, z, sum = 0;
+    int64_t e = tmi_tri_frexp(x, &m), k;
+    if (m > 1.4142135623730951) {
+        m /= 2;
+        e++;
+    }
+    s = (m - 1) / (m + 1);
+    z = s * s;
+    for (k = 41; k > 0; k -= 2) sum = sum * z + 1.0 / (double)k;
+    return (double)e + 2 * s * sum * 1.4426950408889634;
+}
+
+static double tmi_tri_exp_of(double x) {
+    double  k, r, sum = 1;
+    int64_t i;
+    if (x > 709.8) return tmi_tri_from_bits(TMI_F_F64, (uint64_t)0x7ff << 52);
+    if (x < -745.2) return 0;
+    k = tmi_tri_floor(x * 1.4426950408889634 + 0.5);
+    r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+    for (i = 22; i > 0; i--) sum = 1 + sum * r / (double)i;
+    return tmi_tri_ldexp(sum, (int64_t)k);
+}
+
+static double tmi_tri_exp2_of(double x) {
+    double whole = tmi_tri_floor(x);
+    if (!(x > -1080 && x < 1025)) return x < 0 ? 0 : x * 1e308 * 1e308;
+    return tmi_tri_ldexp(tmi_tri_exp_of((x - whole) * 0.6931471805599453), (int64_t)whole);
+}
+
+/* Rounded to nearest: Newton's steps on the significand, then its neighbours by exact squares. */
+static double tmi_tri_root(double x) {
+    double   m, y;
+    int64_t  e, i;
+    uint64_t whole, root;
+    if (!(x > 0) || x > 1.7976931348623157e308) return x;
+    e = tmi_tri_frexp(x, &m);
+    if (e & 1) {
+        m *= 2;
+        e--;
+    }
+    y = m / 2 + 0.5;
+    for (i = 0; i < 6; i++) y = (y + m / y) / 2;
+    /* m * 2^104 against y^2 in whole numbers of 128 bits: y has 52 bits behind the point */
+    whole = (uint64_t)(m * 4503599627370496.0);
+    root = (uint64_t)(y * 4503599627370496.0);
+    for (i = -2; i <= 2; i++) {
+        /* (2r + 1)^2 < 4 m: the half way to the next is still below */
+        tmi_tri_big half = tmi_tri_big_of((int64_t)(2 * (root - 1) + 1)),
+                    four = tmi_tri_big_shl(tmi_tri_big_of((int64_t)whole), 54);
+        half = tmi_tri_big_mul(half, half);
+        if (!tmi_tri_big_less(half, four)) {
+            root--;
+            continue;
+        }
+        half = tmi_tri_big_of((int64_t)(2 * root + 1));
+        if (tmi_tri_big_less(tmi_tri_big_mul(half, half), four)) root++;
+    }
+    return tmi_tri_ldexp((double)root / 4503599627370496.0, e / 2);
+}
+
 static tmi_tri_value tmi_tri_overflow(tmi_tri *t) {
     return tmi_tri_fail(t, TMETAL_E_PY_NOT_YET, "a whole number of more than 127 bits", NULL);
 }
@@ -16526,8 +16614,18 @@ static tmi_tri_value tmi_tri_pow(tmi_tri *t, tmi_tri_value a, tmi_tri_value b) {
     tmi_tri_value r = tmi_tri_int(1);
     double        x = 1, y = tmi_tri_double(&a);
     int64_t       n = (int64_t)b.v.i.lo, k;
-    if (b.kind == TMI_V_FLOAT && b.v.f != tmi_tri_floor(b.v.f))
-        return tmi_tri_fail(t, TMETAL_E_PY_NOT_YET, "a power with a fraction", NULL);
+    if (b.kind == TMI_V_FLOAT && !(b.v.f > -1e6 && b.v.f < 1e6)) return tmi_tri_overflow(t);
+    if (b.kind == TMI_V_FLOAT && b.v.f != tmi_tri_floor(b.v.f)) {
+        double half = b.v.f - 0.5;
+        if (!(y > 0 && y < 1.7e308))
+            return y == 0 && half > 0 ? tmi_tri_float(0)
+                                      : tmi_tri_fail(t, TMETAL_E_PY_VALUE,
+                                                     "no such power of this number", NULL);
+        if (half != tmi_tri_floor(half) || half > 1100 || half < -1100)
+            return tmi_tri_float(tmi_tri_exp2_of(b.v.f * tmi_tri_lb(y)));
+        for (k = (int64_t)(half < 0 ? -half : half); k > 0; k--) x *= y;
+        return tmi_tri_float(half < 0 ? tmi_tri_root(y) / x : tmi_tri_root(y) * x);
+    }
     if (b.kind == TMI_V_FLOAT) n = (int64_t)b.v.f;
     if (n > 1100 || n < -1100) return tmi_tri_overflow(t);
     if (a.kind == TMI_V_FLOAT || b.kind == TMI_V_FLOAT || n < 0) {
@@ -16755,13 +16853,13 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1757358065u
+#define TMI_STAMP_TRI 2963270232u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
  *
  * gives   tmi_tl_named(), tmi_tl_call(), tmi_tl_attribute(): functions and members by name
- * uses    >>ops  >>ir  >>builder  >>python  >>tri
+ * uses    >>ops  >>library  >>ir  >>builder  >>python  >>tri
  *
  * A row is a function of ours in C, or its text in Triton's Python, which is walked as a kernel's
  * own functions are. Parameters of the first kind are written as Python writes them: "x, *rest".
@@ -17120,7 +17218,7 @@ static tmi_tri_value tmi_tl_extreme(tmi_tri *t, const tmi_tl_row *row, const tmi
     if ((dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD)) == 0) return a;
     return tmi_tri_tensor(
         tmi_tri_op2(t,
-                    ops[row->arg][tmi_tri_is_float(t, dt) ? tmi_tl_is_true(t, &in[2])
+                    ops[row->arg][tmi_tri_is_float(t, dt) ? *row->space && tmi_tl_is_true(t, &in[2])
                                                           : 2 + !TMI_DTYPE(t, dt)->is_signed],
                     a.ir, b.ir),
         dt);
@@ -18172,9 +18270,14 @@ static tmi_tri_value tmi_tl_identity(tmi_tri *t, const tmi_tl_row *row, const tm
 
 static tmi_tri_value tmi_tl_static_assert(tmi_tri *t, const tmi_tl_row *row,
                                           const tmi_tri_value *in) {
-    if (!tmi_tri_is_const(&in[0]))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "the condition is not known while compiling",
-                            "tl.device_assert checks values of the kernel");
+    if (in[0].kind != TMI_V_BOOL)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
+                            tmi_format(t->job, 1,
+                                       "the condition must be known while compiling, not %s",
+                                       tmi_tri_type_text(t, &in[0])),
+                            tmi_tri_is_const(&in[0])
+                                ? "compare: tl.static_assert(N % 2 == 0)"
+                                : "tl.device_assert checks values of the kernel");
     if (!tmi_tl_is_true(t, &in[0]))
         return tmi_tri_fail(t, TMETAL_E_PY_ASSERT, tmi_tl_str(t, &in[1]), NULL);
     return tmi_tri_of(TMI_V_NONE);
@@ -18479,6 +18582,581 @@ static tmi_tri_value tmi_tl_is(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_
     }
 }
 
+/* -- Functions that are applied to each element ---------------------------------------------- */
+
+static void tmi_tl_set_str(tmi_tri *t, uint32_t op, const char *name, const char *s) {
+    uint32_t text = tmi_intern(t->job, t->m->strings, s, strlen(s));
+    tmi_op_set_attr(t->job, t->m, op, name, tmi_attr_new(t->job, t->m, TMI_A_STRING, 0, text));
+}
+
+static void tmi_tl_set_flag(tmi_tri *t, uint32_t op, const char *name, int is) {
+    tmi_op_set_attr(t->job, t->m, op, name,
+                    tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1, (uint64_t)(is != 0)));
+}
+
+/* All of one shape, in the order that Triton broadcasts them: first the shape, then each to it.
+ * `ids`: their values of the IR. What it gives has that shape; UNSET: refused. */
+static tmi_tri_value tmi_tl_alike(tmi_tri *t, tmi_tri_value *v, uint32_t n, uint32_t *ids) {
+    tmi_tri_value all = v[0], one;
+    uint32_t      i;
+    for (i = 0; i < n; i++) {
+        one = v[i];
+        if (!tmi_tri_broadcast(t, &one, &all)) return tmi_tri_of(TMI_V_UNSET);
+    }
+    for (i = 0; i < n; i++) {
+        one = all;
+        if (!tmi_tri_broadcast(t, &v[i], &one)) return tmi_tri_of(TMI_V_UNSET);
+        ids[i] = v[i].ir;
+    }
+    return all;
+}
+
+/* The values of a tuple or of one value as tensors; NULL: one is none (reported). */
+static tmi_tri_value *tmi_tl_tensors(tmi_tri *t, tmi_tri_value list, uint32_t *n) {
+    tmi_tri_value *v;
+    uint32_t       i;
+    *n = list.kind == TMI_V_TUPLE ? list.n : 1;
+    v = TMI_NEW(t->job, tmi_tri_value, *n + 1);
+    for (i = 0; i < *n; i++)
+        v[i] = tmi_tri_to_tensor(t, list.kind == TMI_V_TUPLE ? tmi_tri_field(t, &list, i) : list);
+    return t->bad ? NULL : v;
+}
+
+/* Signatures of libdevice: arguments, result, symbol behind __nv_. i l: int32, int64; u m: uint32,
+ * uint64; f d: fp32, fp64; b: a truth, which CUDA returns as int32. In the symbol $ is the name, @
+ * its end from the last '_'. A function takes these types alone: nothing is converted. */
+static const struct {
+    const char *sigs, *names;
+} tmi_tl_externs[] = {
+    {"f.f=$f d.d=$",
+     "floor ceil trunc rsqrt exp2 sqrt rint nearbyint sin cos sinpi cospi tan log2 exp exp10 cosh "
+     "sinh tanh atan asin acos log log10 log1p acosh asinh atanh expm1 cbrt rcbrt j0 j1 y0 y1 "
+     "cyl_bessel_i0 cyl_bessel_i1 erf erfinv erfc erfcx erfcinv normcdf normcdfinv lgamma tgamma "
+     "round logb"},
+    {"ff.f=$f dd.d=$", "copysign nextafter atan2 hypot rhypot fmod remainder fdim"},
+    {"fff.f=$f ddd.d=$", "fma norm3d rnorm3d"},
+    {"ffff.f=$f dddd.d=$", "norm4d rnorm4d"},
+    {"fi.f=powif di.d=powi ff.f=powf dd.d=pow", "pow"},
+    {"fi.f=$f di.d=$", "ldexp scalbn"},
+    {"if.f=$f id.d=$", "yn jn"},
+    {"f.b=$f d.b=$d", "isnan isinf"},
+    {"f.i=$f d.i=$d", "signbit"},
+    {"f.b=$", "finitef"},
+    {"d.b=$", "isfinited"},
+    {"f.i=$f d.i=$", "ilogb"},
+    {"f.l=$f d.l=$", "llrint llround"},
+    {"i.i=abs l.l=llabs f.f=fabsf d.d=fabs", "abs"},
+    {"i.i=$ l.i=$ll", "clz popc ffs"},
+    {"i.i=$ l.l=$ll", "brev"},
+    {"ii.i=mulhi uu.u=umulhi ll.l=mul64hi mm.m=umul64hi", "mulhi"},
+    {"ii.i=$ uu.u=u$", "mul24 hadd rhadd"},
+    {"iiu.i=$ uuu.u=u$", "sad"},
+    {"iii.i=$", "byte_perm"},
+    {"ff.f=f$ dd.d=d$",
+     "add_rn add_rz add_rd add_ru sub_rn sub_rz sub_rd sub_ru mul_rn mul_rz mul_rd mul_ru div_rn "
+     "div_rz div_rd div_ru"},
+    {"f.f=f$ d.d=d$", "rcp_rn rcp_rz rcp_rd rcp_ru sqrt_rn sqrt_rz sqrt_rd sqrt_ru"},
+    {"fff.f=fmaf@ ddd.d=$", "fma_rn fma_rz fma_rd fma_ru"},
+    {"f.f=f$", "rsqrt_rn"},
+    {"f.f=$", "saturatef fast_sinf fast_cosf fast_tanf fast_logf fast_log2f fast_log10f fast_expf "
+              "fast_exp10f"},
+    {"ff.f=$", "fast_powf"},
+    {"ff.f=fast_fdividef", "fast_dividef"},
+    {"f.i=$", "float2int_rn float2int_rz float2int_rd float2int_ru float2uint_rn float2uint_rz "
+              "float2uint_rd float2uint_ru float_as_int float_as_uint"},
+    {"d.i=$",
+     "double2int_rn double2int_rz double2int_rd double2int_ru double2uint_rn double2uint_rz "
+     "double2uint_rd double2uint_ru double2loint double2hiint"},
+    {"f.l=$",
+     "float2ll_rn float2ll_rz float2ll_rd float2ll_ru float2ull_rn float2ull_rz float2ull_rd "
+     "float2ull_ru"},
+    {"d.l=$", "double2ll_rn double2ll_rz double2ll_rd double2ll_ru double2ull_rn double2ull_rz "
+              "double2ull_rd double2ull_ru double_as_longlong"},
+    {"i.f=$", "int2float_rn int2float_rz int2float_rd int2float_ru int_as_float"},
+    {"u.f=$", "uint2float_rn uint2float_rz uint2float_rd uint2float_ru uint_as_float"},
+    {"l.f=$", "ll2float_rn ll2float_rz ll2float_rd ll2float_ru"},
+    {"m.f=$", "ull2float_rn ull2float_rz ull2float_rd ull2float_ru"},
+    {"l.d=$", "ll2double_rn ll2double_rz ll2double_rd ll2double_ru longlong_as_double"},
+    {"m.d=$", "ull2double_rn ull2double_rz ull2double_rd ull2double_ru"},
+    {"d.f=$", "double2float_rn double2float_rz double2float_rd double2float_ru"},
+    {"i.d=$", "int2double_rn"},
+    {"u.d=$", "uint2double_rn"},
+    {"ii.d=$", "hiloint2double"},
+    {"d.d=$", "rcp64h"},
+};
+
+static const char *tmi_tl_extern_sigs(const char *name) {
+    uint32_t i;
+    size_t   n = strlen(name);
+    for (i = 0; n && i < sizeof tmi_tl_externs / sizeof *tmi_tl_externs; i++)
+        if (tmi_fn_lists(tmi_tl_externs[i].names, name, n)) return tmi_tl_externs[i].sigs;
+    return NULL;
+}
+
+static uint32_t tmi_tl_extern_dtype(char letter) {
+    switch (letter) {
+    case 'i':
+    case 'b': return TMI_INT32;
+    case 'l': return TMI_INT64;
+    case 'u': return TMI_UINT32;
+    case 'm': return TMI_UINT64;
+    case 'f': return TMI_FP32;
+    default: return TMI_FP64;
+    }
+}
+
+/* One signature's symbol: the text behind '='. */
+static const char *tmi_tl_extern_symbol(tmi_tri *t, const char *name, const char *s) {
+    tmi_text    text;
+    const char *end;
+    tmi_text_init(t->job, &text);
+    tmi_put_str(&text, "__nv_");
+    for (; *s && *s != ' '; s++) {
+        for (end = name + strlen(name); *s == '@' && *end != '_'; end--) {
+        }
+        if (*s == '$' || *s == '@') tmi_put_str(&text, *s == '$' ? name : end);
+        else tmi_put_char(&text, *s);
+    }
+    return tmi_text_join(&text, 0);
+}
+
+/* A function of libdevice, for the types of its arguments: name, *args. */
+static tmi_tri_value tmi_tl_libdevice(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    const char    *name = tmi_tl_str(t, &in[0]), *sigs = tmi_tl_extern_sigs(name), *s = sigs;
+    uint32_t       n, i, op, type, *ids, want = (uint32_t)strcspn(sigs, ".");
+    tmi_tri_value *v = tmi_tl_tensors(t, in[1], &n), r;
+    tmi_text       given, takes;
+    (void)row;
+    if (!v) return in[0];
+    if (n != want)
+        return tmi_tri_fail(
+            t, TMETAL_E_PY_CALL,
+            tmi_format(t->job, 1, "%s takes %u arguments, but %u are given", name, want, n), NULL);
+    tmi_text_init(t->job, &given);
+    tmi_text_init(t->job, &takes);
+    for (i = 0; i < n; i++) tmi_put(&given, "%s%s", i ? ", " : "", TMI_DTYPE(t, v[i].dt)->text);
+    for (;; s = strchr(s, ' ') + 1) {
+        for (i = 0; i < n && v[i].dt == tmi_tl_extern_dtype(s[i]); i++) {
+        }
+        if (i == n) break;
+        for (i = 0; i < n; i++)
+            tmi_put(&takes, "%s%s",
+                    i           ? ", "
+                    : s == sigs ? "("
+                                : ") or (",
+                    TMI_DTYPE(t, tmi_tl_extern_dtype(s[i]))->text);
+        if (!strchr(s, ' '))
+            return tmi_tri_fail(
+                t, TMETAL_E_PY_TYPE,
+                tmi_format(t->job, 1, "libdevice.%s is not defined for (%s)", name,
+                           tmi_text_join(&given, 0)),
+                tmi_format(t->job, 1, "it takes %s): cast with .to()", tmi_text_join(&takes, 0)));
+    }
+    ids = TMI_NEW(t->job, uint32_t, n);
+    r = tmi_tl_alike(t, v, n, ids);
+    if (t->bad) return r;
+    type = tmi_tri_ir_like(t, tmi_tri_type(t, &r), tmi_tl_extern_dtype(s[n + 1]));
+    op = tmi_tri_draft(t, TMI_OP_EXTERN, ids, n);
+    tmi_tl_set_str(t, op, "libname", "");
+    tmi_tl_set_str(t, op, "libpath", "");
+    tmi_tl_set_flag(t, op, "pure", 1);
+    tmi_tl_set_str(t, op, "symbol", tmi_tl_extern_symbol(t, name, s + n + 3));
+    r = tmi_tri_tensor(tmi_tri_results(t, op, &type, 1), tmi_tl_extern_dtype(s[n + 1]));
+    return s[n + 1] == 'b' ? tmi_tri_truth(t, r) : r;
+}
+
+/* asm, constraints, args, dtype, is_pure, pack */
+static tmi_tri_value tmi_tl_asm(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value all = tmi_tri_of(TMI_V_UNSET), dt = in[3], *v, *r;
+    uint32_t      n, m = dt.kind == TMI_V_TUPLE ? dt.n : 1, i, op, *ids, *types;
+    int64_t       pack = tmi_tl_int(t, &in[5], "pack");
+    if (t->bad) return dt;
+    if (in[0].kind != TMI_V_STR || in[1].kind != TMI_V_STR)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "asm and constraints must be strings", NULL);
+    if ((v = tmi_tl_tensors(t, in[2], &n)) == NULL) return dt;
+    ids = TMI_NEW(t->job, uint32_t, n + 1);
+    types = TMI_NEW(t->job, uint32_t, m + 1);
+    r = TMI_NEW(t->job, tmi_tri_value, m + 1);
+    if (n) all = tmi_tl_alike(t, v, n, ids);
+    for (i = 0; i < m && !t->bad; i++) {
+        tmi_tri_value one = dt.kind == TMI_V_TUPLE ? tmi_tri_field(t, &dt, i) : dt;
+        r[i].dt = tmi_tl_dtype(t, &one);
+        types[i] = tmi_tri_ir_like(t, n ? tmi_tri_type(t, &all) : t->m->t_i1, r[i].dt);
+    }
+    if (!t->bad && !m) return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "dtype is empty", NULL);
+    if (t->bad) return dt;
+    op = tmi_tri_draft(t, TMI_OP_ASM, ids, n);
+    tmi_tl_set_str(t, op, "asm_string", tmi_tl_str(t, &in[0]));
+    tmi_tl_set_str(t, op, "constraints", tmi_tl_str(t, &in[1]));
+    tmi_tl_set_flag(t, op, "pure", tmi_tl_is_true(t, &in[4]));
+    tmi_op_set_int(t->job, t->m, op, "packed_element", t->m->t_i32, pack);
+    (void)tmi_tri_results(t, op, types, m);
+    for (i = 0; i < m; i++) r[i] = tmi_tri_tensor(tmi_out(t->m, TMI_OP(t->m, op), i), r[i].dt);
+    return dt.kind == TMI_V_TUPLE ? tmi_tri_list(t, TMI_V_TUPLE, r, m) : r[0];
+}
+
+/* What the function of map_elementwise gave, as ids and the types of the results, one for each
+ * `pack` values; 0: they do not go together (reported). */
+static uint32_t tmi_tl_mapped(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *r, uint32_t n,
+                              uint32_t pack, uint32_t *ids) {
+    uint32_t i;
+    for (i = 0; i < n && !t->bad; i++) {
+        ids[i] = r[i].ir;
+        if (r[i].kind != TMI_V_TENSOR || tmi_tri_rank(t, &r[i]) || n % pack ||
+            r[i].dt != r[i - i % pack].dt)
+            (void)tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                               tmi_format(t->job, 1,
+                                          "its function must return scalars, %u of one type for "
+                                          "each result",
+                                          pack),
+                               NULL);
+    }
+    return t->bad ? 0 : n / pack;
+}
+
+/* scalar_fn, *args, pack */
+static tmi_tri_value tmi_tl_map(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value *v, *out, r, all;
+    uint32_t       n, m, i, op, outer, block, *ids, *types,
+        base = t->arg.n, pack = (uint32_t)tmi_tl_int(t, &in[2], "pack");
+    int single;
+    if (t->bad || (v = tmi_tl_tensors(t, in[1], &n)) == NULL) return in[0];
+    if (!n || pack < 1 || pack > TMI_MAX_NUMEL || in[0].kind != TMI_V_FUNC)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            "wants a function with @triton.jit, and tensors for it", NULL);
+    ids = TMI_NEW(t->job, uint32_t, n);
+    all = tmi_tl_alike(t, v, n, ids);
+    if (t->bad || (uint64_t)n * pack > TMI_MAX_NUMEL) return all;
+    types = TMI_NEW(t->job, uint32_t, n * pack);
+    for (i = 0; i < n * pack; i++) types[i] = tmi_tri_ir_elem(t, v[i / pack].dt);
+    op = tmi_tri_draft(t, TMI_OP_MAP, ids, n);
+    tmi_op_set_int(t->job, t->m, op, "pack", t->m->t_i32, pack);
+    outer = t->b->p.block;
+    block = tmi_tri_open_region(t, op, types, n * pack);
+    for (i = 0; i < n * pack; i++) {
+        tmi_tri_arg *a = (tmi_tri_arg *)tmi_vec_add(t->job, &t->arg);
+        a->v = tmi_tri_tensor(tmi_block_arg(t->m, block, i), v[i / pack].dt);
+    }
+    r = t->walk(t, in[0], base);
+    tmi_base_vec_cut(&t->arg, base);
+    single = r.kind != TMI_V_TUPLE;
+    if (single) r = tmi_tri_list(t, TMI_V_TUPLE, &r, 1);
+    ids = TMI_NEW(t->job, uint32_t, r.n + 1);
+    out = TMI_NEW(t->job, tmi_tri_value, r.n + 1);
+    for (i = 0; i < r.n; i++) out[i] = tmi_tri_field(t, &r, i);
+    m = t->bad ? 0 : tmi_tl_mapped(t, row, out, r.n, pack, ids);
+    if (!m) return r;
+    (void)tmi_make_end_op(t->b, TMI_OP_MAP_RETURN, ids, r.n);
+    t->b->p.block = outer;
+    for (i = 0; i < m; i++) {
+        out[i].dt = out[i * pack].dt;
+        ids[i] = tmi_tri_ir_like(t, tmi_tri_type(t, &all), out[i].dt);
+    }
+    (void)tmi_tri_results(t, op, ids, m);
+    for (i = 0; i < m; i++) out[i] = tmi_tri_tensor(tmi_out(t->m, TMI_OP(t->m, op), i), out[i].dt);
+    return single ? out[0] : tmi_tri_list(t, TMI_V_TUPLE, out, m);
+}
+
+/* logical_and, logical_or; arg: the operator. */
+static tmi_tri_value tmi_tl_logical(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value a = tmi_tri_to_tensor(t, in[0]), b = tmi_tri_to_tensor(t, in[1]);
+    if (t->bad) return a;
+    if (a.dt != TMI_INT1 || b.dt != TMI_INT1)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "wants truths, not %s and %s",
+                                       tmi_tri_type_text(t, &a), tmi_tri_type_text(t, &b)),
+                            "compare first, as in (x != 0).logical_and(y != 0)");
+    return tmi_tri_binary(t, row->arg, a, b);
+}
+
+/* -- Prints, asserts, hints -------------------------------------------------------------------- */
+
+/* prefix, *args, hex */
+static tmi_tri_value tmi_tl_print(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    const char    *s = tmi_tl_str(t, &in[0]), *c;
+    uint32_t       n, i, attr, *ids, op, word;
+    size_t         len = strlen(s);
+    tmi_tri_value *v = tmi_tl_tensors(t, in[1], &n);
+    if (t->bad) return in[0];
+    for (c = s; *c && (uint8_t)*c < 0x80; c++) {
+    }
+    if (in[0].kind != TMI_V_STR || *c)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            "its first argument must be a string of ASCII, known while compiling",
+                            "tl.device_print(\"x\", x)");
+    /* "x" is printed as " x: " in front of values, as Triton has it */
+    if (n && (len == 0 || s[len - 1] != ' ')) s = tmi_format(t->job, 0, "%s ", s);
+    len = strlen(s);
+    if (n && (len < 2 || s[len - 2] != ':')) {
+        s = tmi_string_at(t->strings, tmi_intern(t->job, t->strings, s, len - 1));
+        s = tmi_format(t->job, 0, "%s: ", s);
+    }
+    if (strlen(s) > 2 && *s != ' ') s = tmi_format(t->job, 0, " %s", s);
+    ids = TMI_NEW(t->job, uint32_t, n + 1);
+    for (i = 0; i < n; i++) ids[i] = v[i].ir;
+    op = tmi_tri_draft(t, TMI_OP_PRINT, ids, n);
+    tmi_tl_set_str(t, op, "prefix", s);
+    tmi_tl_set_flag(t, op, "hex", tmi_tl_is_true(t, &in[2]));
+    word = t->m->words->n;
+    for (i = 0; i < n; i++)
+        *(uint64_t *)tmi_vec_add(t->job, t->m->words) =
+            tmi_tri_is_int(t, v[i].dt) && TMI_DTYPE(t, v[i].dt)->is_signed;
+    attr = tmi_attr_new(t->job, t->m, TMI_A_LIST, t->m->t_i32, word);
+    TMI_ATTR(t->m, attr)->n = n;
+    tmi_op_set_attr(t->job, t->m, op, "isSigned", attr);
+    return tmi_tri_of(TMI_V_NONE);
+}
+
+/* cond, msg, mask. Nothing unless debugging. */
+static tmi_tri_value tmi_tl_device_assert(tmi_tri *t, const tmi_tl_row *row,
+                                          const tmi_tri_value *in) {
+    tmi_tri_value cond = tmi_tri_to_tensor(t, in[0]), mask = in[2];
+    uint32_t      op;
+    if (mask.kind != TMI_V_NONE) mask = tmi_tri_to_tensor(t, mask);
+    if (t->bad || !t->call->debug) return tmi_tri_of(TMI_V_NONE);
+    if (cond.dt != TMI_INT1 || (mask.kind == TMI_V_TENSOR && mask.dt != TMI_INT1))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "wants truths, not %s",
+                                       tmi_tri_type_text(t, cond.dt != TMI_INT1 ? &cond : &mask)),
+                            "compare: tl.device_assert(n > 0, \"n\")");
+    if (mask.kind == TMI_V_TENSOR) {
+        mask = tmi_tri_unary(t, TMI_PY_INVERT, mask);
+        cond = tmi_tri_binary(t, TMI_PY_OR, cond, mask);
+    }
+    if (t->bad) return cond;
+    op = tmi_tri_draft(t, TMI_OP_ASSERT, &cond.ir, 1);
+    tmi_tl_set_str(t, op, "message", tmi_tl_str(t, &in[1]));
+    return tmi_tri_of(TMI_V_NONE);
+}
+
+/* A remark of the result: what was asked to be printed while compiling. */
+static tmi_tri_value tmi_tl_static_print(tmi_tri *t, const tmi_tl_row *row,
+                                         const tmi_tri_value *in) {
+    tmi_text text;
+    uint32_t i;
+    tmi_at   at = tmi_at_nowhere();
+    tmi_text_init(t->job, &text);
+    for (i = 0; i < in[0].n; i++) {
+        tmi_tri_value v = tmi_tri_field(t, &in[0], i);
+        if (i) tmi_put_char(&text, ' ');
+        tmi_tri_put_value(t, &text, &v);
+    }
+    tmi_tri_show(t, t->frame);
+    at.src = t->at + 1;
+    tmi_remark(t->job, at, TMETAL_FOUND, row->name, "%s", tmi_text_join(&text, 0));
+    return tmi_tri_of(TMI_V_NONE);
+}
+
+static tmi_tri_value tmi_tl_assume(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value cond = tmi_tri_to_tensor(t, in[0]);
+    if (t->bad) return cond;
+    if (cond.dt != TMI_INT1 || tmi_tri_rank(t, &cond))
+        return tmi_tl_wrong(
+            t, row, TMETAL_E_PY_TYPE,
+            tmi_format(t->job, 1, "wants one truth, not %s", tmi_tri_type_text(t, &cond)),
+            "compare scalars: tl.assume(n > 0)");
+    (void)tmi_tri_draft(t, TMI_OP_ASSUME, &cond.ir, 1);
+    return tmi_tri_of(TMI_V_NONE);
+}
+
+/* multiple_of, max_contiguous, max_constancy: an attribute of the op that made x. What no op made,
+ * an argument, keeps nothing, as in Triton. arg: which. */
+static tmi_tri_value tmi_tl_hint(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    static const char *const names[] = {"tt.divisibility", "tt.contiguity", "tt.constancy"};
+    tmi_tri_value            one;
+    uint32_t n = in[1].kind == TMI_V_TUPLE ? in[1].n : 1, i, word = t->m->words->n, attr, rank, op;
+    if (in[0].kind != TMI_V_TENSOR)
+        return tmi_tl_wrong(
+            t, row, TMETAL_E_PY_TYPE,
+            tmi_format(t->job, 1, "wants a tensor, not %s", tmi_tri_type_text(t, &in[0])),
+            "leave the hint out: the value is known while compiling");
+    rank = tmi_tri_rank(t, &in[0]);
+    if (n != (rank || row->arg ? rank : 1))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
+                            tmi_format(t->job, 1, "%u values for %s: one for each axis is wanted",
+                                       n, tmi_tri_type_text(t, &in[0])),
+                            NULL);
+    for (i = 0; i < n && !t->bad; i++) {
+        one = in[1].kind == TMI_V_TUPLE ? tmi_tri_field(t, &in[1], i) : in[1];
+        *(uint64_t *)tmi_vec_add(t->job, t->m->words) =
+            (uint64_t)tmi_tl_int(t, &one, "the value of a hint");
+    }
+    op = t->bad ? 0 : tmi_def(t->m, in[0].ir);
+    if (!op || TMI_OP(t->m, op)->kind == TMI_OP_CONSTANT) return in[0];
+    attr = tmi_attr_new(t->job, t->m, TMI_A_DENSE,
+                        tmi_type_tensor(t->job, t->m, t->m->t_i32, &n, 1), word);
+    TMI_ATTR(t->m, attr)->n = n;
+    tmi_op_set_attr(t->job, t->m, op, names[row->arg], attr);
+    return in[0];
+}
+
+/* -- The target ------------------------------------------------------------------------------ */
+
+/* Kernels are read as for CUDA's sm_90, whose branches most of them have: functions of the target
+ * say what they say there. What an Apple GPU cannot do is refused. */
+static tmi_tri_value tmi_tl_flag(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    (void)t;
+    (void)in;
+    return tmi_tri_bool(row->arg);
+}
+
+static tmi_tri_value tmi_tl_capability(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    (void)row;
+    return tmi_tri_bool(90 >= tmi_tl_int(t, &in[0], "major") * 10 + tmi_tl_int(t, &in[1], "minor"));
+}
+
+static tmi_tri_value tmi_tl_not_apple(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    (void)in;
+    return tmi_tl_wrong(t, row, TMETAL_E_PY_REFUSED, "an Apple GPU has nothing of the kind", NULL);
+}
+
+/* -- Python's own functions ------------------------------------------------------------------ */
+
+static const char   *tmi_tl_row_name(uint32_t row);
+static int           tmi_tl_is_module(const char *name);
+static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name);
+
+/* What a class is called: of Python's (int) or of triton.language (tl.tensor). */
+static const char *tmi_tl_class(tmi_tri *t, const tmi_tri_value *v) {
+    const char *s = v->kind == TMI_V_BUILTIN  ? tmi_tl_row_name(v->id)
+                    : v->kind == TMI_V_MODULE ? tmi_string_at(t->strings, v->id)
+                                              : "";
+    return strrchr(s, '.') ? strrchr(s, '.') + 1 : s;
+}
+
+static int tmi_tl_instance(tmi_tri *t, const tmi_tri_value *v, const char *of) {
+    static const struct {
+        uint8_t     kind;
+        const char *names;
+    } rows[] = {{TMI_V_TENSOR, "tensor base_value"},
+                {TMI_V_BLOCK_PTR, "tensor base_value"},
+                {TMI_V_DESC, "tensor_descriptor tensor_descriptor_base base_value"},
+                {TMI_V_INT, "int"},
+                {TMI_V_BOOL, "bool int"},
+                {TMI_V_FLOAT, "float"},
+                {TMI_V_STR, "str"},
+                {TMI_V_DTYPE, "dtype"},
+                {TMI_V_TUPLE, "tuple"}};
+    size_t i;
+    if (v->kind == TMI_V_DTYPE && strcmp(of, "pointer_type") == 0) return tmi_tri_is_ptr(t, v->dt);
+    if (v->kind == TMI_V_DTYPE && strcmp(of, "block_type") == 0)
+        return TMI_DTYPE(t, v->dt)->kind == TMI_DT_BLOCK;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].kind == v->kind) return tmi_fn_lists(rows[i].names, of, strlen(of));
+    return 0;
+}
+
+/* isinstance(x, C): what a constexpr wraps is asked, so no value is a tl.constexpr. */
+static tmi_tri_value tmi_tl_isinstance(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    uint32_t i, n = in[1].kind == TMI_V_TUPLE ? in[1].n : 1;
+    int      is = 0;
+    for (i = 0; i < n && !t->bad; i++) {
+        tmi_tri_value c = in[1].kind == TMI_V_TUPLE ? tmi_tri_field(t, &in[1], i) : in[1];
+        const char   *name = tmi_tl_class(t, &c);
+        if (!*name)
+            return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                                tmi_format(t->job, 1, "%s is no class", tmi_tri_type_text(t, &c)),
+                                NULL);
+        is |= tmi_tl_instance(t, &in[0], name);
+    }
+    return tmi_tri_bool(is);
+}
+
+/* getattr(x, name[, default]); arg 1: hasattr. */
+static tmi_tri_value tmi_tl_getattr(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    tmi_tri_value r;
+    if (in[1].kind != TMI_V_STR)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants a name, as a string", NULL);
+    if (in[0].kind == TMI_V_MODULE) {
+        r = t->member(t, in[0], in[1].id);
+        /* a name that nothing gives looks like a module inside this one */
+        if (r.kind == TMI_V_MODULE && !tmi_tl_is_module(tmi_string_at(t->strings, r.id)))
+            r.kind = TMI_V_UNSET;
+    } else r = tmi_tl_attribute(t, in[0], in[1].id);
+    if (t->bad) return r;
+    if (row->arg) return tmi_tri_bool(r.kind != TMI_V_UNSET);
+    if (r.kind) return r;
+    if (in[2].n) return tmi_tri_field(t, &in[2], 0);
+    return t->member(t, in[0], in[1].id);
+}
+
+static tmi_tri_value tmi_tl_list(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    if (in[0].kind == TMI_V_TUPLE) return in[0];
+    return tmi_tl_wrong(
+        t, row, TMETAL_E_PY_TYPE,
+        tmi_format(t->job, 1, "wants a tuple, not %s", tmi_tri_type_text(t, &in[0])), NULL);
+}
+
+/* -- Python's math, of numbers --------------------------------------------------------------- */
+
+enum {
+    TMI_TL_M_SQRT,
+    TMI_TL_M_LOG2,
+    TMI_TL_M_LOG,
+    TMI_TL_M_LOG10,
+    TMI_TL_M_EXP,
+    TMI_TL_M_EXP2,
+    TMI_TL_M_FLOOR,
+    TMI_TL_M_CEIL,
+    TMI_TL_M_FABS,
+    TMI_TL_M_ISNAN,
+    TMI_TL_M_ISINF
+};
+
+static tmi_tri_value tmi_tl_python_math(tmi_tri *t, const tmi_tl_row *row,
+                                        const tmi_tri_value *in) {
+    double x;
+    if (!tmi_tri_is_number(&in[0]))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1,
+                                       "Python's math wants a number known while compiling, not %s",
+                                       tmi_tri_type_text(t, &in[0])),
+                            tmi_format(t->job, 1, "use tl.%s for values of the kernel", row->name));
+    x = tmi_tri_double(&in[0]);
+    if ((row->arg <= TMI_TL_M_LOG10 && (x < 0 || (x == 0 && row->arg != TMI_TL_M_SQRT))) ||
+        ((row->arg == TMI_TL_M_FLOOR || row->arg == TMI_TL_M_CEIL) && !(x > -9e18 && x < 9e18)))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "is not defined for this number", NULL);
+    switch (row->arg) {
+    case TMI_TL_M_SQRT: return tmi_tri_float(tmi_tri_root(x));
+    case TMI_TL_M_LOG2:
+    case TMI_TL_M_LOG:
+    case TMI_TL_M_LOG10:
+        if (!(x <= 1.7976931348623157e308)) return tmi_tri_float(x);
+        return tmi_tri_float(tmi_tri_lb(x) * (row->arg == TMI_TL_M_LOG2  ? 1
+                                             : row->arg == TMI_TL_M_LOG ? 0.6931471805599453
+                                                                        : 0.3010299956639812));
+    case TMI_TL_M_EXP: return tmi_tri_float(x == x ? tmi_tri_exp_of(x) : x);
+    case TMI_TL_M_EXP2: return tmi_tri_float(tmi_tri_exp2_of(x));
+    case TMI_TL_M_FLOOR: return tmi_tri_int((int64_t)tmi_tri_floor(x));
+    case TMI_TL_M_CEIL: return tmi_tri_int(-(int64_t)tmi_tri_floor(-x));
+    case TMI_TL_M_FABS: return tmi_tri_float(x < 0 ? -x : x);
+    case TMI_TL_M_ISNAN: return tmi_tri_bool(x != x);
+    default: return tmi_tri_bool(x - x != 0 && x == x);
+    }
+}
+
+static tmi_tri_value tmi_tl_python_pow(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    if (!tmi_tri_is_number(&in[0]) || !tmi_tri_is_number(&in[1]))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants numbers known while compiling", NULL);
+    return tmi_tri_pow(t, tmi_tri_float(tmi_tri_double(&in[0])), in[1]);
+}
+
+/* pi, e, tau, inf, nan: rows without parameters are values. */
+static tmi_tri_value tmi_tl_number(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    static const uint64_t bits[] = {0x400921fb54442d18u, 0x4005bf0a8b145769u, 0x401921fb54442d18u,
+                                    0x7ff0000000000000u, 0x7ff8000000000000u};
+    (void)t;
+    (void)in;
+    return tmi_tri_float(tmi_tri_from_bits(TMI_F_F64, bits[row->arg]));
+}
+
+/* tl.PropagateNan.ALL, .NONE */
+static tmi_tri_value tmi_tl_propagate(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    (void)t;
+    (void)in;
+    return tmi_tri_int(row->arg);
+}
+
 /* -- The table ------------------------------------------------------------------------------- */
 
 #define TMI_TL_METHOD 1
@@ -18587,6 +19265,59 @@ static const tmi_tl_row tmi_tl_rows[] = {
      tmi_tl_combine, TMI_OP_REDUCE, NULL},
     {"tl", "associative_scan", 1, "input, axis, combine_fn, reverse=False",
      tmi_tl_combine, TMI_OP_SCAN, NULL},
+    /* external functions, assembly, functions of scalars */
+    {"tl", "_libdevice", 0, "name, *args", tmi_tl_libdevice, 0, NULL},
+    {"tl", "inline_asm_elementwise", 0, "asm, constraints, args, dtype, is_pure, pack", tmi_tl_asm,
+     0, NULL},
+    {"tl", "map_elementwise", 0, "scalar_fn, *args, pack=1", tmi_tl_map, 0, NULL},
+    {"tl", "logical_and", 1, "input, other", tmi_tl_logical, TMI_PY_AND, NULL},
+    {"tl", "logical_or", 1, "input, other", tmi_tl_logical, TMI_PY_OR, NULL},
+    {"nan", "NONE", 0, NULL, tmi_tl_propagate, 0, NULL},
+    {"nan", "ALL", 0, NULL, tmi_tl_propagate, 65535, NULL},
+    /* prints, asserts, hints */
+    {"tl", "device_print", 0, "prefix, *args, hex=False", tmi_tl_print, 0, NULL},
+    {"", "print", 0, "prefix, *args, hex=False", tmi_tl_print, 0, NULL},
+    {"tl", "device_assert", 0, "cond, msg='', mask=None", tmi_tl_device_assert, 0, NULL},
+    {"tl", "assume", 0, "cond", tmi_tl_assume, 0, NULL},
+    {"tl", "multiple_of", 0, "input, values", tmi_tl_hint, 0, NULL},
+    {"tl", "max_contiguous", 0, "input, values", tmi_tl_hint, 1, NULL},
+    {"tl", "max_constancy", 0, "input, values", tmi_tl_hint, 2, NULL},
+    /* the target */
+    {"target", "is_cuda", 0, "", tmi_tl_flag, 1, NULL},
+    {"target", "is_hip", 0, "", tmi_tl_flag, 0, NULL},
+    {"target", "is_hip_cdna3", 0, "", tmi_tl_flag, 0, NULL},
+    {"target", "is_hip_cdna4", 0, "", tmi_tl_flag, 0, NULL},
+    {"target", "is_xpu", 0, "", tmi_tl_flag, 0, NULL},
+    {"target", "cuda_capability_geq", 0, "major, minor=0", tmi_tl_capability, 0, NULL},
+    {"cuda", "globaltimer", 0, "", tmi_tl_not_apple, 0, NULL},
+    {"cuda", "smid", 0, "", tmi_tl_not_apple, 0, NULL},
+    {"cuda", "num_threads", 0, "", tmi_tl_not_apple, 0, NULL},
+    {"cuda", "num_warps", 0, "", tmi_tl_not_apple, 0, NULL},
+    /* safe without dependent launches, which Metal has not: nothing is to be done */
+    {"cuda", "gdc_wait", 0, "", tmi_tl_nothing, 0, NULL},
+    {"cuda", "gdc_launch_dependents", 0, "", tmi_tl_nothing, 0, NULL},
+    /* Python's own */
+    {"", "isinstance", 0, "x, classes", tmi_tl_isinstance, 0, NULL},
+    {"", "getattr", 0, "x, name, *default", tmi_tl_getattr, 0, NULL},
+    {"", "hasattr", 0, "x, name", tmi_tl_getattr, 1, NULL},
+    {"", "list", 0, "x", tmi_tl_list, 0, NULL},
+    {"math", "sqrt", 0, "x", tmi_tl_python_math, TMI_TL_M_SQRT, NULL},
+    {"math", "log2", 0, "x", tmi_tl_python_math, TMI_TL_M_LOG2, NULL},
+    {"math", "log", 0, "x", tmi_tl_python_math, TMI_TL_M_LOG, NULL},
+    {"math", "log10", 0, "x", tmi_tl_python_math, TMI_TL_M_LOG10, NULL},
+    {"math", "exp", 0, "x", tmi_tl_python_math, TMI_TL_M_EXP, NULL},
+    {"math", "exp2", 0, "x", tmi_tl_python_math, TMI_TL_M_EXP2, NULL},
+    {"math", "floor", 0, "x", tmi_tl_python_math, TMI_TL_M_FLOOR, NULL},
+    {"math", "ceil", 0, "x", tmi_tl_python_math, TMI_TL_M_CEIL, NULL},
+    {"math", "fabs", 0, "x", tmi_tl_python_math, TMI_TL_M_FABS, NULL},
+    {"math", "isnan", 0, "x", tmi_tl_python_math, TMI_TL_M_ISNAN, NULL},
+    {"math", "isinf", 0, "x", tmi_tl_python_math, TMI_TL_M_ISINF, NULL},
+    {"math", "pow", 0, "x, y", tmi_tl_python_pow, 0, NULL},
+    {"math", "pi", 0, NULL, tmi_tl_number, 0, NULL},
+    {"math", "e", 0, NULL, tmi_tl_number, 1, NULL},
+    {"math", "tau", 0, NULL, tmi_tl_number, 2, NULL},
+    {"math", "inf", 0, NULL, tmi_tl_number, 3, NULL},
+    {"math", "nan", 0, NULL, tmi_tl_number, 4, NULL},
     /* written in Triton */
     {"tl", "_sum_combine", 0, NULL, NULL, 0,
      "def _sum_combine(a, b):\n"
@@ -18883,7 +19614,7 @@ static const tmi_tl_row tmi_tl_rows[] = {
                      "disable_licm=None", tmi_tl_range, 1, NULL},
     {"tl", "constexpr", 0, "value", tmi_tl_identity, 0, NULL},
     {"tl", "static_assert", 0, "cond, msg=''", tmi_tl_static_assert, 0, NULL},
-    {"tl", "static_print", 0, "*values", tmi_tl_nothing, 0, NULL},
+    {"tl", "static_print", 0, "*values", tmi_tl_static_print, 0, NULL},
     {"", "len", 0, "x", tmi_tl_len, 0, NULL},
     {"", "float", 0, "x", tmi_tl_float, 0, NULL},
     {"", "int", 0, "x", tmi_tl_to_int, 0, NULL},
@@ -18927,7 +19658,12 @@ static const tmi_tl_row tmi_tl_rows[] = {
 
 /* -- Rows by name ---------------------------------------------------------------------------- */
 
-/* The part of the table that a module's dotted name stands for. */
+static int tmi_tl_ends(const char *s, const char *end) {
+    size_t n = strlen(s), k = strlen(end);
+    return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+/* The part of the table that a module's dotted name stands for; NULL: none. */
 static const char *tmi_tl_space(const char *module) {
     static const char *const rows[][2] = {{"", ""},
                                           {"builtins", ""},
@@ -18938,13 +19674,25 @@ static const char *tmi_tl_space(const char *module) {
                                           {"triton.language.standard", "tl"},
                                           {"triton.language.math", "tl"},
                                           {"triton.language.random", "tl"},
+                                          {"triton.language.PropagateNan", "nan"},
+                                          {"triton.language.core.PropagateNan", "nan"},
                                           {"triton.language.target_info", "target"},
                                           {"triton.language.extra.cuda", "cuda"},
-                                          {"triton.language.extra.cuda.utils", "cuda"}};
-    size_t                   i, n = strlen(module);
+                                          {"triton.language.extra.cuda.utils", "cuda"},
+                                          {"triton.language.extra.cuda.gdc", "cuda"}};
+    size_t                   i;
     for (i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i][0], module) == 0) return rows[i][1];
-    return n >= 9 && strcmp(module + n - 9, "libdevice") == 0 ? "libdevice" : NULL;
+    return NULL;
+}
+
+static int tmi_tl_is_module(const char *name) {
+    return tmi_tl_space(name) || tmi_tl_ends(name, "libdevice") ||
+           strcmp(name, "triton.language.extra") == 0;
+}
+
+static const char *tmi_tl_row_name(uint32_t row) {
+    return tmi_tl_rows[row].name;
 }
 
 /* 1 + the row; 0: none. */
@@ -18958,10 +19706,19 @@ static uint32_t tmi_tl_row_of(const char *space, const char *name, int method) {
 }
 
 static tmi_tri_value tmi_tl_named(tmi_tri *t, const char *module, uint32_t name) {
-    const char   *space = tmi_tl_space(module);
-    uint32_t      row = space ? tmi_tl_row_of(space, tmi_string_at(t->strings, name), 0) : 0;
+    const char   *space = tmi_tl_space(module), *s = tmi_string_at(t->strings, name);
+    uint32_t      row = space ? tmi_tl_row_of(space, s, 0) : 0;
     tmi_tri_value v = tmi_tri_of(row ? TMI_V_BUILTIN : TMI_V_UNSET);
+    if (row && !tmi_tl_rows[row - 1].text && !tmi_tl_rows[row - 1].params)
+        return tmi_tl_rows[row - 1].fn(t, &tmi_tl_rows[row - 1], NULL);
     if (row) v.id = row - 1;
+    /* older versions had libdevice's functions in tl.math */
+    if (row || !tmi_tl_extern_sigs(s) ||
+        !(tmi_tl_ends(module, "libdevice") || strcmp(module, "triton.language.math") == 0))
+        return v;
+    v = tmi_tri_str(name);
+    v = tmi_tri_list(t, TMI_V_BOUND, &v, 1);
+    v.id = tmi_tl_row_of("tl", "_libdevice", 0) - 1;
     return v;
 }
 
@@ -19160,7 +19917,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 4174714750u
+#define TMI_STAMP_TL 1994590790u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -21156,6 +21913,7 @@ static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
     }
     t->at = n->at;
     t->to = n->to;
+    t->is_method = callee.kind == TMI_V_BOUND;
     if (callee.kind == TMI_V_BOUND) callee.kind = TMI_V_BUILTIN;
     v = t->bad ? tmi_tri_of(TMI_V_UNSET) : tmi_tri_call_value(t, callee, base);
     tmi_base_vec_cut(&t->arg, base);
@@ -21216,8 +21974,14 @@ static tmi_tri_value tmi_tri_fstring(tmi_tri *t, const tmi_py_node *n) {
 
 /* `assert`: tl.device_assert, which Triton keeps only when debugging. */
 static void tmi_tri_assert(tmi_tri *t, const tmi_py_node *n) {
-    (void)tmi_tri_expr(t, n->a);
-    if (n->b) (void)tmi_tri_expr(t, n->b);
+    const tmi_tl_row *row = &tmi_tl_rows[tmi_tl_row_of("tl", "device_assert", 0) - 1];
+    tmi_tri_value     in[3];
+    in[0] = tmi_tri_expr(t, n->a);
+    in[1] = n->b ? tmi_tri_expr(t, n->b) : tmi_tri_str(0);
+    in[2] = tmi_tri_of(TMI_V_NONE);
+    t->at = n->at;
+    t->to = n->to;
+    if (!t->bad) (void)tmi_tl_device_assert(t, row, in);
 }
 
 static tmi_tri_value tmi_tri_operate(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
@@ -22019,6 +22783,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     tmi_strings_init(job, t->strings);
     tmi_tri_begin(t);
     t->walk = tmi_tri_call_value;
+    t->member = tmi_tri_attribute_of;
     (void)tmi_tri_add_file(t, tmi_job_file(job), tmi_tri_word(t, "__main__"), src, len, 0);
     tmi_tri_globals_of(t, 0, tmi_triton_file_at(t, 0)->py.body,
                        tmi_triton_file_at(t, 0)->py.n_body, 0);
@@ -22037,7 +22802,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2391102377u
+#define TMI_STAMP_TRITON 1559755897u
 
 
 /*==============================================================================
