@@ -129,6 +129,8 @@ def simplified(lines):
     stands_for, out = {}, []
     for names, body in lines:
         body = VALUE.sub(lambda match: stands_for.get(match.group(0), match.group(0)), body)
+        if not names and PURE.match(body) and not body.endswith("{"):
+            continue
         constant = re.match(r"(?:arith\.constant|ub\.poison) (.*)$", body)
         spread = re.match(r"tt\.splat <([^<>]*) : \S*> : \S+ -> (.*)$", body) or \
             re.match(r"tt\.broadcast <dense<([^<>]*)> : .*> : .* -> (.*)$", body)
@@ -217,7 +219,7 @@ def first_difference(have, want):
     return (len(have), "(ends)", want[len(have)]) if len(want) > len(have) else (len(want), have[len(want)], "(ends)")
 
 
-def judge(tmetal, call, texts):
+def judge(tmetal, call, texts, without):
     """(kind, what to say)"""
     reference = next((path for path in (texts / f"{call.stem}.source" if texts else None, call.with_suffix(".source"))
                       if path and path.exists()), None)
@@ -229,7 +231,7 @@ def judge(tmetal, call, texts):
     have, problem = after_calls(tmetal, command(call))
     if have is None:
         return "refused", problem
-    have, want = normal(have), normal(want)
+    have, want = ([re.sub(without, "", line) for line in normal(text)] for text in (have, want))
     if have == want:
         return "equal", ""
     line, a, b = first_difference(have, want)
@@ -241,10 +243,11 @@ def main():
     parser.add_argument("calls", nargs="+", type=Path, metavar="CALL")
     parser.add_argument("--tmetal", default="build/tmetal", metavar="PROGRAM")
     parser.add_argument("--texts", type=Path, metavar="DIR", help="where NAME.source lie")
+    parser.add_argument("--without", default="$.", metavar="REGEX", help="leave this out of every line")
     parser.add_argument("--list", action="store_true", help="name every case, not only those that differ")
     options = parser.parse_args()
     with ThreadPoolExecutor(2) as pool:
-        verdicts = list(pool.map(lambda call: judge(options.tmetal, call, options.texts), options.calls))
+        verdicts = list(pool.map(lambda call: judge(options.tmetal, call, options.texts, options.without), options.calls))
     count = {}
     for call, (kind, what) in zip(options.calls, verdicts):
         count[kind] = count.get(kind, 0) + 1
