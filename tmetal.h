@@ -13548,6 +13548,7 @@ typedef enum tmi_py_tok {
     TMI_PY_T_BAD, /* after a mistake: fits nowhere, so that all that is being read ends */
     TMI_PY_T_END, TMI_PY_T_NEWLINE, TMI_PY_T_NAME, TMI_PY_T_NUMBER, TMI_PY_T_STRING,
     TMI_PY_T_FSTRING, /* up to its first quote: the parser reads the rest */
+    TMI_PY_T_LINE, /* a line whose first token is wrong: whose line it is says who hears of it */
 #define X(name, text) TMI_PY_T_##name,
     TMI_PY_WORDS(X)
     TMI_PY_SIGNS(X)
@@ -13894,7 +13895,14 @@ static void tmi_py_line(tmi_py_reader *r) {
     }
     r->pos = r->to = at;
     if (at < r->len) {
+        uint8_t trial = r->trial;
+        r->trial = 1;
         tmi_py_next(r);
+        r->trial = trial;
+        if (!r->bad) return;
+        r->bad = 0;
+        r->tok = TMI_PY_T_LINE;
+        r->pos = r->at = r->to = at;
         return;
     }
     r->before = r->at = at;
@@ -13976,6 +13984,7 @@ static TMI_COLD void tmi_py_expected(tmi_py_reader *r, const char *what, const c
     const char *found = tmi_py_found(r, text);
     uint8_t     tok = r->tok;
     char        last = r->before ? r->src[r->before - 1] : '\0';
+    if (tok == TMI_PY_T_LINE) tmi_py_next(r); /* says what is wrong with it */
     if (!tmi_py_wrong(r, r->at, r->to, TMETAL_E_PY_SYNTAX, what, found)) return;
     if (tok == TMI_PY_T_ASSIGN && !help) help = "'=' assigns a value; '==' compares two";
     if (tok == TMI_PY_T_BANG) help = "write 'not' instead of '!'";
@@ -14928,6 +14937,7 @@ static void tmi_py_statements(tmi_py_reader *r, uint32_t indent, uint32_t narrow
                               "tabs and blanks are mixed in the indentation of this block",
                               "indent with blanks alone");
         if (r->wide == TMI_NONE) r->resume = at;
+        if (r->tok == TMI_PY_T_LINE) tmi_py_next(r);
         tmi_py_statement(r);
         if (!r->bad) continue;
         if (r->loud || r->trial) return;
@@ -15280,7 +15290,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 547494937u
+#define TMI_STAMP_PYTHON 1737863744u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators

@@ -8,6 +8,7 @@ test-triton: $(BUILD)/tmetal $(BUILD)/syntax $(BUILD)/syntax-san ## Python: tree
 	python3 tests/triton/wrong.py $(BUILD)/tmetal
 	python3 tests/triton/syntax.py $(BUILD)/syntax tests docs examples $(TRITON_PY)/*.py
 	echo tests/triton/syntax/wrong.py | $(BUILD)/syntax-san --errors | diff tests/triton/syntax/wrong.txt -
+	echo tests/triton/syntax/host.py | $(BUILD)/syntax-san --quiet | grep -o 'FUNCTION "[a-z_]*"' | diff tests/triton/syntax/host.txt -
 	$(BUILD)/syntax-san --fuzz 5000 1 tests/kernels/*.py tests/triton/*.py
 	$(BUILD)/syntax --scale
 check-triton: $(BUILD)/syntax $(BUILD)/syntax-san ## the same over all of Python's library, and far more changed texts
