@@ -15296,7 +15296,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
  *
  * gives   tmi_tri: what a walk of a kernel works on; tmi_tri_binary() and the like
- * uses    >>ops  >>ir  >>parse  >>builder  >>python
+ * uses    >>ops  >>ir  >>parse  >>builder  >>python  >>triton
  *
  * What a kernel's text means is decided while it is walked, as Triton does it: sizes, flags and
  * types are Python objects and vanish, what depends on memory or on a program's number becomes an
@@ -15467,6 +15467,10 @@ typedef struct tmi_tri {
     uint32_t                  dry;              /* loops that are walked only to see what changes */
     int                       bad;              /* this kernel has an error: give up on it */
     int                       is_const;         /* only values that need no op are wanted */
+    uint32_t                  is_quiet; /* a constant may be unknown: nothing is reported */
+    struct tmi_tri_param     *param;    /* of the kernel */
+    uint32_t                  n_param, n_step;
+    uint32_t                  need; /* the argument that a heuristic asked for last */
     int                       is_method; /* the row being called was named on a value: x.exp() */
     tmi_map                   library;   /* row of >>tl + 1 -> its function + 1 */
     /* calls a value with t->arg[base ..): of >>triton */
@@ -15531,6 +15535,7 @@ static TMI_COLD tmi_tri_value tmi_tri_fail(tmi_tri *t, int code, const char *wha
     memset(&none, 0, sizeof none);
     if (t->bad) return none;
     t->bad = 1;
+    if (t->is_quiet) return none;
     if (t->frame) {
         /* a fault in how a function of ours is used is shown where the user calls it */
         tmi_tri_frame *f = t->frame, *was = t->frame;
@@ -16863,7 +16868,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2963270232u
+#define TMI_STAMP_TRI 507319471u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -19945,6 +19950,35 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 static tmi_tri_value tmi_tri_expr(tmi_tri *t, uint32_t node);
 static int           tmi_tri_enter(tmi_tri *t);
 
+/* -- Functions of the file ------------------------------------------------------------------- */
+
+static const char *tmi_tri_string(const tmi_tri *t, uint32_t id) {
+    return tmi_string_at(t->strings, id);
+}
+
+/* A decorator of that name, called or not. */
+static int tmi_tri_is_decorated(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
+                                const char *name) {
+    const tmi_py_node *list, *d;
+    uint32_t           i;
+    if (f->kind != TMI_PY_FUNCTION || !f->b) return 0;
+    list = TMI_PY(py, f->b);
+    for (i = 0; i < list->n; i++) {
+        d = TMI_PY(py, TMI_PY_ID(py, list->list + i));
+        if (d->kind == TMI_PY_CALL) d = TMI_PY(py, d->a);
+        if ((d->kind == TMI_PY_NAME || d->kind == TMI_PY_ATTRIBUTE) &&
+            strcmp(tmi_tri_string(t, d->text), name) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+static int tmi_tri_is_jit(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
+    return tmi_tri_is_decorated(t, py, f, "jit") ||
+           tmi_tri_is_decorated(t, py, f, "constexpr_function") ||
+           tmi_tri_is_decorated(t, py, f, "constexpr");
+}
+
 /* -- Names: those of the functions being walked, of their files, of Python ------------------- */
 
 static tmi_tri_name *tmi_tri_local(tmi_tri *t, uint32_t name) {
@@ -19974,9 +20008,6 @@ static void tmi_tri_cut_names(tmi_tri *t, uint32_t n) {
     }
 }
 
-static const char *tmi_tri_string(const tmi_tri *t, uint32_t id) {
-    return tmi_string_at(t->strings, id);
-}
 
 static uint32_t tmi_tri_word(tmi_tri *t, const char *s) {
     return tmi_intern(t->job, t->strings, s, strlen(s));
@@ -20505,17 +20536,19 @@ static tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value v;
     if (local && local->v.kind) return local->v;
     v = tmi_tri_global_value(t, t->frame->file, n->text);
-    t->at = n->at;
-    t->to = n->to;
-    if (v.is_plain && !t->is_const)
+    if (v.is_plain && !t->is_const) {
+        const char *name = tmi_tri_string(t, n->text);
+        t->at = n->at;
+        t->to = n->to;
         return tmi_tri_fail(
-            t, TMETAL_E_PY_NAME,
-            tmi_format(t->job, 1, "kernels cannot read the module's %s: it is no tl.constexpr and",
-                       tmi_tri_string(t, n->text)),
+            t, TMETAL_E_PY_REFUSED,
+            tmi_format(t->job, 1, "kernels cannot read the module's %s: it is no tl.constexpr",
+                       name),
             tmi_format(t->job, 1,
-                       "write %s = tl.constexpr(...), pass it as a parameter, or say "
-                       "--global %s=VALUE",
-                       tmi_tri_string(t, n->text), tmi_tri_string(t, n->text)));
+                       "write %s = tl.constexpr(...), make it a parameter, or say --global "
+                       "%s=VALUE",
+                       name, name));
+    }
     v.is_plain = 0;
     if (v.kind == TMI_V_FUNC && !t->bad && !t->is_const && tmi_tri_is_undecorated(t, v.id))
         return tmi_tri_fail(
@@ -20710,6 +20743,8 @@ static tmi_tri_value tmi_tri_slice_of(tmi_tri *t, tmi_tri_value v, tmi_tri_value
     return r;
 }
 
+static tmi_tri_value tmi_tri_launch_arg(tmi_tri *t, uint32_t name);
+
 static tmi_tri_value tmi_tri_subscript(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value v = tmi_tri_expr(t, n->a), i = tmi_tri_expr(t, n->b);
     int64_t       at;
@@ -20717,6 +20752,8 @@ static tmi_tri_value tmi_tri_subscript(tmi_tri *t, const tmi_py_node *n) {
     t->to = n->to;
     if (t->bad) return v;
     if (v.kind == TMI_V_TENSOR) return tmi_tri_index_tensor(t, v, i);
+    if (v.kind == TMI_V_OBJECT && v.dt == TMI_NONE && i.kind == TMI_V_STR)
+        return tmi_tri_launch_arg(t, i.id);
     if (v.kind == TMI_V_TUPLE && i.kind == TMI_V_SLICE) return tmi_tri_slice_of(t, v, i);
     if (v.kind == TMI_V_TUPLE) {
         at = tmi_tri_small(t, &i, "an index of a tuple");
@@ -21831,6 +21868,7 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base) {
     const tmi_py      *py = &tmi_triton_file_at(t, fn.file)->py;
     const tmi_py_node *f = TMI_PY(py, fn.node);
     uint32_t           n = t->arg.n - base, i, at = t->at, to = t->to;
+    int                was_const = t->is_const;
     tmi_tri_frame      frame, *was = t->frame;
     if (f->op) { /* wrong, and told already; or async */
         t->bad = 1;
@@ -21850,12 +21888,14 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base) {
         tmi_tri_bind(t, p->text, tmi_triton_arg_at(t, base + n + i)->v);
     }
     tmi_base_vec_cut(&t->arg, base + n);
+    t->is_const |= !tmi_tri_is_decorated(t, py, f, "jit") && !tmi_triton_file_at(t, fn.file)->is_ours;
     if (tmi_tri_enter(t)) {
         tmi_tri_flow flow = tmi_tri_block(t, f->list2, f->n2);
         if (!t->bad && frame.region) tmi_tri_leave_region(t, flow == TMI_FLOW_ON);
     }
     t->depth--;
     tmi_tri_cut_names(t, frame.first);
+    t->is_const = was_const;
     t->frame = was;
     t->at = at;
     t->to = to;
@@ -21888,6 +21928,14 @@ static tmi_tri_value tmi_tri_call_value(tmi_tri *t, tmi_tri_value callee, uint32
     case TMI_V_FUNC: return tmi_tri_call_func(t, callee.id, base);
     case TMI_V_BUILTIN: return tmi_tri_call_builtin(t, callee.id, base);
     case TMI_V_MODULE:
+        if (t->is_const && t->arg.n == base + 1 &&
+            tmi_triton_arg_at(t, base)->v.kind == TMI_V_DTYPE &&
+            strncmp(tmi_tri_string(t, callee.id), "torch.", 6) == 0 &&
+            strcmp(tmi_tri_string(t, callee.id) + 7, "info") == 0) {
+            callee.kind = TMI_V_OBJECT; /* torch.finfo(x), torch.iinfo(x) */
+            callee.dt = tmi_triton_arg_at(t, base)->v.dt;
+            return callee;
+        }
         return tmi_tri_unknown(t, callee.id);
     default:
         return tmi_tri_fail(
@@ -22101,8 +22149,15 @@ static tmi_tri_flow tmi_tri_statement(tmi_tri *t, uint32_t node) {
     case TMI_PY_ANNASSIGN: tmi_tri_ann_assign(t, n); break;
     case TMI_PY_AUGASSIGN: tmi_tri_aug_assign(t, n); break;
     case TMI_PY_IF: return tmi_tri_if(t, n);
-    case TMI_PY_FOR: tmi_tri_for(t, n); break;
-    case TMI_PY_WHILE: tmi_tri_while(t, n); break;
+    case TMI_PY_FOR:
+    case TMI_PY_WHILE:
+        if (t->is_const)
+            (void)tmi_tri_fail(t, TMETAL_E_PY_NOT_YET,
+                               "a loop of a Python function that is run while compiling",
+                               "give what it returns: --const or --global NAME=VALUE");
+        else if (n->kind == TMI_PY_FOR) tmi_tri_for(t, n);
+        else tmi_tri_while(t, n);
+        break;
     case TMI_PY_RETURN: return tmi_tri_return(t, n);
     case TMI_PY_ASSERT: tmi_tri_assert(t, n); break;
     default: (void)tmi_tri_refused(t, n); break;
@@ -22161,21 +22216,6 @@ static uint32_t tmi_tri_put_cond(tmi_tri *t, uint32_t file, uint32_t test, int w
     c->holds = 2;
     c->up = up;
     return t->cond.n;
-}
-
-static int tmi_tri_is_jit(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
-    const tmi_py_node *list, *d;
-    uint32_t           i;
-    if (!f->b) return 0;
-    list = TMI_PY(py, f->b);
-    for (i = 0; i < list->n; i++) {
-        d = TMI_PY(py, TMI_PY_ID(py, list->list + i));
-        if (d->kind == TMI_PY_CALL) d = TMI_PY(py, d->a);
-        if ((d->kind == TMI_PY_NAME || d->kind == TMI_PY_ATTRIBUTE) &&
-            strcmp(tmi_tri_string(t, d->text), "jit") == 0)
-            return 1;
-    }
-    return 0;
 }
 
 static void tmi_tri_imports_of(tmi_tri *t, uint32_t file, uint32_t id, uint32_t cond) {
@@ -22266,9 +22306,68 @@ static uint32_t tmi_tri_library(tmi_tri *t, uint32_t row) {
     return t->func.n - 1;
 }
 
+/* Rows that may make ops of constants, for which there is no place outside of kernels. */
+static int tmi_tri_makes_ops(const tmi_tl_row *r) {
+    return (strcmp(r->space, "tl") == 0 && strcmp(r->name, "constexpr") != 0 &&
+            strcmp(r->name, "cdiv") != 0) ||
+           strcmp(r->space, "libdevice") == 0 || strcmp(r->space, "cuda") == 0;
+}
+
+/* min and max of what is known, outside of kernels. */
+static tmi_tri_value tmi_tri_least(tmi_tri *t, uint32_t base, int is_min) {
+    tmi_tri_value v = tmi_tri_of(TMI_V_NONE), one, above;
+    uint32_t      i;
+    for (i = base; i < t->arg.n && !t->bad; i++) {
+        one = tmi_triton_arg_at(t, i)->v;
+        above = i > base ? tmi_tri_fold_compare(t, is_min ? TMI_PY_LT : TMI_PY_GT, one, v)
+                         : tmi_tri_bool(1);
+        if (!t->bad && tmi_tri_is_true(t, &above)) v = one;
+    }
+    return v;
+}
+
 static tmi_tri_value tmi_tri_call_builtin(tmi_tri *t, uint32_t row, uint32_t base) {
-    if (tmi_tl_rows[row].text) return tmi_tri_call_func(t, tmi_tri_library(t, row), base);
+    const tmi_tl_row *r = &tmi_tl_rows[row];
+    if (t->is_const && !*r->space && (r->name[0] == 'm')) /* Python's own min and max */
+        return tmi_tri_least(t, base, r->name[1] == 'i');
+    if (t->is_const && tmi_tri_makes_ops(r))
+        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1,
+                                       "%s.%s gives no value that is known while compiling",
+                                       r->space, r->name),
+                            NULL);
+    if (r->text) return tmi_tri_call_func(t, tmi_tri_library(t, row), base);
     return tmi_tl_call(t, row, base);
+}
+
+/* max, min, ... of torch.finfo and torch.iinfo. UNSET: none of that name. */
+static tmi_tri_value tmi_tri_limit(tmi_tri *t, uint32_t dt, const char *name) {
+    static const struct {
+        uint8_t dt;
+        double  max, eps, tiny;
+    } rows[] = {
+        {TMI_FP16, 65504.0, 0.0009765625, 6.103515625e-05},
+        {TMI_BF16, 3.3895313892515355e+38, 0.0078125, 1.1754943508222875e-38},
+        {TMI_FP32, 3.4028234663852886e+38, 1.1920928955078125e-07, 1.1754943508222875e-38},
+        {TMI_FP64, 1.7976931348623157e+308, 2.220446049250313e-16, 2.2250738585072014e-308}};
+    const tmi_dtype *d = TMI_DTYPE(t, dt);
+    int              is_min = strcmp(name, "min") == 0, is_max = strcmp(name, "max") == 0;
+    tmi_tri_value    v = tmi_tri_of(TMI_V_UNSET);
+    uint32_t         i;
+    if (strcmp(name, "bits") == 0) return tmi_tri_int(d->bits);
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].dt != dt) continue;
+        if (is_min || is_max) return tmi_tri_float(is_min ? -rows[i].max : rows[i].max);
+        if (strcmp(name, "eps") == 0) return tmi_tri_float(rows[i].eps);
+        if (strcmp(name, "tiny") == 0 || strcmp(name, "smallest_normal") == 0)
+            return tmi_tri_float(rows[i].tiny);
+    }
+    if (d->kind != TMI_DT_INT || d->bits < 8 || (!is_min && !is_max)) return v;
+    v = tmi_tri_int(0);
+    v.v.i.lo = ~(uint64_t)0 >> (64 - d->bits + d->is_signed);
+    if (is_min && d->is_signed) v.v.i = tmi_tri_big_add(tmi_tri_big_neg(v.v.i), tmi_tri_big_of(-1));
+    else if (is_min) v.v.i.lo = 0;
+    return v;
 }
 
 static tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v, uint32_t name) {
@@ -22283,7 +22382,9 @@ static tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v, uint32_t 
         v.is_bare = 1;
         return v;
     }
-    r = tmi_tl_attribute(t, v, name);
+    if (v.kind == TMI_V_OBJECT && v.dt && v.dt != TMI_NONE)
+        r = tmi_tri_limit(t, v.dt, tmi_tri_string(t, name));
+    else r = tmi_tl_attribute(t, v, name);
     if (r.kind || t->bad) return r;
     return tmi_tri_fail(t, TMETAL_E_PY_NAME,
                         tmi_format(t->job, 1, "%s.%s", tmi_tri_type_text(t, &v),
@@ -22332,7 +22433,9 @@ static uint32_t tmi_tri_type_named(tmi_tri *t, const char *s, size_t n) {
 /* One parameter of the kernel, as the caller says it. */
 typedef struct tmi_tri_param {
     uint32_t      name;
-    uint8_t       is_given, is_const;
+    uint8_t       is_given, is_const, by_place; /* by_place: of `args` */
+    uint32_t      need;          /* the argument whose value its heuristic lacks */
+    const tmi_py_node *by;       /* its heuristic */
     uint32_t      first, n_leaf; /* of t->leaf: its parameters of the IR, several of a tuple */
     tmi_tri_value v; /* values of the IR in it are yet to be filled in, in order */
 } tmi_tri_param;
@@ -22497,25 +22600,56 @@ static void tmi_tri_set_param(tmi_tri *t, uint32_t home, tmi_tri_param *p, const
     p->first = t->leaf.n;
     p->v = tmi_tri_argument(t, home, s, n, 0);
     p->n_leaf = t->leaf.n - p->first;
-    p->is_given = 1;
+    p->is_given = p->by_place = 1;
     p->is_const = tmi_tri_is_const(&p->v) && p->v.kind != TMI_V_TUPLE;
+}
+
+/* A global name of file f is what the caller says. */
+static void tmi_tri_put_value_of(tmi_tri *t, uint32_t f, uint32_t name, uint32_t home,
+                                 const char *s, size_t n) {
+    tmi_tri_value   v = tmi_tri_value_of(t, home, s, n);
+    tmi_tri_global *g;
+    tmi_tri_put_global(t, f, name, 0, 0, 0);
+    g = tmi_triton_global_at(t, t->global.n - 1);
+    g->state = 2;
+    g->v = v;
 }
 
 /* A constant of the caller that is no parameter: a name that the text leaves open or says
  * otherwise. 0: nothing knows such a name. */
 static int tmi_tri_set_global(tmi_tri *t, uint32_t home, uint32_t name, const char *s, size_t n) {
-    uint32_t        f;
-    tmi_tri_value   v;
-    tmi_tri_global *g;
+    uint32_t f;
     for (f = home; !tmi_map_get(&tmi_triton_file_at(t, f)->global, name);
          f = tmi_triton_file_at(t, f)->around - 1)
         if (!tmi_triton_file_at(t, f)->around) return 0;
-    v = tmi_tri_value_of(t, home, s, n);
-    tmi_tri_put_global(t, f, name, 0, 0, 0);
-    g = tmi_triton_global_at(t, t->global.n - 1);
-    g->state = 2;
-    g->v = v;
+    tmi_tri_put_value_of(t, f, name, home, s, n);
     return 1;
+}
+
+/* "NAME=VALUE, pkg.mod.NAME=VALUE": names of the file, or of another, that are said to be so. */
+static void tmi_tri_read_globals(tmi_tri *t, uint32_t home, const char *s) {
+    while (s && *s && !t->bad) {
+        size_t      len = tmi_tri_entry(s), k = 0, dot = 0;
+        const char *e = s;
+        uint32_t    f = 0;
+        s += len + (s[len] == ',');
+        e = tmi_tri_trim(e, &len);
+        for (; k < len && e[k] != '='; k++)
+            if (e[k] == '.') dot = k + 1;
+        if (!len) continue;
+        if (dot) f = tmi_tri_file_of(t, tmi_tri_piece(t, e, dot - 1));
+        if (!k || k + 1 >= len || (dot && !f))
+            (void)tmi_tri_misuse(t,
+                                 tmi_format(t->job, 1,
+                                            dot && !f ? "'%s': no text of this module was given"
+                                                      : "'%s': globals are given as NAME=VALUE",
+                                            tmi_tri_piece(t, e, len)),
+                                 NULL);
+        else
+            tmi_tri_put_value_of(t, f ? f - 1 : home,
+                                 tmi_intern(t->job, t->strings, e + dot, k - dot), home, e + k + 1,
+                                 len - k - 1);
+    }
 }
 
 /* `names`: entries must say whose they are. */
@@ -22566,6 +22700,379 @@ static void tmi_tri_read_entries(tmi_tri *t, uint32_t home, const char *s, tmi_t
     }
 }
 
+/* -- What decorators say: configurations, heuristics, which arguments are not specialised ----- */
+
+/* A constant that may be unknown without a report. */
+static tmi_tri_value tmi_tri_try_constant(tmi_tri *t, uint32_t node) {
+    uint32_t      was = t->is_quiet, base = t->arg.n;
+    tmi_tri_value v;
+    t->is_quiet = 1;
+    v = tmi_tri_constant(t, node);
+    t->is_quiet = was;
+    if (t->bad) v = tmi_tri_of(TMI_V_UNSET);
+    t->bad = 0;
+    tmi_base_vec_cut(&t->arg, base);
+    return v;
+}
+
+static tmi_tri_param *tmi_tri_param_named(tmi_tri *t, uint32_t name) {
+    uint32_t i;
+    for (i = 0; i < t->n_param; i++)
+        if (t->param[i].name == name) return &t->param[i];
+    return NULL;
+}
+
+/* args["x"] of a heuristic: its value, or an object that is not None and nothing else. */
+static tmi_tri_value tmi_tri_launch_arg(tmi_tri *t, uint32_t name) {
+    const tmi_tri_param *p = tmi_tri_param_named(t, name);
+    tmi_tri_value        v = tmi_tri_of(TMI_V_OBJECT);
+    if (p && p->is_given && p->is_const) return p->v;
+    t->need = name;
+    if (!p || !p->is_given) return tmi_tri_fail(t, TMETAL_E_PY_NAME, tmi_tri_string(t, name), NULL);
+    v.id = name;
+    return v;
+}
+
+/* The configurations of @triton.autotune: they are counted, and `want` is taken. */
+typedef struct tmi_tri_configs {
+    uint32_t  want, n;
+    int       is_open; /* not all can be read */
+    tmi_text *text;    /* NULL: nobody wants them written */
+} tmi_tri_configs;
+
+#define TMI_TRI_CONFIGS 100000u /* and steps on the way to them */
+
+static void tmi_tri_config_pair(tmi_tri *t, tmi_tri_configs *c, uint32_t name, uint32_t value) {
+    tmi_tri_param *p = tmi_tri_param_named(t, name);
+    tmi_tri_value  v = tmi_tri_try_constant(t, value);
+    if (!v.kind) c->is_open = 1;
+    if (c->text) {
+        tmi_put(c->text, "%s%s=", c->text->len ? ", " : "", tmi_tri_string(t, name));
+        tmi_tri_put_value(t, c->text, &v);
+    }
+    if (c->n != c->want || !v.kind || !p || p->is_given) return;
+    p->v = v;
+    p->is_given = p->is_const = 1;
+}
+
+/* triton.Config({...}, num_warps=..., ...) */
+static void tmi_tri_config(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n) {
+    static const char *const places[] = {"kwargs", "num_warps", "num_stages", "num_ctas"};
+    static const uint8_t     usual[] = {0, 4, 3, 1};
+    const tmi_py            *py = tmi_tri_py(t);
+    tmi_tri_param           *p;
+    uint32_t                 i, k, place = 0;
+    c->n++;
+    for (i = 0; i < n->n; i++) {
+        uint32_t           id = TMI_PY_ID(py, n->list + i);
+        const tmi_py_node *a = TMI_PY(py, id), *d = a;
+        uint32_t           name =
+            a->kind == TMI_PY_KEYWORD ? a->text : tmi_tri_word(t, places[place < 4 ? place : 3]);
+        if (a->kind == TMI_PY_KEYWORD) id = a->a;
+        else place++;
+        d = TMI_PY(py, id);
+        if (name != tmi_tri_word(t, "kwargs")) {
+            tmi_tri_config_pair(t, c, name, id);
+            continue;
+        }
+        if (d->kind != TMI_PY_DICT && d->kind != TMI_PY_CALL) c->is_open = 1;
+        for (k = 0; d->kind == TMI_PY_DICT && k + 1 < d->n; k += 2) {
+            a = TMI_PY(py, TMI_PY_ID(py, d->list + k));
+            if (a->kind == TMI_PY_STRING)
+                tmi_tri_config_pair(t, c, a->text, TMI_PY_ID(py, d->list + k + 1));
+            else c->is_open = 1;
+        }
+        for (k = 0; d->kind == TMI_PY_CALL && k < d->n; k++) { /* dict(BLOCK=64) */
+            a = TMI_PY(py, TMI_PY_ID(py, d->list + k));
+            if (a->kind == TMI_PY_KEYWORD) tmi_tri_config_pair(t, c, a->text, a->a);
+            else c->is_open = 1;
+        }
+    }
+    for (i = 1; c->n == c->want && i < 4; i++)
+        if ((p = tmi_tri_param_named(t, tmi_tri_word(t, places[i]))) != NULL && !p->is_given) {
+            p->v = tmi_tri_int(usual[i]); /* what a Config has when it does not say */
+            p->is_given = p->is_const = 1;
+        }
+}
+
+static void tmi_tri_configs_of(tmi_tri *t, tmi_tri_configs *c, uint32_t node);
+
+/* [Config(...) for x in ... for y in ...] from its clause `k` on. */
+static void tmi_tri_configs_comp(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n, uint32_t k) {
+    const tmi_py      *py = tmi_tri_py(t);
+    const tmi_py_node *f, *over;
+    tmi_tri_value      v, bound[3];
+    int64_t            at, end, step = 1;
+    uint32_t           i, m = 0;
+    if (k == n->n) {
+        tmi_tri_configs_of(t, c, n->a); /* depth: tmi_tri_enter() there */
+        return;
+    }
+    f = TMI_PY(py, TMI_PY_ID(py, n->list + k));
+    over = TMI_PY(py, f->b);
+    bound[0] = tmi_tri_int(0);
+    if (over->kind == TMI_PY_CALL && TMI_PY(py, over->a)->text == tmi_tri_word(t, "range") &&
+        over->n - 1 < 3) {
+        for (i = 0; i < over->n; i++)
+            bound[over->n == 1 ? 1 : i] = tmi_tri_try_constant(t, TMI_PY_ID(py, over->list + i));
+        for (i = 0; i < (over->n == 3 ? 3u : 2u); i++)
+            if (bound[i].kind != TMI_V_INT) c->is_open = 1;
+        if (c->is_open) return;
+        if (over->n == 3) step = (int64_t)bound[2].v.i.lo;
+        v = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+        at = (int64_t)bound[0].v.i.lo;
+        end = (int64_t)bound[1].v.i.lo;
+        for (; step > 0 && at < end && v.n < 1000; at += step, v.n++)
+            *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = tmi_tri_int(at);
+    } else v = tmi_tri_try_constant(t, f->b);
+    if (v.kind != TMI_V_TUPLE) c->is_open = 1;
+    for (i = 0; v.kind == TMI_V_TUPLE && i < v.n && !c->is_open; i++) {
+        if (++t->n_step > TMI_TRI_CONFIGS) c->is_open = 1;
+        tmi_tri_assign(t, f->a, tmi_tri_field(t, &v, i));
+        for (m = 0; m < f->n && !t->bad; m++) {
+            tmi_tri_value is = tmi_tri_try_constant(t, TMI_PY_ID(py, f->list + m));
+            if (!is.kind) c->is_open = 1;
+            if (!is.kind || !tmi_tri_is_true(t, &is)) break;
+        }
+        if (m == f->n && !t->bad) tmi_tri_configs_comp(t, c, n, k + 1); /* depth: clauses */
+    }
+}
+
+static void tmi_tri_configs_in(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n) {
+    const tmi_py *py = tmi_tri_py(t);
+    uint32_t      i, one;
+    switch (n->kind) {
+    case TMI_PY_LIST:
+    case TMI_PY_TUPLE:
+        for (i = 0; i < n->n && !t->bad; i++) {
+            one = TMI_PY_ID(py, n->list + i);
+            if (TMI_PY(py, one)->kind == TMI_PY_STARRED) one = TMI_PY(py, one)->a;
+            tmi_tri_configs_of(t, c, one);
+        }
+        return;
+    case TMI_PY_BINOP:
+        tmi_tri_configs_of(t, c, n->a);
+        tmi_tri_configs_of(t, c, n->b);
+        return;
+    case TMI_PY_LISTCOMP:
+        if (n->n < 16) tmi_tri_configs_comp(t, c, n, 0);
+        return;
+    case TMI_PY_NAME:
+        one = tmi_tri_plain_value(t, t->frame->file, n->text);
+        if (one) tmi_tri_configs_of(t, c, one);
+        else c->is_open = 1;
+        return;
+    case TMI_PY_CALL:
+        if (TMI_PY(py, n->a)->text == tmi_tri_word(t, "Config")) {
+            tmi_tri_config(t, c, n);
+            return;
+        }
+        if (TMI_PY(py, n->a)->text == tmi_tri_word(t, "list") && n->n == 1) {
+            tmi_tri_configs_of(t, c, TMI_PY_ID(py, n->list));
+            return;
+        }
+        break;
+    default: break;
+    }
+    c->is_open = 1;
+}
+
+static void tmi_tri_configs_of(tmi_tri *t, tmi_tri_configs *c, uint32_t node) {
+    if (++t->n_step > TMI_TRI_CONFIGS) c->is_open = 1;
+    if (tmi_tri_enter(t) && !c->is_open)
+        tmi_tri_configs_in(t, c, TMI_PY(tmi_tri_py(t), node)); /* depth: tmi_tri_enter() */
+    t->depth--;
+}
+
+/* The call of the decorator `name` of a function; NULL: it has none. */
+static const tmi_py_node *tmi_tri_decorator(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
+                                            const char *name) {
+    const tmi_py_node *list = TMI_PY(py, f->b);
+    uint32_t           i;
+    for (i = 0; f->b && i < list->n; i++) {
+        const tmi_py_node *d = TMI_PY(py, TMI_PY_ID(py, list->list + i));
+        const tmi_py_node *callee = d->kind == TMI_PY_CALL ? TMI_PY(py, d->a) : d;
+        if (callee != d && callee->text && strcmp(tmi_tri_string(t, callee->text), name) == 0)
+            return d;
+    }
+    return NULL;
+}
+
+/* An argument of a decorator, by name or place. 0: none. */
+static uint32_t tmi_tri_said(tmi_tri *t, const tmi_py *py, const tmi_py_node *call,
+                             const char *name, uint32_t place) {
+    uint32_t i, id;
+    for (i = 0; call && i < call->n; i++) {
+        const tmi_py_node *a = TMI_PY(py, id = TMI_PY_ID(py, call->list + i));
+        if (a->kind == TMI_PY_KEYWORD ? strcmp(tmi_tri_string(t, a->text), name) == 0 : i == place)
+            return a->kind == TMI_PY_KEYWORD ? a->a : id;
+    }
+    return 0;
+}
+
+static void tmi_tri_count_configs(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
+                                  tmi_tri_configs *c) {
+    const tmi_py_node *d = tmi_tri_decorator(t, py, f, "autotune");
+    uint32_t           list = tmi_tri_said(t, py, d, "configs", 0), names = t->name.n;
+    if (list) tmi_tri_configs_of(t, c, list);
+    tmi_tri_cut_names(t, names);
+}
+
+static void tmi_tri_take_config(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
+    tmi_tri_configs c;
+    memset(&c, 0, sizeof c);
+    c.want = t->call->config;
+    if (!c.want) return;
+    tmi_tri_count_configs(t, py, f, &c);
+    if (c.n >= c.want && !(c.is_open && c.n == c.want)) return;
+    (void)tmi_tri_misuse(
+        t,
+        c.is_open ? tmi_format(t->job, 1, "configuration %u of %s cannot be read from the text",
+                               c.want, tmi_tri_string(t, f->text))
+                  : tmi_format(t->job, 1, "%s has %u configurations, but number %u is asked for",
+                               tmi_tri_string(t, f->text), c.n, c.want),
+        "give its values with --const");
+}
+
+/* @triton.heuristics({"X": lambda args: ...}): what can be computed is. */
+static void tmi_tri_take_heuristics(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
+    const tmi_py_node *d = tmi_tri_decorator(t, py, f, "heuristics");
+    uint32_t           said = tmi_tri_said(t, py, d, "values", 0), i, names = t->name.n;
+    if (said && TMI_PY(py, said)->kind == TMI_PY_NAME)
+        said = tmi_tri_plain_value(t, t->frame->file, TMI_PY(py, said)->text);
+    d = TMI_PY(py, said);
+    for (i = 0; d->kind == TMI_PY_DICT && i + 1 < d->n && !t->bad; i += 2) {
+        const tmi_py_node *key = TMI_PY(py, TMI_PY_ID(py, d->list + i));
+        const tmi_py_node *fn = TMI_PY(py, TMI_PY_ID(py, d->list + i + 1));
+        tmi_tri_param *p = key->kind == TMI_PY_STRING ? tmi_tri_param_named(t, key->text) : NULL;
+        tmi_tri_value  v = tmi_tri_of(TMI_V_OBJECT);
+        if (!p || p->is_given) continue;
+        p->by = fn;
+        if (fn->kind != TMI_PY_LAMBDA || fn->n != 1) continue;
+        v.id = tmi_tri_word(t, "args");
+        v.dt = TMI_NONE;
+        tmi_tri_bind(t, TMI_PY(py, TMI_PY_ID(py, fn->list))->text, v);
+        t->need = 0;
+        v = tmi_tri_try_constant(t, fn->a);
+        p->need = t->need;
+        if (v.kind != TMI_V_UNSET && v.kind != TMI_V_OBJECT && v.kind != TMI_V_MODULE) {
+            p->v = v;
+            p->is_given = p->is_const = 1;
+        }
+        tmi_tri_cut_names(t, names);
+    }
+}
+
+/* The type that an annotation forces: tl.int64, "*fp32", int. 0: none. */
+static uint32_t tmi_tri_forced(tmi_tri *t, const tmi_py *py, uint32_t node) {
+    const tmi_py_node *n = TMI_PY(py, node);
+    const char        *s;
+    size_t             len;
+    if (!node || (n->kind != TMI_PY_NAME && n->kind != TMI_PY_STRING &&
+                  (n->kind != TMI_PY_ATTRIBUTE || TMI_PY(py, n->a)->kind != TMI_PY_NAME ||
+                   (strcmp(tmi_tri_string(t, TMI_PY(py, n->a)->text), "tl") != 0 &&
+                    strcmp(tmi_tri_string(t, TMI_PY(py, n->a)->text), "language") != 0))))
+        return 0;
+    s = tmi_tri_string(t, n->text);
+    if (strcmp(s, "int") == 0) return TMI_INT32;
+    if (strcmp(s, "float") == 0) return TMI_FP32;
+    if (strcmp(s, "bool") == 0) return TMI_INT1;
+    if (strncmp(s, "tl.", 3) == 0) s += 3;
+    len = strlen(s);
+    if (len > 2 && strcmp(s + len - 2, "_t") == 0) len -= 2;
+    return tmi_tri_type_named(t, s, len);
+}
+
+/* Whether a list of names and places of jit names parameter i. */
+static int tmi_tri_listed(tmi_tri *t, const tmi_py *py, uint32_t list, uint32_t name, uint32_t i) {
+    tmi_tri_value v = list ? tmi_tri_try_constant(t, list) : tmi_tri_of(TMI_V_UNSET);
+    uint32_t      k;
+    (void)py;
+    if (v.kind != TMI_V_TUPLE) return 0;
+    for (k = 0; k < v.n; k++) {
+        tmi_tri_value e = tmi_tri_field(t, &v, k);
+        if (e.kind == TMI_V_STR ? e.id == name : e.kind == TMI_V_INT && !e.v.i.hi && e.v.i.lo == i)
+            return 1;
+    }
+    return 0;
+}
+
+static void tmi_tri_make_leaf(tmi_tri *t, tmi_tri_param *p, uint32_t dt, int divides) {
+    p->first = t->leaf.n;
+    p->v = tmi_tri_leaf_of(t, dt, divides);
+    p->n_leaf = 1;
+    p->is_given = 1;
+    p->is_const = 0;
+}
+
+/* What Triton's runtime would make of an argument when the kernel's head says more than the
+ * caller: types that annotations force, and do_not_specialize. Values given by name stay. */
+static void tmi_tri_specialise(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
+    const tmi_py_node *jit = tmi_tri_decorator(t, py, f, "jit");
+    uint32_t           plain = tmi_tri_said(t, py, jit, "do_not_specialize", TMI_NONE);
+    uint32_t aligned = tmi_tri_said(t, py, jit, "do_not_specialize_on_alignment", TMI_NONE), i;
+    for (i = 0; i < t->n_param && !t->bad; i++) {
+        tmi_tri_param *p = &t->param[i];
+        uint32_t       dt = tmi_tri_forced(t, py, TMI_PY(py, TMI_PY_ID(py, f->list + i))->a);
+        int            is_plain = tmi_tri_listed(t, py, plain, p->name, i);
+        int            is_int = p->is_given && p->v.kind == TMI_V_INT && p->by_place;
+        tmi_tri_leaf  *leaf =
+            p->n_leaf == 1 && p->v.kind == TMI_V_TENSOR ? tmi_triton_leaf_at(t, p->first) : NULL;
+        if (dt && !p->is_given && !TMI_PY(py, TMI_PY_ID(py, f->list + i))->b)
+            tmi_tri_make_leaf(t, p, dt, 0);
+        else if (is_int && (is_plain || (dt && TMI_DTYPE(t, dt)->kind == TMI_DT_INT)))
+            tmi_tri_make_leaf(t, p, dt ? dt : tmi_tri_natural(t, &p->v),
+                              !is_plain && p->v.v.i.lo % 16 == 0);
+        else if (leaf && dt && p->v.dt != dt && !tmi_tri_is_ptr(t, p->v.dt))
+            (void)tmi_tri_misuse(
+                t,
+                tmi_format(t->job, 1, "parameter '%s' is annotated %s, but its argument is %s",
+                           tmi_tri_string(t, p->name), TMI_DTYPE(t, dt)->text,
+                           TMI_DTYPE(t, p->v.dt)->text),
+                "Triton makes the argument what the annotation says: say so too");
+        if (leaf && (is_plain || tmi_tri_listed(t, py, aligned, p->name, i))) leaf->divides = 0;
+    }
+}
+
+/* Parameters that nothing was said of, all in one message. */
+static void tmi_tri_missing(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
+    tmi_text        types, values, help;
+    tmi_tri_configs c;
+    uint32_t        i, n_types = 0, n_values = 0;
+    memset(&c, 0, sizeof c);
+    tmi_text_init(t->job, &types);
+    tmi_text_init(t->job, &values);
+    tmi_text_init(t->job, &help);
+    for (i = 0; i < t->n_param; i++) {
+        const tmi_tri_param *p = &t->param[i];
+        const char          *s = tmi_tri_string(t, p->name);
+        if (p->is_given) continue;
+        if (p->is_const || p->by) tmi_put(&values, "%s%s", n_values++ ? ", " : "", s);
+        else tmi_put(&types, "%s%s", n_types++ ? ", " : "", s);
+        if (p->is_const || p->by) tmi_put(&help, "%s%s=...", n_values > 1 ? ", " : "", s);
+        if (p->by && p->need)
+            tmi_put(&help, " (its heuristic needs the value of %s)", tmi_tri_string(t, p->need));
+    }
+    if (!n_types && !n_values) return;
+    tmi_tri_count_configs(t, py, f, &c);
+    (void)tmi_tri_misuse(
+        t,
+        tmi_format(t->job, 1, "of %s's parameters %s%s%s%s%s", tmi_tri_string(t, f->text),
+                   n_types ? tmi_text_join(&types, 0) : "",
+                   n_types > 1 ? " have no type"
+                   : n_types   ? " has no type"
+                               : "",
+                   n_types && n_values ? ", " : "", n_values ? tmi_text_join(&values, 0) : "",
+                   n_values > 1 ? " have no value"
+                   : n_values   ? " has no value"
+                                : ""),
+        tmi_format(t->job, 1, "%s%s%s%s%s",
+                   n_types ? "--args gives types in order, as \"*fp32:16, i32\"" : "",
+                   n_types && n_values ? "; " : "", n_values ? "--const " : "",
+                   n_values ? tmi_text_join(&help, 0) : "",
+                   n_values && c.n ? tmi_format(t->job, 1, ", or --config 1 to %u", c.n) : ""));
+}
+
 /* A function around others, and the one around it. */
 typedef struct tmi_tri_around {
     const struct tmi_tri_around *up;
@@ -22576,6 +23083,7 @@ typedef struct tmi_tri_around {
 typedef struct tmi_tri_search {
     const char *want; /* NULL: whichever there is */
     uint32_t    file, node, n;
+    uint32_t    near_, near_file, n_near; /* whose last name is wanted: unless another is meant */
     tmi_text    names;
 } tmi_tri_search;
 
@@ -22616,13 +23124,20 @@ static void tmi_tri_search_in(tmi_tri *t, tmi_tri_search *s, const tmi_tri_aroun
             a.node = id;
             a.name = tmi_tri_string(t, f->text);
             if (up) a.name = tmi_format(t->job, 0, "%s.%s", up->name, a.name);
-            if (f->kind == TMI_PY_FUNCTION && tmi_tri_is_jit(t, py, f)) {
+            if (tmi_tri_is_decorated(t, py, f, "jit")) {
                 tmi_put(&s->names, "%s%s", s->n++ ? ", " : "", a.name);
-                if (s->want && strcmp(s->want, a.name)) continue;
+                if (s->want && strcmp(s->want, a.name)) {
+                    if (!tmi_tri_ends_in(a.name, s->want)) continue;
+                    s->n_near++;
+                    s->near_ = id;
+                    s->near_file = tmi_tri_inside(t, up);
+                    continue;
+                }
                 s->node = id; /* of several of one name the last, as in Python */
                 s->file = tmi_tri_inside(t, up);
             } else tmi_tri_search_in(t, s, &a, f->list2, f->n2); /* depth: parser */
-        } else if (f->kind == TMI_PY_IF || f->kind == TMI_PY_TRY || f->kind == TMI_PY_FOR) {
+        } else if (f->kind == TMI_PY_IF || f->kind == TMI_PY_TRY || f->kind == TMI_PY_FOR ||
+                   f->kind == TMI_PY_BLOCK) {
             tmi_tri_search_in(t, s, up, f->list, f->n);
             tmi_tri_search_in(t, s, up, f->list2, f->n2);
         } else if (f->kind == TMI_PY_WITH) tmi_tri_search_in(t, s, up, f->list2, f->n2);
@@ -22634,10 +23149,20 @@ static uint32_t tmi_tri_find_kernel(tmi_tri *t) {
     const tmi_py  *py = &tmi_triton_file_at(t, 0)->py;
     tmi_tri_search s;
     tmi_tri_func  *fn;
+    uint32_t       i;
     memset(&s, 0, sizeof s);
     s.want = t->call->kernel;
     tmi_text_init(t->job, &s.names);
     tmi_tri_search_in(t, &s, NULL, py->body, py->n_body);
+    if (!s.node && s.n_near == 1) {
+        s.node = s.near_;
+        s.file = s.near_file;
+    }
+    if (s.want && s.node && (i = tmi_tri_global_of(t, 0, tmi_tri_word(t, s.want))) != 0 &&
+        tmi_tri_is_jit(t, py, TMI_PY(py, tmi_triton_global_at(t, i - 1)->node))) {
+        s.node = tmi_triton_global_at(t, i - 1)->node; /* the one whose `if` is taken */
+        s.file = 0;
+    }
     if (!s.node || (!s.want && s.n > 1)) {
         const char *all = tmi_text_join(&s.names, 0);
         (void)tmi_tri_fail(
@@ -22667,28 +23192,26 @@ static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
         p[i].name = a->text;
         p[i].is_const = (uint8_t)tmi_tri_says_constexpr(t, py, a->a);
     }
+    t->param = p;
+    t->n_param = f->n;
+    tmi_tri_read_globals(t, home, t->call->globals);
     tmi_tri_read_entries(t, home, t->call->consts, p, *n, 1);
     tmi_tri_read_entries(t, home, t->call->args, p, *n, 0);
     memset(&frame, 0, sizeof frame);
     frame.file = home;
     frame.first = t->name.n;
+    t->frame = &frame;
+    if (!t->bad) tmi_tri_take_config(t, py, f);
+    if (!t->bad) tmi_tri_specialise(t, py, f);
+    if (!t->bad) tmi_tri_take_heuristics(t, py, f);
     for (i = 0; i < f->n && !t->bad; i++) {
         const tmi_py_node *a = TMI_PY(py, TMI_PY_ID(py, f->list + i));
-        if (p[i].is_given) continue;
-        if (!a->b) {
-            (void)tmi_tri_misuse(
-                t,
-                tmi_format(t->job, 1, "parameter '%s' of %s has no %s", tmi_tri_string(t, a->text),
-                           tmi_tri_string(t, f->text), p[i].is_const ? "value" : "type"),
-                p[i].is_const ? tmi_format(t->job, 1, "--const %s=...", tmi_tri_string(t, a->text))
-                              : "--args says the types of all parameters, in order");
-            break;
-        }
-        t->frame = &frame;
+        if (p[i].is_given || !a->b || p[i].by) continue;
         p[i].v = tmi_tri_constant(t, a->b);
-        p[i].is_const = 1;
-        t->frame = NULL;
+        p[i].is_given = p[i].is_const = 1;
     }
+    if (!t->bad) tmi_tri_missing(t, py, f);
+    t->frame = NULL;
     return p;
 }
 
@@ -22812,7 +23335,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1559755897u
+#define TMI_STAMP_TRITON 3661718850u
 
 
 /*==============================================================================
