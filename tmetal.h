@@ -31690,6 +31690,7 @@ static void tmi_transform_rounds(tmi_job *job, tmi_module *m, uint32_t func,
     tmi_mark   mark;
     if (job->opt->plain || job->opt->layouts || job->listed || job->n_errors ||
         job->opt->operands == TMETAL_OPERANDS_STAGED ||
+        (job->opt->threads && job->opt->threads < 32 * TMI_ROUNDS_PARTS) ||
         ~gpu->features & (TMETAL_GPU_DIRECT_DOT | TMETAL_GPU_SIMD_MATRIX) ||
         gpu->features & TMETAL_GPU_TENSOR_OPS)
         return;
@@ -32439,7 +32440,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 1151304874u
+#define TMI_STAMP_TRANSFORM 709726344u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -56373,7 +56374,8 @@ static uint32_t tmi_oplist_thin_product(tmi_producting *p, int big) {
  * eight simdgroups has a part of K and sums of its own, so that none waits for another. */
 static void tmi_oplist_thin_parts(tmi_producting *p, int big) {
     const uint64_t few = big ? p->m : p->nn;
-    if (few <= TMI_THIN_ROWS || (p->type != TMI_LT_F16 && p->type != TMI_LT_BF16) ||
+    const uint32_t asked = p->g->job->opt->threads;
+    if (few <= TMI_THIN_ROWS || (asked && asked < 256) || (p->type != TMI_LT_F16 && p->type != TMI_LT_BF16) ||
         ~p->g->l->gpu->features & (TMETAL_GPU_DIRECT_DOT | TMETAL_GPU_SIMD_MATRIX) ||
         (p->n->num[big] != 0) == (big == 1))
         return;
@@ -58794,7 +58796,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 3579730563u
+#define TMI_STAMP_OPLIST 3386429652u
 
 /*==============================================================================
  * >>compile  [30]  What drives the others: options, refusals, from text to kernels
