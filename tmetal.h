@@ -17060,7 +17060,7 @@ static tmi_tri_value tmi_tl_cast(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
     if (rounding && strcmp(rounding, "rtne") != 0 && strcmp(rounding, "rtz") != 0)
         return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
                             "fp_downcast_rounding is \"rtne\" or \"rtz\"", NULL);
-    if (rounding && !narrows)
+    if (rounding && !narrows && v.dt != dt)
         return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
                             "fp_downcast_rounding is for casts to a narrower float type", NULL);
     if (v.dt == dt) return v;
@@ -18311,23 +18311,45 @@ static tmi_tri_value tmi_tl_len(tmi_tri *t, const tmi_tl_row *row, const tmi_tri
     return tmi_tri_int(in[0].n);
 }
 
+/* Decimal digits with a point and an exponent, as Python's float() takes them. */
+static int tmi_tl_is_decimal(const char *s) {
+    int digits = 0;
+    s += *s == '-' || *s == '+';
+    for (; tmi_is_digit(*s); s++) digits = 1;
+    for (s += *s == '.'; tmi_is_digit(*s); s++) digits = 1;
+    if (digits && (*s == 'e' || *s == 'E')) {
+        s += 1 + (s[1] == '-' || s[1] == '+');
+        for (digits = 0; tmi_is_digit(*s); s++) digits = 1;
+    }
+    return digits && !*s;
+}
+
 static tmi_tri_value tmi_tl_float(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
     const char *s = tmi_tl_str(t, &in[0]);
     double      sign = 1;
     if (tmi_tri_is_number(&in[0])) return tmi_tri_float(tmi_tri_double(&in[0]));
+    if (tmi_tl_is_decimal(s))
+        return tmi_tri_float(tmi_tri_from_bits(
+            TMI_F_F64, tmi_decimal_bits(&tmi_float_formats[TMI_F_F64], s, strlen(s), 0)));
     if (*s == '-' || *s == '+') sign = *s++ == '-' ? -1 : 1;
     if (strcmp(s, "inf") == 0 || strcmp(s, "infinity") == 0)
         return tmi_tri_float(sign * tmi_tri_from_bits(TMI_F_F64, (uint64_t)0x7ff << 52));
     if (strcmp(s, "nan") == 0)
         return tmi_tri_float(tmi_tri_from_bits(TMI_F_F64, (uint64_t)0x7ff8 << 48));
     return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                        "wants a number, \"inf\" or \"nan\", known while compiling", NULL);
+                        "wants a number, or a string such as \"inf\", known while compiling",
+                        in[0].kind == TMI_V_TENSOR ? "cast a tensor with .to(tl.float32)" : NULL);
 }
 
 static tmi_tri_value tmi_tl_to_int(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    const char *s = tmi_tl_str(t, &in[0]);
+    int64_t     n = 0, minus = *s == '-';
     if (in[0].kind == TMI_V_INT || in[0].kind == TMI_V_BOOL) return tmi_tri_int_of(in[0].v.i);
     if (in[0].kind == TMI_V_FLOAT && in[0].v.f > -9e18 && in[0].v.f < 9e18)
         return tmi_tri_int((int64_t)in[0].v.f);
+    for (s += minus; tmi_is_digit(*s) && n < (int64_t)1 << 58; s++) n = n * 10 + *s - '0';
+    if (in[0].kind == TMI_V_STR && !*s && s > tmi_tl_str(t, &in[0]) + minus)
+        return tmi_tri_int(minus ? -n : n);
     return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "wants a number that is known while compiling",
                         "cast a tensor with .to(tl.int32)");
 }
@@ -19022,7 +19044,10 @@ static tmi_tri_value tmi_tl_capability(tmi_tri *t, const tmi_tl_row *row, const 
 
 static tmi_tri_value tmi_tl_not_apple(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
     (void)in;
-    return tmi_tl_wrong(t, row, TMETAL_E_PY_REFUSED, "an Apple GPU has nothing of the kind", NULL);
+    return tmi_tl_wrong(t, row, TMETAL_E_PY_REFUSED, "an Apple GPU has nothing of the kind",
+                        strncmp(row->name, "num_", 4) == 0
+                            ? "pass it as a parameter with tl.constexpr"
+                            : NULL);
 }
 
 /* -- Python's own functions ------------------------------------------------------------------ */
@@ -19304,6 +19329,7 @@ static const tmi_tl_row tmi_tl_rows[] = {
     {"target", "is_hip_cdna4", 0, "", tmi_tl_flag, 0, NULL},
     {"target", "is_xpu", 0, "", tmi_tl_flag, 0, NULL},
     {"target", "cuda_capability_geq", 0, "major, minor=0", tmi_tl_capability, 0, NULL},
+    {"tl", "tuple", 0, "args", tmi_tl_list, 0, NULL},
     {"cuda", "globaltimer", 0, "", tmi_tl_not_apple, 0, NULL},
     {"cuda", "smid", 0, "", tmi_tl_not_apple, 0, NULL},
     {"cuda", "num_threads", 0, "", tmi_tl_not_apple, 0, NULL},
@@ -19932,7 +19958,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1994590790u
+#define TMI_STAMP_TL 3910915146u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -21195,7 +21221,7 @@ static tmi_tri_value tmi_tri_condition(tmi_tri *t, tmi_tri_value v) {
 /* A test that is known while compiling: 1, 0; -1: it is not. */
 static int tmi_tri_known(tmi_tri *t, const tmi_tri_value *v) {
     if (v->kind == TMI_V_TENSOR) return -1;
-    if (v->kind == TMI_V_INT || v->kind == TMI_V_BOOL || v->kind == TMI_V_NONE)
+    if (t->is_const || v->kind == TMI_V_INT || v->kind == TMI_V_BOOL || v->kind == TMI_V_NONE)
         return tmi_tri_is_true(t, v);
     (void)tmi_tri_fail(
         t, TMETAL_E_PY_TYPE,
@@ -21620,14 +21646,28 @@ static void tmi_tri_range_attrs(tmi_tri *t, const tmi_tri_range *r, uint32_t op)
     }
 }
 
-static void tmi_tri_static_for(tmi_tri *t, const tmi_py_node *n, const tmi_tri_range *r) {
+static tmi_tri_flow tmi_tri_static_for(tmi_tri *t, const tmi_py_node *n, const tmi_tri_range *r) {
     int64_t at[3], i;
     for (i = 0; i < 3; i++) at[i] = tmi_tri_small(t, &r->bound[i], "a bound of tl.static_range");
     if (!t->bad && at[2] == 0) (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE, "the step is 0", NULL);
     for (i = at[0]; !t->bad && (at[2] > 0 ? i < at[1] : i > at[1]); i += at[2]) {
         tmi_tri_bind(t, tmi_tri_node(t, n->a)->text, tmi_tri_int(i));
-        if (tmi_tri_block(t, n->list, n->n) == TMI_FLOW_OUT) return;
+        if (tmi_tri_block(t, n->list, n->n) == TMI_FLOW_OUT) return TMI_FLOW_OUT;
     }
+    return TMI_FLOW_ON;
+}
+
+#define TMI_TRI_ROUNDS 65536u /* of a loop that Python runs while compiling */
+
+static tmi_tri_flow tmi_tri_python_while(tmi_tri *t, const tmi_py_node *n) {
+    uint32_t i;
+    for (i = 0; i < TMI_TRI_ROUNDS && !t->bad; i++) {
+        tmi_tri_value test = tmi_tri_expr(t, n->a);
+        if (t->bad || !tmi_tri_is_true(t, &test)) return TMI_FLOW_ON;
+        if (tmi_tri_block(t, n->list, n->n) == TMI_FLOW_OUT) return TMI_FLOW_OUT;
+    }
+    (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE, "the loop does not end while compiling", NULL);
+    return TMI_FLOW_OUT;
 }
 
 /* The type that a loop counts in: of the three bounds together. */
@@ -21667,46 +21707,35 @@ static uint32_t tmi_tri_open_for(tmi_tri *t, const tmi_tri_range *r, const tmi_v
     return op;
 }
 
-static void tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
-    tmi_tri_range    r;
+static void tmi_tri_dynamic_for(tmi_tri *t, const tmi_py_node *n, tmi_tri_range *r) {
     tmi_tri_names    live;
     tmi_tri_carried *c;
     tmi_vec          ids;
     uint32_t         count = 0, op, outer, dt, i, *types, block, down = 0;
     tmi_tri_value    index, step;
-    if (tmi_tri_node(t, n->a)->kind != TMI_PY_NAME) {
-        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "Triton takes one name as a loop's variable",
-                           NULL);
-        return;
-    }
-    if (!tmi_tri_range_of(t, n, &r)) return;
-    if (r.is_static) {
-        tmi_tri_static_for(t, n, &r);
-        return;
-    }
     if (n->n2) {
         (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "else behind a loop", NULL);
         return;
     }
-    step = r.bound[2];
+    step = r->bound[2];
     if (step.kind == TMI_V_INT && step.v.i.hi < 0) { /* counts up, and turns the number round */
-        tmi_tri_value was = r.bound[0];
+        tmi_tri_value was = r->bound[0];
         down = 1;
-        r.bound[0] = r.bound[1];
-        r.bound[1] = was;
-        r.bound[2].v.i = tmi_tri_big_neg(step.v.i);
+        r->bound[0] = r->bound[1];
+        r->bound[1] = was;
+        r->bound[2].v.i = tmi_tri_big_neg(step.v.i);
     }
-    if ((dt = tmi_tri_bounds(t, r.bound)) == 0) return;
+    if ((dt = tmi_tri_bounds(t, r->bound)) == 0) return;
     live = tmi_tri_snapshot(t);
     c = tmi_tri_loop_carried(t, n, dt, &count);
     tmi_tri_gather(t, c, count, 0, &ids);
-    op = tmi_tri_open_for(t, &r, &ids, &types);
+    op = tmi_tri_open_for(t, r, &ids, &types);
     outer = TMI_OP(t->m, op)->block;
     block = t->b->p.block;
     index = tmi_tri_tensor(tmi_block_arg(t->m, block, 0), dt);
     if (down) {
-        index.ir = tmi_tri_op2(t, TMI_OP_SUBI, r.bound[1].ir, index.ir);
-        index.ir = tmi_tri_op2(t, TMI_OP_ADDI, index.ir, r.bound[0].ir);
+        index.ir = tmi_tri_op2(t, TMI_OP_SUBI, r->bound[1].ir, index.ir);
+        index.ir = tmi_tri_op2(t, TMI_OP_ADDI, index.ir, r->bound[0].ir);
     }
     for (i = 0; i < ids.n; i++) *TMI_AT(&ids, uint32_t, i) = tmi_block_arg(t->m, block, i + 1);
     tmi_tri_rebind(t, c, count, &ids);
@@ -21726,6 +21755,19 @@ static void tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
     (void)tmi_tri_results(t, op, types + 1, ids.n);
     tmi_tri_results_as(t, op, ids.n, &ids);
     tmi_tri_rebind(t, c, count, &ids);
+}
+
+static tmi_tri_flow tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
+    tmi_tri_range r;
+    if (tmi_tri_node(t, n->a)->kind != TMI_PY_NAME) {
+        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "Triton takes one name as a loop's variable",
+                           NULL);
+        return TMI_FLOW_OUT;
+    }
+    if (!tmi_tri_range_of(t, n, &r)) return TMI_FLOW_OUT;
+    if (r.is_static || t->is_const) return tmi_tri_static_for(t, n, &r);
+    tmi_tri_dynamic_for(t, n, &r);
+    return TMI_FLOW_ON;
 }
 
 static void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
@@ -21862,6 +21904,24 @@ static int tmi_tri_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base
     return !t->bad && tmi_tri_known_params(t, py, f, base, n_args);
 }
 
+/* Functions that Python itself runs while compiling want values that it knows. */
+static int tmi_tri_knows_args(tmi_tri *t, const tmi_py *py, const tmi_py_node *f, uint32_t base) {
+    uint32_t i;
+    for (i = 0; i < f->n; i++) {
+        const tmi_tri_value *v = &tmi_triton_arg_at(t, base + i)->v;
+        if (tmi_tri_is_const(v)) continue;
+        (void)tmi_tri_fail(
+            t, TMETAL_E_PY_TYPE,
+            tmi_format(t->job, 1, "%s is run while compiling, but its argument '%s' is %s",
+                       tmi_tri_string(t, f->text),
+                       tmi_tri_string(t, TMI_PY(py, TMI_PY_ID(py, f->list + i))->text),
+                       tmi_tri_type_text(t, v)),
+            "for values of the kernel, decorate the function with @triton.jit");
+        return 0;
+    }
+    return 1;
+}
+
 /* Walk a function with the arguments t->arg[base ..), here and now. */
 static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base) {
     tmi_tri_func       fn = *tmi_triton_func_at(t, id);
@@ -21869,12 +21929,16 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base) {
     const tmi_py_node *f = TMI_PY(py, fn.node);
     uint32_t           n = t->arg.n - base, i, at = t->at, to = t->to;
     int                was_const = t->is_const;
-    tmi_tri_frame      frame, *was = t->frame;
+    int is_python = !tmi_tri_is_decorated(t, py, f, "jit") &&
+                    !tmi_triton_file_at(t, fn.file)->is_ours;
+    tmi_tri_frame frame, *was = t->frame;
     if (f->op) { /* wrong, and told already; or async */
         t->bad = 1;
         return tmi_tri_of(TMI_V_UNSET);
     }
-    if (!tmi_tri_bind_params(t, &fn, base, n)) return tmi_tri_of(TMI_V_UNSET);
+    if (!tmi_tri_bind_params(t, &fn, base, n) ||
+        (is_python && !tmi_tri_knows_args(t, py, f, base + n)))
+        return tmi_tri_of(TMI_V_UNSET);
     memset(&frame, 0, sizeof frame);
     frame.up = was;
     frame.file = fn.file;
@@ -21888,7 +21952,7 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base) {
         tmi_tri_bind(t, p->text, tmi_triton_arg_at(t, base + n + i)->v);
     }
     tmi_base_vec_cut(&t->arg, base + n);
-    t->is_const |= !tmi_tri_is_decorated(t, py, f, "jit") && !tmi_triton_file_at(t, fn.file)->is_ours;
+    t->is_const |= is_python;
     if (tmi_tri_enter(t)) {
         tmi_tri_flow flow = tmi_tri_block(t, f->list2, f->n2);
         if (!t->bad && frame.region) tmi_tri_leave_region(t, flow == TMI_FLOW_ON);
@@ -22149,14 +22213,10 @@ static tmi_tri_flow tmi_tri_statement(tmi_tri *t, uint32_t node) {
     case TMI_PY_ANNASSIGN: tmi_tri_ann_assign(t, n); break;
     case TMI_PY_AUGASSIGN: tmi_tri_aug_assign(t, n); break;
     case TMI_PY_IF: return tmi_tri_if(t, n);
-    case TMI_PY_FOR:
+    case TMI_PY_FOR: return tmi_tri_for(t, n);
     case TMI_PY_WHILE:
-        if (t->is_const)
-            (void)tmi_tri_fail(t, TMETAL_E_PY_NOT_YET,
-                               "a loop of a Python function that is run while compiling",
-                               "give what it returns: --const or --global NAME=VALUE");
-        else if (n->kind == TMI_PY_FOR) tmi_tri_for(t, n);
-        else tmi_tri_while(t, n);
+        if (t->is_const) return tmi_tri_python_while(t, n);
+        tmi_tri_while(t, n);
         break;
     case TMI_PY_RETURN: return tmi_tri_return(t, n);
     case TMI_PY_ASSERT: tmi_tri_assert(t, n); break;
@@ -23335,7 +23395,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3661718850u
+#define TMI_STAMP_TRITON 2213639612u
 
 
 /*==============================================================================
