@@ -1625,6 +1625,7 @@ typedef struct tmetal_triton_call {
     uint32_t    n_files;
     uint32_t    config; /* of @triton.autotune, counted from 1; 0: none */
     uint32_t    debug;  /* 1: asserts and tests for overflow are kept, as by debug=True */
+    uint32_t    overflows; /* 1: the latter not, as by sanitize_overflow=False */
 } tmetal_triton_call;
 
 /* The kernel as a module, for tmetal_emit, tmetal_print and the rest. Arguments otherwise as of
@@ -16363,6 +16364,44 @@ static uint32_t tmi_tri_arith(int op, int is_float, int is_signed) {
     }
 }
 
+static void tmi_tri_assert_that(tmi_tri *t, tmi_tri_value cond, const char *message) {
+    uint32_t op, text;
+    if (t->bad) return;
+    text = tmi_intern(t->job, t->m->strings, message, strlen(message));
+    op = tmi_tri_draft(t, TMI_OP_ASSERT, &cond.ir, 1);
+    tmi_op_set_attr(t->job, t->m, op, "message",
+                    tmi_attr_new(t->job, t->m, TMI_A_STRING, 0, text));
+}
+
+static tmi_tri_value tmi_tri_binary(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b);
+static tmi_tri_value tmi_tri_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b);
+
+/* When debugging, sums of less than 64 bits are taken in 64 too, and must fit. */
+static void tmi_tri_test_overflow(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
+    const tmi_dtype *d = TMI_DTYPE(t, a.dt);
+    uint32_t         bits = d->bits;
+    int              is_signed = d->is_signed;
+    const char      *name = op == TMI_PY_ADD ? "add" : op == TMI_PY_SUB ? "sub" : "mul";
+    int64_t          top = (int64_t)1 << (bits - (bits < 64 && is_signed ? 1 : bits == 64));
+    tmi_tri_value    least, most;
+    if (!t->call->debug || t->call->overflows || d->kind != TMI_DT_INT || bits == 64 ||
+        (op != TMI_PY_ADD && op != TMI_PY_SUB && op != TMI_PY_MUL))
+        return;
+    a = tmi_tri_cast(t, a, TMI_INT64);
+    b = tmi_tri_cast(t, b, TMI_INT64);
+    a = tmi_tri_binary(t, op, a, b);
+    if (t->bad) return;
+    b = tmi_tri_int(top - 1);
+    b = tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, TMI_INT64, &b), TMI_INT64);
+    most = tmi_tri_compare(t, TMI_PY_LE, a, b);
+    b = tmi_tri_int(is_signed ? -top : 0);
+    b = tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, TMI_INT64, &b), TMI_INT64);
+    least = tmi_tri_compare(t, TMI_PY_GE, a, b);
+    a = tmi_tri_binary(t, TMI_PY_AND, most, least);
+    tmi_tri_assert_that(
+        t, a, tmi_format(t->job, 1, "int%u overflow detected for operation %s", bits, name));
+}
+
 static tmi_tri_value tmi_tri_binary(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
     /* `>>` shifts by the sign of the tensor whose method Python calls, before promotion */
     uint32_t shifts = a.kind == TMI_V_TENSOR ? a.dt : b.dt, dt, kind;
@@ -16382,6 +16421,7 @@ static tmi_tri_value tmi_tri_binary(tmi_tri *t, int op, tmi_tri_value a, tmi_tri
             tmi_format(t->job, 1, "operator %s is not defined for %s and %s", tmi_tri_op_texts[op],
                        tmi_tri_type_text(t, &a), tmi_tri_type_text(t, &b)),
             op == TMI_PY_FLOORDIV ? "// is for whole numbers: use / or tl.floor" : NULL);
+    tmi_tri_test_overflow(t, op, a, b);
     return tmi_tri_tensor(tmi_tri_op2(t, kind, a.ir, b.ir), dt);
 }
 
@@ -16426,6 +16466,7 @@ static tmi_tri_value tmi_tri_unary(tmi_tri *t, int op, tmi_tri_value v) {
             "compare with 0: x == 0");
     if (op == TMI_PY_NEG) {
         other = tmi_tri_tensor(tmi_tri_const_bits(t, type, v.dt, 0), v.dt);
+        tmi_tri_test_overflow(t, TMI_PY_SUB, other, v);
         return tmi_tri_tensor(
             tmi_tri_op2(t, tmi_tri_is_float(t, v.dt) ? TMI_OP_SUBF : TMI_OP_SUBI, other.ir, v.ir),
             v.dt);
@@ -16868,7 +16909,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 507319471u
+#define TMI_STAMP_TRI 3861478562u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -18948,7 +18989,6 @@ static tmi_tri_value tmi_tl_print(tmi_tri *t, const tmi_tl_row *row, const tmi_t
 static tmi_tri_value tmi_tl_device_assert(tmi_tri *t, const tmi_tl_row *row,
                                           const tmi_tri_value *in) {
     tmi_tri_value cond = tmi_tri_to_tensor(t, in[0]), mask = in[2];
-    uint32_t      op;
     if (mask.kind != TMI_V_NONE) mask = tmi_tri_to_tensor(t, mask);
     if (t->bad || !t->call->debug) return tmi_tri_of(TMI_V_NONE);
     if (cond.dt != TMI_INT1 || (mask.kind == TMI_V_TENSOR && mask.dt != TMI_INT1))
@@ -18961,8 +19001,7 @@ static tmi_tri_value tmi_tl_device_assert(tmi_tri *t, const tmi_tl_row *row,
         cond = tmi_tri_binary(t, TMI_PY_OR, cond, mask);
     }
     if (t->bad) return cond;
-    op = tmi_tri_draft(t, TMI_OP_ASSERT, &cond.ir, 1);
-    tmi_tl_set_str(t, op, "message", tmi_tl_str(t, &in[1]));
+    tmi_tri_assert_that(t, cond, tmi_tl_str(t, &in[1]));
     return tmi_tri_of(TMI_V_NONE);
 }
 
@@ -19958,7 +19997,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 3910915146u
+#define TMI_STAMP_TL 1270262512u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -60425,7 +60464,7 @@ TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_
 
 #ifdef TMETAL_TRITON
 static void tmi_entry_triton(tmi_job *job, tmi_call *c) {
-    static const tmetal_triton_call none = {0, 0, 0, 0, 0, 0, 0, 0};
+    static const tmetal_triton_call none = {0, 0, 0, 0, 0, 0, 0, 0, 0};
     job->section = "triton";
     if (c->len > TMI_MAX_SRC) {
         tmi_error(job, tmi_at_nowhere(), TMETAL_E_TOO_LARGE, (unsigned long long)c->len,

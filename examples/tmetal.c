@@ -110,7 +110,8 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
     X(GLOBAL, "--global", "", "NAME=VALUE", "of a .py file: a name of the module that its text does not give")     \
     X(MODULE, "--module", "", "NAME=FILE", "of a .py file: the text of a module that it imports")                \
     X(CONFIG, "--config", "", "N", "of a .py file: the Nth configuration of @triton.autotune")                   \
-    X(OPTION, "--option", "", "debug=True", "of a .py file: keep its asserts and tests for overflow")             \
+    X(OPTION, "--option", "", "debug=True", "of a .py file: keep its asserts and tests for overflow;\n"\
+      "with sanitize_overflow=False its asserts alone")                                                                    \
     X(TEST_IR, "--create-test-ir", "", "", "write a kernel to try this on, and nothing else")
 
 typedef enum option_id {
@@ -539,6 +540,21 @@ static int read_modules(const request *r, tmetal_triton_file *files, uint32_t *n
     return 1;
 }
 
+/* Options of Triton's that change the IR. */
+static int read_options(const request *r, tmetal_triton_call *call) {
+    const char *s = r->value[OPT_OPTION];
+    while (s && *s) {
+        size_t n = strcspn(s, ",");
+        int    on = n > 4 && memcmp(s + n - 4, "True", 4) == 0;
+        if (n == strlen("debug=") + (on ? 4 : 5) && memcmp(s, "debug=", 6) == 0) call->debug = (uint32_t)on;
+        else if (n == strlen("sanitize_overflow=") + (on ? 4 : 5) && memcmp(s, "sanitize_overflow=", 18) == 0) call->overflows = (uint32_t)!on;
+        else return misuse(r, "neither debug=True nor sanitize_overflow=False:", s), 0;
+        s += n + (s[n] == ',');
+        s += *s == ' ';
+    }
+    return 1;
+}
+
 /* A kernel from its source: j->src becomes the Triton IR that Triton would make. 0 after a message. */
 static int read_triton(const request *r, job *j) {
     tmetal_triton_file files[MOST_MODULES];
@@ -559,9 +575,7 @@ static int read_triton(const request *r, job *j) {
     call.globals = r->value[OPT_GLOBAL];
     call.config = r->value[OPT_CONFIG] ? (uint32_t)strtoul(r->value[OPT_CONFIG], NULL, 10) : 0;
     call.files = files;
-    if (r->value[OPT_OPTION] && strcmp(r->value[OPT_OPTION], "debug=True") != 0 && strcmp(r->value[OPT_OPTION], "debug=False") != 0)
-        return misuse(r, "only debug=True is known, not", r->value[OPT_OPTION]), free(j->src), 0;
-    call.debug = r->value[OPT_OPTION] && strcmp(r->value[OPT_OPTION], "debug=True") == 0;
+    if (!read_options(r, &call)) return free(j->src), 0;
     if (read_modules(r, files, &call.n_files)) {
         do {
             free(arena.base);
@@ -3244,7 +3258,7 @@ static int read_option(request *r, int argc, char **argv, int i) {
     }
     if (!equals && i + 1 == argc) return misuse(r, "a value must follow", arg), -1;
     equals = equals ? equals + 1 : argv[i + 1];
-    if (r->value[which] && (which == OPT_CONST || which == OPT_GLOBAL || which == OPT_MODULE)) { /* several add up */
+    if (r->value[which] && (which == OPT_CONST || which == OPT_GLOBAL || which == OPT_MODULE || which == OPT_OPTION)) { /* several add up */
         buffer b = {0};
         putf(&b, "%s, %s", r->value[which], equals);
         r->value[which] = b.text; /* until the program ends */

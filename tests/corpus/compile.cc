@@ -26,7 +26,6 @@ std::vector<std::string> read_call(const std::string &path) {
         const std::string word = line.substr(0, blank),
                           rest = blank == std::string::npos ? "" : line.substr(blank + 1);
         if (word == "file") c.insert(c.begin(), folder + rest);
-        else if (word == "global") c.insert(c.end(), {"--const", rest});
         else if (word == "module") {
             const size_t equals = rest.find('=') + 1;
             c.insert(c.end(), {"--module", rest.substr(0, equals) + folder + rest.substr(equals)});

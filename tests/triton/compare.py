@@ -37,7 +37,7 @@ def command(call):
         if word == "file":
             words.insert(0, str(folder / rest))
         elif word == "global":
-            words += ["--const", rest]
+            words += ["--global", rest]
         elif word == "module":
             name, _, path = rest.partition("=")
             words += ["--module", f"{name}={folder / path}"]
@@ -132,7 +132,7 @@ def simplified(lines):
         if not names and PURE.match(body) and not body.endswith("{"):
             continue
         constant = re.match(r"(?:arith\.constant|ub\.poison) (.*)$", body)
-        spread = re.match(r"tt\.splat <([^<>]*) : \S*> : \S+ -> (.*)$", body) or \
+        spread = re.match(r"tt\.splat <([^<>]*?)(?: : \S*)?> : \S+ -> (.*)$", body) or \
             re.match(r"tt\.broadcast <dense<([^<>]*)> : .*> : .* -> (.*)$", body)
         cast = re.match(r"(?:arith|tt)\.bitcast (.*) : (.*) (?:to|->) (.*)$", body)
         if constant:
@@ -148,7 +148,8 @@ def simplified(lines):
         kept = [(names, body) for names, body in out
                 if not PURE.match(body) or body.endswith("{") or any(name in used for name in names)]
         if len(kept) == len(out):
-            return kept
+            return [(names if body.endswith("{") or any(name in used for name in names) else [], body)
+                    for names, body in kept]
         out = kept
 
 
@@ -191,6 +192,8 @@ def without_constant_arguments(lines):
 def numbered(lines):
     """Values by the order in which they first stand in the text."""
     numbers = {}
+    used = {name for _, body in lines for name in VALUE.findall(body)}
+    lines = [(names if any(name in used for name in names) else [], body) for names, body in lines]
 
     def number(match):
         return numbers.setdefault(match.group(0), f"%{len(numbers)}")
