@@ -17101,10 +17101,10 @@ static tmi_tri_value tmi_tl_cast(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
     if (rounding && strcmp(rounding, "rtne") != 0 && strcmp(rounding, "rtz") != 0)
         return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
                             "fp_downcast_rounding is \"rtne\" or \"rtz\"", NULL);
-    if (rounding && !narrows && v.dt != dt)
+    if (v.dt == dt) return v;
+    if (rounding && !narrows)
         return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
                             "fp_downcast_rounding is for casts to a narrower float type", NULL);
-    if (v.dt == dt) return v;
     return tmi_tri_cast_any(t, v, dt, rounding && strcmp(rounding, "rtz") == 0);
 }
 
@@ -17392,10 +17392,35 @@ static tmi_tri_value tmi_tl_load(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
     return truth ? tmi_tri_truth(t, r) : r;
 }
 
+/* What goes to memory, and its mask, in the shape of the pointers, which stays; 0: refused. */
+static int tmi_tl_spread(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value *p, tmi_tri_value *v,
+                         tmi_tri_value *mask) {
+    tmi_tri_value was = *p, more = tmi_tri_rank(t, v) ? *v : *mask;
+    if (tmi_tri_rank(t, p)) {
+        (void)tmi_tri_broadcast(t, p, v);
+        if (mask->kind == TMI_V_TENSOR && !t->bad) {
+            (void)tmi_tri_broadcast(t, p, mask);
+            (void)tmi_tri_broadcast(t, p, v);
+        }
+        if (!t->bad && tmi_tri_type(t, p) == tmi_tri_type(t, &was)) return 1;
+    } else if (!tmi_tri_rank(t, v) && !tmi_tri_rank(t, mask)) return 1;
+    if (!t->bad)
+        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
+                           tmi_format(t->job, 1,
+                                      tmi_tri_rank(t, &was)
+                                          ? "the pointers are %s, fewer than what is stored: %s"
+                                          : "%s is one address, but what is stored is %s",
+                                      tmi_tri_rank(t, &was) ? tmi_tri_type_text(t, &was)
+                                                            : "the pointer",
+                                      tmi_tri_type_text(t, &more)),
+                           "add the offsets of the block to the pointer: y_ptr + offs");
+    return 0;
+}
+
 /* pointer, value, mask, boundary_check, cache_modifier, eviction_policy */
 static tmi_tri_value tmi_tl_store(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
     tmi_tri_value p = in[0], v, mask = in[2];
-    uint32_t      ops[3], n = 2, dims[TMI_MAX_RANK], rank, op;
+    uint32_t      ops[3], n = 2, op;
     if (p.kind == TMI_V_BLOCK_PTR) return tmi_tl_store_block(t, row, in);
     if (p.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, p.dt) && TMI_DTYPE(t, p.dt)->is_const)
         return tmi_tl_pointers(t, row, p, 1);
@@ -17403,17 +17428,8 @@ static tmi_tri_value tmi_tl_store(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     if (mask.kind != TMI_V_NONE) mask = tmi_tri_to_tensor(t, mask);
     if (t->bad) return p;
     if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt)) return tmi_tl_pointers(t, row, p, 1);
-    rank = tmi_tri_dims(t, &p, dims);
-    if (!rank && (tmi_tri_rank(t, &v) || tmi_tri_rank(t, &mask)))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1,
-                                       "the pointer is one address, but what is stored is %s",
-                                       tmi_tri_type_text(t, tmi_tri_rank(t, &v) ? &v : &mask)),
-                            "add the offsets of the block to the pointer: y_ptr + offs");
-    v = tmi_tri_broadcast_to(t, v, dims, rank);
-    if (mask.kind == TMI_V_TENSOR) mask = tmi_tri_broadcast_to(t, mask, dims, rank);
-    p = t->bad ? p : tmi_tl_pointers(t, row, p, 1);
-    if (t->bad) return p;
+    if (!tmi_tl_spread(t, row, &p, &v, &mask)) return p;
+    p = tmi_tl_pointers(t, row, p, 1);
     if (mask.kind == TMI_V_TENSOR && mask.dt != TMI_INT1)
         return tmi_tl_wrong(
             t, row, TMETAL_E_PY_TYPE,
@@ -17845,7 +17861,7 @@ static tmi_tri_value tmi_tl_atomic(tmi_tri *t, const tmi_tl_row *row, const tmi_
     static const uint8_t kinds[7][3] = {{4, 4, 5}, {6, 8, 0}, {7, 9, 0},   {1, 1, 0},
                                         {2, 2, 0}, {3, 3, 0}, {10, 10, 10}};
     tmi_tri_value        p = in[0], v = tmi_tri_to_tensor(t, in[1]), mask = in[2];
-    uint32_t             dt, dims[TMI_MAX_RANK], rank, ops[3];
+    uint32_t             dt, ops[3];
     int                  is_float, kind;
     if (t->bad) return v;
     if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt) || TMI_DTYPE(t, p.dt)->is_const)
@@ -17860,19 +17876,15 @@ static tmi_tri_value tmi_tl_atomic(tmi_tri *t, const tmi_tl_row *row, const tmi_
                             tmi_format(t->job, 1, "does not work on %s", TMI_DTYPE(t, dt)->text),
                             row->arg ? "use elements of 32 or 64 bits"
                                      : "use fp16, bf16, or 32 or 64 bits");
+    if (tmi_tri_is_number(&mask) && tmi_tri_rank(t, &p)) mask = tmi_tri_to_tensor(t, mask);
     if (mask.kind != TMI_V_NONE && (mask.kind != TMI_V_TENSOR || mask.dt != TMI_INT1))
         return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
                             tmi_format(t->job, 1,
                                        "its mask must be truths that are computed, not %s",
                                        tmi_tri_type_text(t, &mask)),
                             "compare: mask=offs < n");
-    rank = tmi_tri_dims(t, &p, dims);
-    if (!rank && (tmi_tri_rank(t, &v) || tmi_tri_rank(t, &mask)))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            "the pointer is one address, but its value or mask is a block",
-                            "add the offsets of the block to the pointer: x_ptr + offs");
-    if (mask.kind == TMI_V_TENSOR) mask = tmi_tri_broadcast_to(t, mask, dims, rank);
-    v = tmi_tri_cast(t, tmi_tri_broadcast_to(t, v, dims, rank), dt);
+    if (!tmi_tl_spread(t, row, &p, &v, &mask)) return p;
+    v = tmi_tri_cast(t, v, dt);
     if (t->bad) return v;
     if (mask.kind != TMI_V_TENSOR)
         mask = tmi_tri_tensor(tmi_tri_const_bits(t, tmi_tri_type(t, &p), TMI_INT1, 1), TMI_INT1);
@@ -17947,6 +17959,12 @@ static tmi_tri_value tmi_tl_barrier(tmi_tri *t, const tmi_tl_row *row, const tmi
     return tmi_tri_of(TMI_V_NONE);
 }
 
+static tmi_tri_value tmi_tl_pi32(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    (void)row;
+    (void)in;
+    return tmi_tri_dtype(tmi_tri_pointer(t, TMI_INT32, 0));
+}
+
 /* element_ty, then of a pointer address_space and const, of a block (arg 1) its shape. */
 static tmi_tri_value tmi_tl_made_dtype(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
     uint32_t elem = tmi_tl_dtype(t, &in[0]), dims[TMI_MAX_RANK], rank;
@@ -18007,12 +18025,14 @@ static tmi_tri_value tmi_tl_dot_acc(tmi_tri *t, const tmi_tl_row *row, tmi_tri_v
     if (acc.kind == TMI_V_TENSOR && acc.dt == out && tmi_tri_type(t, &acc) == type &&
         (asked->kind != TMI_V_DTYPE || asked->dt == out))
         return acc;
-    return tmi_tl_wrong(
-        t, row, TMETAL_E_PY_TYPE,
-        tmi_format(t->job, 1, "acc is %s, but the product is %s and out_dtype %s",
-                   tmi_tri_type_text(t, &acc), tmi_type_text(t->job, t->m, type),
-                   asked->kind == TMI_V_DTYPE ? TMI_DTYPE(t, asked->dt)->text : "None"),
-        "give out_dtype the type of acc");
+    return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                        acc.kind != TMI_V_TENSOR || acc.dt != out || tmi_tri_type(t, &acc) != type
+                            ? tmi_format(t->job, 1, "acc is %s, but the product is %s",
+                                         tmi_tri_type_text(t, &acc),
+                                         tmi_type_text(t->job, t->m, type))
+                            : tmi_format(t->job, 1, "acc is %s, but out_dtype %s",
+                                         tmi_tri_type_text(t, &acc), TMI_DTYPE(t, asked->dt)->text),
+                        "give out_dtype the type of acc");
 }
 
 /* What a product is told besides: how exact, and after how many sums fp8 goes on in fp32. */
@@ -19334,6 +19354,7 @@ static const tmi_tl_row tmi_tl_rows[] = {
     {"tl", "pointer_type", 0, "element_ty, address_space=1, const=False",
      tmi_tl_made_dtype, 0, NULL},
     {"tl", "block_type", 0, "element_ty, shape", tmi_tl_made_dtype, 1, NULL},
+    {"tl", "pi32_t", 0, NULL, tmi_tl_pi32, 0, NULL},
     /* products, reductions */
     {"tl", "dot", 0, "input, other, acc=None, input_precision=None, allow_tf32=None, "
                      "max_num_imprecise_acc=None, out_dtype=float32", tmi_tl_dot, 0, NULL},
@@ -19997,7 +20018,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1270262512u
+#define TMI_STAMP_TL 2741808788u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
