@@ -1628,6 +1628,30 @@ typedef struct tmetal_triton_call {
     uint32_t    overflows; /* 1: the latter not, as by sanitize_overflow=False */
 } tmetal_triton_call;
 
+typedef struct tmetal_triton_param {
+    const char *name;
+    const char *annotation; /* as written; "": none */
+    const char *value;      /* its default, likewise */
+    const char *heuristic;  /* what @triton.heuristics computes it by, likewise */
+    int         is_const;   /* annotated tl.constexpr */
+} tmetal_triton_param;
+
+typedef struct tmetal_triton_kernel {
+    const char                *name; /* outer.inner of a function inside another */
+    uint32_t                   line;
+    const tmetal_triton_param *params;
+    uint32_t                   n_params;
+    const char *const         *configs; /* of @triton.autotune: "BLOCK=64, num_warps=4" */
+    uint32_t                   n_configs;
+    int configs_open; /* 1: there are more, which the text does not write out */
+} tmetal_triton_kernel;
+
+/* The functions with @triton.jit of a file, in its order; others of them call some. The array is in
+ * the arena. */
+TMETAL_API tmetal_code tmetal_triton_kernels(const char *src, size_t len, const tmetal_options *opt,
+                                             tmetal_arena                *arena,
+                                             const tmetal_triton_kernel **kernels, uint32_t *n,
+                                             tmetal_result *out);
 /* The kernel as a module, for tmetal_emit, tmetal_print and the rest. Arguments otherwise as of
  * tmetal_parse; `options.file` is the name of the .py in messages. */
 TMETAL_API tmetal_code tmetal_triton(const char *src, size_t len, const tmetal_triton_call *call,
@@ -22858,6 +22882,7 @@ typedef struct tmi_tri_configs {
     uint32_t  want, n;
     int       is_open; /* not all can be read */
     tmi_text *text;    /* NULL: nobody wants them written */
+    tmi_vec  *lines;   /* with text: const char *, one a configuration */
 } tmi_tri_configs;
 
 #define TMI_TRI_CONFIGS 100000u /* and steps on the way to them */
@@ -22883,6 +22908,7 @@ static void tmi_tri_config(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n)
     tmi_tri_param           *p;
     uint32_t                 i, k, place = 0;
     c->n++;
+    if (c->lines) tmi_text_init(t->job, c->text);
     for (i = 0; i < n->n; i++) {
         uint32_t           id = TMI_PY_ID(py, n->list + i);
         const tmi_py_node *a = TMI_PY(py, id), *d = a;
@@ -22908,6 +22934,7 @@ static void tmi_tri_config(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n)
             else c->is_open = 1;
         }
     }
+    if (c->lines) *(const char **)tmi_vec_add(t->job, c->lines) = tmi_text_join(c->text, 0);
     for (i = 1; c->n == c->want && i < 4; i++)
         if ((p = tmi_tri_param_named(t, tmi_tri_word(t, places[i]))) != NULL && !p->is_given) {
             p->v = tmi_tri_int(usual[i]); /* what a Config has when it does not say */
@@ -23205,7 +23232,13 @@ typedef struct tmi_tri_search {
     uint32_t    file, node, n;
     uint32_t    near_, near_file, n_near; /* whose last name is wanted: unless another is meant */
     tmi_text    names;
+    tmi_vec    *all; /* tmi_tri_found; NULL: nobody wants them */
 } tmi_tri_search;
+
+typedef struct tmi_tri_found {
+    const char *name;
+    uint32_t    file, node;
+} tmi_tri_found;
 
 /* The names that a function inside of `a` sees before those of the file: as a file of its own. */
 static uint32_t tmi_tri_inside(tmi_tri *t, const tmi_tri_around *a) {
@@ -23246,6 +23279,13 @@ static void tmi_tri_search_in(tmi_tri *t, tmi_tri_search *s, const tmi_tri_aroun
             if (up) a.name = tmi_format(t->job, 0, "%s.%s", up->name, a.name);
             if (tmi_tri_is_decorated(t, py, f, "jit")) {
                 tmi_put(&s->names, "%s%s", s->n++ ? ", " : "", a.name);
+                if (s->all) {
+                    tmi_tri_found *one = (tmi_tri_found *)tmi_vec_add(t->job, s->all);
+                    one->name = a.name;
+                    one->node = id;
+                    one->file = tmi_tri_inside(t, up);
+                    continue;
+                }
                 if (s->want && strcmp(s->want, a.name)) {
                     if (!tmi_tri_ends_in(a.name, s->want)) continue;
                     s->n_near++;
@@ -23421,12 +23461,11 @@ static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
     if (!t->bad) tmi_make_func_end(t->b);
 }
 
-/* The module of one kernel of a text of Python; NULL: something was reported. */
-static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
-                                  const tmetal_triton_call *call) {
+/* A file of kernels and those that it imports from, read. */
+static tmi_tri *tmi_tri_open(tmi_job *job, const char *src, uint32_t len,
+                             const tmetal_triton_call *call) {
     tmi_tri *t = TMI_NEW(job, tmi_tri, 1);
-    uint32_t i, func;
-    tmi_make none;
+    uint32_t i;
     t->job = job;
     t->call = call;
     t->b = TMI_NEW(job, tmetal_builder, 1);
@@ -23438,14 +23477,101 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     t->walk = tmi_tri_call_value;
     t->member = tmi_tri_attribute_of;
     (void)tmi_tri_add_file(t, tmi_job_file(job), tmi_tri_word(t, "__main__"), src, len, 0);
-    tmi_tri_globals_of(t, 0, tmi_triton_file_at(t, 0)->py.body,
-                       tmi_triton_file_at(t, 0)->py.n_body, 0);
+    tmi_tri_globals_of(t, 0, tmi_triton_file_at(t, 0)->py.body, tmi_triton_file_at(t, 0)->py.n_body,
+                       0);
     for (i = 0; i < call->n_files && !job->n_errors; i++) {
         uint32_t f = tmi_tri_add_file(t, call->files[i].name, tmi_tri_word(t, call->files[i].name),
                                       call->files[i].text, (uint32_t)call->files[i].len, 0);
         tmi_tri_globals_of(t, f, tmi_triton_file_at(t, f)->py.body,
                            tmi_triton_file_at(t, f)->py.n_body, 0);
     }
+    return t;
+}
+
+/* Bytes [at, to) of a node, as the user wrote them; "": there is none. */
+static const char *tmi_tri_words(tmi_tri *t, const tmi_py *py, uint32_t node) {
+    const tmi_py_node *n = TMI_PY(py, node);
+    return node ? tmi_tri_string(t, tmi_intern(t->job, t->strings, py->src + n->at, n->to - n->at))
+                : "";
+}
+
+static void tmi_tri_tell(tmi_tri *t, const tmi_tri_found *found, tmetal_triton_kernel *out) {
+    const tmi_py        *py = &tmi_triton_file_at(t, 0)->py;
+    const tmi_py_node   *f = TMI_PY(py, found->node), *by;
+    tmetal_triton_param *p = TMI_NEW(t->job, tmetal_triton_param, f->n + 1);
+    tmi_tri_configs      c;
+    tmi_text             text;
+    tmi_vec              lines;
+    tmi_tri_frame        frame;
+    const char         **configs;
+    uint32_t             i, k, said;
+    memset(&frame, 0, sizeof frame);
+    frame.file = found->file;
+    frame.first = t->name.n;
+    t->frame = &frame;
+    tmi_vec_init(&lines, sizeof(const char *), 0);
+    memset(&c, 0, sizeof c);
+    c.text = &text;
+    c.lines = &lines;
+    tmi_tri_count_configs(t, py, f, &c);
+    said = tmi_tri_said(t, py, tmi_tri_decorator(t, py, f, "heuristics"), "values", 0);
+    if (said && TMI_PY(py, said)->kind == TMI_PY_NAME)
+        said = tmi_tri_plain_value(t, found->file, TMI_PY(py, said)->text);
+    by = TMI_PY(py, said);
+    for (i = 0; i < f->n; i++) {
+        const tmi_py_node *a = TMI_PY(py, TMI_PY_ID(py, f->list + i));
+        p[i].name = tmi_tri_string(t, a->text);
+        p[i].annotation = tmi_tri_words(t, py, a->a);
+        p[i].value = tmi_tri_words(t, py, a->b);
+        p[i].is_const = tmi_tri_says_constexpr(t, py, a->a);
+        p[i].heuristic = "";
+        for (k = 0; by->kind == TMI_PY_DICT && k + 1 < by->n; k += 2)
+            if (TMI_PY(py, TMI_PY_ID(py, by->list + k))->text == a->text)
+                p[i].heuristic = tmi_tri_words(t, py, TMI_PY_ID(py, by->list + k + 1));
+    }
+    configs = TMI_NEW(t->job, const char *, lines.n + 1);
+    for (i = 0; i < lines.n; i++) configs[i] = *TMI_AT(&lines, const char *, i);
+    out->name = found->name;
+    tmi_tri_show(t, &frame);
+    out->line = tmi_place_of(t->job, f->at + 1, NULL).line;
+    out->params = p;
+    out->n_params = f->n;
+    out->configs = configs;
+    out->n_configs = lines.n;
+    out->configs_open = c.is_open;
+    t->frame = NULL;
+}
+
+/* All functions with @triton.jit of a file. */
+static const tmetal_triton_kernel *tmi_tri_kernels(tmi_job *job, const char *src, uint32_t len,
+                                                   const tmetal_triton_call *call, uint32_t *n) {
+    tmi_tri              *t = tmi_tri_open(job, src, len, call);
+    const tmi_py         *py = &tmi_triton_file_at(t, 0)->py;
+    tmetal_triton_kernel *k;
+    tmi_tri_search        s;
+    tmi_vec               all;
+    uint32_t              i;
+    memset(&s, 0, sizeof s);
+    tmi_text_init(job, &s.names);
+    tmi_vec_init(&all, sizeof(tmi_tri_found), 0);
+    s.all = &all;
+    tmi_tri_search_in(t, &s, NULL, py->body, py->n_body);
+    k = TMI_NEW(job, tmetal_triton_kernel, all.n + 1);
+    for (i = 0; i < all.n; i++) {
+        tmi_tri_found one = *TMI_AT(&all, tmi_tri_found, i);
+        tmi_tri_tell(t, &one, &k[i]);
+    }
+    *n = all.n;
+    job->src = NULL;
+    return k;
+}
+
+/* The module of one kernel of a text of Python; NULL: something was reported. */
+static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
+                                  const tmetal_triton_call *call) {
+    tmi_tri *t = tmi_tri_open(job, src, len, call);
+    uint32_t func;
+    tmi_make none;
     if (job->n_errors || (func = tmi_tri_find_kernel(t)) == 0) return NULL;
     tmi_tri_kernel(t, func - 1);
     job->src = NULL;
@@ -23455,7 +23581,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2213639612u
+#define TMI_STAMP_TRITON 4000786258u
 
 
 /*==============================================================================
@@ -60208,6 +60334,8 @@ typedef struct tmi_call {
 #endif
 #ifdef TMETAL_TRITON
     const tmetal_triton_call *triton;
+    const tmetal_triton_kernel *kernels;
+    uint32_t n_kernels;
 #endif
     tmetal_detection *detection;
     const tmetal_kernel *kernel;
@@ -60484,15 +60612,23 @@ TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_
 }
 
 #ifdef TMETAL_TRITON
-static void tmi_entry_triton(tmi_job *job, tmi_call *c) {
+static const tmetal_triton_call *tmi_entry_triton_call(tmi_job *job, const tmi_call *c) {
     static const tmetal_triton_call none = {0, 0, 0, 0, 0, 0, 0, 0, 0};
     job->section = "triton";
-    if (c->len > TMI_MAX_SRC) {
-        tmi_error(job, tmi_at_nowhere(), TMETAL_E_TOO_LARGE, (unsigned long long)c->len,
-                  (unsigned long long)TMI_MAX_SRC);
-        return;
-    }
-    c->module = tmi_tri_module(job, c->src, (uint32_t)c->len, c->triton ? c->triton : &none);
+    if (c->len <= TMI_MAX_SRC) return c->triton ? c->triton : &none;
+    tmi_error(job, tmi_at_nowhere(), TMETAL_E_TOO_LARGE, (unsigned long long)c->len,
+              (unsigned long long)TMI_MAX_SRC);
+    return NULL;
+}
+
+static void tmi_entry_triton(tmi_job *job, tmi_call *c) {
+    const tmetal_triton_call *call = tmi_entry_triton_call(job, c);
+    if (call) c->module = tmi_tri_module(job, c->src, (uint32_t)c->len, call);
+}
+
+static void tmi_entry_triton_kernels(tmi_job *job, tmi_call *c) {
+    const tmetal_triton_call *call = tmi_entry_triton_call(job, c);
+    if (call) c->kernels = tmi_tri_kernels(job, c->src, (uint32_t)c->len, call, &c->n_kernels);
 }
 
 static void tmi_entry_compile_triton(tmi_job *job, tmi_call *c) {
@@ -60507,6 +60643,17 @@ TMETAL_API tmetal_code tmetal_triton(const char *src, size_t len, const tmetal_t
     *module = NULL;
     c.triton = call;
     if (tmi_entry_run(tmi_entry_triton, &c, arena, opt, out) == TMETAL_OK) *module = c.module;
+    return out->code;
+}
+
+TMETAL_API tmetal_code tmetal_triton_kernels(const char *src, size_t len, const tmetal_options *opt,
+                                             tmetal_arena                *arena,
+                                             const tmetal_triton_kernel **kernels, uint32_t *n,
+                                             tmetal_result *out) {
+    tmi_call c = tmi_entry_call(src, len);
+    (void)tmi_entry_run(tmi_entry_triton_kernels, &c, arena, opt, out);
+    *kernels = c.kernels;
+    *n = c.n_kernels;
     return out->code;
 }
 

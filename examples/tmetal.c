@@ -555,6 +555,117 @@ static int read_options(const request *r, tmetal_triton_call *call) {
     return 1;
 }
 
+/* Modules that a .py imports from, found beside it or in the folders above. */
+#define MOST_FOLDERS 8 /* above a file */
+
+/* The dotted name of a file's package into `name`: folders with __init__.py. "" where it is none. */
+static void package_of(const char *folder, char name[512]) {
+    char   path[1100], parts[512];
+    size_t n = strlen(folder), from;
+    FILE  *f;
+    name[0] = '\0';
+    while (n && n < 1000) {
+        sprintf(path, "%.*s/__init__.py", (int)n, folder);
+        f = fopen(path, "rb");
+        if (!f) return;
+        fclose(f);
+        for (from = n; from && folder[from - 1] != '/'; from--) {}
+        if (from == n || folder[from] == '.') return;
+        snprintf(parts, sizeof parts, "%.*s%s%.400s", (int)(n - from), folder + from, *name ? "." : "", name);
+        strcpy(name, parts);
+        n = from ? from - 1 : 0;
+    }
+}
+
+/* Folder/a/b.py or folder/a/b/__init__.py for a.b: 1 when it is there and was taken, or is known. */
+static int take_module(const char *folder, const char *dotted, const char *name, tmetal_triton_file *files, char **paths, uint32_t *n) {
+    static const char *const ends[] = {".py", "/__init__.py"};
+    char     path[2100], *c;
+    uint32_t i, k;
+    FILE    *f;
+    for (i = 0; i < *n; i++)
+        if (strcmp(files[i].name, name) == 0) return 1;
+    if (*n == MOST_MODULES || strlen(folder) + strlen(dotted) > 2000) return 0;
+    for (k = 0; k < 2; k++) {
+        sprintf(path, "%s%s%s", folder, *folder ? "/" : "", dotted);
+        for (c = path + strlen(folder); *c; c++)
+            if (*c == '.') *c = '/';
+        strcat(path, ends[k]);
+        f = fopen(path, "rb");
+        if (!f) continue;
+        fclose(f);
+        files[*n].text = read_all(path, &files[*n].len);
+        c = (char *)malloc(strlen(name) + 1);
+        paths[*n] = (char *)malloc(strlen(path) + 1);
+        if (c) files[*n].name = strcpy(c, name);
+        if (paths[*n]) strcpy(paths[*n], path);
+        if (files[*n].text && c && paths[*n]) return ++*n, 1;
+        free((void *)files[*n].text), free(c), free(paths[*n]);
+        return 0;
+    }
+    return 0;
+}
+
+/* One module that a file names: `dots` in front, as of its folder, or else from its folders up. */
+static int find_module(const char *path, size_t dots, const char *dotted, tmetal_triton_file *files, char **paths, uint32_t *n) {
+    char   folder[1024], package[512], name[1024];
+    size_t k = strlen(path), up;
+    while (k && path[k - 1] != '/') k--;
+    if (k > 1000 || !*dotted || strncmp(dotted, "triton", 6) == 0) return 0;
+    memcpy(folder, path, k);
+    folder[k ? k - 1 : 0] = '\0';
+    for (up = 0; up <= MOST_FOLDERS; up++) {
+        if (!dots || up + 1 == dots) {
+            package_of(folder, package);
+            snprintf(name, sizeof name, "%s%s%s", dots ? package : "", dots && *package ? "." : "", dotted);
+            if (take_module(folder, dotted, name, files, paths, n)) return 1;
+        }
+        if (!*folder) return 0;
+        *(strrchr(folder, '/') ? strrchr(folder, '/') : folder) = '\0';
+    }
+    return 0;
+}
+
+/* What the import lines of a text name. */
+static void find_imports(const char *path, const char *text, tmetal_triton_file *files, char **paths, uint32_t *n) {
+    static const char words[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.";
+    char              name[256], sub[600];
+    for (; text && *text; text = strchr(text, '\n') ? strchr(text, '\n') + 1 : NULL) {
+        const char *s = text + strspn(text, " \t");
+        int         from = strncmp(s, "from ", 5) == 0;
+        size_t      dots, len;
+        if (!from && strncmp(s, "import ", 7) != 0) continue;
+        s += from ? 5 : 7;
+        s += strspn(s, " ");
+        dots = from ? strspn(s, ".") : 0;
+        s += dots;
+        len = strspn(s, words);
+        if (len >= sizeof name) continue;
+        sprintf(name, "%.*s", (int)len, s);
+        find_module(path, dots, name, files, paths, n);
+        s += len + strspn(s + len, " ");
+        if (!from || strncmp(s, "import", 6) != 0) continue;
+        for (s += 6; *s && *s != '\n' && *s != '#';) { /* from package import module */
+            s += strspn(s, " (,");
+            len = strspn(s, words);
+            if (!len || len > 256) break;
+            sprintf(sub, "%s%s%.*s", name, *name ? "." : "", (int)len, s);
+            find_module(path, dots, sub, files, paths, n);
+            s += len;
+            if (strncmp(s, " as ", 4) == 0) s += 4 + strspn(s + 4, words);
+        }
+    }
+}
+
+/* And what these import in turn. */
+static void find_modules(const job *j, tmetal_triton_file *files, uint32_t *n) {
+    char    *paths[MOST_MODULES] = {0};
+    uint32_t i, given = *n;
+    find_imports(j->path, j->src, files, paths, n);
+    for (i = given; i < *n; i++) find_imports(paths[i], files[i].text, files, paths, n);
+    for (i = given; i < *n; i++) free(paths[i]);
+}
+
 /* A kernel from its source: j->src becomes the Triton IR that Triton would make. 0 after a message. */
 static int read_triton(const request *r, job *j) {
     tmetal_triton_file files[MOST_MODULES];
@@ -575,8 +686,8 @@ static int read_triton(const request *r, job *j) {
     call.globals = r->value[OPT_GLOBAL];
     call.config = r->value[OPT_CONFIG] ? (uint32_t)strtoul(r->value[OPT_CONFIG], NULL, 10) : 0;
     call.files = files;
-    if (!read_options(r, &call)) return free(j->src), 0;
-    if (read_modules(r, files, &call.n_files)) {
+    if (read_options(r, &call) && read_modules(r, files, &call.n_files)) {
+        find_modules(j, files, &call.n_files);
         do {
             free(arena.base);
             arena = arena_of(bytes);
@@ -3124,17 +3235,88 @@ static int ops_command(request *r) {
     return write_buffer(r, &b);
 }
 
+/* -- kernels -------------------------------------------------------------------------------------------------- */
+
+static void kernel_json(buffer *b, const tmetal_triton_kernel *k) {
+    uint32_t i;
+    put(b, "{\"name\":"), put_json_text(b, k->name);
+    putf(b, ",\"line\":%u,\"params\":[", k->line);
+    for (i = 0; i < k->n_params; i++) {
+        const tmetal_triton_param *p = &k->params[i];
+        put(b, i ? ",\n   {\"name\":" : "\n   {\"name\":"), put_json_text(b, p->name);
+        put(b, ",\"annotation\":"), put_json_text(b, p->annotation);
+        putf(b, ",\"constexpr\":%s,\"default\":", p->is_const ? "true" : "false"), put_json_text(b, p->value);
+        put(b, ",\"heuristic\":"), put_json_text(b, p->heuristic);
+        put(b, "}");
+    }
+    put(b, "],\"configs\":[");
+    for (i = 0; i < k->n_configs; i++) put(b, i ? ",\n   " : "\n   "), put_json_text(b, k->configs[i]);
+    putf(b, "],\"all_configs\":%s}", k->configs_open ? "false" : "true");
+}
+
+static void kernel_text(const request *r, buffer *b, const char *path, const tmetal_triton_kernel *k) {
+    uint32_t i;
+    paint(r, b, "1", k->name);
+    putf(b, "  %s:%u\n", path, k->line);
+    for (i = 0; i < k->n_params; i++) {
+        const tmetal_triton_param *p = &k->params[i];
+        put(b, "    "), put(b, p->name);
+        if (*p->annotation) put(b, ": "), put(b, p->annotation);
+        if (*p->value) put(b, " = "), put(b, p->value);
+        if (*p->heuristic) put(b, "  heuristic: "), put(b, p->heuristic);
+        put(b, "\n");
+    }
+    for (i = 0; i < k->n_configs; i++) putf(b, "    --config %u: ", i + 1), put(b, k->configs[i]), put(b, "\n");
+    if (k->configs_open) put(b, "    further configurations cannot be read from the text\n");
+}
+
+static int kernels_command(request *r) {
+    job                         j;
+    buffer                      b;
+    tmetal_options              opt = r->opt;
+    const tmetal_triton_kernel *k = NULL;
+    size_t                      bytes = (size_t)8 << 20;
+    uint32_t                    n = 0, i;
+    int                         bad = 1;
+    memset(&j, 0, sizeof j);
+    memset(&b, 0, sizeof b);
+    opt.file = r->files[0];
+    j.src = read_all(r->files[0], &j.len);
+    if (!j.src) return 1;
+    do {
+        free(j.arena.base);
+        j.arena = arena_of(bytes);
+        if (!j.arena.base) break;
+        (void)tmetal_triton_kernels(j.src, j.len, &opt, &j.arena, &k, &n, &j.result);
+    } while (j.result.code == TMETAL_E_ARENA && (bytes *= 4) <= (size_t)2 << 30);
+    if (j.arena.base && j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena);
+    if (j.arena.base && (n || j.result.code == TMETAL_OK)) {
+        int json = r->value[OPT_JSON] != NULL;
+        if (json) put(&b, "{\"tmetal_kernels\":1,\"kernels\":[");
+        for (i = 0; i < n; i++)
+            if (json) put(&b, i ? ",\n " : "\n "), kernel_json(&b, &k[i]);
+            else kernel_text(r, &b, r->files[0], &k[i]);
+        if (json) put(&b, "\n]}\n");
+        bad = write_buffer(r, &b) || j.result.code != TMETAL_OK;
+    }
+    close_job(&j);
+    return bad;
+}
+
 /* -- The subcommands ------------------------------------------------------------------------------------------ */
 
 static const command commands[] = {
     {"compile", "FILE|-", "a .ttir file or an op list to Metal", 1, 1,
      TAKES(OUT) | TAKES(EMIT) | TAKES(PARTS) | TAKES(CACHE) | TAKES(TUNED) | TAKES(GRID) | TAKES_COMPILE, compile_command,
-     "FILE is Triton IR or an op list (.json, or \"tt.sum:[1024,512]:1\" a line); - reads standard input.\n"},
+     "FILE is Triton IR, a .py file with Triton kernels (docs/triton.md), or an op list (.json, or \"tt.sum:[1024,512]:1\" a line);\n"
+     "- reads standard input.\n"},
     {"census", "FILES...|-", "what of these .ttir files does not compile", 1, -1,
      TAKES(OUT) | TAKES(JSON) | TAKES_TARGET, census_command,
      "By code, count, place and way out. - reads names from standard input, one a line:\n"
      "    find . -name '*.ttir' | tmetal census -\n"
      "--json gives every place.\n"},
+    {"kernels", "FILE.py", "the Triton kernels of a Python file: parameters, configurations", 1, 1, TAKES(OUT) | TAKES(JSON), kernels_command,
+     "'tmetal compile FILE.py --kernel NAME --args ... --const ...' compiles one. docs/triton.md\n"},
     {"run", "FILE.case", "compile a recorded launch, run it, compare", 1, 1,
      TAKES(OUT) | TAKES(JSON) | TAKES(SEED) | TAKES(DEVICE) | TAKES_COMPILE, run_command,
      "The kernel is FILE.ttir beside it, the bytes are FILE.bin; tests/kernels/README.md says how to write one by hand.\n"
