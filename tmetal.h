@@ -14542,10 +14542,17 @@ static uint32_t tmi_py_argument(tmi_py_reader *r, uint32_t open) {
 
 /* arguments ::= '(' [argument (',' argument)* [',']] ')', pushed */
 static void tmi_py_arguments(tmi_py_reader *r) {
-    uint32_t open = r->at;
+    uint32_t open = r->at, id, kind, named = 0;
     tmi_py_next(r);
     while (r->tok != TMI_PY_T_CLOSE && !r->bad) {
-        tmi_py_push(r, tmi_py_argument(r, open));
+        id = tmi_py_argument(r, open);
+        kind = TMI_PY(r->py, id)->kind;
+        if (kind == TMI_PY_KEYWORD || kind == TMI_PY_DOUBLESTAR) named = 1;
+        else if (named && kind != TMI_PY_STARRED)
+            tmi_py_text_wrong(r, TMI_PY(r->py, id)->at, TMI_PY(r->py, id)->to,
+                              "an argument without a name stands behind one with a name",
+                              "give it a name too, or put it before those");
+        tmi_py_push(r, id);
         if (!tmi_py_take(r, TMI_PY_T_COMMA)) break;
     }
     tmi_py_close(r, TMI_PY_T_CLOSE, open);
@@ -14732,7 +14739,7 @@ static uint32_t tmi_py_expr(tmi_py_reader *r) {
  * param ::= '/' | '*' | ['*' | '**'] name [':' expr] ['=' expr] */
 static void tmi_py_params(tmi_py_reader *r, tmi_py_tok close, int annotated) {
     uint32_t from = r->stack.n, i, id, a, b, name, how, at;
-    int      keywords = 0;
+    int      keywords = 0, defaults = 0;
     while (r->tok != close && !r->bad) {
         at = r->at;
         how = keywords ? TMI_PY_KEYWORD_ONLY : TMI_PY_PLAIN;
@@ -14751,6 +14758,11 @@ static void tmi_py_params(tmi_py_reader *r, tmi_py_tok close, int annotated) {
         name = tmi_py_name(r, "the name of a parameter");
         if (annotated && tmi_py_take(r, TMI_PY_T_COLON)) a = tmi_py_starred(r);
         if (tmi_py_take(r, TMI_PY_T_ASSIGN)) b = tmi_py_expr(r);
+        if (defaults && !b && how == TMI_PY_PLAIN)
+            tmi_py_text_wrong(r, at, r->before,
+                              "a parameter without a default stands behind one with a default",
+                              "give it a default too, or put it before those");
+        defaults |= b != 0;
         if (r->bad) break;
         id = tmi_py_make_op(r, TMI_PY_PARAM, how, at, a, b);
         TMI_PY(r->py, id)->text = TMI_PY(r->py, name)->text;
@@ -15315,7 +15327,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 1737863744u
+#define TMI_STAMP_PYTHON 2630031303u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators

@@ -155,6 +155,14 @@ def in_brackets(a):
     pass
 
 @triton.jit
+def positional(x_ptr, mask):
+    x = tl.load(x_ptr, mask=mask, 0.0)
+
+@triton.jit
+def default(x_ptr, BLOCK: tl.constexpr = 128, n):
+    pass
+
+@triton.jit
 def right(x_ptr):         # and what is right is read all the same
     tl.store(x_ptr, 1.0)
 
