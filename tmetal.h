@@ -37,7 +37,8 @@
  *     TMETAL_CACHE           [not defined]  with a cache of results on disk, by stdio: docs/launch.md
  *     TMETAL_METAL           [not defined]  with the launcher for Apple GPUs: docs/launch.md; nothing to link
  *     TMETAL_LAUNCH_CODE     [not defined]  with launch code in C, Objective-C, C++, Swift, Python: docs/hosts.md
- *     TMETAL_TRITON          [not defined]  with reading Triton kernels from their source, Python
+ *     TMETAL_TRITON          [not defined]  with reading Triton kernels from their source, Python: docs/triton.md;
+ *                                           not with TMETAL_NO_BUILDER
  *     TMETAL_TUNE            [not defined]  with the tuner, which finds the fastest way to compile a kernel by
  *                                           timing some: docs/tuning.md; not with TMETAL_NO_REPORTS
  *
@@ -20686,6 +20687,10 @@ static tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node *n) {
     }
     if (!v.kind && !t->bad) v = tmi_tl_named(t, "", n->text);
     if (v.kind || t->bad) return v;
+    if (t->is_const && !tmi_triton_file_at(t, t->frame->file)->module) { /* the caller's words */
+        if (n->text == tmi_tri_word(t, "tl")) return tmi_tri_module_value(t, "triton.language");
+        if (n->text == tmi_tri_word(t, "torch")) return tmi_tri_module_value(t, "torch");
+    }
     return tmi_tri_undefined(t, n->text);
 }
 
@@ -23593,7 +23598,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 4000786258u
+#define TMI_STAMP_TRITON 1474173734u
 
 
 /*==============================================================================

@@ -104,7 +104,7 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
     X(IR_OUT, "-o", "--output", "OUT", "write the changed IR to OUT, and the summary to standard output")        \
     X(SUMMARY, "--summary", "", "", "the summary without the IR")                                                \
     X(KERNEL, "--kernel", "", "NAME", "of a .py file: which of its kernels")                                     \
-    X(SIGNATURE, "--args", "", "TYPES", "of a .py file: types of the arguments, one a parameter, with :16 where the\n" \
+    X(SIGNATURE, "--args", "--signature", "TYPES", "of a .py file: types of the arguments, one a parameter, with :16 where the\n" \
                                         "argument is a multiple of 16: \"*fp32:16, i32\"")                      \
     X(CONST, "--const", "", "NAME=VALUE", "of a .py file: a tl.constexpr parameter; any number of them")         \
     X(GLOBAL, "--global", "", "NAME=VALUE", "of a .py file: a name of the module that its text does not give")     \
@@ -464,6 +464,11 @@ static int compile_text(job *j, const tmetal_options *opt) {
     return 1;
 }
 
+static int is_python(const char *path) {
+    size_t n = strlen(path);
+    return n > 3 && strcmp(path + n - 3, ".py") == 0;
+}
+
 /* A launch as it was asked for: what of it the tuner knows. */
 #define MOST_ARGS 64
 typedef struct launch_spec {
@@ -475,10 +480,11 @@ typedef struct launch_spec {
 
 /* 0 after a message. */
 static int read_launch(const request *r, launch_spec *l) {
-    const char *s = r->value[OPT_GRID], *args = r->value[OPT_ARGS] ? r->value[OPT_ARGS] : r->value[OPT_SIGNATURE];
+    const char *s = r->value[OPT_GRID], *args = r->value[OPT_ARGS];
     char       *end;
     unsigned    i;
     memset(l, 0, sizeof *l);
+    if (!args && !(r->n_files && is_python(r->files[0]))) args = r->value[OPT_SIGNATURE];
     for (i = 0; s && i < 3 && *s; i++, s = *end == ',' ? end + 1 : end) {
         unsigned long n = strtoul(s, &end, 10);
         if (end == s || !n || n > 0xffffffffu || (*end && *end != ',')) return misuse(r, "not X[,Y[,Z]] programs:", r->value[OPT_GRID]), 0;
@@ -512,11 +518,6 @@ static int take_tuned(const request *r, const job *j, tmetal_options *opt, tmeta
     for (i = 0; i < out.n_remarks; i++) fprintf(stderr, "tmetal: %s: %s\n", r->value[OPT_TUNED], out.remarks[i].text);
     free(cache);
     return 1;
-}
-
-static int is_python(const char *path) {
-    size_t n = strlen(path);
-    return n > 3 && strcmp(path + n - 3, ".py") == 0;
 }
 
 /* --module NAME=FILE, ...: their texts, which the caller frees. 0 after a message. */
@@ -2063,7 +2064,7 @@ static int transform_command(request *r) {
     memset(&j, 0, sizeof j);
     j.path = r->files[0];
     j.src = read_all(j.path, &j.len);
-    if (!j.src) return 1;
+    if (!j.src || (is_python(j.path) && !read_triton(r, &j))) return 1;
     opt.file = strcmp(j.path, "-") == 0 ? "<stdin>" : j.path;
     if (transform_text(&j, &opt, &arena, &x, &result) == TMETAL_OK) bad = put_transformation(r, &j, &arena, &x);
     else if (arena.base) print_diags(r, &result, &arena);
@@ -3345,7 +3346,8 @@ static const command commands[] = {
      "which gives the time of a copy of the same bytes over the time of the kernel.\n"},
     {"tune", "FILE|-", "which way to compile a kernel is fastest", 1, 1,
      TAKES(OUT) | TAKES(TUNE_TO) | TAKES(STRATEGY) | TAKES(TRIALS) | TAKES(ORDER) | TAKES(GRID) | TAKES(ARGS) | TAKES_COMPILE, tune_command,
-     "Times candidates on this machine's GPU: an op list as it is, Triton IR with --grid and --args. Without a GPU, or\n"
+     "Times candidates on this machine's GPU: an op list as it is, Triton IR with --grid and --args, a .py file with\n"
+     "--signature beside them. Without a GPU, or\n"
      "without these, the choice is that of a model, and nothing is timed. docs/tuning.md\n"},
     {"check", "", "what this machine can do, what it lacks, how to get it", 0, 0,
      TAKES(OUT) | TAKES(JSON) | TAKES(RECORD) | TAKES(FACTS), check_command,

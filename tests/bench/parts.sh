@@ -15,7 +15,7 @@ clang=$(command -v clang || command -v clang-19 || true)
 lines_left() {
     awk -v switches=" $1 " '
         function on(w) { return index(switches, " " w " ") > 0 }
-        /^#ifn?def TMETAL_(NO_OPS|NO_FP64|NO_BUILDER|NO_PTX|NO_REPORTS|CACHE|METAL|LAUNCH_CODE|TUNE)$/ { deep++; ours[deep] = 1; was[deep] = off; hides = ($1 == "#ifndef") == on($2); if (hides) off = 1; flip[deep] = !was[deep]; next }
+        /^#ifn?def TMETAL_(NO_OPS|NO_FP64|NO_BUILDER|NO_PTX|NO_REPORTS|CACHE|METAL|LAUNCH_CODE|TRITON|TUNE)$/ { deep++; ours[deep] = 1; was[deep] = off; hides = ($1 == "#ifndef") == on($2); if (hides) off = 1; flip[deep] = !was[deep]; next }
         /^# *if/ { deep++; ours[deep] = 0 }
         /^#else/ && ours[deep] { if (flip[deep]) off = !off; next }
         /^# *endif/ { if (ours[deep]) { off = was[deep]; deep--; next } deep-- }
@@ -52,6 +52,7 @@ table() {
     row '`TMETAL_CACHE`' TMETAL_CACHE TMETAL_CACHE
     row '`TMETAL_METAL`' TMETAL_METAL TMETAL_METAL
     row '`TMETAL_LAUNCH_CODE`' TMETAL_LAUNCH_CODE TMETAL_LAUNCH_CODE
+    row '`TMETAL_TRITON`' TMETAL_TRITON TMETAL_TRITON
     row '`TMETAL_TUNE`' TMETAL_TUNE TMETAL_TUNE
 }
 

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 strict="-Wall -Wextra -Wconversion -Wshadow -pedantic -Werror"
-asked="-DTMETAL_CACHE -DTMETAL_METAL -DTMETAL_LAUNCH_CODE -DTMETAL_TUNE"
+asked="-DTMETAL_CACHE -DTMETAL_METAL -DTMETAL_LAUNCH_CODE -DTMETAL_TRITON -DTMETAL_TUNE"
 bad=0 done=0
 printf '#include "%s/tmetal.h"\nint answer(void);\nint answer(void) { return (int)sizeof(tmetal_result); }\n' "$PWD" > "$tmp/user.c"
 printf '#define TMETAL_IMPLEMENTATION\n#include "%s/tmetal.h"\n' "$PWD" > "$tmp/whole.c"

@@ -1,0 +1,138 @@
+#!/bin/sh
+# Kernels from their source: a .py file wherever Triton IR is taken, and what is said when the call is wrong.
+#   tests/cli/triton.sh BUILD
+set -eu
+build=$1
+out=$build/cli
+. tests/cli/common
+d=$out/py
+mkdir -p "$d/pack/deep"
+
+cat > "$d/softmax.py" << 'END'
+import triton
+import triton.language as tl
+from pack.deep.more import twice
+from pack import SCALE, PLAIN
+
+
+@triton.jit
+def softmax(x, y, stride, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    cols = tl.arange(0, BLOCK)
+    v = tl.load(x + row * stride + cols, mask=cols < n, other=float("-inf"))
+    e = tl.exp(v - tl.max(v, axis=0))
+    tl.store(y + row * stride + cols, e / tl.sum(e, axis=0), mask=cols < n)
+
+
+@triton.autotune([triton.Config({"BLOCK": b}, num_warps=w) for b in (64, 128) for w in [2, 4]], key=["n"])
+@triton.heuristics({"HAS": lambda args: args["w"] is not None, "EVEN": lambda args: args["N"] % args["BLOCK"] == 0})
+@triton.jit(do_not_specialize=["n"])
+def tuned(x, w, y, n, at: tl.int64, N: tl.constexpr, BLOCK: tl.constexpr, HAS: tl.constexpr, EVEN: tl.constexpr):
+    o = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + o, mask=o < n)
+    if HAS:
+        v += tl.load(w + o, mask=o < n)
+    tl.store(y + o + at, twice(v) * SCALE if EVEN else v, mask=o < n)
+
+
+def make(dtype):
+    HALF = tl.constexpr(0.5)
+
+    @triton.jit
+    def inner(x, y):
+        tl.store(y, (tl.load(x) * HALF).to(dtype))
+
+    return inner
+
+
+@triton.jit
+def reads_plain(y):
+    tl.store(y, PLAIN)
+END
+echo 'from .deep.more import *' > "$d/pack/__init__.py"
+: > "$d/pack/deep/__init__.py"
+cat > "$d/pack/deep/more.py" << 'END'
+import os
+import triton
+import triton.language as tl
+
+PLAIN = 3
+if os.environ.get("FAST", "0") == "1":
+    SCALE = tl.constexpr(7.0)
+elif triton.__version__ >= "3.0.0" and not is_hip():
+    SCALE = tl.constexpr(2.0)
+else:
+    SCALE = tl.constexpr(9.0)
+
+
+@triton.jit
+def twice(x):
+    return x + x
+END
+py=$d/softmax.py
+
+# -- The same as from Triton IR, in every tool --------------------------------------------------------------
+types="*fp32:16, *fp32:16, i32:16, i32"
+gives 0 compile "$py" --kernel softmax --args "$types" --const BLOCK=1024
+says '^kernel void softmax'
+cp "$out/out" "$d/from_py"
+gives 0 compile "$py" --kernel softmax --args "$types" --const BLOCK=1024 --emit ir
+for s in explain layouts analyze "transform --summary"; do
+    # shellcheck disable=SC2086
+    gives 0 $s "$py" --kernel softmax --args "$types" --const BLOCK=1024
+    says softmax
+done
+for e in mlx c objc swift torch-py; do gives 0 compile "$py" --kernel softmax --args "$types" --const BLOCK=1024 --emit $e; done
+gives 0 tune "$py" --kernel softmax --signature "$types" --const BLOCK=1024 --strategy model
+
+# -- Configurations, heuristics, types that the kernel's head says -------------------------------------------
+ir() { gives 0 compile "$py" --kernel tuned --emit ir "$@"; }
+ir --args "*fp32, None, *fp32, i32:16" --const N=256 --config 3
+says '%y: !tt.ptr<f32>, %n: i32, %at: i64) {'
+says 'end = 128 : i32'
+says "2.000000e+00\|2.0 : f32"
+ir --args "*fp32, *fp32, *fp32, 1, 16" --const N=100 --config 1
+says '%w: !tt.ptr<f32>'
+says '%n: i32, %at: i64 {tt.divisibility = 16 : i32}) {'
+says 'end = 64 : i32'
+gives 1 compile "$py" --kernel tuned --args "*fp32, None, *fp32, i32" --const N=256 --config 5
+warns 'tuned has 4 configurations, but number 5 is asked for'
+gives 1 compile "$py" --kernel tuned --args "*fp32, None, *fp32, i32" --const N=256
+warns "parameters BLOCK, EVEN have no value"
+warns 'or --config 1 to 4'
+gives 1 compile "$py" --kernel tuned --args "*fp32, None, *fp32, i32, i32" --const "N=256, BLOCK=64"
+warns "parameter 'at' is annotated int64, but its argument is int32"
+
+# -- Functions inside others, names of the module -------------------------------------------------------------
+gives 0 compile "$py" --kernel make.inner --args "*fp32, *fp16" --const dtype=tl.float16
+says '^kernel void inner'
+gives 0 compile "$py" --kernel inner --args "*fp32, *fp16" --const dtype=torch.float16
+gives 1 compile "$py" --kernel inner --args "*fp32, *fp16"
+gives 1 compile "$py" --kernel reads_plain --args "*i32"
+warns "kernels cannot read the module's PLAIN: it is no tl.constexpr"
+gives 0 compile "$py" --kernel reads_plain --args "*i32" --global PLAIN=4
+gives 1 compile "$py" --kernel reads_plain --args "*i32" --global PLAIN
+
+# -- What is wrong with the call ------------------------------------------------------------------------------
+gives 1 compile "$py"
+warns 'the file has several kernels'
+warns '^help: .*softmax, tuned, make.inner, reads_plain'
+gives 1 compile "$py" --kernel softmacks
+warns "the file has no kernel 'softmacks'"
+gives 1 compile "$py" --kernel softmax
+warns "parameters x, y, stride, n have no type, BLOCK has no value"
+gives 1 compile "$py" --kernel softmax --args "$types, i32" --const BLOCK=64
+warns "more arguments than parameters: 'i32'"
+gives 1 compile "$py" --kernel softmax --args "$types" --const BLOCKS=64
+warns "no parameter 'BLOCKS'"
+gives 1 compile "$d/nothing.py" --kernel x
+
+# -- Which kernels there are ------------------------------------------------------------------------------------
+gives 0 kernels "$py"
+says '^softmax  '
+says '    --config 4: BLOCK=128, num_warps=4'
+says '    HAS: tl.constexpr  heuristic: lambda args: args\["w"\] is not None'
+gives 0 kernels "$py" --json
+says '{"name":"make.inner","line":'
+says '"all_configs":true}'
+echo "cli: a .py file: $n calls of tmetal as they should"
