@@ -15334,7 +15334,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
  *
  * gives   tmi_tri: what a walk of a kernel works on; tmi_tri_binary() and the like
- * uses    >>ops  >>ir  >>parse  >>builder  >>python  >>triton
+ * uses    >>ops  >>ir  >>parse  >>builder  >>python
  *
  * What a kernel's text means is decided while it is walked, as Triton does it: sizes, flags and
  * types are Python objects and vanish, what depends on memory or on a program's number becomes an
@@ -15490,6 +15490,16 @@ typedef struct tmi_tri_arg {
     tmi_tri_value v;
 } tmi_tri_arg;
 
+/* One parameter of the kernel, as the caller says it. */
+typedef struct tmi_tri_param {
+    uint32_t      name;
+    uint8_t       is_given, is_const, by_place; /* by_place: of `args` */
+    uint32_t      need;          /* the argument whose value its heuristic lacks */
+    const tmi_py_node *by;       /* its heuristic */
+    uint32_t      first, n_leaf; /* of t->leaf: its parameters of the IR, several of a tuple */
+    tmi_tri_value v; /* values of the IR in it are yet to be filled in, in order */
+} tmi_tri_param;
+
 typedef struct tmi_tri {
     tmi_job                  *job;
     tmi_module               *m;
@@ -15506,7 +15516,7 @@ typedef struct tmi_tri {
     int                       bad;              /* this kernel has an error: give up on it */
     int                       is_const;         /* only values that need no op are wanted */
     uint32_t                  is_quiet; /* a constant may be unknown: nothing is reported */
-    struct tmi_tri_param     *param;    /* of the kernel */
+    tmi_tri_param            *param;    /* of the kernel */
     uint32_t                  n_param, n_step;
     uint32_t                  need; /* the argument that a heuristic asked for last */
     int                       is_method; /* the row being called was named on a value: x.exp() */
@@ -16946,7 +16956,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 3861478562u
+#define TMI_STAMP_TRI 2597234194u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -22591,16 +22601,6 @@ static uint32_t tmi_tri_type_named(tmi_tri *t, const char *s, size_t n) {
     return 0;
 }
 
-/* One parameter of the kernel, as the caller says it. */
-typedef struct tmi_tri_param {
-    uint32_t      name;
-    uint8_t       is_given, is_const, by_place; /* by_place: of `args` */
-    uint32_t      need;          /* the argument whose value its heuristic lacks */
-    const tmi_py_node *by;       /* its heuristic */
-    uint32_t      first, n_leaf; /* of t->leaf: its parameters of the IR, several of a tuple */
-    tmi_tri_value v; /* values of the IR in it are yet to be filled in, in order */
-} tmi_tri_param;
-
 /* A parameter of the IR. */
 typedef struct tmi_tri_leaf {
     uint32_t type;
@@ -23598,7 +23598,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1474173734u
+#define TMI_STAMP_TRITON 2695454364u
 
 
 /*==============================================================================
