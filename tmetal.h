@@ -13860,8 +13860,10 @@ static void tmi_py_lex_sign(tmi_py_reader *r, uint32_t at) {
     uint32_t i;
     for (i = TMI_PY_T_FIRST_SIGN; i < TMI_PY_T_COUNT; i++) {
         const char *s = tmi_py_words[i - TMI_PY_T_FIRST_WORD];
-        uint32_t    n = (uint32_t)strlen(s);
-        if (*s != r->src[at] || r->len - at < n || memcmp(s, r->src + at, n) != 0) continue;
+        uint32_t    n;
+        if (*s != r->src[at]) continue;
+        n = (uint32_t)strlen(s);
+        if (r->len - at < n || memcmp(s, r->src + at, n) != 0) continue;
         if (i == TMI_PY_T_WALRUS && r->field == r->brackets && r->field)
             i = TMI_PY_T_COLON, n = 1;
         r->tok = (uint8_t)i;
