@@ -15330,7 +15330,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 2630031303u
+#define TMI_STAMP_PYTHON 3996341915u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -59337,16 +59337,40 @@ static int tmi_compile_grows(const tmi_plan *p, const tmi_thr *t) {
         !p->job->opt->threads && !p->job->opt->plain;
 }
 
+/* Lean: does a thread of the products hold less then? `most` as of tmi_compile_lower; TMI_NONE: no,
+ * and all is as it was. */
+static uint32_t tmi_compile_lean(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
+                                 uint32_t threads, int fits, tmi_mark mark, tmi_plan *p, tmi_thr *t,
+                                 uint32_t *most) {
+    const uint32_t words = t->size.words;
+    uint32_t       bytes;
+    tmi_mark_drop(job, mark);
+    bytes = tmi_compile_lower(job, m, func, gpu, threads, 1, p, t, most);
+    if (bytes != TMI_NONE && t->size.words < words && !(fits && tmi_compile_over(p, t))) return bytes;
+    tmi_mark_drop(job, mark);
+    (void)tmi_compile_lower(job, m, func, gpu, threads, 0, p, t, most);
+    return TMI_NONE;
+}
+
+#define TMI_THREADS_OF_128 384u /* beyond, a thread has fewer registers: tmi_plan_words */
+
 /* The same with twice the threads, again and again, while one would hold too much and twice as
  * many hold less than four fifths of it each: simdgroups that a product cannot use hold
- * copies. */
+ * copies. Threads so many that each may hold less come after operands that are loaded late. */
 static uint32_t tmi_compile_fit(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
                                 tmi_plan *p, tmi_thr *t, uint32_t *most) {
     tmi_mark mark = tmi_mark_take(job);
     uint32_t bytes = tmi_compile_lower(job, m, func, gpu, 0, 0, p, t, most), first = p->threads,
-             threads = first, words;
+             threads = first, words, lean;
     while (bytes != TMI_NONE && tmi_compile_grows(p, t)) {
         const uint32_t over = tmi_compile_over(p, t);
+        if (p->has_mma && 2 * threads > TMI_THREADS_OF_128) {
+            lean = tmi_compile_lean(job, m, func, gpu, threads, 1, mark, p, t, most);
+            if (lean != TMI_NONE) {
+                bytes = lean;
+                break;
+            }
+        }
         words = t->size.words;
         tmi_mark_drop(job, mark);
         bytes = tmi_compile_lower(job, m, func, gpu, 2 * threads, 0, p, t, most);
@@ -59360,13 +59384,8 @@ static uint32_t tmi_compile_fit(tmi_job *job, tmi_module *m, uint32_t func, cons
         break;
     }
     if (bytes != TMI_NONE && p->has_mma && tmi_compile_over(p, t)) {
-        words = t->size.words;
-        tmi_mark_drop(job, mark);
-        bytes = tmi_compile_lower(job, m, func, gpu, threads, 1, p, t, most);
-        if (bytes == TMI_NONE || t->size.words >= words) {
-            tmi_mark_drop(job, mark);
-            bytes = tmi_compile_lower(job, m, func, gpu, threads, 0, p, t, most);
-        }
+        lean = tmi_compile_lean(job, m, func, gpu, threads, 0, mark, p, t, most);
+        if (lean != TMI_NONE) bytes = lean;
     }
     p->grown = threads > first ? first : 0;
     return bytes;
@@ -60062,7 +60081,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 730933025u
+#define TMI_STAMP_COMPILE 1982034641u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number
