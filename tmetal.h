@@ -15521,6 +15521,7 @@ typedef struct tmi_tri {
     tmi_tri_param            *param;    /* of the kernel */
     uint32_t                  n_param, n_step;
     uint32_t                  need; /* the argument that a heuristic asked for last */
+    int                       wraps; /* sums may overflow: tl.add(..., sanitize_overflow=False) */
     int                       is_method; /* the row being called was named on a value: x.exp() */
     tmi_map                   library;   /* row of >>tl + 1 -> its function + 1 */
     /* calls a value with t->arg[base ..): of >>triton */
@@ -16433,7 +16434,7 @@ static void tmi_tri_test_overflow(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_v
     const char      *name = op == TMI_PY_ADD ? "add" : op == TMI_PY_SUB ? "sub" : "mul";
     int64_t          top = (int64_t)1 << (bits - (bits < 64 && is_signed ? 1 : bits == 64));
     tmi_tri_value    least, most;
-    if (!t->call->debug || t->call->overflows || d->kind != TMI_DT_INT || bits == 64 ||
+    if (!t->call->debug || t->call->overflows || t->wraps || d->kind != TMI_DT_INT || bits == 64 ||
         (op != TMI_PY_ADD && op != TMI_PY_SUB && op != TMI_PY_MUL))
         return;
     a = tmi_tri_cast(t, a, TMI_INT64);
@@ -16958,7 +16959,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2597234194u
+#define TMI_STAMP_TRI 3103200280u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -17340,11 +17341,12 @@ static tmi_tri_value tmi_tl_abs(tmi_tri *t, const tmi_tl_row *row, const tmi_tri
 
 /* An operator as a function; arg: which. */
 static tmi_tri_value tmi_tl_operator(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
-    if (tmi_tri_is_const(&in[0]) && tmi_tri_is_const(&in[1])) {
-        tmi_tri_value a = tmi_tri_to_tensor(t, in[0]);
-        return tmi_tri_binary(t, row->arg, a, in[1]);
-    }
-    return tmi_tri_binary(t, row->arg, in[0], in[1]);
+    tmi_tri_value a = in[0];
+    if (tmi_tri_is_const(&in[0]) && tmi_tri_is_const(&in[1])) a = tmi_tri_to_tensor(t, a);
+    t->wraps = !tmi_tl_is_true(t, &in[2]);
+    a = tmi_tri_binary(t, row->arg, a, in[1]);
+    t->wraps = 0;
+    return a;
 }
 
 /* -- Memory ---------------------------------------------------------------------------------- */
@@ -19686,10 +19688,10 @@ static const tmi_tl_row tmi_tl_rows[] = {
      "    d2 = c2\n"
      "    c0 = umulhi(b, d2) ^ c1 ^ k0\n"
      "    c2 = umulhi(a, d0) ^ c3 ^ k1\n"
-     "    c1 = b * d2\n"
-     "    c3 = a * d0\n"
-     "    k0 = k0 + key_a\n"
-     "    k1 = k1 + key_b\n"
+     "    c1 = mul(b, d2, False)\n"
+     "    c3 = mul(a, d0, False)\n"
+     "    k0 = add(k0, key_a, False)\n"
+     "    k1 = add(k1, key_b, False)\n"
      "  return c0, c1, c2, c3\n"},
     {"tl", "philox", 0, NULL, NULL, 0,
      "def philox(seed, c0, c1, c2, c3, n_rounds=10):\n"
@@ -20067,7 +20069,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 2741808788u
+#define TMI_STAMP_TL 625544825u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -28673,6 +28675,7 @@ static void tmi_ref_make(tmi_refs *x, tmi_build *b, const tmi_op *op) {
     tmi_module *m = x->m;
     uint32_t v = tmi_out(m, op, 0), type = tmi_value_type(m, v), rank = tmi_ref_rank(m, type),
              n = tmi_ref_count(m, type), i, p[3 * TMI_MAX_RANK + 2], other;
+    int64_t step;
     TMI_ASSERT(b->job, "transform", op->n_out == 1);
     for (i = 0; i < n; i++) {
         switch (op->kind) {
@@ -28683,7 +28686,8 @@ static void tmi_ref_make(tmi_refs *x, tmi_build *b, const tmi_op *op) {
             break;
         case TMI_OP_ADVANCE:
             p[i] = tmi_ref_part(x, tmi_in(m, op, 0), i);
-            if (i <= 2 * rank) break;
+            if (i <= 2 * rank ||
+                (tmi_const_int(m, tmi_in(m, op, i - 2 * rank), &step) && !step)) break;
             other = tmi_b_to_int(b, tmi_in(m, op, i - 2 * rank), 64, 1);
             p[i] = tmi_b_2(b, TMI_OP_ADDI, p[i], other);
             break;
@@ -32705,7 +32709,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 709726344u
+#define TMI_STAMP_TRANSFORM 3843424248u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
