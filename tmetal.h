@@ -22283,12 +22283,7 @@ static void tmi_tri_ann_assign(tmi_tri *t, const tmi_py_node *n) {
                            "give it another name");
     else if (target->kind != TMI_PY_NAME)
         (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "only a name can be a tl.constexpr", NULL);
-    else if (!tmi_tri_is_const(&v))
-        (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                           tmi_format(t->job, 1, "'%s' is to be a constexpr, but its value is %s",
-                                      tmi_tri_string(t, target->text), tmi_tri_type_text(t, &v)),
-                           "all that it is made of must be known while compiling");
-    else tmi_tri_bind(t, target->text, v);
+    else tmi_tri_bind(t, target->text, v); /* a tensor too: Triton takes it, and it is one */
 }
 
 static void tmi_tri_aug_assign(tmi_tri *t, const tmi_py_node *n) {
@@ -23602,7 +23597,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2695454364u
+#define TMI_STAMP_TRITON 4071753566u
 
 
 /*==============================================================================
