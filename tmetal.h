@@ -50,7 +50,7 @@
  *
  *     run kernels             it gives text and a launch plan; compiling and launching is the host's part, or
  *                             that of the launcher that TMETAL_METAL adds
- *     read Python or LLVM     Triton's front end makes the TTIR; TTGIR is refused by name
+ *     read LLVM IR or TTGIR   they are refused by name; Python is read where TMETAL_TRITON asks for it
  *     guess                   what is not supported is refused with a code, its place and a way out, and no
  *                             Metal is given: docs/limits.md and 'tmetal census FILES...'
  *     claim device results    no Apple GPU was at hand. The Metal was compiled by clang against a strict model

@@ -135,4 +135,12 @@ says '    HAS: tl.constexpr  heuristic: lambda args: args\["w"\] is not None'
 gives 0 kernels "$py" --json
 says '{"name":"make.inner","line":'
 says '"all_configs":true}'
+# -- The commands of the page -----------------------------------------------------------------------------------
+grep '^    build/tmetal' docs/triton.md > "$d/commands"
+[ "$(wc -l < "$d/commands")" -ge 3 ] || fail "docs/triton.md has no commands"
+while read -r line; do
+    n=$((n + 1))
+    sh -c "$tmetal ${line#build/tmetal}" > "$out/out" 2> "$out/err" || fail "docs/triton.md: $line"
+done < "$d/commands"
+
 echo "cli: a .py file: $n calls of tmetal as they should"
