@@ -17318,10 +17318,17 @@ static tmi_tri_value tmi_tl_extreme(tmi_tri *t, const tmi_tl_row *row, const tmi
         {TMI_OP_MINNUMF, TMI_OP_MINIMUMF, TMI_OP_MINSI, TMI_OP_MINUI}};
     tmi_tri_value a = tmi_tri_to_tensor(t, in[0]), b = tmi_tri_to_tensor(t, in[1]);
     uint32_t      dt;
+    if (!*row->space && in[2].n)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_CALL, "takes two values here",
+                            tmi_format(t->job, 1, "nest it: %s(a, %s(b, c))", row->name, row->name));
     if (t->bad) return a;
     if (a.dt == TMI_BF16) a = tmi_tri_cast(t, a, TMI_FP32);
     if (b.dt == TMI_BF16) b = tmi_tri_cast(t, b, TMI_FP32);
     if ((dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD)) == 0) return a;
+    if (*row->space && tmi_tri_is_float(t, dt) && in[2].kind != TMI_V_NONE &&
+        in[2].kind != TMI_V_INT)
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "propagate_nan is none of its values",
+                            "tl.PropagateNan.ALL or tl.PropagateNan.NONE");
     return tmi_tri_tensor(
         tmi_tri_op2(t,
                     ops[row->arg][tmi_tri_is_float(t, dt) ? *row->space && tmi_tl_is_true(t, &in[2])
@@ -18406,7 +18413,8 @@ static tmi_tri_value tmi_tl_static_assert(tmi_tri *t, const tmi_tl_row *row,
                                 ? "compare: tl.static_assert(N % 2 == 0)"
                                 : "tl.device_assert checks values of the kernel");
     if (!tmi_tl_is_true(t, &in[0]))
-        return tmi_tri_fail(t, TMETAL_E_PY_ASSERT, tmi_tl_str(t, &in[1]), NULL);
+        return tmi_tri_fail(t, TMETAL_E_PY_ASSERT,
+                            *tmi_tl_str(t, &in[1]) ? tmi_tl_str(t, &in[1]) : "it is False", NULL);
     return tmi_tri_of(TMI_V_NONE);
 }
 
@@ -18545,10 +18553,19 @@ static tmi_tri_value tmi_tl_umulhi(tmi_tri *t, const tmi_tl_row *row, const tmi_
 /* Divisions: fdiv of any floats, div_rn of f32; arg: the op. */
 static tmi_tri_value tmi_tl_divide(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
     tmi_tri_value a = tmi_tri_to_tensor(t, in[0]), b = tmi_tri_to_tensor(t, in[1]);
-    uint32_t      dt;
+    uint32_t      i, dt;
     if (t->bad) return a;
-    if (!tmi_tri_is_float(t, a.dt) || !tmi_tri_is_float(t, b.dt))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "both operands must be floats", NULL);
+    for (i = 0; i < 2 && row->arg == TMI_OP_PRECISE_DIV; i++)
+        if (in[i].kind == TMI_V_TENSOR && in[i].dt != TMI_FP32)
+            return tmi_tl_wrong(
+                t, row, TMETAL_E_PY_TYPE,
+                tmi_format(t->job, 1, "wants fp32, not %s", TMI_DTYPE(t, in[i].dt)->text),
+                "cast with .to(tl.float32)");
+    if (row->arg != TMI_OP_PRECISE_DIV && (!tmi_tri_is_float(t, a.dt) || a.dt != b.dt))
+        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
+                            tmi_format(t->job, 1, "wants two floats of one type, not %s and %s",
+                                       TMI_DTYPE(t, a.dt)->text, TMI_DTYPE(t, b.dt)->text),
+                            "x / y divides values of any types");
     if ((dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD)) == 0) return a;
     if (row->arg == TMI_OP_PRECISE_DIV && dt != TMI_FP32)
         return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants fp32", "cast with .to(tl.float32)");
@@ -18665,7 +18682,8 @@ static tmi_tri_value tmi_tl_index(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     tmi_tri_value v, ends[2];
     uint32_t      dims[TMI_MAX_RANK], rank = tmi_tri_dims(t, &in[0], dims), axis, i;
     if (in[1].kind == TMI_V_NONE)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "an index needs an axis", "give axis=0");
+        return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "the place of the largest or smallest needs an axis",
+                            "give axis=0");
     axis = tmi_tl_axis(t, &in[1], rank);
     if (t->bad) return in[0];
     ends[0] = tmi_tri_int(0);
@@ -18679,14 +18697,19 @@ static tmi_tri_value tmi_tl_index(tmi_tri *t, const tmi_tl_row *row, const tmi_t
 static tmi_tri_value tmi_tl_log2(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
     int64_t n = tmi_tl_int(t, &in[0], "a size"), k = 0;
     if (!t->bad && (n < 1 || n & (n - 1)))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "sizes must be powers of two", NULL);
+        return tmi_tri_fail(t, TMETAL_E_PY_SHAPE,
+                            tmi_format(t->job, 1, "sizes must be powers of two, not %lld",
+                                       (long long)n),
+                            NULL);
+    (void)row;
     while (n > 1) n >>= 1, k++;
     return tmi_tri_int(k);
 }
 
 static tmi_tri_value tmi_tl_flip_axis(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+    (void)row;
     if (in[0].kind == TMI_V_NONE)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "wants an axis", "tl.flip(x, dim=0)");
+        return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "flip wants an axis", "tl.flip(x, dim=0)");
     return tmi_tri_int(tmi_tl_axis(t, &in[0], (uint32_t)tmi_tl_int(t, &in[1], "a rank")));
 }
 
@@ -18880,7 +18903,9 @@ static tmi_tri_value tmi_tl_libdevice(tmi_tri *t, const tmi_tl_row *row, const t
     if (n != want)
         return tmi_tri_fail(
             t, TMETAL_E_PY_CALL,
-            tmi_format(t->job, 1, "%s takes %u arguments, but %u are given", name, want, n), NULL);
+            tmi_format(t->job, 1, "libdevice.%s takes %u argument%s, but gets %u", name, want,
+                       want == 1 ? "" : "s", n),
+            NULL);
     tmi_text_init(t->job, &given);
     tmi_text_init(t->job, &takes);
     for (i = 0; i < n; i++) tmi_put(&given, "%s%s", i ? ", " : "", TMI_DTYPE(t, v[i].dt)->text);
@@ -19673,29 +19698,34 @@ static const tmi_tl_row tmi_tl_rows[] = {
      "  return reshape(h, x.shape)\n"},
     {"tl", "philox_impl", 0, NULL, NULL, 0,
      "def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds=10):\n"
-     "  if c0.dtype.primitive_bitwidth == 32:\n"
-     "    key_a = 0x9E3779B9\n"
-     "    key_b = 0xBB67AE85\n"
-     "    a = 0xD2511F53\n"
-     "    b = 0xCD9E8D57\n"
+     "  if c0.dtype == uint32:\n"
+     "    key_a: constexpr = 0x9E3779B9\n"
+     "    key_b: constexpr = 0xBB67AE85\n"
+     "    a: constexpr = 0xD2511F53\n"
+     "    b: constexpr = 0xCD9E8D57\n"
      "  else:\n"
-     "    key_a = 0x9E3779B97F4A7C15\n"
-     "    key_b = 0xBB67AE8584CAA73B\n"
-     "    a = 0xD2E7470EE14C6C93\n"
-     "    b = 0xCA5A826395121157\n"
+     "    static_assert(c0.dtype == uint64, \"philox wants counters of 32 or 64 bits\")\n"
+     "    key_a: constexpr = 0x9E3779B97F4A7C15\n"
+     "    key_b: constexpr = 0xBB67AE8584CAA73B\n"
+     "    a: constexpr = 0xD2E7470EE14C6C93\n"
+     "    b: constexpr = 0xCA5A826395121157\n"
      "  for _ in static_range(n_rounds):\n"
+     "    ra = a\n"
+     "    rb = b\n"
      "    d0 = c0\n"
      "    d2 = c2\n"
-     "    c0 = umulhi(b, d2) ^ c1 ^ k0\n"
-     "    c2 = umulhi(a, d0) ^ c3 ^ k1\n"
-     "    c1 = mul(b, d2, False)\n"
-     "    c3 = mul(a, d0, False)\n"
-     "    k0 = add(k0, key_a, False)\n"
-     "    k1 = add(k1, key_b, False)\n"
+     "    c0 = umulhi(rb, d2) ^ c1 ^ k0\n"
+     "    c2 = umulhi(ra, d0) ^ c3 ^ k1\n"
+     "    c1 = mul(rb, d2, sanitize_overflow=False)\n"
+     "    c3 = mul(ra, d0, sanitize_overflow=False)\n"
+     "    k0 = add(k0, key_a, sanitize_overflow=False)\n"
+     "    k1 = add(k1, key_b, sanitize_overflow=False)\n"
      "  return c0, c1, c2, c3\n"},
     {"tl", "philox", 0, NULL, NULL, 0,
      "def philox(seed, c0, c1, c2, c3, n_rounds=10):\n"
-     "  seed = to_tensor(seed).to(uint64)\n"
+     "  seed = to_tensor(seed)\n"
+     "  static_assert(seed.dtype.is_int(), \"a seed is a whole number\")\n"
+     "  seed = seed.to(uint64)\n"
      "  c0 = to_tensor(c0)\n"
      "  c1 = to_tensor(c1)\n"
      "  c2 = to_tensor(c2)\n"
@@ -19714,7 +19744,7 @@ static const tmi_tl_row tmi_tl_rows[] = {
      "  return randint4x(seed, offset, n_rounds)[0]\n"},
     {"tl", "randint4x", 0, NULL, NULL, 0,
      "def randint4x(seed, offset, n_rounds=10):\n"
-     "  offset = to_tensor(offset)\n"
+     "  static_assert(isinstance(offset, tl.tensor), \"the offset must be a tensor: tl.arange\")\n"
      "  lo = offset.to(uint32)\n"
      "  zero = lo * 0\n"
      "  if offset.dtype.primitive_bitwidth > 32:\n"
@@ -19770,8 +19800,8 @@ static const tmi_tl_row tmi_tl_rows[] = {
     {"", "len", 0, "x", tmi_tl_len, 0, NULL},
     {"", "float", 0, "x", tmi_tl_float, 0, NULL},
     {"", "int", 0, "x", tmi_tl_to_int, 0, NULL},
-    {"", "max", 0, "x, y", tmi_tl_extreme, 0, NULL},
-    {"", "min", 0, "x, y", tmi_tl_extreme, 1, NULL},
+    {"", "max", 0, "x, y, *more", tmi_tl_extreme, 0, NULL},
+    {"", "min", 0, "x, y, *more", tmi_tl_extreme, 1, NULL},
     /* of a dtype */
     {"dtype", "is_int", 1, "self", tmi_tl_is, TMI_TL_INT, NULL},
     {"dtype", "is_floating", 1, "self", tmi_tl_is, TMI_TL_FLOATING, NULL},
@@ -20069,7 +20099,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 625544825u
+#define TMI_STAMP_TL 1643555997u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -22096,7 +22126,11 @@ static TMI_COLD tmi_tri_value tmi_tri_unknown(tmi_tri *t, uint32_t dotted) {
         help = tmi_format(t->job, 0, "a kernel computes with triton.language: tl.%s", last + 1);
     else if (strncmp(s, "torch", 5) == 0 || strncmp(s, "numpy", 5) == 0)
         help = "a kernel computes with triton.language alone";
+    else if (tmi_tl_ends(tmi_tri_string(t, module), "libdevice"))
+        help = "CUDA's libdevice has no such function";
     else help = "give the text of the module with --module";
+    if (space && tmi_tl_extern_sigs(last + 1))
+        help = "libdevice has it: from triton.language.extra import libdevice";
     if (strncmp(s, "triton.language.", 16) == 0) s = tmi_format(t->job, 1, "tl.%s", s + 16);
     return tmi_tri_fail(t, TMETAL_E_PY_NAME, s, help);
 }
@@ -23597,7 +23631,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 4071753566u
+#define TMI_STAMP_TRITON 3815913829u
 
 
 /*==============================================================================
