@@ -16071,9 +16071,43 @@ static tmi_tri_value tmi_tri_fp_to_fp(tmi_tri *t, tmi_tri_value v, uint32_t dt, 
 
 static tmi_tri_value tmi_tri_cast_float(tmi_tri *t, tmi_tri_value v, uint32_t dt);
 
+static tmi_tri_value tmi_tri_binary(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b);
+
+static tmi_tri_value tmi_tri_with(tmi_tri *t, int op, tmi_tri_value v, int64_t n) {
+    return t->bad ? v : tmi_tri_binary(t, op, v, tmi_tri_int(n));
+}
+
+/* fp8e4b15 lies in memory as bytes: the upper half of an fp16 without the highest bit of its
+ * exponent. Triton's own casts are assembly of NVIDIA's; these give the same bits. */
+static tmi_tri_value tmi_tri_cast_e4b15(tmi_tri *t, tmi_tri_value v, uint32_t dt) {
+    tmi_tri_value sign, r;
+    uint32_t      most;
+    if (v.dt == TMI_FP8E4B15 && (dt == TMI_FP16 || dt == TMI_FP32)) {
+        v = tmi_tri_cast_op(t, TMI_OP_EXTUI, v, TMI_UINT16);
+        sign = tmi_tri_with(t, TMI_PY_SHL, tmi_tri_with(t, TMI_PY_AND, v, 0x80), 8);
+        r = tmi_tri_with(t, TMI_PY_SHL, tmi_tri_with(t, TMI_PY_AND, v, 0x7f), 7);
+        r = tmi_tri_binary(t, TMI_PY_OR, r, sign);
+        r = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, r, TMI_FP16);
+        return dt == TMI_FP16 ? r : tmi_tri_cast_op(t, TMI_OP_EXTF, r, TMI_FP32);
+    }
+    if (v.dt != TMI_FP16 && v.dt != TMI_FP32)
+        return tmi_tri_cast_bad(t, v.dt, dt, "cast to fp16 or fp32 first");
+    if (v.dt == TMI_FP32) v = tmi_tri_fp_to_fp(t, v, TMI_FP16, 1);
+    v = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, v, TMI_UINT16);
+    sign = tmi_tri_with(t, TMI_PY_AND, tmi_tri_with(t, TMI_PY_SHR, v, 8), 0x80);
+    r = tmi_tri_with(t, TMI_PY_AND, v, 0x7fff);
+    if (t->bad) return r;
+    most = tmi_tri_const_bits(t, tmi_tri_type(t, &r), TMI_UINT16, 0x3f00); /* 1.75, and NaN */
+    r.ir = tmi_tri_op2(t, TMI_OP_MINUI, r.ir, most);
+    r = tmi_tri_with(t, TMI_PY_ADD, tmi_tri_with(t, TMI_PY_SHL, r, 1), 0x80); /* half up */
+    r = tmi_tri_binary(t, TMI_PY_OR, tmi_tri_with(t, TMI_PY_SHR, r, 8), sign);
+    return tmi_tri_cast_op(t, TMI_OP_TRUNCI, r, TMI_FP8E4B15);
+}
+
 /* From float to anything. */
 static tmi_tri_value tmi_tri_cast_any(tmi_tri *t, tmi_tri_value v, uint32_t dt, int rtz) {
     const tmi_dtype *from = TMI_DTYPE(t, v.dt), *to = TMI_DTYPE(t, dt);
+    if (v.dt == TMI_FP8E4B15 || dt == TMI_FP8E4B15) return tmi_tri_cast_e4b15(t, v, dt);
     if (from->kind == TMI_DT_FLOAT && to->kind == TMI_DT_FLOAT) {
         if (from->bits == 8 || to->bits == 8 || (rtz && from->bits > to->bits))
             return tmi_tri_fp_to_fp(t, v, dt, rtz);
@@ -16423,7 +16457,6 @@ static void tmi_tri_assert_that(tmi_tri *t, tmi_tri_value cond, const char *mess
                     tmi_attr_new(t->job, t->m, TMI_A_STRING, 0, text));
 }
 
-static tmi_tri_value tmi_tri_binary(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b);
 static tmi_tri_value tmi_tri_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b);
 
 /* When debugging, sums of less than 64 bits are taken in 64 too, and must fit. */
@@ -16959,7 +16992,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 3103200280u
+#define TMI_STAMP_TRI 3800535452u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
