@@ -19140,6 +19140,7 @@ static tmi_tri_value tmi_tl_static_print(tmi_tri *t, const tmi_tl_row *row,
     tmi_text text;
     uint32_t i;
     tmi_at   at = tmi_at_nowhere();
+    if (t->dry) return tmi_tri_of(TMI_V_NONE); /* said when the loop is walked in earnest */
     tmi_text_init(t->job, &text);
     for (i = 0; i < in[0].n; i++) {
         tmi_tri_value v = tmi_tri_field(t, &in[0], i);
@@ -19148,6 +19149,7 @@ static tmi_tri_value tmi_tl_static_print(tmi_tri *t, const tmi_tl_row *row,
     }
     tmi_tri_show(t, t->frame);
     at.src = t->at + 1;
+    at.python = tmi_place_of(t->job, at.src, NULL);
     tmi_remark(t->job, at, TMETAL_FOUND, row->name, "%s", tmi_text_join(&text, 0));
     return tmi_tri_of(TMI_V_NONE);
 }
@@ -19178,8 +19180,8 @@ static tmi_tri_value tmi_tl_hint(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
     rank = tmi_tri_rank(t, &in[0]);
     if (n != (rank || row->arg ? rank : 1))
         return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                            tmi_format(t->job, 1, "%u values for %s: one for each axis is wanted",
-                                       n, tmi_tri_type_text(t, &in[0])),
+                            tmi_format(t->job, 1, "%u value%s for %s: one for each axis is wanted",
+                                       n, n == 1 ? "" : "s", tmi_tri_type_text(t, &in[0])),
                             NULL);
     for (i = 0; i < n && !t->bad; i++) {
         one = in[1].kind == TMI_V_TUPLE ? tmi_tri_field(t, &in[1], i) : in[1];
@@ -20132,7 +20134,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1643555997u
+#define TMI_STAMP_TL 3748816110u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR

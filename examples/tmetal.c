@@ -674,7 +674,7 @@ static int read_triton(const request *r, job *j) {
     tmetal_options     opt = r->opt;
     tmetal_module     *module = NULL;
     tmetal_arena       arena = {0};
-    tmetal_result      out;
+    tmetal_result      out, printed;
     const char        *text = NULL;
     size_t             bytes = (size_t)8 << 20, len = 0;
     char              *copy = NULL;
@@ -694,9 +694,11 @@ static int read_triton(const request *r, job *j) {
             arena = arena_of(bytes);
             if (!arena.base) break;
             if (tmetal_triton(j->src, j->len, &call, &opt, &arena, &module, &out) == TMETAL_OK)
-                (void)tmetal_print(module, &arena, &text, &len, &out);
+                out.code = tmetal_print(module, &arena, &text, &len, &printed);
         } while (out.code == TMETAL_E_ARENA && (bytes *= 4) <= (size_t)2 << 30);
         if (arena.base && out.code != TMETAL_OK) print_diags(r, &out, &arena);
+        for (i = 0; arena.base && i < out.n_remarks; i++) /* tl.static_print */
+            fprintf(stderr, "%s:%u: %s\n", out.remarks[i].python.file, out.remarks[i].python.line, out.remarks[i].text);
         if (arena.base && text) copy = (char *)malloc(len + 1);
         if (copy) memcpy(copy, text, len + 1);
     }

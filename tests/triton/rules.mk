@@ -6,6 +6,7 @@ TRITON_PY = $(shell python3 -c 'import sysconfig; print(sysconfig.get_path("stdl
 .PHONY: test-triton check-triton
 test-triton: $(BUILD)/tmetal $(BUILD)/syntax $(BUILD)/syntax-san ## Python: trees as Python's own parser makes them, mistakes, texts changed at random
 	python3 tests/triton/wrong.py $(BUILD)/tmetal
+	$(BUILD)/tmetal compile tests/triton/known.py --kernel known --args '*fp32' --const 'N=128, NAME="abc"' > /dev/null
 	python3 tests/triton/syntax.py $(BUILD)/syntax tests docs examples $(TRITON_PY)/*.py
 	echo tests/triton/syntax/wrong.py | $(BUILD)/syntax-san --errors | diff tests/triton/syntax/wrong.txt -
 	echo tests/triton/syntax/host.py | $(BUILD)/syntax-san --quiet | grep -o 'FUNCTION "[a-z_]*"' | diff tests/triton/syntax/host.txt -
