@@ -15899,8 +15899,9 @@ static uint32_t tmi_tri_compare_op(tmi_tri *t, uint32_t kind, int predicate, uin
 
 /* An op of the table by name, with attributes as text, and the types of its results: n_types 0:
  * as they follow. The first result. */
-static TMI_UNUSED uint32_t tmi_tri_make(tmi_tri *t, const char *name, const uint32_t *in, uint32_t n,
-                             const char *attrs, const uint32_t *types, uint32_t n_types) {
+static TMI_UNUSED uint32_t tmi_tri_make(tmi_tri *t, const char *name, const uint32_t *in,
+                                        uint32_t n, const char *attrs, const uint32_t *types,
+                                        uint32_t n_types) {
     tmi_make    k;
     const char *src = t->job->src;
     size_t      len = t->job->src_len;
@@ -16251,7 +16252,7 @@ static int tmi_tri_broadcast(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b) {
     return !t->bad;
 }
 
-/* To the shape of `dims`, as broadcast_to, store and the atomics want it: the rank is the same, or 0. */
+/* To the shape of `dims`, as broadcast_to, store and the atomics want it: of that rank, or 0. */
 static tmi_tri_value tmi_tri_broadcast_to(tmi_tri *t, tmi_tri_value v, const uint32_t *dims,
                                           uint32_t rank) {
     uint32_t mine[TMI_MAX_RANK], i, r;
@@ -16430,7 +16431,7 @@ static tmi_tri_value tmi_tri_offset_ptr(tmi_tri *t, tmi_tri_value p, tmi_tri_val
     return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_ADDPTR, in, 2, tmi_tri_type(t, &p)), p.dt);
 }
 
-/* Op of the IR for each operator: on floats, signed and unsigned whole numbers; NONE: not defined. */
+/* Op of the IR for each operator: on floats, signed and unsigned whole numbers; NONE: none. */
 static uint32_t tmi_tri_arith(int op, int is_float, int is_signed) {
     switch (op) {
     case TMI_PY_ADD: return is_float ? TMI_OP_ADDF : TMI_OP_ADDI;
@@ -16992,7 +16993,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 3800535452u
+#define TMI_STAMP_TRI 2950869799u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -17353,7 +17354,8 @@ static tmi_tri_value tmi_tl_extreme(tmi_tri *t, const tmi_tl_row *row, const tmi
     uint32_t      dt;
     if (!*row->space && in[2].n)
         return tmi_tl_wrong(t, row, TMETAL_E_PY_CALL, "takes two values here",
-                            tmi_format(t->job, 1, "nest it: %s(a, %s(b, c))", row->name, row->name));
+                            tmi_format(t->job, 1, "nest it: %s(a, %s(b, c))", row->name,
+                                       row->name));
     if (t->bad) return a;
     if (a.dt == TMI_BF16) a = tmi_tri_cast(t, a, TMI_FP32);
     if (b.dt == TMI_BF16) b = tmi_tri_cast(t, b, TMI_FP32);
@@ -17439,7 +17441,7 @@ static tmi_tri_value tmi_tl_pointers(tmi_tri *t, const tmi_tl_row *row, tmi_tri_
 static tmi_tri_value tmi_tl_load_block(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in);
 static tmi_tri_value tmi_tl_store_block(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in);
 
-/* pointer, mask, other, boundary_check, padding_option, cache_modifier, eviction_policy, volatile */
+/* pointer, mask, other, boundary_check, padding_option, then how: caches, volatile. */
 static tmi_tri_value tmi_tl_load(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
     tmi_tri_value p = in[0], mask = in[1], other = in[2], r;
     uint32_t      ops[3], n = 1, dt, op;
@@ -18715,7 +18717,7 @@ static tmi_tri_value tmi_tl_index(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     tmi_tri_value v, ends[2];
     uint32_t      dims[TMI_MAX_RANK], rank = tmi_tri_dims(t, &in[0], dims), axis, i;
     if (in[1].kind == TMI_V_NONE)
-        return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "the place of the largest or smallest needs an axis",
+        return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "the place of an extreme needs an axis",
                             "give axis=0");
     axis = tmi_tl_axis(t, &in[1], rank);
     if (t->bad) return in[0];
@@ -20134,7 +20136,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 3748816110u
+#define TMI_STAMP_TL 2524663536u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -20833,7 +20835,8 @@ static tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node *n) {
     const tmi_py_node *c;
     tmi_tri_value      a, b;
     if (n->n != 1)
-        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "Triton does not take a chained comparison (a < b < c)",
+        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
+                            "Triton does not take a chained comparison (a < b < c)",
                             "write (a < b) & (b < c)");
     c = tmi_tri_node(t, TMI_PY_ID(tmi_tri_py(t), n->list));
     a = tmi_tri_expr(t, n->a);
@@ -21696,7 +21699,7 @@ static int tmi_tri_shares(tmi_tri *t, const tmi_tri_carried *c, uint32_t n) {
 
 /* Triton walks a body once to see which names change, with the values of before the loop: a name
  * that takes the value of another which began as the same one has not changed, and is not carried.
- * Where no two names share a value this cannot happen, and the names that are assigned are those. */
+ * Where no two names share a value this cannot happen: the names that are assigned are those. */
 static uint32_t tmi_tri_dry(tmi_tri *t, const tmi_py_node *n, tmi_tri_carried *c, uint32_t count,
                             uint32_t dt) {
     tmi_tri_names live = tmi_tri_snapshot(t);
@@ -22024,7 +22027,7 @@ static int tmi_tri_known_params(tmi_tri *t, const tmi_py *py, const tmi_py_node 
     return !t->bad;
 }
 
-/* The parameters of a function get the arguments t->arg[base ..); by position, by name, by default. */
+/* The parameters of a function get the arguments t->arg[base ..); by position, name, default. */
 static int tmi_tri_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base, uint32_t n_args) {
     const tmi_py      *py = &tmi_triton_file_at(t, fn->file)->py;
     const tmi_py_node *f = TMI_PY(py, fn->node), *p;
@@ -23670,7 +23673,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2151670053u
+#define TMI_STAMP_TRITON 1457598417u
 
 
 /*==============================================================================
