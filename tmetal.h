@@ -16252,7 +16252,7 @@ static int tmi_tri_broadcast(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b) {
     return !t->bad;
 }
 
-/* To the shape of `dims`, as broadcast_to, store and the atomics want it: of that rank, or 0. */
+/* To the shape of `dims`, as broadcast_to wants it: the rank is the same, or 0. */
 static tmi_tri_value tmi_tri_broadcast_to(tmi_tri *t, tmi_tri_value v, const uint32_t *dims,
                                           uint32_t rank) {
     uint32_t mine[TMI_MAX_RANK], i, r;
@@ -16381,7 +16381,7 @@ static uint32_t tmi_tri_unite(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b, in
         (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
                            tmi_format(t->job, 1, "operands of types %s and %s cannot be combined",
                                       tmi_tri_type_text(t, a), tmi_tri_type_text(t, b)),
-                           NULL);
+                           a->kind == TMI_V_BLOCK_PTR ? "tl.advance moves a block pointer" : NULL);
         return 0;
     }
     if (wa && wb) {
@@ -16993,7 +16993,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2950869799u
+#define TMI_STAMP_TRI 2241836565u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -17395,16 +17395,22 @@ static tmi_tri_value tmi_tl_operator(tmi_tri *t, const tmi_tl_row *row, const tm
 
 /* Attribute `name` from a word; "" is the default. */
 static void tmi_tl_word(tmi_tri *t, const tmi_tl_row *row, uint32_t op, const char *name,
-                        const tmi_tri_value *v, const tmi_word *words) {
-    const char *given;
+                        const tmi_tri_value *v, const tmi_word *all) {
+    const tmi_word *words = all;
+    const char     *given;
     if (v->kind == TMI_V_NONE || v->kind == TMI_V_UNSET || t->bad || !op) return;
     given = v->kind == TMI_V_STR ? tmi_tl_str(t, v) : "?";
     if (!*given) return;
     if (*given == '.') given++;
     while (words->word && strcmp(words->word, given) != 0) words++;
     if (!words->word) {
+        tmi_text text;
+        uint32_t i;
+        tmi_text_init(t->job, &text);
+        for (i = 0; all[i].word; i++) tmi_put(&text, i ? ", %s" : "it can be %s", all[i].word);
         (void)tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                           tmi_format(t->job, 1, "%s cannot be \"%s\"", name, given), NULL);
+                           tmi_format(t->job, 1, "%s cannot be \"%s\"", name, given),
+                           tmi_text_join(&text, 0));
         return;
     }
     tmi_op_set_int(t->job, t->m, op, name, t->m->t_i32, words->value);
@@ -17592,7 +17598,10 @@ static uint32_t tmi_tl_axes(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_val
             (void)tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
                                tmi_format(t->job, 1, "%s names axes from 0 to %u, each once", what,
                                           rank ? rank - 1 : 0),
-                               NULL);
+                               strcmp(what, "order") == 0
+                                   ? "order=(1, 0) says that rows lie in memory one "
+                                     "behind the other"
+                                   : "boundary_check=(0, 1)");
         else axis[i] = (uint32_t)at;
     }
     return t->bad ? 0 : list.n;
@@ -17635,7 +17644,7 @@ static tmi_tri_value tmi_tl_make_block_ptr(tmi_tri *t, const tmi_tl_row *row,
                        "shape, strides, offsets, block_shape and order must be of one length, not "
                        "%u, %u, %u, %u and %u",
                        n[0], n[1], n[2], rank, n[3]),
-            NULL);
+            "each has one entry an axis: (M, K), (K, 1), (0, 0), (16, 32), (1, 0)");
     o.id[0] = p.ir;
     dt = TMI_DTYPE(t, p.dt)->elem;
     dt = tmi_tri_block_dtype(t, dt, tmi_tri_shape_type(t, dt, dims, rank));
@@ -17757,7 +17766,7 @@ static tmi_tri_value tmi_tl_make_desc(tmi_tri *t, const tmi_tl_row *row, const t
                                        "the last axis of a block must have at least 16 bytes, not "
                                        "%u x %u",
                                        dims[rank - 1], bytes),
-                            NULL);
+                            "use larger blocks");
     one = tmi_tri_field(t, &in[2], rank - 1);
     if (one.kind != TMI_V_INT || one.v.i.hi || one.v.i.lo != 1)
         return tmi_tl_wrong(
@@ -17793,7 +17802,7 @@ static int tmi_tl_desc_place(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_va
     else if (at->kind != TMI_V_TUPLE || at->n != rank)
         (void)tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
                            tmi_format(t->job, 1, "wants %u offsets in [...], one an axis", rank),
-                           NULL);
+                           "desc.load([row, column])");
     else (void)tmi_tl_scalars(t, row, *at, TMI_INT32, 1, o);
     o->id[0] = desc->ir;
     return !t->bad;
@@ -17967,8 +17976,9 @@ static tmi_tri_value tmi_tl_atomic(tmi_tri *t, const tmi_tl_row *row, const tmi_
         (!kind && row->arg > 2))
         return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
                             tmi_format(t->job, 1, "does not work on %s", TMI_DTYPE(t, dt)->text),
-                            row->arg ? "use elements of 32 or 64 bits"
-                                     : "use fp16, bf16, or 32 or 64 bits");
+                            !kind      ? "use whole numbers of 32 or 64 bits"
+                            : row->arg ? "use elements of 32 or 64 bits"
+                                       : "use fp16, bf16, or 32 or 64 bits");
     if (tmi_tri_is_number(&mask) && tmi_tri_rank(t, &p)) mask = tmi_tri_to_tensor(t, mask);
     if (mask.kind != TMI_V_NONE && (mask.kind != TMI_V_TENSOR || mask.dt != TMI_INT1))
         return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
@@ -20136,7 +20146,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 2524663536u
+#define TMI_STAMP_TL 1161088186u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -22689,22 +22699,26 @@ static tmi_tri_value tmi_tri_value_of(tmi_tri *t, uint32_t home, const char *s, 
     tmi_tri_value      v;
     const char        *copy = tmi_format(t->job, 0, "_ = %s\n", tmi_tri_piece(t, s, n));
     const tmi_py_node *stmt;
+    const tmi_py      *py;
     file = tmi_tri_add_file(t, "<call>", 0, copy, (uint32_t)strlen(copy), 0);
-    if (t->job->n_errors || !tmi_triton_file_at(t, file)->py.n_body) {
+    py = &tmi_triton_file_at(t, file)->py;
+    stmt = py->n_body ? TMI_PY(py, TMI_PY_ID(py, py->body)) : NULL;
+    if (t->job->n_errors || !stmt || stmt->kind != TMI_PY_ASSIGN) {
+        if (!t->job->n_errors)
+            (void)tmi_tri_misuse(
+                t,
+                tmi_format(t->job, 1, "'%s' is neither a type nor a value", tmi_tri_piece(t, s, n)),
+                "types are i32, fp32, *fp16, tensordesc<fp16[64, 32]>; values as Python has them");
         t->bad = 1;
         return tmi_tri_of(TMI_V_UNSET);
     }
     tmi_triton_file_at(t, file)->around = home + 1;
-    stmt =
-        TMI_PY(&tmi_triton_file_at(t, file)->py,
-               TMI_PY_ID(&tmi_triton_file_at(t, file)->py, tmi_triton_file_at(t, file)->py.body));
     memset(&frame, 0, sizeof frame);
     frame.file = file;
     frame.first = t->name.n;
     t->frame = &frame;
     t->is_const = 1;
-    v = stmt->kind == TMI_PY_ASSIGN ? tmi_tri_expr(t, stmt->a)
-                                    : tmi_tri_misuse(t, "no value", NULL);
+    v = tmi_tri_expr(t, stmt->a);
     t->is_const = 0;
     t->frame = NULL;
     return v;
@@ -23673,7 +23687,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1457598417u
+#define TMI_STAMP_TRITON 2423670767u
 
 
 /*==============================================================================
