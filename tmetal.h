@@ -38,7 +38,7 @@
  *     TMETAL_METAL           [not defined]  with the launcher for Apple GPUs: docs/launch.md; nothing to link
  *     TMETAL_LAUNCH_CODE     [not defined]  with launch code in C, Objective-C, C++, Swift, Python: docs/hosts.md
  *     TMETAL_TRITON          [not defined]  with reading Triton kernels from their source, Python: docs/triton.md;
- *                                           not with TMETAL_NO_BUILDER
+ *                                           the builder comes with it
  *     TMETAL_TUNE            [not defined]  with the tuner, which finds the fastest way to compile a kernel by
  *                                           timing some: docs/tuning.md; not with TMETAL_NO_REPORTS
  *
@@ -182,6 +182,9 @@
 #    define TMETAL_NO_BUILDER
 #    define TMETAL_NO_PTX
 #    define TMETAL_NO_REPORTS
+#endif
+#ifdef TMETAL_TRITON /* makes its IR by the builder */
+#    undef TMETAL_NO_BUILDER
 #endif
 
 #ifndef TMETAL_API
@@ -22560,13 +22563,13 @@ static uint32_t tmi_tri_library(tmi_tri *t, uint32_t row) {
 
 /* Rows that may make ops of constants, for which there is no place outside of kernels. */
 static int tmi_tri_makes_ops(const tmi_tl_row *r) {
-    static const char *const without[] = {"constexpr", "cdiv", "get_int_dtype", "static_assert",
-                                          "static_print"};
-    size_t i;
-    for (i = 0; i < sizeof without / sizeof *without; i++)
-        if (strcmp(r->name, without[i]) == 0) return 0;
-    return strcmp(r->space, "tl") == 0 || strcmp(r->space, "libdevice") == 0 ||
-           strcmp(r->space, "cuda") == 0;
+    static const char *const not_those[] = {"constexpr",    "cdiv",       "get_int_dtype",
+                                            "pointer_type", "block_type", "static_assert"};
+    uint32_t                 i;
+    if (strcmp(r->space, "libdevice") == 0 || strcmp(r->space, "cuda") == 0) return 1;
+    for (i = 0; i < sizeof not_those / sizeof *not_those; i++)
+        if (strcmp(r->name, not_those[i]) == 0) return 0;
+    return strcmp(r->space, "tl") == 0;
 }
 
 /* min and max of what is known, outside of kernels. */
@@ -23687,7 +23690,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2423670767u
+#define TMI_STAMP_TRITON 4118797669u
 
 
 /*==============================================================================
