@@ -20461,6 +20461,22 @@ static int tmi_tri_decide_call(tmi_tri *t, uint32_t f, const tmi_py_node *n, uns
     return n->n ? -1 : tmi_tri_machine_word(s);
 }
 
+/* A name in a test: its value in the file, or in the file that it is imported from. */
+static int tmi_tri_decide_name(tmi_tri *t, uint32_t f, uint32_t name, unsigned deep) {
+    uint32_t           i = tmi_tri_plain_value(t, f, name), from;
+    tmi_tri_global     g;
+    const tmi_py_node *n;
+    if (i) return tmi_tri_decide(t, f, i, deep + 1);
+    if (deep > 8 || (i = tmi_tri_global_of(t, f, name)) == 0) return -1;
+    g = *tmi_triton_global_at(t, i - 1);
+    n = TMI_PY(&tmi_triton_file_at(t, g.file)->py, g.node);
+    if (!g.alias || n->kind != TMI_PY_FROM) return -1;
+    from = tmi_tri_file_of(t, tmi_tri_string(t, tmi_tri_absolute(t, g.file, n)));
+    if (!from) return -1;
+    name = TMI_PY(&tmi_triton_file_at(t, g.file)->py, g.alias)->text;
+    return tmi_tri_decide_name(t, from - 1, name, deep + 1);
+}
+
 /* Whether a test of a module holds for Triton 3.6 on CUDA: 1, 0; -1: it cannot be told. */
 static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) {
     const tmi_py      *py = &tmi_triton_file_at(t, f)->py;
@@ -20489,8 +20505,7 @@ static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) 
     case TMI_PY_ATTRIBUTE: r = tmi_tri_machine_word(tmi_tri_string(t, n->text)); break;
     case TMI_PY_NAME:
         r = tmi_tri_machine_word(tmi_tri_string(t, n->text));
-        if (r < 0 && (i = tmi_tri_plain_value(t, f, n->text)) != 0)
-            return tmi_tri_decide(t, f, i, deep + 1);
+        if (r < 0) r = tmi_tri_decide_name(t, f, n->text, deep + 1);
         break;
     default: break;
     }
@@ -23690,7 +23705,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 4118797669u
+#define TMI_STAMP_TRITON 3537228889u
 
 
 /*==============================================================================
