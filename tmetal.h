@@ -22906,11 +22906,12 @@ static void tmi_tri_read_globals(tmi_tri *t, uint32_t home, const char *s) {
             if (e[k] == '.') dot = k + 1;
         if (!len) continue;
         if (dot) f = tmi_tri_file_of(t, tmi_tri_piece(t, e, dot - 1));
-        if (!k || k + 1 >= len || (dot && !f))
+        if (dot && !f) /* a module without a text: it has what is said here */
+            f = 1 + tmi_tri_add_file(t, "<call>", tmi_intern(t->job, t->strings, e, dot - 1), "", 0,
+                                     0);
+        if (!k || k + 1 >= len)
             (void)tmi_tri_misuse(t,
-                                 tmi_format(t->job, 1,
-                                            dot && !f ? "'%s': no text of this module was given"
-                                                      : "'%s': globals are given as NAME=VALUE",
+                                 tmi_format(t->job, 1, "'%s': globals are given as NAME=VALUE",
                                             tmi_tri_piece(t, e, len)),
                                  NULL);
         else
@@ -23705,7 +23706,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3537228889u
+#define TMI_STAMP_TRITON 2533705233u
 
 
 /*==============================================================================

@@ -112,6 +112,7 @@ gives 1 compile "$py" --kernel reads_plain --args "*i32"
 warns "kernels cannot read the module's PLAIN: it is no tl.constexpr"
 gives 0 compile "$py" --kernel reads_plain --args "*i32" --global PLAIN=4
 gives 1 compile "$py" --kernel reads_plain --args "*i32" --global PLAIN
+gives 0 compile "$py" --kernel reads_plain --args "*i32" --global pack.deep.more.PLAIN=4
 
 # -- What is wrong with the call ------------------------------------------------------------------------------
 gives 1 compile "$py"
