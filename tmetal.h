@@ -20374,6 +20374,7 @@ static int tmi_tri_machine_word(const char *s) {
 }
 
 static uint32_t tmi_tri_plain_value(tmi_tri *t, uint32_t f, uint32_t name);
+static uint32_t tmi_tri_global_of(tmi_tri *t, uint32_t f, uint32_t name);
 
 /* The text that an expression of a module has, as far as environment and machine can be guessed: no
  * variable of the environment is set, and the back end is CUDA's. NULL: unknown. */
@@ -23706,7 +23707,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2533705233u
+#define TMI_STAMP_TRITON 1776438540u
 
 
 /*==============================================================================
