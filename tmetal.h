@@ -19492,7 +19492,7 @@ static const tmi_tl_row tmi_tl_rows[] = {
     {"tl", "associative_scan", 1, "input, axis, combine_fn, reverse=False",
      tmi_tl_combine, TMI_OP_SCAN, NULL},
     /* external functions, assembly, functions of scalars */
-    {"tl", "_libdevice", 0, "name, *args", tmi_tl_libdevice, 0, NULL},
+    {"extern", "libdevice", 0, "name, *args", tmi_tl_libdevice, 0, NULL}, /* by no name of Python's */
     {"tl", "inline_asm_elementwise", 0, "asm, constraints, args, dtype, is_pure, pack", tmi_tl_asm,
      0, NULL},
     {"tl", "map_elementwise", 0, "scalar_fn, *args, pack=1", tmi_tl_map, 0, NULL},
@@ -19950,7 +19950,7 @@ static tmi_tri_value tmi_tl_named(tmi_tri *t, const char *module, uint32_t name)
         return v;
     v = tmi_tri_str(name);
     v = tmi_tri_list(t, TMI_V_BOUND, &v, 1);
-    v.id = tmi_tl_row_of("tl", "_libdevice", 0) - 1;
+    v.id = tmi_tl_row_of("extern", "libdevice", 0) - 1;
     return v;
 }
 
@@ -20149,7 +20149,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1161088186u
+#define TMI_STAMP_TL 68896963u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
