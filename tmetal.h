@@ -13492,7 +13492,8 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
     X(TRY)         /* [list] body, [list2] of BLOCK */                                             \
     X(BLOCK)       /* [text] "except", "else", "finally", [a] what is caught, [b] name, [list] */  \
     X(FUNCTION)    /* [text] name, [list] of PARAM, [list2] body, [a] annotation of the result,    \
-                    * [b] TUPLE of decorators, [c] NAME, [op] 1: async, 2: wrong, was reported */  \
+                    * [b] TUPLE of decorators, [c] NAME, [op] 1: async, 2: wrong, was reported;    \
+                    * [v.i] where its body is, until tmi_py_body() reads that */                   \
     X(PARAM)       /* [text] [a] annotation [b] default, [op] tmi_py_param */                      \
     X(CLASS)       /* [text] [list] of arguments, [list2] body, [b] TUPLE of decorators */         \
     X(OTHER)       /* [text] what it is, e.g. "a match statement"; [list2] what was understood */
@@ -13605,6 +13606,8 @@ typedef struct tmi_py_reader {
     uint8_t     bad;           /* a mistake was found, nothing more is read */
     uint8_t     said;          /* it was reported */
     uint8_t     trial;         /* something else is tried if this does not fit: nothing is said */
+    uint8_t     lazy;          /* bodies of functions are skimmed, and nothing is said */
+    uint8_t     failed;        /* something would have been: it is to be read again, not lazily */
     uint32_t    before;        /* where the token before it ended */
     uint32_t    indent, narrow; /* of the line: columns with tabs to 8 and with tabs of 1 */
     uint32_t    brackets;      /* that are open: in them a line's end means nothing */
@@ -13629,13 +13632,14 @@ static tmi_at tmi_py_place(uint32_t at, uint32_t to) {
 }
 
 static int tmi_py_is_quiet(const tmi_py_reader *r) {
-    return !r->loud || r->trial;
+    return !r->loud || r->trial || r->lazy;
 }
 
 /* Nothing more is read of this statement. 1: it was reported, and help may be given. */
 static TMI_COLD int tmi_py_wrong(tmi_py_reader *r, uint32_t at, uint32_t to, int code,
                                  const char *a, const char *b) {
     int says = !r->bad && !tmi_py_is_quiet(r);
+    r->failed |= r->loud != 0;
     r->bad = 1;
     r->tok = TMI_PY_T_BAD;
     if (says) tmi_error(r->job, tmi_py_place(at, to), code, a, b);
@@ -13771,11 +13775,21 @@ static uint32_t tmi_py_number_base(const tmi_py_reader *r, uint32_t at) {
 }
 
 static uint8_t tmi_py_word_kind(const tmi_py_reader *r, uint32_t at, uint32_t to) {
-    uint32_t i;
-    for (i = TMI_PY_T_FIRST_WORD; i < TMI_PY_T_FIRST_SIGN; i++) {
+    /* the first of each small letter; they stand in the order of the alphabet */
+    static const uint8_t first[26] = {
+        TMI_PY_T_BAND, TMI_PY_T_BREAK, TMI_PY_T_CLASS, TMI_PY_T_DEF, TMI_PY_T_ELIF,
+        TMI_PY_T_FINALLY, TMI_PY_T_GLOBAL, 0, TMI_PY_T_IF, 0, 0, TMI_PY_T_LAMBDA, 0,
+        TMI_PY_T_NONLOCAL, TMI_PY_T_BOR, TMI_PY_T_PASS, 0, TMI_PY_T_RAISE, 0, TMI_PY_T_TRY, 0, 0,
+        TMI_PY_T_WHILE, 0, TMI_PY_T_YIELD, 0};
+    char     c = r->src[at];
+    uint32_t n, i = c >= 'a' && c <= 'z'               ? first[c - 'a']
+        : c == 'F' || c == 'N' || c == 'T' ? TMI_PY_T_FALSE
+                                           : 0;
+    for (; i && i < TMI_PY_T_FIRST_SIGN; i++) {
         const char *w = tmi_py_words[i - TMI_PY_T_FIRST_WORD];
-        if (*w == r->src[at] && strlen(w) == to - at && memcmp(w, r->src + at, to - at) == 0)
-            return (uint8_t)i;
+        for (n = 0; w[n] && n < to - at && w[n] == r->src[at + n]; n++) {}
+        if (!w[n] && n == to - at) return (uint8_t)i;
+        if (!n && c >= 'a') break;
     }
     return TMI_PY_T_NAME;
 }
@@ -13860,13 +13874,14 @@ static void tmi_py_lex_string(tmi_py_reader *r, uint32_t quote, int prefix) {
 }
 
 static void tmi_py_lex_sign(tmi_py_reader *r, uint32_t at) {
-    uint32_t i;
-    for (i = TMI_PY_T_FIRST_SIGN; i < TMI_PY_T_COUNT; i++) {
+    char     second = tmi_py_char(r, at + 1);
+    int      is_long = second == '=' || second == '>' || second == '<' || second == '*' ||
+                  second == '/' || second == '.';
+    uint32_t i, n;
+    for (i = is_long ? TMI_PY_T_FIRST_SIGN : TMI_PY_T_ADD; i < TMI_PY_T_COUNT; i++) {
         const char *s = tmi_py_words[i - TMI_PY_T_FIRST_WORD];
-        uint32_t    n;
-        if (*s != r->src[at]) continue;
-        n = (uint32_t)strlen(s);
-        if (r->len - at < n || memcmp(s, r->src + at, n) != 0) continue;
+        for (n = 0; s[n] && s[n] == tmi_py_char(r, at + n); n++) {}
+        if (s[n]) continue;
         if (i == TMI_PY_T_WALRUS && r->field == r->brackets && r->field)
             i = TMI_PY_T_COLON, n = 1;
         r->tok = (uint8_t)i;
@@ -14078,6 +14093,7 @@ static int tmi_py_enter(tmi_py_reader *r) {
     }
     if (!r->bad && !tmi_py_is_quiet(r))
         tmi_error(r->job, tmi_py_place(r->at, r->to), TMETAL_E_NESTING, TMI_MAX_DEPTH);
+    r->failed |= r->loud != 0;
     r->bad = 1;
     r->tok = TMI_PY_T_BAD;
     return 0;
@@ -14115,7 +14131,7 @@ static uint32_t tmi_py_number(tmi_py_reader *r) {
     for (i = base == 10 ? 0 : 2; i < n; i++) {
         int d = tmi_hex_digit(s[i]);
         if (d < 0 || (uint32_t)d >= base) whole = 0;
-        else if (v > (most - (uint32_t)d) / base) wide = 1;
+        else if (v >> 58 && v > (most - (uint32_t)d) / base) wide = 1;
         else v = v * base + (uint32_t)d;
     }
     tmi_py_next(r);
@@ -15144,9 +15160,81 @@ static void tmi_py_generics(tmi_py_reader *r) {
     tmi_py_next(r);
 }
 
+/* Behind the string that begins at `quote`; 0: it has to be read to know. */
+static uint32_t tmi_py_skim_string(const tmi_py_reader *r, uint32_t quote) {
+    uint32_t n = tmi_py_quotes(r, quote), at = quote + n, fields = 0;
+    char     c = r->src[quote], letter = (char)(r->src[quote - 1] | 32);
+    int      has_fields = letter == 'f' || (letter == 'r' && (r->src[quote - 2] | 32) == 'f');
+    while (at < r->len) {
+        char     one = r->src[at];
+        uint32_t end = one == '\\' ? tmi_py_eol(r, at + 1) : at;
+        if (one == c && (n == 1 || (tmi_py_char(r, at + 1) == c && tmi_py_char(r, at + 2) == c)))
+            return fields ? 0 : at + n; /* in a field a string may begin */
+        if (n == 1 && (one == '\n' || one == '\r')) return 0;
+        if (has_fields) fields += (uint32_t)(one == '{') - (uint32_t)(one == '}');
+        at = one != '\\' ? at + 1 : end > at + 1 ? end : at + 2;
+    }
+    return 0;
+}
+
+/* The begin of the line behind that at `at`, and how many brackets are open there. 0: as above. */
+static uint32_t tmi_py_skim_line(const tmi_py_reader *r, uint32_t at, uint32_t *open) {
+    const uint64_t one = 1, marks[2] = {
+        one << '\n' | one << '\r' | one << '"' | one << '#' | one << '\'' | one << '(' | one << ')',
+        one << ('[' - 64) | one << ('\\' - 64) | one << (']' - 64) | one << ('{' - 64) |
+            one << ('}' - 64)};
+    for (;; at++) {
+        unsigned char c = 0;
+        while (at < r->len && ((c = (unsigned char)r->src[at]) > 127 || !(marks[c >> 6] >> (c & 63) & 1)))
+            at++;
+        if (at >= r->len) return r->len;
+        switch (c) {
+        case '\n':
+        case '\r': return tmi_py_eol(r, at);
+        case '#': at = tmi_py_to_eol(r, at) - 1; break;
+        case '"':
+        case '\'':
+            if ((at = tmi_py_skim_string(r, at)) == 0) return 0;
+            at--;
+            break;
+        case '\\':
+            if (tmi_py_eol(r, at + 1) == at + 1) return 0;
+            at = tmi_py_eol(r, at + 1) - 1;
+            break;
+        case '(': case '[': case '{': ++*open; break;
+        default:
+            if (!(*open)--) return 0;
+        }
+    }
+}
+
+/* The begin of the line behind the body of a function at `indent`, whose ':' ends at `at`. 0: it
+ * has to be read to know, as it stands on one line, holds decorated functions or seems wrong. */
+static uint32_t tmi_py_skim(const tmi_py_reader *r, uint32_t at, uint32_t indent) {
+    uint32_t open = 0, lines = 0;
+    while (tmi_py_char(r, at) == ' ' || tmi_py_char(r, at) == '\t') at++;
+    if (tmi_py_char(r, at) == '#') at = tmi_py_to_eol(r, at);
+    if (tmi_py_eol(r, at) == at) return 0;
+    at = tmi_py_eol(r, at);
+    while (at) {
+        uint32_t begin = at, width = 0;
+        char     c;
+        for (; (c = tmi_py_char(r, at)) == ' ' || c == '\t' || c == '\f'; at++)
+            width = c == ' ' ? width + 1 : c == '\t' ? (width | 7) + 1 : 0;
+        if (at >= r->len) return open || !lines ? 0 : r->len;
+        if (c != '#' && c != '\n' && c != '\r') {
+            if (width <= indent && !open) return lines ? begin : 0;
+            if (c == '@' || (width <= indent && tmi_is_letter(c))) return 0; /* not closed? */
+            lines = 1;
+        }
+        at = tmi_py_skim_line(r, at, &open);
+    }
+    return 0;
+}
+
 /* 'def' name '(' params ')' ['->' expr] suite */
 static void tmi_py_function(tmi_py_reader *r, uint32_t decorators, uint32_t at, uint32_t async) {
-    uint32_t indent = r->indent, from = r->stack.n, id, open, name, result, start = at;
+    uint32_t indent = r->indent, from = r->stack.n, id, open, name, result, start = at, end;
     tmi_py_next(r);
     name = tmi_py_name(r, "the name of the function");
     id = tmi_py_make_op(r, TMI_PY_FUNCTION, async, at, 0, decorators);
@@ -15161,8 +15249,16 @@ static void tmi_py_function(tmi_py_reader *r, uint32_t decorators, uint32_t at, 
     TMI_PY(r->py, id)->a = result;
     tmi_py_list(r, id, from, 0);
     if (!r->bad) start = r->at;
-    tmi_py_suite(r, indent);
-    tmi_py_list(r, id, from, 1);
+    end = r->lazy && r->tok == TMI_PY_T_COLON ? tmi_py_skim(r, r->to, indent) : 0;
+    if (end) {
+        TMI_PY(r->py, id)->v.i = start | (uint64_t)r->loud << 32;
+        TMI_PY(r->py, name)->v.i = indent;
+        r->pos = end;
+        tmi_py_line(r);
+    } else {
+        tmi_py_suite(r, indent);
+        tmi_py_list(r, id, from, 1);
+    }
     TMI_PY(r->py, id)->to = r->before;
     if (r->bad && decorators) {
         TMI_PY(r->py, id)->op |= 2;
@@ -15295,25 +15391,66 @@ static void tmi_py_statement(tmi_py_reader *r) {
     }
 }
 
-/* The tree of a text, mistakes reported as in so many decorated functions. */
-static int tmi_py_read_as(tmi_job *job, tmi_py *py, tmi_strings *strings, const char *src,
-                          uint32_t len, uint32_t loud) {
+static void tmi_py_reader_init(tmi_py_reader *r, tmi_py *py, uint32_t at, int lazy) {
+    memset(r, 0, sizeof *r);
+    r->job = py->job;
+    r->py = py;
+    r->src = py->src;
+    r->len = py->len;
+    r->pos = r->to = at;
+    r->lazy = (uint8_t)lazy;
+    r->wide = TMI_NONE;
+    tmi_vec_init(&r->stack, sizeof(uint32_t), 1);
+    r->text = tmi_take_raw(r->job, tmi_align_up((size_t)(r->len - at) + 1), 1);
+}
+
+/* The body of a function that was skimmed; 0: lazily, with something to be said of it. */
+static int tmi_py_body_as(tmi_py *py, uint32_t id, int lazy) {
+    tmi_py_node  *n = TMI_PY(py, id);
+    tmi_mark      mark = tmi_mark_take(py->job);
+    uint32_t      depth = py->job->depth;
+    tmi_py_reader r;
+    tmi_py_reader_init(&r, py, (uint32_t)n->v.i, lazy);
+    r.loud = (uint32_t)(n->v.i >> 32);
+    r.indent = (uint32_t)TMI_PY(py, n->c)->v.i;
+    tmi_py_next(&r);
+    tmi_py_suite(&r, r.indent);
+    py->job->depth = depth;
+    if (!lazy || !r.failed) {
+        tmi_py_list(&r, id, 0, 1);
+        if (r.bad && n->b) n->op |= 2;
+        n->v.i = 0;
+    }
+    tmi_mark_drop(py->job, mark);
+    return !lazy || !r.failed;
+}
+
+/* Reads the body of a function, if that is yet to do. With a mistake in it, those of all the others
+ * are reported too, in the order of the text. */
+static TMI_UNUSED void tmi_py_body(tmi_py *py, uint32_t id) {
+    uint32_t i, n = py->node.n;
+    if (!TMI_PY(py, id)->v.i || tmi_py_body_as(py, id, 1)) return;
+    for (i = 1; i < n; i++)
+        if (TMI_PY(py, i)->kind == TMI_PY_FUNCTION && TMI_PY(py, i)->v.i)
+            (void)tmi_py_body_as(py, i, 0);
+}
+
+/* The tree of a text, mistakes reported as in so many decorated functions. 0: lazily, with something
+ * to be said. */
+static int tmi_py_read_in(tmi_job *job, tmi_py *py, tmi_strings *strings, const char *src,
+                          uint32_t len, uint32_t loud, int lazy) {
     tmi_py_reader r;
     tmi_mark      mark = tmi_mark_take(job);
-    uint32_t      errors = job->n_errors, id;
+    uint32_t      id;
     memset(py, 0, sizeof *py);
-    memset(&r, 0, sizeof r);
-    py->job = r.job = job;
+    py->job = job;
     py->strings = strings;
-    py->src = r.src = src;
-    py->len = r.len = len;
-    r.py = py;
-    r.loud = loud;
-    r.wide = TMI_NONE;
+    py->src = src;
+    py->len = len;
     tmi_vec_init(&py->node, sizeof(tmi_py_node), 0);
     tmi_vec_init(&py->ids, sizeof(uint32_t), 0);
-    tmi_vec_init(&r.stack, sizeof(uint32_t), 1);
-    r.text = tmi_take_raw(job, tmi_align_up((size_t)len + 1), 1);
+    tmi_py_reader_init(&r, py, 0, lazy);
+    r.loud = loud;
     (void)tmi_vec_add(job, &py->node);
     if (len >= 3 && memcmp(src, "\xef\xbb\xbf", 3) == 0) r.pos = 3;
     tmi_py_line(&r);
@@ -15322,18 +15459,28 @@ static int tmi_py_read_as(tmi_job *job, tmi_py *py, tmi_strings *strings, const 
     py->body = TMI_PY(py, id)->list;
     py->n_body = TMI_PY(py, id)->n;
     tmi_mark_drop(job, mark);
+    return !lazy || !r.failed;
+}
+
+/* The whole tree of a text. */
+static TMI_UNUSED int tmi_py_read_as(tmi_job *job, tmi_py *py, tmi_strings *strings,
+                                     const char *src, uint32_t len, uint32_t loud) {
+    uint32_t errors = job->n_errors;
+    (void)tmi_py_read_in(job, py, strings, src, len, loud, 0);
     return job->n_errors == errors;
 }
 
-/* The tree of a text. 0: something was reported, and what was understood is there all the same. The
- * text must outlive the tree; strings of the tree end in NUL. */
+/* The tree of a text, its functions without their bodies: tmi_py_body() reads those. 0: something was
+ * reported, and what was understood is there all the same. The text must outlive the tree; strings
+ * of the tree end in NUL. */
 static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings, const char *src,
                                   uint32_t len) {
-    return tmi_py_read_as(job, py, strings, src, len, 0);
+    return tmi_py_read_in(job, py, strings, src, len, 0, 1) ||
+           tmi_py_read_as(job, py, strings, src, len, 0);
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 3996341915u
+#define TMI_STAMP_PYTHON 3052442154u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -15449,7 +15596,7 @@ typedef struct tmi_tri_name {
 
 /* One file: the caller's, another module's, or a function of the library. */
 typedef struct tmi_tri_file {
-    tmi_py      py;
+    tmi_py     *py;
     const char *name;    /* in messages */
     uint32_t    module;  /* its dotted name */
     tmi_map     global;  /* name -> index + 1 into t->global */
@@ -15546,7 +15693,7 @@ TMI_ITEMS(tmi_triton_arg_at, tmi_tri, tmi_tri_arg, &o->arg)
 /* -- Errors ---------------------------------------------------------------------------------- */
 
 static tmi_py *tmi_tri_py(tmi_tri *t) {
-    return &tmi_triton_file_at(t, t->frame->file)->py;
+    return tmi_triton_file_at(t, t->frame->file)->py;
 }
 
 static const tmi_py_node *tmi_tri_node(tmi_tri *t, uint32_t node) {
@@ -15556,9 +15703,9 @@ static const tmi_py_node *tmi_tri_node(tmi_tri *t, uint32_t node) {
 /* Errors show the file at hand. */
 static void tmi_tri_show(tmi_tri *t, const tmi_tri_frame *f) {
     const tmi_tri_file *file = tmi_triton_file_at(t, f->file);
-    if (t->job->src == file->py.src) return;
-    t->job->src = file->py.src;
-    t->job->src_len = file->py.len;
+    if (t->job->src == file->py->src) return;
+    t->job->src = file->py->src;
+    t->job->src_len = file->py->len;
     t->job->seek_line = 0;
     t->job->src_name = file->name;
 }
@@ -16996,7 +17143,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2241836565u
+#define TMI_STAMP_TRI 1826384569u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -20173,6 +20320,23 @@ static const char *tmi_tri_string(const tmi_tri *t, uint32_t id) {
     return tmi_string_at(t->strings, id);
 }
 
+/* Reads the body of a function of a file, its mistakes shown there. */
+static void tmi_tri_body(tmi_tri *t, uint32_t file, uint32_t node) {
+    tmi_tri_file *f = tmi_triton_file_at(t, file);
+    const char   *src = t->job->src, *name = t->job->src_name;
+    size_t        len = t->job->src_len;
+    if (!TMI_PY(f->py, node)->v.i) return;
+    t->job->src = f->py->src;
+    t->job->src_len = f->py->len;
+    t->job->src_name = f->name;
+    t->job->seek_line = 0;
+    tmi_py_body(f->py, node);
+    t->job->src = src;
+    t->job->src_len = len;
+    t->job->src_name = name;
+    t->job->seek_line = 0;
+}
+
 /* A decorator of that name, called or not. */
 static int tmi_tri_is_decorated(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
                                 const char *name) {
@@ -20379,7 +20543,7 @@ static uint32_t tmi_tri_global_of(tmi_tri *t, uint32_t f, uint32_t name);
 /* The text that an expression of a module has, as far as environment and machine can be guessed: no
  * variable of the environment is set, and the back end is CUDA's. NULL: unknown. */
 static const char *tmi_tri_guess(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) {
-    const tmi_py      *py = &tmi_triton_file_at(t, f)->py;
+    const tmi_py      *py = tmi_triton_file_at(t, f)->py;
     const tmi_py_node *n = TMI_PY(py, node), *callee;
     const char        *s;
     uint32_t           i;
@@ -20410,7 +20574,7 @@ static const char *tmi_tri_guess(tmi_tri *t, uint32_t f, uint32_t node, unsigned
 }
 
 static int tmi_tri_decide_compare(tmi_tri *t, uint32_t f, const tmi_py_node *n, unsigned deep) {
-    const tmi_py      *py = &tmi_triton_file_at(t, f)->py;
+    const tmi_py      *py = tmi_triton_file_at(t, f)->py;
     const tmi_py_node *c = TMI_PY(py, TMI_PY_ID(py, n->list)), *set;
     unsigned           v[2][3];
     const char        *a, *b;
@@ -20439,7 +20603,7 @@ static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep);
 static int tmi_tri_decide_call(tmi_tri *t, uint32_t f, const tmi_py_node *n, unsigned deep) {
     static const char *const ops[] = {"lt", "le", "gt", "ge", "eq", "ne"};
     static const uint8_t op[] = {TMI_PY_LT, TMI_PY_LE, TMI_PY_GT, TMI_PY_GE, TMI_PY_EQ, TMI_PY_NE};
-    const tmi_py        *py = &tmi_triton_file_at(t, f)->py;
+    const tmi_py        *py = tmi_triton_file_at(t, f)->py;
     const tmi_py_node   *callee = TMI_PY(py, n->a), *arg[3];
     unsigned             v[3], ours[3] = {3, 6, 0};
     const char          *s;
@@ -20470,17 +20634,17 @@ static int tmi_tri_decide_name(tmi_tri *t, uint32_t f, uint32_t name, unsigned d
     if (i) return tmi_tri_decide(t, f, i, deep + 1);
     if (deep > 8 || (i = tmi_tri_global_of(t, f, name)) == 0) return -1;
     g = *tmi_triton_global_at(t, i - 1);
-    n = TMI_PY(&tmi_triton_file_at(t, g.file)->py, g.node);
+    n = TMI_PY(tmi_triton_file_at(t, g.file)->py, g.node);
     if (!g.alias || n->kind != TMI_PY_FROM) return -1;
     from = tmi_tri_file_of(t, tmi_tri_string(t, tmi_tri_absolute(t, g.file, n)));
     if (!from) return -1;
-    name = TMI_PY(&tmi_triton_file_at(t, g.file)->py, g.alias)->text;
+    name = TMI_PY(tmi_triton_file_at(t, g.file)->py, g.alias)->text;
     return tmi_tri_decide_name(t, from - 1, name, deep + 1);
 }
 
 /* Whether a test of a module holds for Triton 3.6 on CUDA: 1, 0; -1: it cannot be told. */
 static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) {
-    const tmi_py      *py = &tmi_triton_file_at(t, f)->py;
+    const tmi_py      *py = tmi_triton_file_at(t, f)->py;
     const tmi_py_node *n = TMI_PY(py, node);
     const char        *s;
     uint32_t           i;
@@ -20547,7 +20711,7 @@ static uint32_t tmi_tri_global_of(tmi_tri *t, uint32_t f, uint32_t name) {
 static uint32_t tmi_tri_plain_value(tmi_tri *t, uint32_t f, uint32_t name) {
     uint32_t              i = tmi_tri_global_of(t, f, name);
     const tmi_tri_global *g = i ? tmi_triton_global_at(t, i - 1) : NULL;
-    const tmi_py_node    *n = g ? TMI_PY(&tmi_triton_file_at(t, f)->py, g->node) : NULL;
+    const tmi_py_node    *n = g ? TMI_PY(tmi_triton_file_at(t, f)->py, g->node) : NULL;
     if (!n || g->alias) return 0;
     return n->kind == TMI_PY_ASSIGN ? n->a : n->kind == TMI_PY_ANNASSIGN ? n->c : 0;
 }
@@ -20556,7 +20720,7 @@ static uint32_t tmi_tri_plain_value(tmi_tri *t, uint32_t f, uint32_t name) {
 
 /* An expression whose value is a tl.constexpr, not a bare object of Python. */
 static int tmi_tri_makes_constexpr(tmi_tri *t, uint32_t f, uint32_t node) {
-    const tmi_py      *py = &tmi_triton_file_at(t, f)->py;
+    const tmi_py      *py = tmi_triton_file_at(t, f)->py;
     const tmi_py_node *n = TMI_PY(py, node);
     uint32_t           i;
     while (n->kind == TMI_PY_UNARY ||
@@ -20580,7 +20744,7 @@ static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name)
 
 /* What a statement of a module gives a name. */
 static tmi_tri_value tmi_tri_given(tmi_tri *t, const tmi_tri_global *g) {
-    const tmi_py      *py = &tmi_triton_file_at(t, g->file)->py;
+    const tmi_py      *py = tmi_triton_file_at(t, g->file)->py;
     const tmi_py_node *n = TMI_PY(py, g->node), *a = TMI_PY(py, g->alias);
     tmi_tri_value      v;
     if (n->kind == TMI_PY_FUNCTION) {
@@ -20620,7 +20784,7 @@ static tmi_tri_value tmi_tri_starred(tmi_tri *t, uint32_t f, uint32_t name) {
     uint32_t      i, from;
     for (i = tmi_triton_file_at(t, f)->star.n; i-- > 0 && !v.kind && !t->bad;) {
         const tmi_tri_file *file = tmi_triton_file_at(t, f);
-        from = tmi_tri_absolute(t, f, TMI_PY(&file->py, *TMI_AT(&file->star, uint32_t, i)));
+        from = tmi_tri_absolute(t, f, TMI_PY(file->py, *TMI_AT(&file->star, uint32_t, i)));
         if (!from || !tmi_tri_enter(t)) continue;
         v = tmi_tri_member(t, from, name);
         t->depth--;
@@ -20646,7 +20810,7 @@ static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name)
         return tmi_tri_fail(
             t, TMETAL_E_PY_NAME,
             tmi_format(t->job, 1, "%s stands in its own value and", tmi_tri_string(t, name)), NULL);
-    if (TMI_PY(&tmi_triton_file_at(t, g.file)->py, g.node)->kind == TMI_PY_PARAM)
+    if (TMI_PY(tmi_triton_file_at(t, g.file)->py, g.node)->kind == TMI_PY_PARAM)
         return tmi_tri_fail(t, TMETAL_E_PY_NAME, tmi_tri_string(t, name),
                             tmi_format(t->job, 1,
                                        "a parameter of the function around the kernel: say what it "
@@ -20725,7 +20889,7 @@ static TMI_COLD const char *tmi_tri_nearest(tmi_tri *t, uint32_t name, const cha
 static int tmi_tri_is_undecorated(tmi_tri *t, uint32_t func) {
     const tmi_tri_func *f = tmi_triton_func_at(t, func);
     const tmi_tri_file *file = tmi_triton_file_at(t, f->file);
-    return !file->is_ours && !TMI_PY(&file->py, f->node)->b;
+    return !file->is_ours && !TMI_PY(file->py, f->node)->b;
 }
 
 /* Does a statement below give the name? Depth: the parser's. */
@@ -22058,7 +22222,7 @@ static int tmi_tri_known_params(tmi_tri *t, const tmi_py *py, const tmi_py_node 
 
 /* The parameters of a function get the arguments t->arg[base ..); by position, name, default. */
 static int tmi_tri_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base, uint32_t n_args) {
-    const tmi_py      *py = &tmi_triton_file_at(t, fn->file)->py;
+    const tmi_py      *py = tmi_triton_file_at(t, fn->file)->py;
     const tmi_py_node *f = TMI_PY(py, fn->node), *p;
     const char        *name = tmi_tri_string(t, f->text);
     uint32_t           i, k, n_named = 0, at = t->at;
@@ -22137,13 +22301,14 @@ static int tmi_tri_knows_args(tmi_tri *t, const tmi_py *py, const tmi_py_node *f
 /* Walk a function with the arguments t->arg[base ..), here and now. */
 static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base) {
     tmi_tri_func       fn = *tmi_triton_func_at(t, id);
-    const tmi_py      *py = &tmi_triton_file_at(t, fn.file)->py;
+    const tmi_py      *py = tmi_triton_file_at(t, fn.file)->py;
     const tmi_py_node *f = TMI_PY(py, fn.node);
     uint32_t           n = t->arg.n - base, i, at = t->at, to = t->to;
     int                was_const = t->is_const;
     int is_python = !tmi_tri_is_decorated(t, py, f, "jit") &&
                     !tmi_triton_file_at(t, fn.file)->is_ours;
     tmi_tri_frame frame, *was = t->frame;
+    tmi_tri_body(t, fn.file, fn.node);
     if (f->op) { /* wrong, and told already; or async */
         t->bad = 1;
         return tmi_tri_of(TMI_V_UNSET);
@@ -22461,7 +22626,9 @@ static uint32_t tmi_tri_add_file(tmi_tri *t, const char *name, uint32_t module, 
     t->job->src_len = len;
     t->job->src_name = name;
     t->job->seek_line = 0;
-    (void)tmi_py_read(t->job, &f->py, t->strings, src, len);
+    f->py = TMI_NEW(t->job, tmi_py, 1);
+    if (is_ours) (void)tmi_py_read_as(t->job, f->py, t->strings, src, len, 0);
+    else (void)tmi_py_read(t->job, f->py, t->strings, src, len);
     return id;
 }
 
@@ -22490,7 +22657,7 @@ static uint32_t tmi_tri_put_cond(tmi_tri *t, uint32_t file, uint32_t test, int w
 }
 
 static void tmi_tri_imports_of(tmi_tri *t, uint32_t file, uint32_t id, uint32_t cond) {
-    const tmi_py      *py = &tmi_triton_file_at(t, file)->py;
+    const tmi_py      *py = tmi_triton_file_at(t, file)->py;
     const tmi_py_node *s = TMI_PY(py, id);
     uint32_t           k;
     for (k = 0; k < s->n; k++) {
@@ -22509,7 +22676,7 @@ static void tmi_tri_imports_of(tmi_tri *t, uint32_t file, uint32_t id, uint32_t 
 /* The names that a list of statements of a module gives. */
 static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_t n,
                                uint32_t cond) {
-    const tmi_py *py = &tmi_triton_file_at(t, file)->py;
+    const tmi_py *py = tmi_triton_file_at(t, file)->py;
     uint32_t      i, k, j, way;
     for (i = 0; i < n; i++) {
         uint32_t           id = TMI_PY_ID(py, list + i);
@@ -22572,7 +22739,7 @@ static uint32_t tmi_tri_library(tmi_tri *t, uint32_t row) {
     t->job->seek_line = 0;
     f = (tmi_tri_func *)tmi_vec_add(t->job, &t->func);
     f->file = file;
-    f->node = TMI_PY_ID(&tmi_triton_file_at(t, file)->py, tmi_triton_file_at(t, file)->py.body);
+    f->node = TMI_PY_ID(tmi_triton_file_at(t, file)->py, tmi_triton_file_at(t, file)->py->body);
     *tmi_map_at(t->job, &t->library, row + 1) = t->func.n;
     return t->func.n - 1;
 }
@@ -22720,7 +22887,7 @@ static tmi_tri_value tmi_tri_value_of(tmi_tri *t, uint32_t home, const char *s, 
     const tmi_py_node *stmt;
     const tmi_py      *py;
     file = tmi_tri_add_file(t, "<call>", 0, copy, (uint32_t)strlen(copy), 0);
-    py = &tmi_triton_file_at(t, file)->py;
+    py = tmi_triton_file_at(t, file)->py;
     stmt = py->n_body ? TMI_PY(py, TMI_PY_ID(py, py->body)) : NULL;
     if (t->job->n_errors || !stmt || stmt->kind != TMI_PY_ASSIGN) {
         if (!t->job->n_errors)
@@ -23374,13 +23541,13 @@ static uint32_t tmi_tri_inside(tmi_tri *t, const tmi_tri_around *a) {
     uint32_t           up, i;
     if (!a) return 0;
     up = tmi_tri_inside(t, a->up); /* depth: parser */
-    f = TMI_PY(&tmi_triton_file_at(t, up)->py, a->node);
+    f = TMI_PY(tmi_triton_file_at(t, up)->py, a->node);
     if (f->kind != TMI_PY_FUNCTION) return up; /* what a class names, its functions do not see */
     file = (tmi_tri_file *)tmi_vec_add(t->job, &t->file);
     *file = *tmi_triton_file_at(t, up);
     memset(&file->global, 0, sizeof file->global);
     file->around = up + 1;
-    py = &file->py;
+    py = file->py;
     up = t->file.n - 1;
     for (i = 0; i < f->n; i++) {
         uint32_t id = TMI_PY_ID(py, f->list + i);
@@ -23394,7 +23561,7 @@ static void tmi_tri_search_in(tmi_tri *t, tmi_tri_search *s, const tmi_tri_aroun
                               uint32_t list, uint32_t n) {
     uint32_t i;
     for (i = 0; i < n; i++) {
-        const tmi_py      *py = &tmi_triton_file_at(t, 0)->py;
+        const tmi_py      *py = tmi_triton_file_at(t, 0)->py;
         uint32_t           id = TMI_PY_ID(py, list + i);
         const tmi_py_node *f = TMI_PY(py, id);
         tmi_tri_around     a;
@@ -23432,7 +23599,7 @@ static void tmi_tri_search_in(tmi_tri *t, tmi_tri_search *s, const tmi_tri_aroun
 
 /* The kernel asked for, or the only one: 1 + the index of its function. */
 static uint32_t tmi_tri_find_kernel(tmi_tri *t) {
-    const tmi_py  *py = &tmi_triton_file_at(t, 0)->py;
+    const tmi_py  *py = tmi_triton_file_at(t, 0)->py;
     tmi_tri_search s;
     tmi_tri_func  *fn;
     uint32_t       i;
@@ -23467,7 +23634,7 @@ static uint32_t tmi_tri_find_kernel(tmi_tri *t) {
 
 static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
     uint32_t           home = tmi_triton_func_at(t, func)->file;
-    const tmi_py      *py = &tmi_triton_file_at(t, 0)->py; /* of `home` too */
+    const tmi_py      *py = tmi_triton_file_at(t, 0)->py; /* of `home` too */
     const tmi_py_node *f = TMI_PY(py, tmi_triton_func_at(t, func)->node);
     tmi_tri_param     *p = TMI_NEW(t->job, tmi_tri_param, f->n + 1);
     tmi_tri_frame      frame;
@@ -23567,7 +23734,7 @@ static int tmi_tri_open_kernel(tmi_tri *t, tmi_tri_param *p, uint32_t n, uint32_
 /* Parameters become arguments of the IR or constants; then the body is walked. */
 static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
     uint32_t           n = 0, i;
-    const tmi_py      *py = &tmi_triton_file_at(t, 0)->py;
+    const tmi_py      *py = tmi_triton_file_at(t, 0)->py;
     const tmi_py_node *f = TMI_PY(py, tmi_triton_func_at(t, func)->node);
     tmi_tri_param     *p = tmi_tri_params(t, func, &n);
     tmi_tri_frame      frame;
@@ -23603,13 +23770,13 @@ static tmi_tri *tmi_tri_open(tmi_job *job, const char *src, uint32_t len,
     t->walk = tmi_tri_call_value;
     t->member = tmi_tri_attribute_of;
     (void)tmi_tri_add_file(t, tmi_job_file(job), tmi_tri_word(t, "__main__"), src, len, 0);
-    tmi_tri_globals_of(t, 0, tmi_triton_file_at(t, 0)->py.body, tmi_triton_file_at(t, 0)->py.n_body,
-                       0);
+    tmi_tri_globals_of(t, 0, tmi_triton_file_at(t, 0)->py->body,
+                       tmi_triton_file_at(t, 0)->py->n_body, 0);
     for (i = 0; i < call->n_files && !job->n_errors; i++) {
         uint32_t f = tmi_tri_add_file(t, call->files[i].name, tmi_tri_word(t, call->files[i].name),
                                       call->files[i].text, (uint32_t)call->files[i].len, 0);
-        tmi_tri_globals_of(t, f, tmi_triton_file_at(t, f)->py.body,
-                           tmi_triton_file_at(t, f)->py.n_body, 0);
+        tmi_tri_globals_of(t, f, tmi_triton_file_at(t, f)->py->body,
+                           tmi_triton_file_at(t, f)->py->n_body, 0);
     }
     return t;
 }
@@ -23622,7 +23789,7 @@ static const char *tmi_tri_words(tmi_tri *t, const tmi_py *py, uint32_t node) {
 }
 
 static void tmi_tri_tell(tmi_tri *t, const tmi_tri_found *found, tmetal_triton_kernel *out) {
-    const tmi_py        *py = &tmi_triton_file_at(t, 0)->py;
+    const tmi_py        *py = tmi_triton_file_at(t, 0)->py;
     const tmi_py_node   *f = TMI_PY(py, found->node), *by;
     tmetal_triton_param *p = TMI_NEW(t->job, tmetal_triton_param, f->n + 1);
     tmi_tri_configs      c;
@@ -23672,7 +23839,7 @@ static void tmi_tri_tell(tmi_tri *t, const tmi_tri_found *found, tmetal_triton_k
 static const tmetal_triton_kernel *tmi_tri_kernels(tmi_job *job, const char *src, uint32_t len,
                                                    const tmetal_triton_call *call, uint32_t *n) {
     tmi_tri              *t = tmi_tri_open(job, src, len, call);
-    const tmi_py         *py = &tmi_triton_file_at(t, 0)->py;
+    const tmi_py         *py = tmi_triton_file_at(t, 0)->py;
     tmetal_triton_kernel *k;
     tmi_tri_search        s;
     tmi_vec               all;
@@ -23699,6 +23866,8 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     uint32_t func;
     tmi_make none;
     if (job->n_errors || (func = tmi_tri_find_kernel(t)) == 0) return NULL;
+    tmi_tri_body(t, 0, tmi_triton_func_at(t, func - 1)->node);
+    if (job->n_errors) return NULL;
     tmi_tri_kernel(t, func - 1);
     job->src = NULL;
     if (job->n_errors) return NULL;
@@ -23707,7 +23876,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1776438540u
+#define TMI_STAMP_TRITON 1430988443u
 
 
 /*==============================================================================

@@ -8,6 +8,7 @@ test-triton: $(BUILD)/tmetal $(BUILD)/syntax $(BUILD)/syntax-san ## Python: tree
 	python3 tests/triton/wrong.py $(BUILD)/tmetal
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel known --args '*fp32' --const 'N=128, NAME="abc"' > /dev/null
 	python3 tests/triton/syntax.py $(BUILD)/syntax tests docs examples $(TRITON_PY)/*.py
+	python3 tests/triton/syntax.py "$(BUILD)/syntax --lazy" tests docs examples $(TRITON_PY)/*.py
 	echo tests/triton/syntax/wrong.py | $(BUILD)/syntax-san --errors | diff tests/triton/syntax/wrong.txt -
 	echo tests/triton/syntax/host.py | $(BUILD)/syntax-san --quiet | grep -o 'FUNCTION "[a-z_]*"' | diff tests/triton/syntax/host.txt -
 	$(BUILD)/syntax-san --fuzz 5000 1 tests/kernels/*.py tests/triton/*.py

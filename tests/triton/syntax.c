@@ -4,6 +4,7 @@
  *   syntax < NAMES          every mistake is told, as in a decorated function
  *   syntax --quiet < NAMES  as kernels are read: what does not parse outside decorated functions is passed over
  *   syntax --errors < NAMES the same, and only what is said of them
+ *   syntax --lazy < NAMES   bodies of functions are skimmed first, and read afterwards
  *   syntax --fuzz TIMES SEED FILE...   changed at random
  *   syntax --scale          a megabyte each of what is nested, long or never closed
  *
@@ -29,7 +30,7 @@ static const char *const ops[] = {"",
 #undef X
 };
 
-static int placeless;
+static int placeless, lazy;
 
 static void put_text(const tmi_py *py, uint32_t id) {
     const tmi_string *s = TMI_AT(&py->strings->item, tmi_string, id);
@@ -101,6 +102,7 @@ typedef struct reading {
 } reading;
 
 static int read_text(reading *r, const char *path, const char *text, size_t len, int quiet) {
+    uint32_t id;
     memset(r, 0, sizeof *r);
     r->arena = tmetal_arena_on(arena_memory, room);
     r->job.arena = &r->arena;
@@ -112,7 +114,11 @@ static int read_text(reading *r, const char *path, const char *text, size_t len,
     r->job.file = path;
     r->job.section = "";
     tmi_strings_init(&r->job, &r->strings);
-    return tmi_py_read_as(&r->job, &r->py, &r->strings, text, (uint32_t)len, !quiet);
+    if (!lazy) return tmi_py_read_as(&r->job, &r->py, &r->strings, text, (uint32_t)len, !quiet);
+    (void)tmi_py_read(&r->job, &r->py, &r->strings, text, (uint32_t)len);
+    for (id = 1; id < r->py.node.n; id++)
+        if (TMI_PY(&r->py, id)->kind == TMI_PY_FUNCTION) tmi_py_body(&r->py, id);
+    return !r->job.n_errors;
 }
 
 static void print_errors(reading *r) {
@@ -176,8 +182,10 @@ static void check(const reading *r) {
 static void attempt(const char *text, size_t len) {
     static reading r;
     int            quiet;
-    for (quiet = 0; quiet < 2; quiet++) {
-        int good = read_text(&r, "fuzz.py", text, len, quiet);
+    for (quiet = 0; quiet < 3; quiet++) {
+        int good;
+        lazy = quiet == 2;
+        good = read_text(&r, "fuzz.py", text, len, quiet);
         if (good != !r.job.n_errors) abort();
         check(&r);
     }
@@ -282,6 +290,7 @@ int main(int argc, char **argv) {
     static char    path[4096];
     static reading r;
     int            errors = argc > 1 && strcmp(argv[1], "--errors") == 0, quiet = errors || (argc > 1 && strcmp(argv[1], "--quiet") == 0);
+    lazy = argc > 1 && strcmp(argv[1], "--lazy") == 0;
     arena_memory = malloc(room);
     if (!arena_memory) return 2;
     if (argc > 1 && strcmp(argv[1], "--scale") == 0) return scale() != 0;

@@ -349,7 +349,7 @@ def main():
             left["Python refuses"] += 1
         else:
             wanted.append((path, source, tree))
-    run = subprocess.run([sys.argv[1]], input="\n".join(w[0] for w in wanted) + "\n", stdout=subprocess.PIPE, text=True)
+    run = subprocess.run(sys.argv[1].split(), input="\n".join(w[0] for w in wanted) + "\n", stdout=subprocess.PIPE, text=True)
     if run.returncode:
         sys.exit(f"syntax: the program failed: {run.returncode}")
     came = {}
