@@ -193,6 +193,7 @@ check: check-roundtrip
 check: check-memory
 check: check-library
 check: check-triton
+check: test-sources
 check: check-plain
 check: check-chips
 check: check-robust

@@ -23738,13 +23738,17 @@ static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
     const tmi_py_node *f = TMI_PY(py, tmi_triton_func_at(t, func)->node);
     tmi_tri_param     *p = tmi_tri_params(t, func, &n);
     tmi_tri_frame      frame;
-    if (t->bad || !tmi_tri_open_kernel(t, p, n, f->text)) return;
+    if (t->bad) return;
     memset(&frame, 0, sizeof frame);
     frame.first = t->name.n;
     frame.func = tmi_triton_func_at(t, func)->node;
     frame.file = tmi_triton_func_at(t, func)->file;
     frame.result = tmi_tri_of(TMI_V_NONE);
+    if (!tmi_tri_open_kernel(t, p, n, f->text)) return;
     t->frame = &frame;
+    t->at = f->c ? TMI_PY(py, f->c)->at : f->at; /* where `def` stands */
+    tmi_tri_place(t);
+    TMI_OP(t->m, t->b->func)->loc = t->b->loc;
     for (i = 0; i < n; i++) {
         tmi_tri_bind(t, p[i].name, p[i].v);
         if (p[i].is_const) tmi_tri_local(t, p[i].name)->is_const = 1;
@@ -23876,7 +23880,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1430988443u
+#define TMI_STAMP_TRITON 1160462189u
 
 
 /*==============================================================================
