@@ -14972,7 +14972,7 @@ static TMI_COLD void tmi_py_recover(tmi_py_reader *r) {
             break;
     }
     r->again += stopped > r->pos ? stopped - r->pos : 0;
-    if (r->again > (uint64_t)r->len * 16 + 65536) r->pos = r->len;
+    if (r->again > (uint64_t)r->len * 16 + 65536 || (r->lazy && r->failed)) r->pos = r->len;
     r->to = r->pos;
     r->wide = TMI_NONE;
     tmi_py_line(r);
@@ -15480,7 +15480,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 3052442154u
+#define TMI_STAMP_PYTHON 4282977614u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
