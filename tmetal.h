@@ -15915,7 +15915,7 @@ static uint32_t tmi_tri_block_dtype(tmi_tri *t, uint32_t elem, uint32_t type) {
     return tmi_tri_made_of(t, &d);
 }
 
-/* The type of the IR for an element. */
+/* The type of the IR for an element. Depth: the stars of a type that the caller spells. */
 static uint32_t tmi_tri_ir_elem(tmi_tri *t, uint32_t dt) {
     const tmi_dtype *d = TMI_DTYPE(t, dt);
     switch (d->kind) {
@@ -16255,7 +16255,7 @@ static tmi_tri_value tmi_tri_cast_e4b15(tmi_tri *t, tmi_tri_value v, uint32_t dt
     return tmi_tri_cast_op(t, TMI_OP_TRUNCI, r, TMI_FP8E4B15);
 }
 
-/* From float to anything. */
+/* From float to anything. Depth: 2: a float of 8 bits goes by way of another. */
 static tmi_tri_value tmi_tri_cast_any(tmi_tri *t, tmi_tri_value v, uint32_t dt, int rtz) {
     const tmi_dtype *from = TMI_DTYPE(t, v.dt), *to = TMI_DTYPE(t, dt);
     if (v.dt == TMI_FP8E4B15 || dt == TMI_FP8E4B15) return tmi_tri_cast_e4b15(t, v, dt);
@@ -16681,7 +16681,7 @@ static tmi_tri_value tmi_tri_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tr
                           TMI_INT1);
 }
 
-static tmi_tri_value tmi_tri_unary(tmi_tri *t, int op, tmi_tri_value v) {
+static TMI_APART tmi_tri_value tmi_tri_unary(tmi_tri *t, int op, tmi_tri_value v) {
     tmi_tri_value other;
     uint32_t      type = tmi_tri_type(t, &v);
     if (tmi_tri_is_ptr(t, v.dt) || (op == TMI_PY_INVERT && !tmi_tri_is_int(t, v.dt)) ||
@@ -16811,7 +16811,7 @@ static double tmi_tri_ldexp(double x, int64_t n) {
     return x * scale;
 }
 
-/* x > 0 as m * 2^e with m in [1, 2). */
+/* x > 0 as m * 2^e with m in [1, 2). Depth: 1, from a number below the normal ones. */
 static int64_t tmi_tri_frexp(double x, double *m) {
     uint64_t bits;
     int64_t  e;
@@ -17041,7 +17041,8 @@ static tmi_tri_value tmi_tri_fold(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_v
     return tmi_tri_fold_int(t, op, a, b);
 }
 
-/* Equal as Python's == has it, for what is known while compiling. */
+/* Equal as Python's == has it, for what is known while compiling.
+ * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
 static int tmi_tri_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
     uint32_t i;
     if (tmi_tri_is_number(a) && tmi_tri_is_number(b))
@@ -17102,7 +17103,8 @@ static int tmi_tri_is_true(const tmi_tri *t, const tmi_tri_value *v) {
     }
 }
 
-/* As Python's str() gives it, for f-strings and messages. */
+/* As Python's str() gives it, for f-strings and messages.
+ * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
 static void tmi_tri_put_value(tmi_tri *t, tmi_text *text, const tmi_tri_value *v) {
     uint32_t i;
     switch (v->kind) {
@@ -17143,7 +17145,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1826384569u
+#define TMI_STAMP_TRI 3900093422u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -20177,7 +20179,7 @@ static tmi_tri_value tmi_tl_bound(tmi_tri *t, const tmi_tl_param *p, uint32_t ba
 }
 
 /* The shape given by name to a parameter *shape is one value: take it out of its tuple. */
-static tmi_tri_value tmi_tl_call(tmi_tri *t, uint32_t id, uint32_t base) {
+static TMI_APART tmi_tri_value tmi_tl_call(tmi_tri *t, uint32_t id, uint32_t base) {
     const tmi_tl_row *row = &tmi_tl_rows[id];
     tmi_tl_param      p[TMI_TL_PARAMS];
     tmi_tri_value     in[TMI_TL_PARAMS];
@@ -20296,7 +20298,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 68896963u
+#define TMI_STAMP_TL 1709668979u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -20642,7 +20644,8 @@ static int tmi_tri_decide_name(tmi_tri *t, uint32_t f, uint32_t name, unsigned d
     return tmi_tri_decide_name(t, from - 1, name, deep + 1);
 }
 
-/* Whether a test of a module holds for Triton 3.6 on CUDA: 1, 0; -1: it cannot be told. */
+/* Whether a test of a module holds for Triton 3.6 on CUDA: 1, 0; -1: it cannot be told.
+ * Depth: TMI_MAX_DEPTH, by the parser. */
 static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) {
     const tmi_py      *py = tmi_triton_file_at(t, f)->py;
     const tmi_py_node *n = TMI_PY(py, node);
@@ -20718,7 +20721,8 @@ static uint32_t tmi_tri_plain_value(tmi_tri *t, uint32_t f, uint32_t name) {
 
 /* -- Global names ---------------------------------------------------------------------------- */
 
-/* An expression whose value is a tl.constexpr, not a bare object of Python. */
+/* An expression whose value is a tl.constexpr, not a bare object of Python.
+ * Depth: TMI_MAX_DEPTH, by the parser. */
 static int tmi_tri_makes_constexpr(tmi_tri *t, uint32_t f, uint32_t node) {
     const tmi_py      *py = tmi_triton_file_at(t, f)->py;
     const tmi_py_node *n = TMI_PY(py, node);
@@ -20928,7 +20932,7 @@ static TMI_COLD tmi_tri_value tmi_tri_undefined(tmi_tri *t, uint32_t name) {
     return tmi_tri_fail(t, TMETAL_E_PY_NAME, s, help);
 }
 
-static tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node *n) {
+static TMI_APART tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_name *local = tmi_tri_local(t, n->text);
     tmi_tri_value v;
     if (local && local->v.kind) return local->v;
@@ -21024,7 +21028,7 @@ static int tmi_tri_is_object(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_v
     return tmi_tri_same(t, a, b);
 }
 
-static tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node *n) {
+static TMI_APART tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node *n) {
     const tmi_py_node *c;
     tmi_tri_value      a, b;
     if (n->n != 1)
@@ -21051,7 +21055,7 @@ static tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node *n) {
 }
 
 /* `and`, `or`: what is known decides at once or drops out; the rest is combined from the right. */
-static tmi_tri_value tmi_tri_boolop(tmi_tri *t, const tmi_py_node *n) {
+static TMI_APART tmi_tri_value tmi_tri_boolop(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value v = tmi_tri_of(TMI_V_UNSET), r;
     uint32_t      i, base = t->arg.n;
     tmi_tri_arg  *a;
@@ -21147,7 +21151,7 @@ static tmi_tri_value tmi_tri_slice_of(tmi_tri *t, tmi_tri_value v, tmi_tri_value
 
 static tmi_tri_value tmi_tri_launch_arg(tmi_tri *t, uint32_t name);
 
-static tmi_tri_value tmi_tri_subscript(tmi_tri *t, const tmi_py_node *n) {
+static TMI_APART tmi_tri_value tmi_tri_subscript(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value v = tmi_tri_expr(t, n->a), i = tmi_tri_expr(t, n->b);
     int64_t       at;
     t->at = n->at;
@@ -21183,6 +21187,23 @@ static tmi_tri_value tmi_tri_attribute(tmi_tri *t, const tmi_py_node *n) {
 static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node);
 static tmi_tri_value tmi_tri_ifexp(tmi_tri *t, const tmi_py_node *n);
 
+/* A tuple of the arguments t->arg[base ..), which are taken away. Its dt counts tuples in tuples: a
+ * loop that puts one into another goes no deeper than a text could. */
+static tmi_tri_value tmi_tri_tuple(tmi_tri *t, uint32_t base) {
+    tmi_tri_value r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+    uint32_t      i;
+    for (i = base; i < t->arg.n; i++) {
+        tmi_tri_value v = tmi_triton_arg_at(t, i)->v;
+        *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = v;
+        if (v.kind == TMI_V_TUPLE && v.dt >= r.dt) r.dt = v.dt + 1;
+    }
+    r.n = t->arg.n - base;
+    tmi_base_vec_cut(&t->arg, base);
+    if (r.dt > TMI_MAX_DEPTH)
+        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "tuples are nested too deeply", NULL);
+    return r;
+}
+
 static tmi_tri_value tmi_tri_sequence(tmi_tri *t, const tmi_py_node *n) {
     uint32_t      base = t->arg.n, i;
     tmi_tri_value r;
@@ -21190,13 +21211,7 @@ static tmi_tri_value tmi_tri_sequence(tmi_tri *t, const tmi_py_node *n) {
         tmi_tri_value v = tmi_tri_expr(t, TMI_PY_ID(tmi_tri_py(t), n->list + i));
         ((tmi_tri_arg *)tmi_vec_add(t->job, &t->arg))->v = v;
     }
-    r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
-    for (i = base; i < t->arg.n; i++) {
-        tmi_tri_value v = tmi_triton_arg_at(t, i)->v;
-        *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = v;
-    }
-    r.n = t->arg.n - base;
-    tmi_base_vec_cut(&t->arg, base);
+    r = tmi_tri_tuple(t, base);
     return r;
 }
 
@@ -21294,8 +21309,8 @@ static tmi_tri_value tmi_tri_expr_in(tmi_tri *t, uint32_t node) {
     }
 }
 
-#define TMI_TRI_DEPTH                                                                              \
-    400u /* of expressions, statements and calls being walked, one inside the other */
+/* of expressions, statements and calls being walked, one inside the other */
+#define TMI_TRI_DEPTH 300u
 
 static int tmi_tri_enter(tmi_tri *t) {
     if (++t->depth <= TMI_TRI_DEPTH) return 1;
@@ -21304,6 +21319,7 @@ static int tmi_tri_enter(tmi_tri *t) {
     return 0;
 }
 
+/* Depth: TMI_TRI_DEPTH, by tmi_tri_enter(). */
 static tmi_tri_value tmi_tri_expr(tmi_tri *t, uint32_t node) {
     tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
     if (t->bad) return v;
@@ -21325,7 +21341,8 @@ static int tmi_tri_says_constexpr(tmi_tri *t, const tmi_py *py, uint32_t node) {
            strstr(tmi_tri_string(t, n->text), "constexpr") != NULL;
 }
 
-/* A plain local holds values of the IR: numbers become scalars, in tuples too. */
+/* A plain local holds values of the IR: numbers become scalars, in tuples too.
+ * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
 static tmi_tri_value tmi_tri_settle(tmi_tri *t, tmi_tri_value v) {
     uint32_t      i;
     tmi_tri_value r;
@@ -21340,13 +21357,7 @@ static tmi_tri_value tmi_tri_settle(tmi_tri *t, tmi_tri_value v) {
             tmi_tri_value one = tmi_tri_settle(t, tmi_tri_field(t, &v, i)); /* depth: of the text */
             ((tmi_tri_arg *)tmi_vec_add(t->job, &t->arg))->v = one;
         }
-        r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
-        for (i = base; i < t->arg.n; i++) {
-            tmi_tri_value one = tmi_triton_arg_at(t, i)->v;
-            *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = one;
-        }
-        r.n = t->arg.n - base;
-        tmi_base_vec_cut(&t->arg, base);
+        r = tmi_tri_tuple(t, base);
     }
     return r;
 }
@@ -21360,7 +21371,8 @@ static void tmi_tri_push_arg(tmi_tri *t, uint32_t name, tmi_tri_value v) {
 
 /* -- Regions: what branches and loops carry -------------------------------------------------- */
 
-/* Values of the IR that a value holds, in order, appended to `ids`. */
+/* Values of the IR that a value holds, in order, appended to `ids`.
+ * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
 static void tmi_tri_flatten(tmi_tri *t, const tmi_tri_value *v, tmi_vec *ids) {
     uint32_t i;
     if (v->ir) tmi_todo(t->job, ids, v->ir);
@@ -21371,7 +21383,8 @@ static void tmi_tri_flatten(tmi_tri *t, const tmi_tri_value *v, tmi_vec *ids) {
         }
 }
 
-/* The same value with other values of the IR, taken from ids[*at ..). */
+/* The same value with other values of the IR, taken from ids[*at ..).
+ * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
 static tmi_tri_value tmi_tri_refill(tmi_tri *t, tmi_tri_value v, const tmi_vec *ids, uint32_t *at) {
     uint32_t i, first = t->item.n, list = v.list;
     if (v.ir) v.ir = *TMI_AT(ids, uint32_t, (*at)++);
@@ -21388,7 +21401,8 @@ static tmi_tri_value tmi_tri_refill(tmi_tri *t, tmi_tri_value v, const tmi_vec *
     return v;
 }
 
-/* 1: the value lives in the IR, so branches and loops can carry it. */
+/* 1: the value lives in the IR, so branches and loops can carry it.
+ * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
 static int tmi_tri_carries(tmi_tri *t, const tmi_tri_value *v) {
     uint32_t i;
     if (v->kind == TMI_V_TENSOR || v->kind == TMI_V_DESC || v->kind == TMI_V_BLOCK_PTR) return 1;
@@ -21400,7 +21414,8 @@ static int tmi_tri_carries(tmi_tri *t, const tmi_tri_value *v) {
     return 1;
 }
 
-/* Of one type, as a branch or a loop wants it of what it carries. */
+/* Of one type, as a branch or a loop wants it of what it carries.
+ * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
 static int tmi_tri_like(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
     uint32_t i;
     if (a->kind != b->kind || a->dt != b->dt || (a->ir && tmi_tri_type(t, a) != tmi_tri_type(t, b)))
@@ -21606,6 +21621,7 @@ static int tmi_tri_known(tmi_tri *t, const tmi_tri_value *v) {
     return 0;
 }
 
+/* Depth: TMI_MAX_DEPTH, by the parser. */
 static int tmi_tri_has_return(tmi_tri *t, uint32_t list, uint32_t n) {
     const tmi_py *py = tmi_tri_py(t);
     uint32_t      i;
@@ -21693,7 +21709,7 @@ static void tmi_tri_leave_region(tmi_tri *t, int falls) {
 }
 
 /* An if with a return below it: blocks and branches. */
-static tmi_tri_flow tmi_tri_if_blocks(tmi_tri *t, const tmi_py_node *n, tmi_tri_value test) {
+static TMI_APART tmi_tri_flow tmi_tri_if_blocks(tmi_tri *t, const tmi_py_node *n, tmi_tri_value test) {
     tmi_tri_names    live, end[2];
     tmi_tri_flow     flow[2];
     uint32_t         region, block[2], last[2], i, count = 0, join;
@@ -21746,7 +21762,7 @@ static tmi_tri_flow tmi_tri_if_blocks(tmi_tri *t, const tmi_py_node *n, tmi_tri_
 }
 
 /* scf.if: both regions are walked, then what differs at their ends is yielded. */
-static void tmi_tri_if_regions(tmi_tri *t, const tmi_py_node *n, tmi_tri_value test) {
+static TMI_APART void tmi_tri_if_regions(tmi_tri *t, const tmi_py_node *n, tmi_tri_value test) {
     tmi_tri_names live = tmi_tri_snapshot(t), end[2];
     uint32_t      op = tmi_tri_draft(t, TMI_OP_IF, &test.ir, 1), outer = t->b->p.block, last[2], i,
              count = 0;
@@ -21794,7 +21810,7 @@ static tmi_tri_flow tmi_tri_if(tmi_tri *t, const tmi_py_node *n) {
     return TMI_FLOW_ON;
 }
 
-static tmi_tri_value tmi_tri_ifexp(tmi_tri *t, const tmi_py_node *n) {
+static TMI_APART tmi_tri_value tmi_tri_ifexp(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value test = tmi_tri_expr(t, n->a), v[2], r;
     uint32_t      op, outer, last[2], i, at = 0;
     tmi_vec       ids[2];
@@ -21837,7 +21853,8 @@ static tmi_tri_value tmi_tri_ifexp(tmi_tri *t, const tmi_py_node *n) {
 
 /* -- Loops ----------------------------------------------------------------------------------- */
 
-/* Names that statements assign, added to `names`, each once: `seen` maps them. */
+/* Names that statements assign, added to `names`, each once: `seen` maps them.
+ * Depth: TMI_MAX_DEPTH, by the parser. */
 static void tmi_tri_assigned_in(tmi_tri *t, uint32_t node, tmi_map *seen, tmi_vec *names) {
     const tmi_py      *py = tmi_tri_py(t);
     const tmi_py_node *n = TMI_PY(py, node);
@@ -22022,7 +22039,7 @@ static void tmi_tri_range_attrs(tmi_tri *t, const tmi_tri_range *r, uint32_t op)
     }
 }
 
-static tmi_tri_flow tmi_tri_static_for(tmi_tri *t, const tmi_py_node *n, const tmi_tri_range *r) {
+static TMI_APART tmi_tri_flow tmi_tri_static_for(tmi_tri *t, const tmi_py_node *n, const tmi_tri_range *r) {
     int64_t at[3], i;
     for (i = 0; i < 3; i++) at[i] = tmi_tri_small(t, &r->bound[i], "a bound of tl.static_range");
     if (!t->bad && at[2] == 0) (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE, "the step is 0", NULL);
@@ -22133,7 +22150,7 @@ static void tmi_tri_dynamic_for(tmi_tri *t, const tmi_py_node *n, tmi_tri_range 
     tmi_tri_rebind(t, c, count, &ids);
 }
 
-static tmi_tri_flow tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
+static TMI_APART tmi_tri_flow tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_range r;
     if (tmi_tri_node(t, n->a)->kind != TMI_PY_NAME) {
         (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "Triton takes one name as a loop's variable",
@@ -22146,7 +22163,7 @@ static tmi_tri_flow tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
     return TMI_FLOW_ON;
 }
 
-static void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
+static TMI_APART void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_names    live = tmi_tri_snapshot(t);
     tmi_tri_carried *c;
     tmi_vec          ids, pass;
@@ -22221,7 +22238,7 @@ static int tmi_tri_known_params(tmi_tri *t, const tmi_py *py, const tmi_py_node 
 }
 
 /* The parameters of a function get the arguments t->arg[base ..); by position, name, default. */
-static int tmi_tri_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base, uint32_t n_args) {
+static TMI_APART int tmi_tri_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base, uint32_t n_args) {
     const tmi_py      *py = tmi_triton_file_at(t, fn->file)->py;
     const tmi_py_node *f = TMI_PY(py, fn->node), *p;
     const char        *name = tmi_tri_string(t, f->text);
@@ -22425,7 +22442,7 @@ static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
 
 /* -- Small expressions ----------------------------------------------------------------------- */
 
-static tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *n) {
+static TMI_APART tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *n) {
     const tmi_py      *py = tmi_tri_py(t);
     const tmi_py_node *f = n->n == 1 ? TMI_PY(py, TMI_PY_ID(py, n->list)) : NULL;
     tmi_tri_value      over, r;
@@ -22442,17 +22459,11 @@ static tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *n) {
         tmi_tri_bind(t, TMI_PY(py, f->a)->text, tmi_tri_field(t, &over, i));
         tmi_tri_push_arg(t, 0, tmi_tri_expr(t, n->a));
     }
-    r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
-    for (i = base; i < t->arg.n; i++) {
-        tmi_tri_value v = tmi_triton_arg_at(t, i)->v;
-        *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = v;
-    }
-    r.n = t->arg.n - base;
-    tmi_base_vec_cut(&t->arg, base);
+    r = tmi_tri_tuple(t, base);
     return r;
 }
 
-static tmi_tri_value tmi_tri_fstring(tmi_tri *t, const tmi_py_node *n) {
+static TMI_APART tmi_tri_value tmi_tri_fstring(tmi_tri *t, const tmi_py_node *n) {
     const tmi_py *py = tmi_tri_py(t);
     tmi_text      text;
     const char   *s;
@@ -22494,6 +22505,7 @@ static tmi_tri_value tmi_tri_operate(tmi_tri *t, int op, tmi_tri_value a, tmi_tr
 
 /* -- Statements ------------------------------------------------------------------------------ */
 
+/* Depth: TMI_MAX_DEPTH, by the parser. */
 static void tmi_tri_assign(tmi_tri *t, uint32_t target, tmi_tri_value v) {
     const tmi_py      *py = tmi_tri_py(t);
     const tmi_py_node *n = TMI_PY(py, target);
@@ -22673,7 +22685,7 @@ static void tmi_tri_imports_of(tmi_tri *t, uint32_t file, uint32_t id, uint32_t 
     }
 }
 
-/* The names that a list of statements of a module gives. */
+/* The names that a list of statements of a module gives. Depth: TMI_MAX_DEPTH, by the parser. */
 static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_t n,
                                uint32_t cond) {
     const tmi_py *py = tmi_triton_file_at(t, file)->py;
@@ -22812,7 +22824,7 @@ static tmi_tri_value tmi_tri_limit(tmi_tri *t, uint32_t dt, const char *name) {
     return v;
 }
 
-static tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v, uint32_t name) {
+static TMI_APART tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v, uint32_t name) {
     tmi_tri_value r;
     if (v.kind == TMI_V_MODULE) {
         r = tmi_tri_member(t, v.id, name);
@@ -22848,6 +22860,7 @@ static tmi_tri_value tmi_tri_misuse(tmi_tri *t, const char *what, const char *he
     return tmi_tri_of(TMI_V_UNSET);
 }
 
+/* Depth: the stars of a type that the caller spells. */
 static uint32_t tmi_tri_type_named(tmi_tri *t, const char *s, size_t n) {
     static const char *const other[][2] = {
         {"i1", "int1"},    {"u1", "int1"},   {"B", "int1"},   {"i8", "int8"},    {"i16", "int16"},
@@ -22976,7 +22989,8 @@ static tmi_tri_value tmi_tri_desc_argument(tmi_tri *t, uint32_t home, const char
 
 #define TMI_TRI_TUPLES 16u /* tuples in tuples of an argument */
 
-/* An argument: a type, with :16 or :1; tuples of arguments; else a value. */
+/* An argument: a type, with :16 or :1; tuples of arguments; else a value.
+ * Depth: TMI_TRI_TUPLES, tuples in tuples. */
 static tmi_tri_value tmi_tri_argument(tmi_tri *t, uint32_t home, const char *s, size_t n,
                                       uint32_t depth) {
     size_t        colon = n, at, k;
@@ -23278,6 +23292,7 @@ static void tmi_tri_configs_comp(tmi_tri *t, tmi_tri_configs *c, const tmi_py_no
     }
 }
 
+/* Depth: TMI_MAX_DEPTH, by the parser. */
 static void tmi_tri_configs_in(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n) {
     const tmi_py *py = tmi_tri_py(t);
     uint32_t      i, one;
@@ -23533,7 +23548,8 @@ typedef struct tmi_tri_found {
     uint32_t    file, node;
 } tmi_tri_found;
 
-/* The names that a function inside of `a` sees before those of the file: as a file of its own. */
+/* The names that a function inside of `a` sees before those of the file: as a file of its own.
+ * Depth: TMI_MAX_DEPTH, by the parser. */
 static uint32_t tmi_tri_inside(tmi_tri *t, const tmi_tri_around *a) {
     const tmi_py      *py;
     const tmi_py_node *f;
@@ -23557,6 +23573,7 @@ static uint32_t tmi_tri_inside(tmi_tri *t, const tmi_tri_around *a) {
     return up;
 }
 
+/* Depth: TMI_MAX_DEPTH, by the parser. */
 static void tmi_tri_search_in(tmi_tri *t, tmi_tri_search *s, const tmi_tri_around *up,
                               uint32_t list, uint32_t n) {
     uint32_t i;
@@ -23880,7 +23897,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1160462189u
+#define TMI_STAMP_TRITON 3931551662u
 
 
 /*==============================================================================

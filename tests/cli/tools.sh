@@ -87,7 +87,7 @@ warns 'TM301'
 gives 1 analyze --operation "tt.sum:[n,m]:1"
 warns 'TM119'
 gives 1 analyze $k/softmax.py
-warns 'Python; give'
+warns 'TM811'
 gives 1 analyze no-such-file
 gives 2 analyze
 gives 0 analyze --version
