@@ -2764,6 +2764,7 @@ static void check_all(const request *r, const facts *f, checks *c) {
         if (!*f->text[FACT_DEVICES]) check_add(c, "Metal device", 0, 1, "none: Metal exists on Apple's systems only", "take the text and the plan that are made here to a Mac");
     }
     check_launch(c, f);
+    check_add(c, "kernels", 1, 0, "read from .py files, from TTIR and from lists of ops", "needs neither Python nor Triton (docs/triton.md)");
     check_add(c, "C compiler", *f->text[FACT_CC] != 0, 0, *f->text[FACT_CC] ? f->text[FACT_CC] : "none", *f->text[FACT_CC] ? "" : c->on_mac ? "xcode-select --install" : "install gcc or clang");
     check_add(c, "simulator", c->simulates, 0, find_program(r->self, "sim", sim) ? *f->text[FACT_CLANG] ? f->text[FACT_CLANG] : "built, but it finds no clang" : "not built",
               c->simulates ? "" : "make deps, then make sim: it runs kernels on the CPU, and checks them");
@@ -2786,7 +2787,7 @@ static void check_text(const request *r, const checks *c, buffer *b) {
         putf(b, "%*s %-15s %s\n", (int)(8 - strlen(states[row->state])), "", row->what, row->found);
         if (*row->how) putf(b, "%25s%s\n", "", row->how);
     }
-    put(b, "\nhere: kernels compile to Metal");
+    put(b, "\nhere: kernels compile to Metal, from .py or from TTIR");
     if (c->simulates) put(b, ", run in the simulator");
     put(b, check_passes(c) ? c->was_tried ? ", and run on the GPU: a small one was right.\n" : ", and can run on the GPU. The GPU itself was not tried.\n" : "; they cannot run on a GPU.\n");
 }
@@ -2840,11 +2841,11 @@ static int go_on(const request *r) {
     return line[0] != 'q' && line[0] != 'Q';
 }
 
-static void tutorial_title(const request *r, unsigned step, const char *title) {
+static void tutorial_title(const request *r, unsigned step, unsigned of, const char *title) {
     buffer b;
     char   text[120];
     memset(&b, 0, sizeof b);
-    snprintf(text, sizeof text, "%u of 5  %s", step, title);
+    snprintf(text, sizeof text, "%u of %u  %s", step, of, title);
     paint(r, &b, "1", text);
     printf("%s\n\n", b.text ? b.text : text);
     free(b.text);
@@ -2869,8 +2870,9 @@ static int tutorial_check(const request *r) {
     checks c;
     buffer b;
     memset(&b, 0, sizeof b);
-    printf("Triton's front end writes Triton IR; tmetal turns it into Metal text and a launch plan. That works\n"
-           "anywhere. Running the text needs a Mac. 'tmetal check' says what this machine can do:\n\n");
+    printf("tmetal reads a Triton kernel, from its .py file or as the Triton IR that Triton printed, and makes Metal text\n"
+           "and a launch plan of it. That works anywhere. Running the text needs a Mac. 'tmetal check' says what this\n"
+           "machine can do:\n\n");
     fflush(stdout);
     facts_of_machine(&f);
     check_all(r, &f, &c);
@@ -2878,6 +2880,51 @@ static int tutorial_check(const request *r) {
     fputs(b.text ? b.text : "", stdout);
     free(b.text);
     return 1;
+}
+
+/* Text with its lines counted. */
+static void tutorial_text(const char *text) {
+    unsigned n = 0;
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+        printf("    %3u  %.*s\n", ++n, (int)len, text);
+        text += len + (text[len] == '\n');
+    }
+}
+
+static int tutorial_source(const request *r) {
+    static const char py[] = "import triton\n"
+                             "import triton.language as tl\n"
+                             "\n"
+                             "@triton.jit\n"
+                             "def twice(x_ptr, y_ptr, n, BLOCK: tl.constexpr):\n"
+                             "    cols = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+                             "    x = tl.load(x_ptr + cols, mask=cols < n)\n"
+                             "    tl.store(y_ptr + cols, x * 2, mask=cols < n)\n";
+    request    from = *r;
+    job        j;
+    const char *msl;
+    memset(&j, 0, sizeof j);
+    j.path = "twice.py";
+    j.len = sizeof py - 1;
+    j.src = (char *)malloc(sizeof py);
+    if (!j.src) return 0;
+    memcpy(j.src, py, sizeof py);
+    from.value[OPT_ARGS] = "*fp32:16, *fp32:16, i32:16";
+    from.value[OPT_CONST] = "BLOCK=256";
+    printf("A kernel as its author writes it, twice.py:\n\n");
+    tutorial_text(py);
+    printf("\nNeither Python nor Triton is needed to read it. --args says what the launch will pass, in order: two fp32\n"
+           "tensors at addresses that 16 divides, and a number that 16 divides. --const gives the tl.constexpr:\n\n"
+           "    tmetal compile twice.py --args \"%s\" --const %s\n\n", from.value[OPT_ARGS], from.value[OPT_CONST]);
+    if (!read_triton(&from, &j)) return 0;
+    if (!compile_text(&j, &r->opt)) return free(j.src), 0;
+    if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena);
+    else if ((msl = strstr(j.result.kernels[0].msl, "[[max_total_threads"))) tutorial_text(msl);
+    printf("\nThe head of the text is left out here. 'tmetal kernels FILE.py' says which kernels a file has, and\n"
+           "docs/triton.md the rest.\n");
+    free(j.src);
+    return free(j.arena.base), j.result.code == TMETAL_OK;
 }
 
 static int tutorial_layouts(const request *r) {
@@ -2940,18 +2987,15 @@ static int tutorial_softmax(const request *r) {
 
 static int tutorial_reading(const request *r) {
     static char list[] = "tt.softmax:[128,1024]";
-    const char *line;
-    unsigned    n = 0;
     job         j;
     if (!tutorial_compile(r, list, &j)) return 0;
     printf("The Metal is made to be read. On top stands what it is: grid, work, memory. Then the parameters with their\n"
            "buffer numbers, one comment for each source line, and a reason beside each barrier:\n\n");
-    for (line = j.result.kernels[0].msl; *line; n++) {
-        size_t len = strcspn(line, "\n");
-        printf("    %3u  %.*s\n", n + 1, (int)len, line);
-        line += len + (line[len] == '\n');
-    }
+    tutorial_text(j.result.kernels[0].msl);
     printf("\nNext: README.md, docs/architecture.md, and 'tmetal --help'. With a kernel of yours:\n\n"
+           "    tmetal kernels mine.py                        # its parameters\n"
+           "    tmetal compile mine.py --kernel NAME --args \"*fp32:16, i32\" --const BLOCK=1024\n\n"
+           "Where Triton runs, its own IR does as well:\n\n"
            "    kernel = fn.warmup(..., grid=(1,))            # in Python, or what fn[grid](...) returns\n"
            "    open(\"mine.ttir\", \"w\").write(kernel.asm[\"ttir\"])\n"
            "    tmetal compile mine.ttir\n");
@@ -2963,13 +3007,14 @@ static int tutorial_command(request *r) {
     static const struct {
         const char *title;
         int (*show)(const request *r);
-    } steps[] = {{"What this machine can do", tutorial_check}, {"Layouts", tutorial_layouts}, {"A reduction", tutorial_reduction},
-                 {"A fused softmax", tutorial_softmax}, {"Reading the Metal", tutorial_reading}};
-    unsigned i;
-    for (i = 0; i < 5; i++) {
-        tutorial_title(r, i + 1, steps[i].title);
+    } steps[] = {{"What this machine can do", tutorial_check}, {"From Python to Metal", tutorial_source}, {"Layouts", tutorial_layouts},
+                 {"A reduction", tutorial_reduction}, {"A fused softmax", tutorial_softmax}, {"Reading the Metal", tutorial_reading}};
+    const unsigned n = sizeof steps / sizeof *steps;
+    unsigned       i;
+    for (i = 0; i < n; i++) {
+        tutorial_title(r, i + 1, n, steps[i].title);
         if (!steps[i].show(r)) return 1;
-        if (i < 4 && !go_on(r)) break;
+        if (i + 1 < n && !go_on(r)) break;
     }
     return ferror(stdout) || fflush(stdout) ? 1 : 0;
 }
@@ -3354,7 +3399,7 @@ static const command commands[] = {
     {"check", "", "what this machine can do, what it lacks, how to get it", 0, 0,
      TAKES(OUT) | TAKES(JSON) | TAKES(RECORD) | TAKES(FACTS), check_command,
      "Exit code 0: kernels can run on a GPU here; 1: they cannot.\n"},
-    {"tutorial", "", "a walk through check, layouts, a reduction, a softmax, its Metal", 0, 0, TAKES(YES) | TAKES_TARGET, tutorial_command, ""},
+    {"tutorial", "", "a walk through check, a kernel from Python to Metal, layouts, a reduction, a softmax", 0, 0, TAKES(YES) | TAKES_TARGET, tutorial_command, ""},
     {"gpus", "", "the GPU table", 0, 0, TAKES(OUT) | TAKES(JSON), gpus_command, ""},
     {"ops", "", "the operations of Triton IR", 0, 0, TAKES(OUT) | TAKES(JSON), ops_command, ""},
 };

@@ -133,6 +133,7 @@ says '^MISSING  Metal device'
 machine 'os: Linux' 'arch: aarch64' 'c-compiler: gcc'
 gives 1 check --facts "$out/facts"
 says 'Metal exists on Apple'
+says 'kernels  *read from .py files, from TTIR and from lists of ops$'
 says '^here: kernels compile to Metal.*; they cannot run on a GPU.$'
 gives 0 check --record
 cp "$out/out" "$out/facts"
@@ -145,17 +146,19 @@ gives 2 check softly
 
 # -- tutorial ------------------------------------------------------------------------------------------------------------
 gives 0 tutorial --yes
-for step in 1 2 3 4 5; do says "^$step of 5  "; done
+for step in 1 2 3 4 5 6; do says "^$step of 6  "; done
+says 'def twice(x_ptr, y_ptr, n, BLOCK: tl.constexpr):'
+says 'kernel void twice'
 says 'kernel void softmax'
 grep -q 'return: go on' "$out/out" && fail "--yes pauses"
 gives 0 tutorial
-says '^1 of 5'
-grep -q '^2 of 5' "$out/out" && fail "the tutorial goes on at the end of input"
+says '^1 of 6'
+grep -q '^2 of 6' "$out/out" && fail "the tutorial goes on at the end of input"
 printf '\nq\n' | "$tmetal" tutorial > "$out/out" 2> "$out/err" || fail "q is no success"
-says '^2 of 5'
-grep -q '^3 of 5' "$out/out" && fail "q does not quit"
-printf '\n\n\n\n' | "$tmetal" tutorial > "$out/out" 2> "$out/err" || fail "the tutorial fails"
-says '^5 of 5'
+says '^2 of 6'
+grep -q '^3 of 6' "$out/out" && fail "q does not quit"
+printf '\n\n\n\n\n' | "$tmetal" tutorial > "$out/out" 2> "$out/err" || fail "the tutorial fails"
+says '^6 of 6'
 
 # -- run and bench without the simulator ---------------------------------------------------------------------------------------
 mkdir "$out/alone"
