@@ -12207,7 +12207,8 @@ static void tmi_verify_step(tmi_verifier *v, uint32_t id, uint32_t at) {
 }
 
 /* Whether a value reaches the op of this step: its block is around the op and it stands before
- * it there, or its block dominates the one that is around the op. */
+ * it there, or its block dominates the one that is around the op. As in MLIR, every other block
+ * of the graph dominates one that nothing leads to, such as what Triton prints behind a return. */
 static int tmi_reaches(const tmi_verifier *v, uint32_t value) {
     const tmi_value *val = TMI_VALUE(v->m, value);
     uint32_t         block = val->is_arg ? val->def : TMI_OP(v->m, val->def)->block, region, at;
@@ -12217,7 +12218,7 @@ static int tmi_reaches(const tmi_verifier *v, uint32_t value) {
     if (!at || v->scope[region] != v->scope[v->region]) return 0;
     if (TMI_OP(v->m, at)->block != block) {
         uint32_t in = v->dom_in[block], user = v->dom_in[TMI_OP(v->m, at)->block];
-        return in && in <= user && user <= v->dom_out[block];
+        return !user || (in && in <= user && user <= v->dom_out[block]);
     }
     return val->is_arg || (v->op_at[val->def] && v->op_at[val->def] < v->op_at[at]);
 }
@@ -12536,7 +12537,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 4069577079u
+#define TMI_STAMP_VERIFY 1406280225u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
