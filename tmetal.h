@@ -15664,7 +15664,7 @@ typedef struct tmi_tri {
     tmi_tri_frame            *frame;
     uint32_t                  at, to; /* bytes of the file at hand: what is being walked */
     uint32_t                  loc_at, loc_file; /* that b->loc stands for */
-    uint32_t                  depth;            /* of the walk */
+    uint32_t                  depth, work;      /* of the walk: TMI_TRI_DEPTH, TMI_TRI_WORK */
     uint32_t                  dry;              /* loops that are walked only to see what changes */
     int                       bad;              /* this kernel has an error: give up on it */
     int                       is_const;         /* only values that need no op are wanted */
@@ -15847,9 +15847,9 @@ static double tmi_tri_double(const tmi_tri_value *v) {
     if (v->kind == TMI_V_FLOAT) return v->v.f;
     if (v->v.i.hi < 0) { /* so that no digit is lost to the words of the sign */
         i.lo = ~i.lo + 1;
-        i.hi = ~i.hi + !i.lo;
+        i.hi = (int64_t)(~(uint64_t)i.hi + !i.lo);
     }
-    x = (double)i.hi * 18446744073709551616.0 + (double)i.lo;
+    x = (double)(uint64_t)i.hi * 18446744073709551616.0 + (double)i.lo;
     return v->v.i.hi < 0 ? -x : x;
 }
 
@@ -16617,11 +16617,12 @@ static void tmi_tri_test_overflow(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_v
     uint32_t         bits = d->bits;
     int              is_signed = d->is_signed;
     const char      *name = op == TMI_PY_ADD ? "add" : op == TMI_PY_SUB ? "sub" : "mul";
-    int64_t          top = (int64_t)1 << (bits - (bits < 64 && is_signed ? 1 : bits == 64));
+    int64_t          top;
     tmi_tri_value    least, most;
     if (!t->call->debug || t->call->overflows || t->wraps || d->kind != TMI_DT_INT || bits == 64 ||
         (op != TMI_PY_ADD && op != TMI_PY_SUB && op != TMI_PY_MUL))
         return;
+    top = (int64_t)1 << (bits - (is_signed ? 1 : 0));
     a = tmi_tri_cast(t, a, TMI_INT64);
     b = tmi_tri_cast(t, b, TMI_INT64);
     a = tmi_tri_binary(t, op, a, b);
@@ -17146,7 +17147,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 3900093422u
+#define TMI_STAMP_TRI 1358593152u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -18591,7 +18592,7 @@ static tmi_tri_value tmi_tl_range(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     v[1] = in[1].kind == TMI_V_NONE ? in[0] : in[1];
     v[2] = in[2].kind == TMI_V_NONE ? tmi_tri_int(1) : in[2];
     for (i = 0; i < 5; i++) v[3 + i] = row->arg ? tmi_tri_of(TMI_V_NONE) : in[3 + i];
-    return tmi_tri_list(t, TMI_V_TUPLE, v, 8);
+    return tmi_tri_list(t, TMI_V_SLICE, v, 8); /* a range is no tuple: only loops take it */
 }
 
 static tmi_tri_value tmi_tl_identity(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
@@ -20299,7 +20300,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1709668979u
+#define TMI_STAMP_TL 2005953579u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -21312,11 +21313,17 @@ static tmi_tri_value tmi_tri_expr_in(tmi_tri *t, uint32_t node) {
 
 /* of expressions, statements and calls being walked, one inside the other */
 #define TMI_TRI_DEPTH 300u
+/* of them in all: about a second. A kernel of 1,000 lines unrolled 100 times takes a quarter */
+#define TMI_TRI_WORK 4000000u
 
 static int tmi_tri_enter(tmi_tri *t) {
-    if (++t->depth <= TMI_TRI_DEPTH) return 1;
-    (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
-                       "nested too deeply, or a function that calls itself without end", NULL);
+    int is_deep = ++t->depth > TMI_TRI_DEPTH;
+    if (!is_deep && ++t->work <= TMI_TRI_WORK) return 1;
+    (void)tmi_tri_fail(
+        t, TMETAL_E_PY_REFUSED,
+        is_deep ? "nested too deeply, or a function that calls itself without end"
+                : "more than 4000000 steps to read the kernel",
+        is_deep ? NULL : "tl.static_range writes its body out each time: tl.range keeps a loop");
     return 0;
 }
 
@@ -21958,9 +21965,10 @@ static tmi_tri_carried *tmi_tri_loop_carried(tmi_tri *t, const tmi_py_node *n, u
     return c;
 }
 
-/* What the body left of the carried names must have the types that they came with. */
+/* What the body left of the carried names must have the types that they came with. `index`: the
+ * name that a for loop counts, which may have been anything before. */
 static void tmi_tri_loop_ends(tmi_tri *t, tmi_tri_carried *c, uint32_t n,
-                              const tmi_tri_names *live) {
+                              const tmi_tri_names *live, uint32_t index) {
     uint32_t i;
     for (i = 0; i < n && !t->bad; i++) {
         c[i].b = tmi_tri_local(t, c[i].name)->v;
@@ -21973,7 +21981,8 @@ static void tmi_tri_loop_ends(tmi_tri *t, tmi_tri_carried *c, uint32_t n,
     for (i = 0; i < live->n && !t->bad; i++) {
         const tmi_tri_value *now = &tmi_triton_name_at(t, t->frame->first + i)->v;
         tmi_tri_carried      one;
-        if (tmi_tri_carries(t, &live->name[i].v) || tmi_tri_identical(t, now, &live->name[i].v))
+        if (tmi_tri_carries(t, &live->name[i].v) || tmi_tri_identical(t, now, &live->name[i].v) ||
+            live->name[i].name == index)
             continue;
         one.name = live->name[i].name;
         one.a = live->name[i].v;
@@ -22140,7 +22149,7 @@ static void tmi_tri_dynamic_for(tmi_tri *t, const tmi_py_node *n, tmi_tri_range 
     t->frame->inside--;
     t->at = n->at;
     t->to = n->at + 3;
-    tmi_tri_loop_ends(t, c, count, &live);
+    tmi_tri_loop_ends(t, c, count, &live, tmi_tri_node(t, n->a)->text);
     if (t->bad) return;
     tmi_tri_gather(t, c, count, 1, &ids);
     tmi_tri_end_block(t, TMI_OP_YIELD, &ids);
@@ -22203,7 +22212,7 @@ static TMI_APART void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
         (void)tmi_tri_block(t, n->list, n->n);
         t->at = n->at;
         t->to = n->at + 5;
-        tmi_tri_loop_ends(t, c, count, &live);
+        tmi_tri_loop_ends(t, c, count, &live, 0);
     }
     t->frame->inside--;
     if (t->bad) return;
@@ -23898,7 +23907,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3931551662u
+#define TMI_STAMP_TRITON 725099011u
 
 
 /*==============================================================================
