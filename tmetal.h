@@ -17547,6 +17547,11 @@ static tmi_tri_value tmi_tl_operator(tmi_tri *t, const tmi_tl_row *row, const tm
 
 /* -- Memory ---------------------------------------------------------------------------------- */
 
+static const tmi_word tmi_tl_words_load[] = {{".ca", 2}, {".cg", 3}, {".cv", 7}, {NULL, 0}},
+                      tmi_tl_words_store[] = {
+                          {".wb", 4}, {".cg", 3}, {".cs", 5}, {".wt", 6}, {NULL, 0}},
+                      tmi_tl_words_evict[] = {{"evict_first", 2}, {"evict_last", 3}, {NULL, 0}};
+
 /* Attribute `name` from a word; "" is the default. */
 static void tmi_tl_word(tmi_tri *t, const tmi_tl_row *row, uint32_t op, const char *name,
                         const tmi_tri_value *v, const tmi_word *all) {
@@ -17555,7 +17560,6 @@ static void tmi_tl_word(tmi_tri *t, const tmi_tl_row *row, uint32_t op, const ch
     if (v->kind == TMI_V_NONE || v->kind == TMI_V_UNSET || t->bad || !op) return;
     given = v->kind == TMI_V_STR ? tmi_tl_str(t, v) : "?";
     if (!*given) return;
-    if (*given == '.') given++;
     while (words->word && strcmp(words->word, given) != 0) words++;
     if (!words->word) {
         tmi_text text;
@@ -17573,8 +17577,8 @@ static void tmi_tl_word(tmi_tri *t, const tmi_tl_row *row, uint32_t op, const ch
 /* cache_modifier, eviction_policy, volatile */
 static void tmi_tl_load_hints(tmi_tri *t, const tmi_tl_row *row, uint32_t op,
                               const tmi_tri_value *in) {
-    tmi_tl_word(t, row, op, "cache", &in[0], tmi_words_cache);
-    tmi_tl_word(t, row, op, "evict", &in[1], tmi_words_evict);
+    tmi_tl_word(t, row, op, "cache", &in[0], tmi_tl_words_load);
+    tmi_tl_word(t, row, op, "evict", &in[1], tmi_tl_words_evict);
     if (!t->bad && tmi_tl_is_true(t, &in[2]))
         tmi_op_set_attr(t->job, t->m, op, "isVolatile",
                         tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1, 1));
@@ -17694,8 +17698,8 @@ static tmi_tri_value tmi_tl_store(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     if (mask.kind == TMI_V_TENSOR) ops[n++] = mask.ir;
     if (t->bad) return p;
     op = tmi_tri_draft(t, TMI_OP_STORE, ops, n);
-    tmi_tl_word(t, row, op, "cache", &in[4], tmi_words_cache);
-    tmi_tl_word(t, row, op, "evict", &in[5], tmi_words_evict);
+    tmi_tl_word(t, row, op, "cache", &in[4], tmi_tl_words_store);
+    tmi_tl_word(t, row, op, "evict", &in[5], tmi_tl_words_evict);
     return tmi_tri_of(TMI_V_NONE);
 }
 
@@ -17894,8 +17898,8 @@ static tmi_tri_value tmi_tl_store_block(tmi_tri *t, const tmi_tl_row *row,
     ops[1] = v.ir;
     op = tmi_tri_draft(t, TMI_OP_STORE, ops, 2);
     tmi_tl_boundary(t, row, op, &in[3], tmi_tri_rank(t, &v));
-    tmi_tl_word(t, row, op, "cache", &in[4], tmi_words_cache);
-    tmi_tl_word(t, row, op, "evict", &in[5], tmi_words_evict);
+    tmi_tl_word(t, row, op, "cache", &in[4], tmi_tl_words_store);
+    tmi_tl_word(t, row, op, "evict", &in[5], tmi_tl_words_evict);
     return tmi_tri_of(TMI_V_NONE);
 }
 
@@ -20300,7 +20304,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 2005953579u
+#define TMI_STAMP_TL 553561126u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
