@@ -2,9 +2,10 @@
 
 TRITON_CC = $(CC) -std=c99 -D_XOPEN_SOURCE=700 -Wall -Wextra -Wno-unused-function -I.
 TRITON_PY = $(shell python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')
+WALK_CALLS = tests/kernels/recorded/*.call examples/kernels/*.call
 
 .PHONY: test-triton check-triton
-test-triton: $(BUILD)/tmetal $(BUILD)/syntax $(BUILD)/syntax-san ## Python: trees as Python's own parser makes them, mistakes, texts changed at random
+test-triton: $(BUILD)/tmetal $(BUILD)/syntax $(BUILD)/syntax-san $(BUILD)/walk ## Python: trees as Python's own parser makes them, mistakes, texts changed at random
 	python3 tests/triton/wrong.py $(BUILD)/tmetal
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel known --args '*fp32' --const 'N=128, NAME="abc"' > /dev/null
 	python3 tests/triton/syntax.py $(BUILD)/syntax tests docs examples $(TRITON_PY)/*.py
@@ -13,10 +14,13 @@ test-triton: $(BUILD)/tmetal $(BUILD)/syntax $(BUILD)/syntax-san ## Python: tree
 	echo tests/triton/syntax/host.py | $(BUILD)/syntax-san --quiet | grep -o 'FUNCTION "[a-z_]*"' | diff tests/triton/syntax/host.txt -
 	$(BUILD)/syntax-san --fuzz 5000 1 tests/kernels/*.py tests/triton/*.py
 	$(BUILD)/syntax --scale
-check-triton: $(BUILD)/syntax $(BUILD)/syntax-san ## the same over all of Python's library, and far more changed texts
+	$(BUILD)/walk --hand
+	$(BUILD)/walk 2000 1 $(WALK_CALLS)
+check-triton: $(BUILD)/syntax $(BUILD)/syntax-san $(BUILD)/walk ## the same over all of Python's library, and far more changed texts
 	python3 tests/triton/syntax.py $(BUILD)/syntax $(TRITON_PY)
 	$(BUILD)/syntax-san --fuzz 300000 2 tests/kernels/*.py tests/triton/*.py $(TRITON_PY)/*.py
 	$(BUILD)/syntax-san --scale
+	$(BUILD)/walk 50000 2 $(WALK_CALLS)
 
 $(BUILD)/syntax: tests/triton/syntax.c tmetal.h
 	@mkdir -p $(BUILD)
@@ -24,3 +28,6 @@ $(BUILD)/syntax: tests/triton/syntax.c tmetal.h
 $(BUILD)/syntax-san: tests/triton/syntax.c tmetal.h
 	@mkdir -p $(BUILD)
 	$(TRITON_CC) -O1 -g1 -DTMETAL_DEBUG -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@
+$(BUILD)/walk: tests/triton/walk.c tmetal.h
+	@mkdir -p $(BUILD)
+	$(TRITON_CC) -O0 -g1 -DTMETAL_DEBUG -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@
