@@ -20913,9 +20913,13 @@ static int tmi_tri_gives(tmi_tri *t, uint32_t list, uint32_t n, uint32_t name) {
         if ((s->kind == TMI_PY_FOR || s->kind == TMI_PY_AUGASSIGN) &&
             TMI_PY(py, s->a)->text == name)
             return 1;
-        if ((s->kind == TMI_PY_IF || s->kind == TMI_PY_FOR || s->kind == TMI_PY_WHILE) &&
-            (tmi_tri_gives(t, s->list, s->n, name) || tmi_tri_gives(t, s->list2, s->n2, name)))
-            return 1;
+        if (s->kind != TMI_PY_IF && s->kind != TMI_PY_FOR && s->kind != TMI_PY_WHILE) continue;
+        if (tmi_tri_gives(t, s->list, s->n, name)) return 1;
+        if (i + 1 == n) { /* elif after elif is a loop here */
+            list = s->list2;
+            n = s->n2;
+            i = TMI_NONE;
+        } else if (tmi_tri_gives(t, s->list2, s->n2, name)) return 1;
     }
     return 0;
 }
@@ -21640,10 +21644,13 @@ static int tmi_tri_has_return(tmi_tri *t, uint32_t list, uint32_t n) {
     for (i = 0; i < n; i++) {
         const tmi_py_node *s = TMI_PY(py, TMI_PY_ID(py, list + i));
         if (s->kind == TMI_PY_RETURN) return 1;
-        if ((s->kind == TMI_PY_IF || s->kind == TMI_PY_FOR || s->kind == TMI_PY_WHILE) &&
-            (tmi_tri_has_return(t, s->list, s->n) ||
-             tmi_tri_has_return(t, s->list2, s->n2))) /* depth: parser */
-            return 1;
+        if (s->kind != TMI_PY_IF && s->kind != TMI_PY_FOR && s->kind != TMI_PY_WHILE) continue;
+        if (tmi_tri_has_return(t, s->list, s->n)) return 1;
+        if (i + 1 == n) { /* elif after elif is a loop here */
+            list = s->list2;
+            n = s->n2;
+            i = TMI_NONE;
+        } else if (tmi_tri_has_return(t, s->list2, s->n2)) return 1;
     }
     return 0;
 }
@@ -21805,21 +21812,31 @@ static TMI_APART void tmi_tri_if_regions(tmi_tri *t, const tmi_py_node *n, tmi_t
     tmi_tri_rebind(t, c, count, &ids[0]);
 }
 
+#define TMI_TRI_BRANCH 2u /* an if takes the stack of so many more of TMI_TRI_DEPTH */
+
 static tmi_tri_flow tmi_tri_if(tmi_tri *t, const tmi_py_node *n) {
-    tmi_tri_value test = tmi_tri_expr(t, n->a);
-    int           known;
-    t->at = n->at;
-    t->to = TMI_PY(tmi_tri_py(t), n->a)->to;
-    if (t->bad) return TMI_FLOW_OUT;
-    known = tmi_tri_known(t, &test);
-    if (t->bad) return TMI_FLOW_OUT;
+    const tmi_py *py = tmi_tri_py(t);
+    tmi_tri_value test;
+    tmi_tri_flow  flow = TMI_FLOW_ON;
+    int           known = 0;
+    for (;;) { /* elif after elif that is known to be false */
+        test = tmi_tri_expr(t, n->a);
+        t->at = n->at;
+        t->to = TMI_PY(py, n->a)->to;
+        if (!t->bad) known = tmi_tri_known(t, &test);
+        if (t->bad) return TMI_FLOW_OUT;
+        if (known || n->n2 != 1 || TMI_PY(py, TMI_PY_ID(py, n->list2))->kind != TMI_PY_IF) break;
+        n = TMI_PY(py, TMI_PY_ID(py, n->list2));
+    }
     if (known >= 0) return tmi_tri_block(t, known ? n->list : n->list2, known ? n->n : n->n2);
     test = tmi_tri_condition(t, test);
     if (t->bad) return TMI_FLOW_OUT;
+    t->depth += TMI_TRI_BRANCH;
     if (tmi_tri_has_return(t, n->list, n->n) || tmi_tri_has_return(t, n->list2, n->n2))
-        return tmi_tri_if_blocks(t, n, test);
-    tmi_tri_if_regions(t, n, test);
-    return TMI_FLOW_ON;
+        flow = tmi_tri_if_blocks(t, n, test);
+    else tmi_tri_if_regions(t, n, test);
+    t->depth -= TMI_TRI_BRANCH;
+    return flow;
 }
 
 static TMI_APART tmi_tri_value tmi_tri_ifexp(tmi_tri *t, const tmi_py_node *n) {
@@ -21889,6 +21906,13 @@ static void tmi_tri_assigned_in(tmi_tri *t, uint32_t node, tmi_map *seen, tmi_ve
     case TMI_PY_WHILE:
         if (n->kind == TMI_PY_FOR) tmi_tri_assigned_in(t, n->a, seen, names);
         for (i = 0; i < n->n; i++) tmi_tri_assigned_in(t, TMI_PY_ID(py, n->list + i), seen, names);
+        while (n->n2 == 1 && n->kind == TMI_PY_IF) { /* elif after elif */
+            const tmi_py_node *next = TMI_PY(py, TMI_PY_ID(py, n->list2));
+            if (next->kind != TMI_PY_IF) break;
+            n = next;
+            for (i = 0; i < n->n; i++)
+                tmi_tri_assigned_in(t, TMI_PY_ID(py, n->list + i), seen, names);
+        }
         for (i = 0; i < n->n2; i++)
             tmi_tri_assigned_in(t, TMI_PY_ID(py, n->list2 + i), seen, names);
         return;
@@ -22730,7 +22754,12 @@ static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_
             way = tmi_tri_put_cond(t, file, s->a, 1, cond);
             tmi_tri_globals_of(t, file, s->list, s->n, way); /* depth: parser */
             way = tmi_tri_put_cond(t, file, s->a, 0, cond);
-            tmi_tri_globals_of(t, file, s->list2, s->n2, way);
+            if (i + 1 == n) { /* elif after elif is a loop here */
+                list = s->list2;
+                n = s->n2;
+                i = TMI_NONE;
+                cond = way;
+            } else tmi_tri_globals_of(t, file, s->list2, s->n2, way);
             break;
         case TMI_PY_TRY: /* what its body gives, else what a handler does */
             way = tmi_tri_put_cond(t, file, 0, 0, cond);
@@ -23623,7 +23652,11 @@ static void tmi_tri_search_in(tmi_tri *t, tmi_tri_search *s, const tmi_tri_aroun
         } else if (f->kind == TMI_PY_IF || f->kind == TMI_PY_TRY || f->kind == TMI_PY_FOR ||
                    f->kind == TMI_PY_BLOCK) {
             tmi_tri_search_in(t, s, up, f->list, f->n);
-            tmi_tri_search_in(t, s, up, f->list2, f->n2);
+            if (i + 1 == n) { /* elif after elif is a loop here */
+                list = f->list2;
+                n = f->n2;
+                i = TMI_NONE;
+            } else tmi_tri_search_in(t, s, up, f->list2, f->n2);
         } else if (f->kind == TMI_PY_WITH) tmi_tri_search_in(t, s, up, f->list2, f->n2);
     }
 }
@@ -23911,7 +23944,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 725099011u
+#define TMI_STAMP_TRITON 3699552619u
 
 
 /*==============================================================================
