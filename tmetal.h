@@ -17232,7 +17232,9 @@ static uint32_t tmi_tl_axis(tmi_tri *t, const tmi_tri_value *v, uint32_t rank) {
     (void)tmi_tri_fail(t, TMETAL_E_PY_SHAPE,
                        tmi_format(t->job, 1, "no axis %lld in a tensor of rank %u",
                                   (long long)(a < 0 ? a - (int64_t)rank : a), rank),
-                       NULL);
+                       rank ? NULL
+                            : "this is one number: a block comes of a block of addresses, as in "
+                              "x_ptr + offset + tl.arange(0, BLOCK)");
     return 0;
 }
 
@@ -20304,7 +20306,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 553561126u
+#define TMI_STAMP_TL 1650162339u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR

@@ -68,7 +68,7 @@ for source in examples/*.c examples/*.cc examples/*.m examples/*/*.swift example
     head -n 1 "$source" | grep -q '^/\* [A-Z]' || fail "$source does not open by saying what it shows"
 done
 
-printf '#define TMETAL_IMPLEMENTATION\n#include "tmetal.h"\n' | $cc -std=c99 -O1 -w -I. -DTMETAL_TUNE -x c -c - -o "$build/tmetal.o"
+printf '#define TMETAL_IMPLEMENTATION\n#include "tmetal.h"\n' | $cc -std=c99 -O1 -w -I. -DTMETAL_TUNE -DTMETAL_TRITON -x c -c - -o "$build/tmetal.o"
 
 # -- C --------------------------------------------------------------------------------------------------
 other=$(another "$cc" gcc clang-19 clang)
