@@ -20070,8 +20070,12 @@ static const char *tmi_tl_space(const char *module) {
                                           {"triton.language.extra.cuda.utils", "cuda"},
                                           {"triton.language.extra.cuda.gdc", "cuda"}};
     size_t                   i;
+    /* the prototype that this project grew out of called its package so */
+    const char *mine = strncmp(module, "triton_metal", 12) == 0 ? module + 12 : NULL;
     for (i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i][0], module) == 0) return rows[i][1];
+        if (strcmp(rows[i][0], module) == 0 ||
+            (mine && strncmp(rows[i][0], "triton", 6) == 0 && strcmp(rows[i][0] + 6, mine) == 0))
+            return rows[i][1];
     return NULL;
 }
 
@@ -20306,7 +20310,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1650162339u
+#define TMI_STAMP_TL 1980118994u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
