@@ -16934,8 +16934,32 @@ static tmi_tri_value tmi_tri_pow(tmi_tri *t, tmi_tri_value a, tmi_tri_value b) {
     return r;
 }
 
+/* What is left of x over y, exactly, as C's fmod has it: every difference is one of neighbours. */
+static double tmi_tri_rest(double x, double y) {
+    double left = x < 0 ? -x : x, size = y < 0 ? -y : y, step = size;
+    if (!(left <= 1.7976931348623157e308) || !(size == size)) return x - x + (y - y); /* NaN */
+    while (step <= left / 2) step *= 2;
+    for (;; step /= 2) {
+        if (left >= step) left -= step;
+        if (step == size || !(step <= 1.7976931348623157e308)) break;
+    }
+    return x < 0 ? -left : left;
+}
+
+/* Python's x // y and x % y: the rest has the sign of y, and the quotient goes with it. */
+static double tmi_tri_floor_div(double x, double y, double *mod) {
+    double rest = tmi_tri_rest(x, y), q = (x - rest) / y, whole;
+    if (rest != 0 && (rest < 0) != (y < 0)) {
+        rest += y;
+        q -= 1;
+    }
+    whole = tmi_tri_floor(q);
+    *mod = rest;
+    return q - whole > 0.5 ? whole + 1 : whole;
+}
+
 static tmi_tri_value tmi_tri_fold_float(tmi_tri *t, int op, double x, double y) {
-    double q;
+    double q, mod;
     switch (op) {
     case TMI_PY_ADD: return tmi_tri_float(x + y);
     case TMI_PY_SUB: return tmi_tri_float(x - y);
@@ -16945,8 +16969,8 @@ static tmi_tri_value tmi_tri_fold_float(tmi_tri *t, int op, double x, double y) 
     case TMI_PY_MOD:
         if (y == 0) return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "division by zero", NULL);
         if (op == TMI_PY_DIV) return tmi_tri_float(x / y);
-        q = tmi_tri_floor(x / y);
-        return tmi_tri_float(op == TMI_PY_MOD ? x - q * y : q);
+        q = tmi_tri_floor_div(x, y, &mod);
+        return tmi_tri_float(op == TMI_PY_MOD ? mod : q);
     default:
         return tmi_tri_fail(
             t, TMETAL_E_PY_TYPE,
@@ -16959,8 +16983,12 @@ static tmi_tri_value tmi_tri_fold_int(tmi_tri *t, int op, tmi_tri_value a, tmi_t
     tmi_tri_big x = a.v.i, y = b.v.i, q, r;
     int         zero = !(y.lo | (uint64_t)y.hi);
     switch (op) {
-    case TMI_PY_ADD: return tmi_tri_int_of(tmi_tri_big_add(x, y));
-    case TMI_PY_SUB: return tmi_tri_int_of(tmi_tri_big_add(x, tmi_tri_big_neg(y)));
+    case TMI_PY_ADD:
+    case TMI_PY_SUB:
+        if (op == TMI_PY_SUB) y = tmi_tri_big_neg(y);
+        r = tmi_tri_big_add(x, y);
+        if ((x.hi < 0) == (y.hi < 0) && (r.hi < 0) != (x.hi < 0)) return tmi_tri_overflow(t);
+        return tmi_tri_int_of(r);
     case TMI_PY_MUL:
         q = tmi_tri_big_mul(x, y);
         if (tmi_tri_big_wide(x) || tmi_tri_big_wide(y)) {
@@ -17147,7 +17175,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1358593152u
+#define TMI_STAMP_TRI 1529092095u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function

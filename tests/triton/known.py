@@ -63,6 +63,8 @@ def known(y_ptr, N: tl.constexpr, NAME: tl.constexpr):
     tl.static_assert(N**-0.5 == 0.08838834764831845)
     tl.static_assert(64**-0.5 == 0.125)
     tl.static_assert(-7 // 2 == -4 and -7 % 3 == 2)
+    tl.static_assert(1.0 // 0.1 == 9.0 and 1.0 % 0.1 == 0.09999999999999995)
+    tl.static_assert(-7.5 // 2 == -4.0 and -7.5 % 2 == 0.5 and 5.0 % -3 == -1.0)
     # numbers of strings
     tl.static_assert(float("1.5e3") == 1500.0 and float("-inf") < 0 and int("-7") == -7)
     # functions that Python runs

@@ -7,7 +7,8 @@ WALK_CALLS = tests/kernels/recorded/*.call examples/kernels/*.call
 .PHONY: test-triton check-triton
 test-triton: $(BUILD)/tmetal $(BUILD)/syntax $(BUILD)/syntax-san $(BUILD)/walk ## Python: trees as Python's own parser makes them, mistakes, texts changed at random
 	python3 tests/triton/wrong.py $(BUILD)/tmetal
-	$(BUILD)/tmetal compile tests/triton/prototype.py --args '*fp32, *fp32, *fp32, i32' --const BLOCK_SIZE=128 > /dev/null
+	sed 's/triton/triton_metal/g' examples/kernels/vector_add.py > $(BUILD)/prototype.py # as the prototype's documents name the package
+	$(BUILD)/tmetal compile $(BUILD)/prototype.py --args '*fp32, *fp32, *fp32, i32' --const BLOCK=128 > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel known --args '*fp32' --const 'N=128, NAME="abc"' > /dev/null
 	python3 tests/triton/syntax.py $(BUILD)/syntax tests docs examples $(TRITON_PY)/*.py
 	python3 tests/triton/syntax.py "$(BUILD)/syntax --lazy" tests docs examples $(TRITON_PY)/*.py
