@@ -56,6 +56,7 @@ include tests/hosts/rules.mk
 include tests/python/rules.mk
 include tests/cuda/rules.mk
 include tests/triton/rules.mk
+include tests/formats/rules.mk
 
 # `run` and `test` call make anew: what `deps` has just installed is looked for once more.
 ifndef TMETAL_AGAIN
@@ -186,6 +187,7 @@ test: test-tune
 test: test-hosts
 test: test-python
 test: test-triton
+test: test-formats
 endif
 # Everything that can run here.
 check: test

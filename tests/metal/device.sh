@@ -149,5 +149,6 @@ for path in sorted(glob.glob(sys.argv[1] + "/*.json")):
     for verdict, n in report["counts"].items():
         assert verdict == "not tried" or n == sum(c["verdict"] == verdict for c in report["cases"]), (path, verdict)
 PYTHON
+python3 tests/formats/schemas.py --reports "$out"/*.json || bad=1
 [ $bad = 0 ] && echo "device: reports, resumption and everything that goes wrong are as they should be"
 exit $bad
