@@ -15653,6 +15653,18 @@ typedef struct tmi_tri_param {
     tmi_tri_value v; /* values of the IR in it are yet to be filled in, in order */
 } tmi_tri_param;
 
+/* A function of the library: a row of the table of >>tl. */
+struct tmi_tri;
+typedef struct tmi_tri_row {
+    const char *space; /* "tl", "triton", "libdevice", "math", "target", "": Python's own */
+    const char *name;
+    uint8_t     is_method; /* x.name(...) means name(x, ...) */
+    const char *params;    /* as Python writes them; NULL: a value, which `fn` gives */
+    tmi_tri_value (*fn)(struct tmi_tri *t, const tmi_tri_value *in); /* NULL: `text` */
+    int         arg;  /* that rows of one function differ in */
+    const char *text; /* what stands below its def */
+} tmi_tri_row;
+
 typedef struct tmi_tri {
     tmi_job                  *job;
     tmi_module               *m;
@@ -15675,6 +15687,7 @@ typedef struct tmi_tri {
     int                       wraps; /* sums may overflow: tl.add(..., sanitize_overflow=False) */
     int                       is_method; /* the row being called was named on a value: x.exp() */
     tmi_map                   library;   /* row of >>tl + 1 -> its function + 1 */
+    const tmi_tri_row        *row;       /* the one being called */
     /* calls a value with t->arg[base ..): of >>triton */
     tmi_tri_value (*walk)(struct tmi_tri *t, tmi_tri_value callee, uint32_t base);
     tmi_tri_value (*member)(struct tmi_tri *t, tmi_tri_value v, uint32_t name); /* v.name */
@@ -15756,7 +15769,31 @@ static TMI_COLD tmi_tri_value tmi_tri_fail(tmi_tri *t, int code, const char *wha
     return none;
 }
 
+/* Report what is wrong here; 0. */
+static TMI_COLD int tmi_tri_wrong(tmi_tri *t, int code, const char *help, const char *fmt, ...) {
+    tmi_text text;
+    va_list  ap;
+    tmi_text_init(t->job, &text);
+    va_start(ap, fmt);
+    tmi_put_va(&text, fmt, ap);
+    va_end(ap);
+    (void)tmi_tri_fail(t, code, tmi_text_join(&text, 1), help);
+    return 0;
+}
+
+/* The same as the value that a function gives then. Functions with ... that return a structure are
+ * what some compilers get wrong. */
+#define TMI_TRI_WRONG(...) tmi_tri_of(tmi_tri_wrong(__VA_ARGS__))
+
 /* -- Values that are made and asked ---------------------------------------------------------- */
+
+static const char *tmi_tri_string(const tmi_tri *t, uint32_t id) {
+    return tmi_string_at(t->strings, id);
+}
+
+static int tmi_tri_says(const tmi_tri *t, uint32_t id, const char *s) {
+    return strcmp(tmi_tri_string(t, id), s) == 0;
+}
 
 static tmi_tri_value tmi_tri_of(int kind) {
     tmi_tri_value v;
@@ -15810,16 +15847,25 @@ static tmi_tri_value tmi_tri_tensor(uint32_t ir, uint32_t dt) {
     return v;
 }
 
+/* A value behind those of the list that is being made. */
+static void tmi_tri_put_item(tmi_tri *t, tmi_tri_value v) {
+    *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = v;
+}
+
+static void tmi_tri_push_arg(tmi_tri *t, uint32_t name, tmi_tri_value v) {
+    tmi_tri_arg *a = (tmi_tri_arg *)tmi_vec_add(t->job, &t->arg);
+    a->name = name;
+    a->v = v;
+    a->at = t->at;
+}
+
 /* Of n values, which are copied. */
 static tmi_tri_value tmi_tri_list(tmi_tri *t, int kind, const tmi_tri_value *values, uint32_t n) {
     tmi_tri_value v = tmi_tri_of(kind);
     uint32_t      i;
     v.list = t->item.n;
     v.n = n;
-    for (i = 0; i < n; i++) {
-        tmi_tri_value one = values[i];
-        *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = one;
-    }
+    for (i = 0; i < n; i++) tmi_tri_put_item(t, values[i]);
     return v;
 }
 
@@ -17175,7 +17221,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1529092095u
+#define TMI_STAMP_TRI 1122090973u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -17189,24 +17235,19 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #ifdef TMETAL_TRITON
 
-struct tmi_tl_row;
-typedef tmi_tri_value (*tmi_tl_fn)(tmi_tri *t, const struct tmi_tl_row *row,
-                                   const tmi_tri_value *in);
-
-typedef struct tmi_tl_row {
-    const char *space; /* "tl", "triton", "libdevice", "math", "target", "": Python's own */
-    const char *name;
-    uint8_t     is_method; /* x.name(...) means name(x, ...) */
-    const char *params;    /* of `fn`; the text says its own */
-    tmi_tl_fn   fn;        /* NULL: `text` */
-    int         arg;       /* that rows of one function differ in */
-    const char *text;
-} tmi_tl_row;
-
-static tmi_tri_value tmi_tl_wrong(tmi_tri *t, const tmi_tl_row *row, int code, const char *what,
-                                  const char *help) {
-    return tmi_tri_fail(t, code, tmi_format(t->job, 1, "%s: %s", row->name, what), help);
+/* What is wrong with the call of the row at hand, whose name stands in front; 0. */
+static TMI_COLD int tmi_tl_wrong(tmi_tri *t, int code, const char *help, const char *fmt, ...) {
+    tmi_text text;
+    va_list  ap;
+    tmi_text_init(t->job, &text);
+    tmi_put(&text, "%s: ", t->row->name);
+    va_start(ap, fmt);
+    tmi_put_va(&text, fmt, ap);
+    va_end(ap);
+    return tmi_tri_wrong(t, code, help, "%s", tmi_text_join(&text, 1));
 }
+
+#define TMI_TL_WRONG(...) tmi_tri_of(tmi_tl_wrong(__VA_ARGS__))
 
 /* A number known while compiling, of parameter `what`. */
 static int64_t tmi_tl_int(tmi_tri *t, const tmi_tri_value *v, const char *what) {
@@ -17229,7 +17270,7 @@ static uint32_t tmi_tl_sizes(tmi_tri *t, const tmi_tri_value *v, uint32_t *dims)
         list = tmi_tri_list(t, TMI_V_TUPLE, &one, 1);
     }
     if (list.n > TMI_MAX_RANK) {
-        (void)tmi_tri_fail(t, TMETAL_E_PY_SHAPE, "a shape of too many axes", NULL);
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_SHAPE, NULL, "a shape of too many axes");
         return 0;
     }
     for (i = 0; i < list.n && !t->bad; i++) {
@@ -17237,15 +17278,13 @@ static uint32_t tmi_tl_sizes(tmi_tri *t, const tmi_tri_value *v, uint32_t *dims)
         one = tmi_tri_field(t, &list, i);
         n = tmi_tri_small(t, &one, "a size");
         if (!t->bad && (n < 1 || n & (n - 1)))
-            (void)tmi_tri_fail(t, TMETAL_E_PY_SHAPE,
-                               tmi_format(t->job, 1,
-                                          "sizes must be powers of two, but axis %u has %lld", i,
-                                          (long long)n),
-                               "take triton.next_power_of_2 of it, and mask what is too much");
+            (void)tmi_tri_wrong(t, TMETAL_E_PY_SHAPE,
+                                "take triton.next_power_of_2 of it, and mask what is too much",
+                                "sizes must be powers of two, but axis %u has %lld", i,
+                                (long long)n);
         else if (!t->bad && (numel *= (uint64_t)n) > TMI_MAX_NUMEL)
-            (void)tmi_tri_fail(
-                t, TMETAL_E_PY_SHAPE,
-                tmi_format(t->job, 1, "a tensor has at most %u elements", TMI_MAX_NUMEL), NULL);
+            (void)tmi_tri_wrong(t, TMETAL_E_PY_SHAPE, NULL, "a tensor has at most %u elements",
+                                TMI_MAX_NUMEL);
         else dims[i] = (uint32_t)n;
     }
     return t->bad ? 0 : list.n;
@@ -17257,70 +17296,66 @@ static uint32_t tmi_tl_axis(tmi_tri *t, const tmi_tri_value *v, uint32_t rank) {
     if (t->bad) return 0;
     if (a < 0) a += rank;
     if (a >= 0 && a < (int64_t)rank) return (uint32_t)a;
-    (void)tmi_tri_fail(t, TMETAL_E_PY_SHAPE,
-                       tmi_format(t->job, 1, "no axis %lld in a tensor of rank %u",
-                                  (long long)(a < 0 ? a - (int64_t)rank : a), rank),
-                       rank ? NULL
-                            : "this is one number: a block comes of a block of addresses, as in "
-                              "x_ptr + offset + tl.arange(0, BLOCK)");
+    (void)tmi_tri_wrong(t, TMETAL_E_PY_SHAPE,
+                        rank ? NULL
+                             : "this is one number: a block comes of a block of addresses, as in "
+                               "x_ptr + offset + tl.arange(0, BLOCK)",
+                        "no axis %lld in a tensor of rank %u",
+                        (long long)(a < 0 ? a - (int64_t)rank : a), rank);
     return 0;
 }
 
 static const char *tmi_tl_str(tmi_tri *t, const tmi_tri_value *v) {
-    return v->kind == TMI_V_STR ? tmi_string_at(t->strings, v->id) : "";
+    return v->kind == TMI_V_STR ? tmi_tri_string(t, v->id) : "";
 }
 
 /* A dtype; of a block's, that of its elements. */
 static uint32_t tmi_tl_dtype(tmi_tri *t, const tmi_tri_value *v) {
     if (v->kind == TMI_V_DTYPE)
         return TMI_DTYPE(t, v->dt)->kind == TMI_DT_BLOCK ? TMI_DTYPE(t, v->dt)->elem : v->dt;
-    (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                       tmi_format(t->job, 1, "a dtype is wanted, such as tl.float32, not %s",
-                                  v->kind == TMI_V_MODULE ? tmi_string_at(t->strings, v->id)
-                                                          : tmi_tri_type_text(t, v)),
-                       v->kind == TMI_V_STR ? "write it without quotes: tl.float16"
-                                            : "tl.float16, tl.bfloat16, tl.float32, tl.int32, tl.int1 ...");
+    (void)tmi_tri_wrong(
+        t, TMETAL_E_PY_TYPE,
+        v->kind == TMI_V_STR ? "write it without quotes: tl.float16"
+                             : "tl.float16, tl.bfloat16, tl.float32, tl.int32, tl.int1 ...",
+        "a dtype is wanted, such as tl.float32, not %s",
+        v->kind == TMI_V_MODULE ? tmi_tri_string(t, v->id) : tmi_tri_type_text(t, v));
     return 0;
 }
 
 /* -- Programs and blocks --------------------------------------------------------------------- */
 
-static tmi_tri_value tmi_tl_program(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_program(tmi_tri *t, const tmi_tri_value *in) {
     int64_t  axis = tmi_tl_int(t, &in[0], "the axis of a program");
     uint32_t v;
     if (!t->bad && (axis < 0 || axis > 2))
-        return tmi_tl_wrong(
-            t, row, TMETAL_E_PY_VALUE,
-            tmi_format(t->job, 1, "axis must be 0, 1 or 2, not %lld", (long long)axis), NULL);
-    v = tmi_tri_op(t, (uint32_t)row->arg, NULL, 0, t->m->t_i32);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "axis must be 0, 1 or 2, not %lld",
+                            (long long)axis);
+    v = tmi_tri_op(t, (uint32_t)t->row->arg, NULL, 0, t->m->t_i32);
     if (v) tmi_op_set_int(t->job, t->m, tmi_def(t->m, v), "axis", t->m->t_i32, axis);
     return tmi_tri_tensor(v, TMI_INT32);
 }
 
-static tmi_tri_value tmi_tl_arange(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_arange(tmi_tri *t, const tmi_tri_value *in) {
     int64_t  a, b;
     uint32_t n, v;
     if (!tmi_tri_is_const(&in[0]) || !tmi_tri_is_const(&in[1]))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "both ends must be known while compiling",
-                            "annotate the parameter, or the local that it comes from: BLOCK: tl.constexpr");
+        return TMI_TL_WRONG(
+            t, TMETAL_E_PY_TYPE,
+            "annotate the parameter, or the local that it comes from: BLOCK: tl.constexpr",
+            "both ends must be known while compiling");
     a = tmi_tl_int(t, &in[0], "the begin of tl.arange");
     b = tmi_tl_int(t, &in[1], "the end of tl.arange");
     if (t->bad) return in[0];
     if (b <= a || a < -2147483647LL - 1 || b > 2147483647LL)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                            tmi_format(t->job, 1, "from %lld to %lld is no range of int32",
-                                       (long long)a, (long long)b),
-                            NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "from %lld to %lld is no range of int32",
+                            (long long)a, (long long)b);
     if ((b - a) & (b - a - 1))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1,
-                                       "%lld elements: the number must be a power of two",
-                                       (long long)(b - a)),
-                            "take triton.next_power_of_2 of it, and mask what is too much");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE,
+                            "take triton.next_power_of_2 of it, and mask what is too much",
+                            "%lld elements: the number must be a power of two", (long long)(b - a));
     if (b - a > TMI_MAX_NUMEL)
-        return tmi_tl_wrong(
-            t, row, TMETAL_E_PY_SHAPE,
-            tmi_format(t->job, 1, "a tensor has at most %u elements", TMI_MAX_NUMEL), NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "a tensor has at most %u elements",
+                            TMI_MAX_NUMEL);
     n = (uint32_t)(b - a);
     v = tmi_tri_op(t, TMI_OP_RANGE, NULL, 0, tmi_type_tensor(t->job, t->m, t->m->t_i32, &n, 1));
     if (v) {
@@ -17330,11 +17365,10 @@ static tmi_tri_value tmi_tl_arange(tmi_tri *t, const tmi_tl_row *row, const tmi_
     return tmi_tri_tensor(v, TMI_INT32);
 }
 
-static tmi_tri_value tmi_tl_full(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_full(tmi_tri *t, const tmi_tri_value *in) {
     uint32_t dims[TMI_MAX_RANK], dt = tmi_tl_dtype(t, &in[2]), rank = tmi_tl_sizes(t, &in[0], dims),
                                  type;
     tmi_tri_value v;
-    (void)row;
     if (t->bad) return in[0];
     type = tmi_tri_shape_type(t, dt, dims, rank);
     if (tmi_tri_is_number(&in[1])) return tmi_tri_tensor(tmi_tri_const(t, type, dt, &in[1]), dt);
@@ -17342,13 +17376,13 @@ static tmi_tri_value tmi_tl_full(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
     if (t->bad) return v;
     if (tmi_tri_rank(t, &v)) {
         if (tmi_numel(t->m, tmi_tri_type(t, &v)) != 1)
-            return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "its value must be one number", NULL);
+            return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "its value must be one number");
         v.ir = tmi_tri_op1(t, TMI_OP_UNSPLAT, v.ir, tmi_elem(t->m, tmi_tri_type(t, &v)));
     }
     return rank ? tmi_tri_tensor(tmi_tri_splat(t, v.ir, type), dt) : v;
 }
 
-static tmi_tri_value tmi_tl_cast(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_cast(tmi_tri *t, const tmi_tri_value *in) {
     uint32_t      dt = tmi_tl_dtype(t, &in[1]);
     tmi_tri_value v = tmi_tri_to_tensor(t, in[0]);
     const char   *rounding = in[2].kind == TMI_V_STR ? tmi_tl_str(t, &in[2]) : NULL;
@@ -17357,34 +17391,31 @@ static tmi_tri_value tmi_tl_cast(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
     if (tmi_tl_is_true(t, &in[3]) && v.dt != dt && !tmi_tri_is_ptr(t, v.dt) &&
         !tmi_tri_is_ptr(t, dt)) {
         if (TMI_DTYPE(t, v.dt)->bits != TMI_DTYPE(t, dt)->bits)
-            return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                                tmi_format(t->job, 1,
-                                           "a bitcast from %s to %s changes the number of bits",
-                                           TMI_DTYPE(t, v.dt)->text, TMI_DTYPE(t, dt)->text),
-                                NULL);
+            return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
+                                "a bitcast from %s to %s changes the number of bits",
+                                TMI_DTYPE(t, v.dt)->text, TMI_DTYPE(t, dt)->text);
         return tmi_tri_cast_op(t, TMI_OP_TTBITCAST, v, dt);
     }
     narrows = tmi_tri_is_float(t, v.dt) && tmi_tri_is_float(t, dt) &&
               TMI_DTYPE(t, v.dt)->bits > TMI_DTYPE(t, dt)->bits;
     if (rounding && strcmp(rounding, "rtne") != 0 && strcmp(rounding, "rtz") != 0)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                            "fp_downcast_rounding is \"rtne\" or \"rtz\"", NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL,
+                            "fp_downcast_rounding is \"rtne\" or \"rtz\"");
     if (v.dt == dt) return v;
     if (rounding && !narrows)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                            "fp_downcast_rounding is for casts to a narrower float type", NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL,
+                            "fp_downcast_rounding is for casts to a narrower float type");
     return tmi_tri_cast_any(t, v, dt, rounding && strcmp(rounding, "rtz") == 0);
 }
 
 /* -- Shapes ---------------------------------------------------------------------------------- */
 
-static tmi_tri_value tmi_tl_expand_dims(tmi_tri *t, const tmi_tl_row *row,
-                                        const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_expand_dims(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v = tmi_tri_to_tensor(t, in[0]), one;
     uint32_t      n = in[1].kind == TMI_V_TUPLE ? in[1].n : 1, i, k, axis[TMI_MAX_RANK], rank;
     if (t->bad) return v;
     rank = tmi_tri_rank(t, &v) + n;
-    if (rank > TMI_MAX_RANK) return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "too many axes", NULL);
+    if (rank > TMI_MAX_RANK) return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "too many axes");
     for (i = 0; i < n; i++) {
         one = in[1].kind == TMI_V_TUPLE ? tmi_tri_field(t, &in[1], i) : in[1];
         axis[i] = tmi_tl_axis(t, &one, rank);
@@ -17396,22 +17427,19 @@ static tmi_tri_value tmi_tl_expand_dims(tmi_tri *t, const tmi_tl_row *row,
     }
     for (i = 0; i < n && !t->bad; i++) {
         if (i && axis[i] == axis[i - 1])
-            return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "an axis stands twice", NULL);
+            return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "an axis stands twice");
         v = tmi_tri_expand(t, v, axis[i]);
     }
     return v;
 }
 
-static tmi_tri_value tmi_tl_broadcast_to(tmi_tri *t, const tmi_tl_row *row,
-                                         const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_broadcast_to(tmi_tri *t, const tmi_tri_value *in) {
     uint32_t dims[TMI_MAX_RANK], rank = tmi_tl_sizes(t, &in[1], dims);
-    (void)row;
     return t->bad ? in[0] : tmi_tri_broadcast_to(t, tmi_tri_to_tensor(t, in[0]), dims, rank);
 }
 
-static tmi_tri_value tmi_tl_broadcast(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_broadcast(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v[2];
-    (void)row;
     v[0] = tmi_tri_to_tensor(t, in[0]);
     v[1] = tmi_tri_to_tensor(t, in[1]);
     if (!tmi_tri_broadcast(t, &v[0], &v[1])) return v[0];
@@ -17419,24 +17447,22 @@ static tmi_tri_value tmi_tl_broadcast(tmi_tri *t, const tmi_tl_row *row, const t
 }
 
 /* arg 1: view, which may reorder. */
-static tmi_tri_value tmi_tl_reshape(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_reshape(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v = tmi_tri_to_tensor(t, in[0]);
     uint32_t      dims[TMI_MAX_RANK], rank = tmi_tl_sizes(t, &in[1], dims), type, i;
     uint64_t      numel = 1;
     if (t->bad) return v;
     for (i = 0; i < rank; i++) numel *= dims[i];
     if (numel != tmi_numel(t->m, tmi_tri_type(t, &v)))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1, "%s has %llu elements, the new shape %llu",
-                                       tmi_tri_type_text(t, &v),
-                                       (unsigned long long)tmi_numel(t->m, tmi_tri_type(t, &v)),
-                                       (unsigned long long)numel),
-                            NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%s has %llu elements, the new shape %llu",
+                            tmi_tri_type_text(t, &v),
+                            (unsigned long long)tmi_numel(t->m, tmi_tri_type(t, &v)),
+                            (unsigned long long)numel);
     if (!tmi_tri_rank(t, &v)) return rank ? tmi_tri_broadcast_to(t, v, dims, rank) : v;
     type = tmi_tri_shape_type(t, v.dt, dims, rank);
     if (!rank) return tmi_tri_tensor(tmi_tri_op1(t, TMI_OP_UNSPLAT, v.ir, type), v.dt);
     v.ir = tmi_tri_op1(t, TMI_OP_RESHAPE, v.ir, type);
-    if (v.ir && (row->arg || tmi_tl_is_true(t, &in[2])))
+    if (v.ir && (t->row->arg || tmi_tl_is_true(t, &in[2])))
         tmi_op_set_attr(t->job, t->m, tmi_def(t->m, v.ir), "allow_reorder",
                         tmi_attr_new(t->job, t->m, TMI_A_UNIT, 0, 0));
     return tmi_tri_tensor(v.ir, v.dt);
@@ -17462,7 +17488,7 @@ static tmi_tri_value tmi_tl_permuted(tmi_tri *t, tmi_tri_value v, const uint32_t
 }
 
 /* trans(x, *dims), permute(x, *dims); x.T. */
-static tmi_tri_value tmi_tl_trans(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_trans(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v = tmi_tri_to_tensor(t, in[0]), list = in[1], one;
     uint32_t      order[TMI_MAX_RANK], rank, i, k;
     if (t->bad) return v;
@@ -17470,8 +17496,7 @@ static tmi_tri_value tmi_tl_trans(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     if (list.kind == TMI_V_TUPLE && list.n == 1 && tmi_tri_field(t, &list, 0).kind == TMI_V_TUPLE)
         list = tmi_tri_field(t, &list, 0);
     if (list.kind != TMI_V_TUPLE || !list.n) {
-        if (rank < 2)
-            return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "wants at least two axes", NULL);
+        if (rank < 2) return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "wants at least two axes");
         for (i = 0; i < rank; i++) order[i] = i;
         order[rank - 2] = rank - 1;
         order[rank - 1] = rank - 2;
@@ -17486,33 +17511,29 @@ static tmi_tri_value tmi_tl_trans(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     }
     if (t->bad) return v;
     if (i < list.n || list.n != rank)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1, "the axes are no permutation of %u", rank), NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "the axes are no permutation of %u", rank);
     return tmi_tl_permuted(t, v, order, rank);
 }
 
 /* -- Elementwise ----------------------------------------------------------------------------- */
 
 /* Functions of one float, f32 and f64 alone; arg: the op. */
-static tmi_tri_value tmi_tl_math(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_math(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v = tmi_tri_to_tensor(t, in[0]);
     if (t->bad) return v;
     if (v.dt != TMI_FP32 && v.dt != TMI_FP64 && !t->is_method)
-        return tmi_tl_wrong(
-            t, row, TMETAL_E_PY_TYPE,
-            tmi_format(t->job, 1, "wants fp32 or fp64, not %s", TMI_DTYPE(t, v.dt)->text),
-            "cast with .to(tl.float32) before, and back behind");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
+                            "cast with .to(tl.float32) before, and back behind",
+                            "wants fp32 or fp64, not %s", TMI_DTYPE(t, v.dt)->text);
     if (!tmi_tri_is_float(t, v.dt))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "wants floats, not %s", TMI_DTYPE(t, v.dt)->text),
-                            NULL);
-    return tmi_tri_tensor(tmi_tri_op1(t, (uint32_t)row->arg, v.ir, tmi_tri_type(t, &v)), v.dt);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants floats, not %s",
+                            TMI_DTYPE(t, v.dt)->text);
+    return tmi_tri_tensor(tmi_tri_op1(t, (uint32_t)t->row->arg, v.ir, tmi_tri_type(t, &v)), v.dt);
 }
 
-static tmi_tri_value tmi_tl_where(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_where(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value c = tmi_tri_cast(t, in[0], TMI_INT1), x = in[1], y = in[2];
     uint32_t      ops[3];
-    (void)row;
     if (t->bad) return c;
     if (x.kind == TMI_V_TENSOR && y.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, x.dt) && x.dt == y.dt)
         (void)tmi_tri_broadcast(t, &x, &y);
@@ -17530,35 +17551,36 @@ static tmi_tri_value tmi_tl_where(tmi_tri *t, const tmi_tl_row *row, const tmi_t
 }
 
 /* The larger or smaller of two; arg 1: minimum. in[2]: whether NaN wins. */
-static tmi_tri_value tmi_tl_extreme(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_extreme(tmi_tri *t, const tmi_tri_value *in) {
     static const uint16_t ops[2][4] = {
         {TMI_OP_MAXNUMF, TMI_OP_MAXIMUMF, TMI_OP_MAXSI, TMI_OP_MAXUI},
         {TMI_OP_MINNUMF, TMI_OP_MINIMUMF, TMI_OP_MINSI, TMI_OP_MINUI}};
     tmi_tri_value a = tmi_tri_to_tensor(t, in[0]), b = tmi_tri_to_tensor(t, in[1]);
     uint32_t      dt;
-    if (!*row->space && in[2].n)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_CALL, "takes two values here",
-                            tmi_format(t->job, 1, "nest it: %s(a, %s(b, c))", row->name,
-                                       row->name));
+    if (!*t->row->space && in[2].n)
+        return TMI_TL_WRONG(
+            t, TMETAL_E_PY_CALL,
+            tmi_format(t->job, 1, "nest it: %s(a, %s(b, c))", t->row->name, t->row->name),
+            "takes two values here");
     if (t->bad) return a;
     if (a.dt == TMI_BF16) a = tmi_tri_cast(t, a, TMI_FP32);
     if (b.dt == TMI_BF16) b = tmi_tri_cast(t, b, TMI_FP32);
     if ((dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD)) == 0) return a;
-    if (*row->space && tmi_tri_is_float(t, dt) && in[2].kind != TMI_V_NONE &&
+    if (*t->row->space && tmi_tri_is_float(t, dt) && in[2].kind != TMI_V_NONE &&
         in[2].kind != TMI_V_INT)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "propagate_nan is none of its values",
-                            "tl.PropagateNan.ALL or tl.PropagateNan.NONE");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, "tl.PropagateNan.ALL or tl.PropagateNan.NONE",
+                            "propagate_nan is none of its values");
     return tmi_tri_tensor(
-        tmi_tri_op2(t,
-                    ops[row->arg][tmi_tri_is_float(t, dt) ? *row->space && tmi_tl_is_true(t, &in[2])
-                                                          : 2 + !TMI_DTYPE(t, dt)->is_signed],
-                    a.ir, b.ir),
+        tmi_tri_op2(
+            t,
+            ops[t->row->arg][tmi_tri_is_float(t, dt) ? *t->row->space && tmi_tl_is_true(t, &in[2])
+                                                     : 2 + !TMI_DTYPE(t, dt)->is_signed],
+            a.ir, b.ir),
         dt);
 }
 
-static tmi_tri_value tmi_tl_abs(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_abs(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v = tmi_tri_to_tensor(t, in[0]);
-    (void)row;
     if (t->bad || (tmi_tri_is_int(t, v.dt) && !TMI_DTYPE(t, v.dt)->is_signed)) return v;
     return tmi_tri_tensor(tmi_tri_op1(t, tmi_tri_is_float(t, v.dt) ? TMI_OP_ABSF : TMI_OP_ABSI,
                                       v.ir, tmi_tri_type(t, &v)),
@@ -17566,11 +17588,11 @@ static tmi_tri_value tmi_tl_abs(tmi_tri *t, const tmi_tl_row *row, const tmi_tri
 }
 
 /* An operator as a function; arg: which. */
-static tmi_tri_value tmi_tl_operator(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_operator(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value a = in[0];
     if (tmi_tri_is_const(&in[0]) && tmi_tri_is_const(&in[1])) a = tmi_tri_to_tensor(t, a);
     t->wraps = !tmi_tl_is_true(t, &in[2]);
-    a = tmi_tri_binary(t, row->arg, a, in[1]);
+    a = tmi_tri_binary(t, t->row->arg, a, in[1]);
     t->wraps = 0;
     return a;
 }
@@ -17578,13 +17600,16 @@ static tmi_tri_value tmi_tl_operator(tmi_tri *t, const tmi_tl_row *row, const tm
 /* -- Memory ---------------------------------------------------------------------------------- */
 
 static const tmi_word tmi_tl_words_load[] = {{".ca", 2}, {".cg", 3}, {".cv", 7}, {NULL, 0}},
-                      tmi_tl_words_store[] = {
-                          {".wb", 4}, {".cg", 3}, {".cs", 5}, {".wt", 6}, {NULL, 0}},
+                      tmi_tl_words_store[] = {{".wb", 4},
+                                              {".cg", 3},
+                                              {".cs", 5},
+                                              {".wt", 6},
+                                              {NULL, 0}},
                       tmi_tl_words_evict[] = {{"evict_first", 2}, {"evict_last", 3}, {NULL, 0}};
 
 /* Attribute `name` from a word; "" is the default. */
-static void tmi_tl_word(tmi_tri *t, const tmi_tl_row *row, uint32_t op, const char *name,
-                        const tmi_tri_value *v, const tmi_word *all) {
+static void tmi_tl_word(tmi_tri *t, uint32_t op, const char *name, const tmi_tri_value *v,
+                        const tmi_word *all) {
     const tmi_word *words = all;
     const char     *given;
     if (v->kind == TMI_V_NONE || v->kind == TMI_V_UNSET || t->bad || !op) return;
@@ -17596,35 +17621,31 @@ static void tmi_tl_word(tmi_tri *t, const tmi_tl_row *row, uint32_t op, const ch
         uint32_t i;
         tmi_text_init(t->job, &text);
         for (i = 0; all[i].word; i++) tmi_put(&text, i ? ", %s" : "it can be %s", all[i].word);
-        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                           tmi_format(t->job, 1, "%s cannot be \"%s\"", name, given),
-                           tmi_text_join(&text, 0));
+        (void)tmi_tl_wrong(t, TMETAL_E_PY_VALUE, tmi_text_join(&text, 0), "%s cannot be \"%s\"",
+                           name, given);
         return;
     }
     tmi_op_set_int(t->job, t->m, op, name, t->m->t_i32, words->value);
 }
 
 /* cache_modifier, eviction_policy, volatile */
-static void tmi_tl_load_hints(tmi_tri *t, const tmi_tl_row *row, uint32_t op,
-                              const tmi_tri_value *in) {
-    tmi_tl_word(t, row, op, "cache", &in[0], tmi_tl_words_load);
-    tmi_tl_word(t, row, op, "evict", &in[1], tmi_tl_words_evict);
+static void tmi_tl_load_hints(tmi_tri *t, uint32_t op, const tmi_tri_value *in) {
+    tmi_tl_word(t, op, "cache", &in[0], tmi_tl_words_load);
+    tmi_tl_word(t, op, "evict", &in[1], tmi_tl_words_evict);
     if (!t->bad && tmi_tl_is_true(t, &in[2]))
         tmi_op_set_attr(t->job, t->m, op, "isVolatile",
                         tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1, 1));
 }
 
-static tmi_tri_value tmi_tl_pointers(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value p,
-                                     int writes) {
+static tmi_tri_value tmi_tl_pointers(tmi_tri *t, tmi_tri_value p, int writes) {
     if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "wants a pointer or a block of pointers, not %s",
-                                       tmi_tri_type_text(t, &p)),
-                            p.kind == TMI_V_DESC
-                                ? "a descriptor has desc.load([...]) and desc.store([...], x)"
-                                : "add offsets to a pointer parameter: x_ptr + offs");
+        return TMI_TL_WRONG(
+            t, TMETAL_E_PY_TYPE,
+            p.kind == TMI_V_DESC ? "a descriptor has desc.load([...]) and desc.store([...], x)"
+                                 : "add offsets to a pointer parameter: x_ptr + offs",
+            "wants a pointer or a block of pointers, not %s", tmi_tri_type_text(t, &p));
     if (writes && TMI_DTYPE(t, p.dt)->is_const)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "cannot store to a constant pointer", NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "cannot store to a constant pointer");
     /* truths lie in memory as bytes */
     if (TMI_DTYPE(t, p.dt)->elem == TMI_INT1)
         p = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, p,
@@ -17632,41 +17653,38 @@ static tmi_tri_value tmi_tl_pointers(tmi_tri *t, const tmi_tl_row *row, tmi_tri_
     return p;
 }
 
-static tmi_tri_value tmi_tl_load_block(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in);
-static tmi_tri_value tmi_tl_store_block(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in);
+static tmi_tri_value tmi_tl_load_block(tmi_tri *t, const tmi_tri_value *in);
+static tmi_tri_value tmi_tl_store_block(tmi_tri *t, const tmi_tri_value *in);
 
 /* pointer, mask, other, boundary_check, padding_option, then how: caches, volatile. */
-static tmi_tri_value tmi_tl_load(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_load(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value p = in[0], mask = in[1], other = in[2], r;
     uint32_t      ops[3], n = 1, dt, op;
     int           truth;
-    if (p.kind == TMI_V_BLOCK_PTR) return tmi_tl_load_block(t, row, in);
-    if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt)) return tmi_tl_pointers(t, row, p, 0);
+    if (p.kind == TMI_V_BLOCK_PTR) return tmi_tl_load_block(t, in);
+    if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt)) return tmi_tl_pointers(t, p, 0);
     truth = TMI_DTYPE(t, p.dt)->elem == TMI_INT1;
     if (mask.kind == TMI_V_NONE && other.kind != TMI_V_NONE)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "`other` needs a mask", NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "`other` needs a mask");
     if (tmi_tl_is_true(t, &in[3]) || tmi_tl_is_true(t, &in[4]))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                            "boundary_check and padding_option are for block pointers",
-                            "use mask= and other=, or tl.make_block_ptr");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, "use mask= and other=, or tl.make_block_ptr",
+                            "boundary_check and padding_option are for block pointers");
     if (mask.kind != TMI_V_NONE) mask = tmi_tri_to_tensor(t, mask);
     if (other.kind != TMI_V_NONE) other = tmi_tri_to_tensor(t, other);
     if (t->bad) return p;
     if (!tmi_tri_rank(t, &p) && (tmi_tri_rank(t, &mask) || tmi_tri_rank(t, &other)))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            "the pointer is one address, but its mask or `other` is a block",
-                            "add the offsets of the block to the pointer: x_ptr + offs");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE,
+                            "add the offsets of the block to the pointer: x_ptr + offs",
+                            "the pointer is one address, but its mask or `other` is a block");
     if (mask.kind == TMI_V_TENSOR) (void)tmi_tri_broadcast(t, &p, &mask);
     if (other.kind == TMI_V_TENSOR) (void)tmi_tri_broadcast(t, &p, &other);
     if (mask.kind == TMI_V_TENSOR) (void)tmi_tri_broadcast(t, &p, &mask);
-    p = t->bad ? p : tmi_tl_pointers(t, row, p, 0);
+    p = t->bad ? p : tmi_tl_pointers(t, p, 0);
     if (t->bad) return p;
     dt = TMI_DTYPE(t, p.dt)->elem;
     if (mask.kind == TMI_V_TENSOR && mask.dt != TMI_INT1)
-        return tmi_tl_wrong(
-            t, row, TMETAL_E_PY_TYPE,
-            tmi_format(t->job, 1, "its mask must be truths, not %s", TMI_DTYPE(t, mask.dt)->text),
-            "compare: mask=offs < n");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "compare: mask=offs < n",
+                            "its mask must be truths, not %s", TMI_DTYPE(t, mask.dt)->text);
     if (other.kind == TMI_V_TENSOR) other = tmi_tri_cast(t, other, dt);
     ops[0] = p.ir;
     if (mask.kind == TMI_V_TENSOR) ops[n++] = mask.ir;
@@ -17675,13 +17693,12 @@ static tmi_tri_value tmi_tl_load(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
         tmi_tri_op(t, TMI_OP_LOAD, ops, n, tmi_tri_ir_like(t, tmi_tri_type(t, &p), dt)), dt);
     if (t->bad) return r;
     op = tmi_def(t->m, r.ir);
-    tmi_tl_load_hints(t, row, op, &in[5]);
+    tmi_tl_load_hints(t, op, &in[5]);
     return truth ? tmi_tri_truth(t, r) : r;
 }
 
 /* What goes to memory, and its mask, in the shape of the pointers, which stays; 0: refused. */
-static int tmi_tl_spread(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value *p, tmi_tri_value *v,
-                         tmi_tri_value *mask) {
+static int tmi_tl_spread(tmi_tri *t, tmi_tri_value *p, tmi_tri_value *v, tmi_tri_value *mask) {
     tmi_tri_value was = *p, more = tmi_tri_rank(t, v) ? *v : *mask;
     if (tmi_tri_rank(t, p)) {
         (void)tmi_tri_broadcast(t, p, v);
@@ -17692,44 +17709,39 @@ static int tmi_tl_spread(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value *p, tm
         if (!t->bad && tmi_tri_type(t, p) == tmi_tri_type(t, &was)) return 1;
     } else if (!tmi_tri_rank(t, v) && !tmi_tri_rank(t, mask)) return 1;
     if (!t->bad)
-        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                           tmi_format(t->job, 1,
-                                      tmi_tri_rank(t, &was)
-                                          ? "the pointers are %s, fewer than what is stored: %s"
-                                          : "%s is one address, but what is stored is %s",
-                                      tmi_tri_rank(t, &was) ? tmi_tri_type_text(t, &was)
-                                                            : "the pointer",
-                                      tmi_tri_type_text(t, &more)),
-                           "add the offsets of the block to the pointer: y_ptr + offs");
+        (void)tmi_tl_wrong(
+            t, TMETAL_E_PY_SHAPE, "add the offsets of the block to the pointer: y_ptr + offs",
+            tmi_tri_rank(t, &was) ? "the pointers are %s, fewer than what is stored: %s"
+                                  : "%s is one address, but what is stored is %s",
+            tmi_tri_rank(t, &was) ? tmi_tri_type_text(t, &was) : "the pointer",
+            tmi_tri_type_text(t, &more));
     return 0;
 }
 
 /* pointer, value, mask, boundary_check, cache_modifier, eviction_policy */
-static tmi_tri_value tmi_tl_store(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_store(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value p = in[0], v, mask = in[2];
     uint32_t      ops[3], n = 2, op;
-    if (p.kind == TMI_V_BLOCK_PTR) return tmi_tl_store_block(t, row, in);
+    if (p.kind == TMI_V_BLOCK_PTR) return tmi_tl_store_block(t, in);
     if (p.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, p.dt) && TMI_DTYPE(t, p.dt)->is_const)
-        return tmi_tl_pointers(t, row, p, 1);
+        return tmi_tl_pointers(t, p, 1);
     v = tmi_tri_to_tensor(t, in[1]);
     if (mask.kind != TMI_V_NONE) mask = tmi_tri_to_tensor(t, mask);
     if (t->bad) return p;
-    if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt)) return tmi_tl_pointers(t, row, p, 1);
-    if (!tmi_tl_spread(t, row, &p, &v, &mask)) return p;
-    p = tmi_tl_pointers(t, row, p, 1);
+    if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt)) return tmi_tl_pointers(t, p, 1);
+    if (!tmi_tl_spread(t, &p, &v, &mask)) return p;
+    p = tmi_tl_pointers(t, p, 1);
     if (mask.kind == TMI_V_TENSOR && mask.dt != TMI_INT1)
-        return tmi_tl_wrong(
-            t, row, TMETAL_E_PY_TYPE,
-            tmi_format(t->job, 1, "its mask must be truths, not %s", TMI_DTYPE(t, mask.dt)->text),
-            "compare: mask=offs < n");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "compare: mask=offs < n",
+                            "its mask must be truths, not %s", TMI_DTYPE(t, mask.dt)->text);
     v = tmi_tri_cast(t, v, TMI_DTYPE(t, p.dt)->elem);
     ops[0] = p.ir;
     ops[1] = v.ir;
     if (mask.kind == TMI_V_TENSOR) ops[n++] = mask.ir;
     if (t->bad) return p;
     op = tmi_tri_draft(t, TMI_OP_STORE, ops, n);
-    tmi_tl_word(t, row, op, "cache", &in[4], tmi_tl_words_store);
-    tmi_tl_word(t, row, op, "evict", &in[5], tmi_tl_words_evict);
+    tmi_tl_word(t, op, "cache", &in[4], tmi_tl_words_store);
+    tmi_tl_word(t, op, "evict", &in[5], tmi_tl_words_evict);
     return tmi_tri_of(TMI_V_NONE);
 }
 
@@ -17742,28 +17754,24 @@ typedef struct tmi_tl_operands {
 
 /* Sizes, strides or places, added as scalars of dt; their number. `is_exact`: Triton takes them
  * of this width only, as it wants places. */
-static uint32_t tmi_tl_scalars(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value list, uint32_t dt,
-                               int is_exact, tmi_tl_operands *o) {
+static uint32_t tmi_tl_scalars(tmi_tri *t, tmi_tri_value list, uint32_t dt, int is_exact,
+                               tmi_tl_operands *o) {
     uint32_t      i;
     tmi_tri_value one = list;
     if (list.kind != TMI_V_TUPLE) list = tmi_tri_list(t, TMI_V_TUPLE, &one, 1);
     for (i = 0; i < list.n && !t->bad; i++) {
         one = tmi_tri_field(t, &list, i);
-        if (i == TMI_MAX_RANK) (void)tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "too many axes", NULL);
+        if (i == TMI_MAX_RANK) (void)tmi_tl_wrong(t, TMETAL_E_PY_SHAPE, NULL, "too many axes");
         else if (one.kind == TMI_V_INT || one.kind == TMI_V_BOOL) {
             if (tmi_tri_weak_fits(t, &one, dt))
                 one = tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, &one), dt);
         } else if (one.kind != TMI_V_TENSOR || !tmi_tri_is_int(t, one.dt) || tmi_tri_rank(t, &one))
-            (void)tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                               tmi_format(t->job, 1,
-                                          "sizes, strides and offsets are whole numbers, not %s",
-                                          tmi_tri_type_text(t, &one)),
-                               NULL);
+            (void)tmi_tl_wrong(t, TMETAL_E_PY_TYPE, NULL,
+                               "sizes, strides and offsets are whole numbers, not %s",
+                               tmi_tri_type_text(t, &one));
         else if (is_exact && TMI_DTYPE(t, one.dt)->bits != TMI_DTYPE(t, dt)->bits)
-            (void)tmi_tl_wrong(
-                t, row, TMETAL_E_PY_TYPE,
-                tmi_format(t->job, 1, "offsets are int32, not %s", TMI_DTYPE(t, one.dt)->text),
-                "cast it with .to(tl.int32)");
+            (void)tmi_tl_wrong(t, TMETAL_E_PY_TYPE, "cast it with .to(tl.int32)",
+                               "offsets are int32, not %s", TMI_DTYPE(t, one.dt)->text);
         else one = tmi_tri_cast(t, one, dt);
         if (!t->bad) o->id[o->n++] = one.ir;
     }
@@ -17771,8 +17779,8 @@ static uint32_t tmi_tl_scalars(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value 
 }
 
 /* Axes of `rank`, each once, from a tuple or one number; how many. */
-static uint32_t tmi_tl_axes(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *v,
-                            const char *what, uint32_t rank, uint32_t *axis) {
+static uint32_t tmi_tl_axes(tmi_tri *t, const tmi_tri_value *v, const char *what, uint32_t rank,
+                            uint32_t *axis) {
     tmi_tri_value list = *v, one;
     uint32_t      i, k;
     if (list.kind != TMI_V_TUPLE) list = tmi_tri_list(t, TMI_V_TUPLE, v, 1);
@@ -17783,23 +17791,21 @@ static uint32_t tmi_tl_axes(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_val
         for (k = 0; k < i && at != axis[k]; k++) {
         }
         if (!t->bad && (at < 0 || at >= (int64_t)rank || k < i))
-            (void)tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                               tmi_format(t->job, 1, "%s names axes from 0 to %u, each once", what,
-                                          rank ? rank - 1 : 0),
+            (void)tmi_tl_wrong(t, TMETAL_E_PY_VALUE,
                                strcmp(what, "order") == 0
                                    ? "order=(1, 0) says that rows lie in memory one "
                                      "behind the other"
-                                   : "boundary_check=(0, 1)");
+                                   : "boundary_check=(0, 1)",
+                               "%s names axes from 0 to %u, each once", what, rank ? rank - 1 : 0);
         else axis[i] = (uint32_t)at;
     }
     return t->bad ? 0 : list.n;
 }
 
-static tmi_tri_value tmi_tl_base_wrong(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *p) {
-    return tmi_tl_wrong(
-        t, row, TMETAL_E_PY_TYPE,
-        tmi_format(t->job, 1, "its base is one pointer, not %s", tmi_tri_type_text(t, p)),
-        "give the pointer parameter itself: offsets say where a block begins");
+static tmi_tri_value tmi_tl_base_wrong(tmi_tri *t, const tmi_tri_value *p) {
+    return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
+                        "give the pointer parameter itself: offsets say where a block begins",
+                        "its base is one pointer, not %s", tmi_tri_type_text(t, p));
 }
 
 static int tmi_tl_is_base(tmi_tri *t, const tmi_tri_value *p) {
@@ -17807,32 +17813,30 @@ static int tmi_tl_is_base(tmi_tri *t, const tmi_tri_value *p) {
 }
 
 /* base, shape, strides, offsets, block_shape, order */
-static tmi_tri_value tmi_tl_make_block_ptr(tmi_tri *t, const tmi_tl_row *row,
-                                           const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_make_block_ptr(tmi_tri *t, const tmi_tri_value *in) {
     static const uint8_t wide[] = {1, 1, 0};
     tmi_tl_operands      o;
     tmi_tri_value        p = in[0];
     uint32_t             dims[TMI_MAX_RANK], order[TMI_MAX_RANK], rank, n[4], i, dt;
     o.n = 1;
     for (i = 0; i < 3; i++)
-        n[i] = tmi_tl_scalars(t, row, in[1 + i], wide[i] ? TMI_INT64 : TMI_INT32, !wide[i], &o);
+        n[i] = tmi_tl_scalars(t, in[1 + i], wide[i] ? TMI_INT64 : TMI_INT32, !wide[i], &o);
     if (t->bad) return p;
-    if (!tmi_tl_is_base(t, &p)) return tmi_tl_base_wrong(t, row, &p);
+    if (!tmi_tl_is_base(t, &p)) return tmi_tl_base_wrong(t, &p);
     if (TMI_DTYPE(t, p.dt)->elem == TMI_INT1)
         p = tmi_tri_cast(t, p, tmi_tri_pointer(t, TMI_INT8, 0));
     rank = tmi_tl_sizes(t, &in[4], dims);
-    n[3] = tmi_tl_axes(t, row, &in[5], "order", rank, order);
+    n[3] = tmi_tl_axes(t, &in[5], "order", rank, order);
     if (t->bad) return p;
     for (i = 0; i < 4 && n[i] == rank; i++) {
     }
     if (i < 4 || !rank)
-        return tmi_tl_wrong(
-            t, row, TMETAL_E_PY_SHAPE,
-            tmi_format(t->job, 1,
-                       "shape, strides, offsets, block_shape and order must be of one length, not "
-                       "%u, %u, %u, %u and %u",
-                       n[0], n[1], n[2], rank, n[3]),
-            "each has one entry an axis: (M, K), (K, 1), (0, 0), (16, 32), (1, 0)");
+        return TMI_TL_WRONG(
+            t, TMETAL_E_PY_SHAPE,
+            "each has one entry an axis: (M, K), (K, 1), (0, 0), (16, 32), (1, 0)",
+            "shape, strides, offsets, block_shape and order must be of one length, not "
+            "%u, %u, %u, %u and %u",
+            n[0], n[1], n[2], rank, n[3]);
     o.id[0] = p.ir;
     dt = TMI_DTYPE(t, p.dt)->elem;
     dt = tmi_tri_block_dtype(t, dt, tmi_tri_shape_type(t, dt, dims, rank));
@@ -17844,35 +17848,32 @@ static tmi_tri_value tmi_tl_make_block_ptr(tmi_tri *t, const tmi_tl_row *row,
 }
 
 /* base, offsets */
-static tmi_tri_value tmi_tl_advance(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_advance(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tl_operands o;
     tmi_tri_value   p = in[0];
     uint32_t        n, rank;
     if (p.kind != TMI_V_BLOCK_PTR)
-        return tmi_tl_wrong(
-            t, row, TMETAL_E_PY_TYPE,
-            tmi_format(t->job, 1, "wants a block pointer, not %s", tmi_tri_type_text(t, &p)),
-            "tl.make_block_ptr gives one; other pointers move by +");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
+                            "tl.make_block_ptr gives one; other pointers move by +",
+                            "wants a block pointer, not %s", tmi_tri_type_text(t, &p));
     o.n = 1;
     o.id[0] = p.ir;
-    n = tmi_tl_scalars(t, row, in[1], TMI_INT32, 1, &o);
+    n = tmi_tl_scalars(t, in[1], TMI_INT32, 1, &o);
     rank = tmi_rank(t->m, TMI_DTYPE(t, TMI_DTYPE(t, p.dt)->elem)->type);
     if (t->bad) return p;
     if (n != rank)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1, "%u offsets for a block of %u axes", n, rank),
-                            NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%u offsets for a block of %u axes", n,
+                            rank);
     p.ir = tmi_tri_op(t, TMI_OP_ADVANCE, o.id, o.n, tmi_tri_type(t, &p));
     return p;
 }
 
 /* What tl.load and tl.store say of a block pointer: the axes whose edges are looked at. */
-static void tmi_tl_boundary(tmi_tri *t, const tmi_tl_row *row, uint32_t op, const tmi_tri_value *v,
-                            uint32_t rank) {
+static void tmi_tl_boundary(tmi_tri *t, uint32_t op, const tmi_tri_value *v, uint32_t rank) {
     uint32_t axis[TMI_MAX_RANK], n, i, is[TMI_MAX_RANK];
     if (t->bad || (v->kind != TMI_V_INT && !tmi_tl_is_true(t, v))) return;
     memset(is, 0, sizeof is);
-    n = tmi_tl_axes(t, row, v, "boundary_check", rank, axis);
+    n = tmi_tl_axes(t, v, "boundary_check", rank, axis);
     for (i = 0; i < n; i++) is[axis[i]] = 1;
     for (i = n = 0; i < rank; i++)
         if (is[i]) axis[n++] = i;
@@ -17882,90 +17883,83 @@ static void tmi_tl_boundary(tmi_tri *t, const tmi_tl_row *row, uint32_t op, cons
 static const tmi_word tmi_tl_words_padding[] = {{"zero", 1}, {"nan", 2}, {NULL, 0}};
 
 /* `padding_option` of blocks of dt: whole numbers have no NaN. */
-static void tmi_tl_padding(tmi_tri *t, const tmi_tl_row *row, uint32_t op, const tmi_tri_value *v,
-                           uint32_t dt) {
+static void tmi_tl_padding(tmi_tri *t, uint32_t op, const tmi_tri_value *v, uint32_t dt) {
     if (!t->bad && tmi_tri_is_int(t, dt) && strcmp(tmi_tl_str(t, v), "nan") == 0)
-        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                           "padding_option \"nan\" is for floats, not whole numbers",
-                           "use padding_option=\"zero\"");
-    tmi_tl_word(t, row, op, "padding", v, tmi_tl_words_padding);
+        (void)tmi_tl_wrong(t, TMETAL_E_PY_VALUE, "use padding_option=\"zero\"",
+                           "padding_option \"nan\" is for floats, not whole numbers");
+    tmi_tl_word(t, op, "padding", v, tmi_tl_words_padding);
 }
 
-static tmi_tri_value tmi_tl_load_block(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_load_block(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value    p = in[0], r;
     const tmi_dtype *block = TMI_DTYPE(t, TMI_DTYPE(t, p.dt)->elem);
     uint32_t         elem = block->elem, op;
     if (in[1].kind != TMI_V_NONE || in[2].kind != TMI_V_NONE)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "a block pointer takes no mask and no other",
-                            "use boundary_check=(0, 1) and padding_option=\"zero\"");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE,
+                            "use boundary_check=(0, 1) and padding_option=\"zero\"",
+                            "a block pointer takes no mask and no other");
     r = tmi_tri_tensor(tmi_tri_op1(t, TMI_OP_LOAD, p.ir, block->type), elem);
     if (t->bad) return r;
     op = tmi_def(t->m, r.ir);
-    tmi_tl_boundary(t, row, op, &in[3], tmi_tri_rank(t, &r));
-    tmi_tl_padding(t, row, op, &in[4], elem);
-    tmi_tl_load_hints(t, row, op, &in[5]);
+    tmi_tl_boundary(t, op, &in[3], tmi_tri_rank(t, &r));
+    tmi_tl_padding(t, op, &in[4], elem);
+    tmi_tl_load_hints(t, op, &in[5]);
     return r;
 }
 
-static tmi_tri_value tmi_tl_store_block(tmi_tri *t, const tmi_tl_row *row,
-                                        const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_store_block(tmi_tri *t, const tmi_tri_value *in) {
     const tmi_dtype *block = TMI_DTYPE(t, TMI_DTYPE(t, in[0].dt)->elem);
     uint32_t         elem = block->elem, type = block->type, ops[2], op;
     tmi_tri_value    v = tmi_tri_to_tensor(t, in[1]);
     if (t->bad) return v;
     if (in[2].kind != TMI_V_NONE)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "a block pointer takes no mask",
-                            "use boundary_check=(0, 1)");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, "use boundary_check=(0, 1)",
+                            "a block pointer takes no mask");
     if (!tmi_tri_rank(t, &v)) v = tmi_tri_splat_to(t, v, type);
     if (t->bad) return v;
     if (v.dt != elem || tmi_tri_type(t, &v) != type)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "the block pointer is of %s, but the value is %s",
-                                       TMI_DTYPE(t, TMI_DTYPE(t, in[0].dt)->elem)->text,
-                                       tmi_tri_type_text(t, &v)),
-                            v.dt != elem ? "cast it: x.to(p.dtype.element_ty)" : NULL);
+        return TMI_TL_WRONG(
+            t, TMETAL_E_PY_TYPE, v.dt != elem ? "cast it: x.to(p.dtype.element_ty)" : NULL,
+            "the block pointer is of %s, but the value is %s",
+            TMI_DTYPE(t, TMI_DTYPE(t, in[0].dt)->elem)->text, tmi_tri_type_text(t, &v));
     ops[0] = in[0].ir;
     ops[1] = v.ir;
     op = tmi_tri_draft(t, TMI_OP_STORE, ops, 2);
-    tmi_tl_boundary(t, row, op, &in[3], tmi_tri_rank(t, &v));
-    tmi_tl_word(t, row, op, "cache", &in[4], tmi_tl_words_store);
-    tmi_tl_word(t, row, op, "evict", &in[5], tmi_tl_words_evict);
+    tmi_tl_boundary(t, op, &in[3], tmi_tri_rank(t, &v));
+    tmi_tl_word(t, op, "cache", &in[4], tmi_tl_words_store);
+    tmi_tl_word(t, op, "evict", &in[5], tmi_tl_words_evict);
     return tmi_tri_of(TMI_V_NONE);
 }
 
 /* base, shape, strides, block_shape, padding_option */
-static tmi_tri_value tmi_tl_make_desc(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_make_desc(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tl_operands o;
     tmi_tri_value   p = in[0], one, r, part[10];
     uint32_t        dims[TMI_MAX_RANK], rank, n, i, elem, dt, bytes;
-    if (!tmi_tl_is_base(t, &p)) return tmi_tl_base_wrong(t, row, &p);
+    if (!tmi_tl_is_base(t, &p)) return tmi_tl_base_wrong(t, &p);
     rank = tmi_tl_sizes(t, &in[3], dims);
     if (t->bad) return p;
     n = in[2].kind == TMI_V_TUPLE ? in[2].n : 0;
     if (rank < 1 || rank > 5 || n != rank || in[1].kind != TMI_V_TUPLE || in[1].n != rank)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            "shape, strides and block_shape must be of one length, from 1 to 5",
-                            NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
+                            "shape, strides and block_shape must be of one length, from 1 to 5");
     elem = TMI_DTYPE(t, p.dt)->elem;
     bytes = TMI_DTYPE(t, elem)->bits / 8;
     if (dims[rank - 1] * bytes < 16)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1,
-                                       "the last axis of a block must have at least 16 bytes, not "
-                                       "%u x %u",
-                                       dims[rank - 1], bytes),
-                            "use larger blocks");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, "use larger blocks",
+                            "the last axis of a block must have at least 16 bytes, not "
+                            "%u x %u",
+                            dims[rank - 1], bytes);
     one = tmi_tri_field(t, &in[2], rank - 1);
     if (one.kind != TMI_V_INT || one.v.i.hi || one.v.i.lo != 1)
-        return tmi_tl_wrong(
-            t, row, TMETAL_E_PY_VALUE,
-            tmi_format(t->job, 1, "the last stride must be 1, not %s",
-                       one.kind == TMI_V_INT ? "another number" : tmi_tri_type_text(t, &one)),
-            "write 1 in strides, or specialise the argument to 1");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE,
+                            "write 1 in strides, or specialise the argument to 1",
+                            "the last stride must be 1, not %s",
+                            one.kind == TMI_V_INT ? "another number" : tmi_tri_type_text(t, &one));
     o.n = 1;
     o.id[0] = p.ir;
-    (void)tmi_tl_scalars(t, row, in[1], TMI_INT32, 0, &o);
-    (void)tmi_tl_scalars(t, row, in[2], TMI_INT64, 0, &o);
+    (void)tmi_tl_scalars(t, in[1], TMI_INT32, 0, &o);
+    (void)tmi_tl_scalars(t, in[2], TMI_INT64, 0, &o);
     if (t->bad) return p;
     for (i = 0; i < 2 * rank; i++)
         part[i] = tmi_tri_tensor(o.id[1 + i], i < rank ? TMI_INT32 : TMI_INT64);
@@ -17974,33 +17968,30 @@ static tmi_tri_value tmi_tl_make_desc(tmi_tri *t, const tmi_tl_row *row, const t
     r.ir = tmi_tri_op(t, TMI_OP_MAKE_DESC, o.id, o.n, tmi_tri_desc_type(t, dt));
     /* zeros are the default, and not written down */
     if (r.ir && strcmp(tmi_tl_str(t, &in[4]), "zero") != 0)
-        tmi_tl_padding(t, row, tmi_def(t->m, r.ir), &in[4], elem);
+        tmi_tl_padding(t, tmi_def(t->m, r.ir), &in[4], elem);
     return r;
 }
 
 /* A descriptor and one place an axis: operands 0 and, behind `o`, the last; 0: refused. */
-static int tmi_tl_desc_place(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *desc,
-                             const tmi_tri_value *at, tmi_tl_operands *o) {
+static int tmi_tl_desc_place(tmi_tri *t, const tmi_tri_value *desc, const tmi_tri_value *at,
+                             tmi_tl_operands *o) {
     uint32_t rank = desc->n / 2;
     if (desc->kind != TMI_V_DESC)
-        (void)tmi_tl_wrong(
-            t, row, TMETAL_E_PY_TYPE,
-            tmi_format(t->job, 1, "wants a tensor descriptor, not %s", tmi_tri_type_text(t, desc)),
-            "tl.make_tensor_descriptor gives one");
+        (void)tmi_tl_wrong(t, TMETAL_E_PY_TYPE, "tl.make_tensor_descriptor gives one",
+                           "wants a tensor descriptor, not %s", tmi_tri_type_text(t, desc));
     else if (at->kind != TMI_V_TUPLE || at->n != rank)
-        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                           tmi_format(t->job, 1, "wants %u offsets in [...], one an axis", rank),
-                           "desc.load([row, column])");
-    else (void)tmi_tl_scalars(t, row, *at, TMI_INT32, 1, o);
+        (void)tmi_tl_wrong(t, TMETAL_E_PY_SHAPE, "desc.load([row, column])",
+                           "wants %u offsets in [...], one an axis", rank);
+    else (void)tmi_tl_scalars(t, *at, TMI_INT32, 1, o);
     o->id[0] = desc->ir;
     return !t->bad;
 }
 
 /* desc, offsets */
-static tmi_tri_value tmi_tl_desc_load(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_desc_load(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tl_operands o;
     o.n = 1;
-    if (!tmi_tl_desc_place(t, row, &in[0], &in[1], &o)) return in[0];
+    if (!tmi_tl_desc_place(t, &in[0], &in[1], &o)) return in[0];
     return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_DLOAD, o.id, o.n, TMI_DTYPE(t, in[0].dt)->type),
                           TMI_DTYPE(t, in[0].dt)->elem);
 }
@@ -18015,73 +18006,64 @@ static int tmi_tl_desc_can(tmi_tri *t, int kind, uint32_t dt) {
 }
 
 /* desc, offsets, value; arg: 0: a store, or the kind of a reduction into memory. */
-static tmi_tri_value tmi_tl_desc_store(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_desc_store(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tl_operands  o;
     tmi_tri_value    v = in[2];
     const tmi_dtype *block = TMI_DTYPE(t, in[0].dt);
     uint32_t         elem = block->elem, op;
     if (in[0].kind == TMI_V_DESC &&
         (v.kind != TMI_V_TENSOR || !tmi_same_shape(t->m, tmi_tri_type(t, &v), block->type)))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1, "the descriptor's block is %s, but the value %s",
-                                       block->text, tmi_tri_type_text(t, &v)),
-                            NULL);
-    if (in[0].kind == TMI_V_DESC && row->arg && !tmi_tl_desc_can(t, row->arg, elem))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "does not work on %s", TMI_DTYPE(t, elem)->text),
-                            NULL);
-    if (in[0].kind == TMI_V_DESC && !row->arg) v = tmi_tri_cast(t, v, elem);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
+                            "the descriptor's block is %s, but the value %s", block->text,
+                            tmi_tri_type_text(t, &v));
+    if (in[0].kind == TMI_V_DESC && t->row->arg && !tmi_tl_desc_can(t, t->row->arg, elem))
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "does not work on %s",
+                            TMI_DTYPE(t, elem)->text);
+    if (in[0].kind == TMI_V_DESC && !t->row->arg) v = tmi_tri_cast(t, v, elem);
     o.n = 2;
-    if (!tmi_tl_desc_place(t, row, &in[0], &in[1], &o)) return in[0];
-    if (row->arg && v.dt != elem && tmi_elem(t->m, tmi_tri_type(t, &v)) != tmi_tri_ir_elem(t, elem))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "the descriptor is of %s, but the value %s",
-                                       TMI_DTYPE(t, elem)->text, TMI_DTYPE(t, v.dt)->text),
-                            "cast it with .to()");
+    if (!tmi_tl_desc_place(t, &in[0], &in[1], &o)) return in[0];
+    if (t->row->arg && v.dt != elem &&
+        tmi_elem(t->m, tmi_tri_type(t, &v)) != tmi_tri_ir_elem(t, elem))
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast it with .to()",
+                            "the descriptor is of %s, but the value %s", TMI_DTYPE(t, elem)->text,
+                            TMI_DTYPE(t, v.dt)->text);
     o.id[1] = v.ir;
-    op = tmi_tri_draft(t, row->arg ? TMI_OP_DREDUCE : TMI_OP_DSTORE, o.id, o.n);
-    if (row->arg) tmi_op_set_int(t->job, t->m, op, "kind", t->m->t_i32, row->arg);
+    op = tmi_tri_draft(t, t->row->arg ? TMI_OP_DREDUCE : TMI_OP_DSTORE, o.id, o.n);
+    if (t->row->arg) tmi_op_set_int(t->job, t->m, op, "kind", t->m->t_i32, t->row->arg);
     return tmi_tri_of(TMI_V_NONE);
 }
 
 /* desc, x_offsets, y_offset; of scatter, the value in front of the places. arg: the op. */
-static tmi_tri_value tmi_tl_desc_rows(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
-    int              scatters = row->arg == TMI_OP_DSCATTER;
+static tmi_tri_value tmi_tl_desc_rows(tmi_tri *t, const tmi_tri_value *in) {
+    int              scatters = t->row->arg == TMI_OP_DSCATTER;
     tmi_tri_value    rows = in[1 + scatters], y = in[2 + scatters], v = in[1];
     const tmi_dtype *block = TMI_DTYPE(t, in[0].dt);
     uint32_t         elem = block->elem, dims[2], least;
     tmi_tl_operands  o;
     if (in[0].kind != TMI_V_DESC || in[0].n != 4 || tmi_dim(t->m, block->type, 0) != 1)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            "wants a descriptor of two axes whose block has one row", NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
+                            "wants a descriptor of two axes whose block has one row");
     if (rows.kind != TMI_V_TENSOR || rows.dt != TMI_INT32 || tmi_tri_rank(t, &rows) != 1)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "its rows are a block of int32, not %s",
-                                       tmi_tri_type_text(t, &rows)),
-                            NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "its rows are a block of int32, not %s",
+                            tmi_tri_type_text(t, &rows));
     dims[0] = tmi_dim(t->m, tmi_tri_type(t, &rows), 0);
     dims[1] = tmi_dim(t->m, block->type, 1);
     least = 32u / block->bits * 8;
     if (dims[0] < 8 || dims[1] < least)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1,
-                                       "wants at least 8 rows and %u columns of %s, not %u and %u",
-                                       least, TMI_DTYPE(t, elem)->text, dims[0], dims[1]),
-                            NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
+                            "wants at least 8 rows and %u columns of %s, not %u and %u", least,
+                            TMI_DTYPE(t, elem)->text, dims[0], dims[1]);
     o.n = 2;
     o.id[0] = in[0].ir;
     o.id[1] = rows.ir;
-    if (tmi_tl_scalars(t, row, y, TMI_INT32, 1, &o) != 1 && !t->bad)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "wants one column", NULL);
+    if (tmi_tl_scalars(t, y, TMI_INT32, 1, &o) != 1 && !t->bad)
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "wants one column");
     if (t->bad) return in[0];
     least = tmi_tri_shape_type(t, elem, dims, 2);
     if (!scatters) return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_DGATHER, o.id, o.n, least), elem);
     if (v.kind != TMI_V_TENSOR || tmi_tri_type(t, &v) != least)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "the value is %s, but wanted is %s",
-                                       tmi_tri_type_text(t, &v),
-                                       tmi_type_text(t->job, t->m, least)),
-                            NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "the value is %s, but wanted is %s",
+                            tmi_tri_type_text(t, &v), tmi_type_text(t->job, t->m, least));
     o.id[o.n++] = v.ir;
     (void)tmi_tri_draft(t, TMI_OP_DSCATTER, o.id, o.n);
     return tmi_tri_of(TMI_V_NONE);
@@ -18090,7 +18072,7 @@ static tmi_tri_value tmi_tl_desc_rows(tmi_tri *t, const tmi_tl_row *row, const t
 /* -- Atomics --------------------------------------------------------------------------------- */
 
 /* One atomic op with its order and scope. `kind` of tmi_words_rmw; 0: compare and swap. */
-static uint32_t tmi_tl_atomic_op(tmi_tri *t, const tmi_tl_row *row, int kind, const uint32_t *ops,
+static uint32_t tmi_tl_atomic_op(tmi_tri *t, int kind, const uint32_t *ops,
                                  const tmi_tri_value *sem) {
     uint32_t r = t->bad ? 0
                         : tmi_tri_op(t, kind ? TMI_OP_RMW : TMI_OP_CAS, ops, 3,
@@ -18101,17 +18083,16 @@ static uint32_t tmi_tl_atomic_op(tmi_tri *t, const tmi_tl_row *row, int kind, co
     if (kind) tmi_op_set_int(t->job, t->m, op, "atomic_rmw_op", t->m->t_i32, kind);
     tmi_op_set_int(t->job, t->m, op, "sem", t->m->t_i32, 4); /* acq_rel */
     tmi_op_set_int(t->job, t->m, op, "scope", t->m->t_i32, 1);
-    tmi_tl_word(t, row, op, "sem", &sem[0], tmi_words_sem);
-    tmi_tl_word(t, row, op, "scope", &sem[1], tmi_words_scope);
+    tmi_tl_word(t, op, "sem", &sem[0], tmi_words_sem);
+    tmi_tl_word(t, op, "scope", &sem[1], tmi_words_scope);
     return r;
 }
 
 /* Floats are larger where their bits are, as signed numbers if they are positive and turned round
  * if they are negative: one atomic for each, of which a lane takes part in one. */
-static tmi_tri_value tmi_tl_atomic_float(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value p,
-                                         tmi_tri_value v, tmi_tri_value mask,
-                                         const tmi_tri_value *sem) {
-    int      is_min = row->arg == 2;
+static tmi_tri_value tmi_tl_atomic_float(tmi_tri *t, tmi_tri_value p, tmi_tri_value v,
+                                         tmi_tri_value mask, const tmi_tri_value *sem) {
+    int      is_min = t->row->arg == 2;
     uint32_t bits = TMI_DTYPE(t, v.dt)->bits, i, type, ops[3], dt = v.dt,
              it = bits == 64 ? TMI_INT64 : TMI_INT32, ut = bits == 64 ? TMI_UINT64 : TMI_UINT32;
     tmi_tri_value val[2], ptr[2], is[2], r[2], sign;
@@ -18130,7 +18111,7 @@ static tmi_tri_value tmi_tl_atomic_float(tmi_tri *t, const tmi_tl_row *row, tmi_
         ops[0] = ptr[i].ir;
         ops[1] = val[i].ir;
         ops[2] = tmi_tri_op2(t, TMI_OP_ANDI, mask.ir, is[i].ir);
-        r[i] = tmi_tri_tensor(tmi_tl_atomic_op(t, row,
+        r[i] = tmi_tri_tensor(tmi_tl_atomic_op(t,
                                                i == 0   ? is_min ? 7 : 6
                                                : is_min ? 8
                                                         : 9,
@@ -18146,7 +18127,7 @@ static tmi_tri_value tmi_tl_atomic_float(tmi_tri *t, const tmi_tl_row *row, tmi_
 }
 
 /* pointer, val, mask, sem, scope; arg: 0 add, 1 max, 2 min, 3 and, 4 or, 5 xor, 6 exchange. */
-static tmi_tri_value tmi_tl_atomic(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_atomic(tmi_tri *t, const tmi_tri_value *in) {
     /* kinds of tmi_words_rmw: signed, unsigned, float; 0: none */
     static const uint8_t kinds[7][3] = {{4, 4, 5}, {6, 8, 0}, {7, 9, 0},   {1, 1, 0},
                                         {2, 2, 0}, {3, 3, 0}, {10, 10, 10}};
@@ -18155,85 +18136,77 @@ static tmi_tri_value tmi_tl_atomic(tmi_tri *t, const tmi_tl_row *row, const tmi_
     int                  is_float, kind;
     if (t->bad) return v;
     if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt) || TMI_DTYPE(t, p.dt)->is_const)
-        return tmi_tl_pointers(t, row, p, 1);
+        return tmi_tl_pointers(t, p, 1);
     dt = TMI_DTYPE(t, p.dt)->elem;
     is_float = tmi_tri_is_float(t, dt);
-    kind = kinds[row->arg][is_float ? 2 : !TMI_DTYPE(t, dt)->is_signed];
+    kind = kinds[t->row->arg][is_float ? 2 : !TMI_DTYPE(t, dt)->is_signed];
     if (TMI_DTYPE(t, dt)->kind > TMI_DT_FLOAT ||
-        (TMI_DTYPE(t, dt)->bits < 32 && (row->arg || !is_float || TMI_DTYPE(t, dt)->bits != 16)) ||
-        (!kind && row->arg > 2))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "does not work on %s", TMI_DTYPE(t, dt)->text),
-                            !kind      ? "use whole numbers of 32 or 64 bits"
-                            : row->arg ? "use elements of 32 or 64 bits"
-                                       : "use fp16, bf16, or 32 or 64 bits");
+        (TMI_DTYPE(t, dt)->bits < 32 &&
+         (t->row->arg || !is_float || TMI_DTYPE(t, dt)->bits != 16)) ||
+        (!kind && t->row->arg > 2))
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
+                            !kind         ? "use whole numbers of 32 or 64 bits"
+                            : t->row->arg ? "use elements of 32 or 64 bits"
+                                          : "use fp16, bf16, or 32 or 64 bits",
+                            "does not work on %s", TMI_DTYPE(t, dt)->text);
     if (tmi_tri_is_number(&mask) && tmi_tri_rank(t, &p)) mask = tmi_tri_to_tensor(t, mask);
     if (mask.kind != TMI_V_NONE && (mask.kind != TMI_V_TENSOR || mask.dt != TMI_INT1))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1,
-                                       "its mask must be truths that are computed, not %s",
-                                       tmi_tri_type_text(t, &mask)),
-                            "compare: mask=offs < n");
-    if (!tmi_tl_spread(t, row, &p, &v, &mask)) return p;
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "compare: mask=offs < n",
+                            "its mask must be truths that are computed, not %s",
+                            tmi_tri_type_text(t, &mask));
+    if (!tmi_tl_spread(t, &p, &v, &mask)) return p;
     v = tmi_tri_cast(t, v, dt);
     if (t->bad) return v;
     if (mask.kind != TMI_V_TENSOR)
         mask = tmi_tri_tensor(tmi_tri_const_bits(t, tmi_tri_type(t, &p), TMI_INT1, 1), TMI_INT1);
-    if (!kind) return tmi_tl_atomic_float(t, row, p, v, mask, &in[3]);
+    if (!kind) return tmi_tl_atomic_float(t, p, v, mask, &in[3]);
     ops[0] = p.ir;
     ops[1] = v.ir;
     ops[2] = mask.ir;
-    return tmi_tri_tensor(tmi_tl_atomic_op(t, row, kind, ops, &in[3]), dt);
+    return tmi_tri_tensor(tmi_tl_atomic_op(t, kind, ops, &in[3]), dt);
 }
 
 /* pointer, cmp, val, sem, scope: nothing is cast or broadcast. */
-static tmi_tri_value tmi_tl_cas(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_cas(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value p = in[0], want = tmi_tri_to_tensor(t, in[1]), v = tmi_tri_to_tensor(t, in[2]);
     uint32_t      dt, ops[3];
     if (t->bad) return v;
     if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt) || TMI_DTYPE(t, p.dt)->is_const)
-        return tmi_tl_pointers(t, row, p, 1);
+        return tmi_tl_pointers(t, p, 1);
     dt = TMI_DTYPE(t, p.dt)->elem;
     if (TMI_DTYPE(t, dt)->bits < 16)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "wants elements of 16, 32 or 64 bits, not %s",
-                                       TMI_DTYPE(t, dt)->text),
-                            NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
+                            "wants elements of 16, 32 or 64 bits, not %s", TMI_DTYPE(t, dt)->text);
     ops[0] = tmi_tri_ir_like(t, tmi_tri_type(t, &p), dt);
     if (tmi_tri_type(t, &want) != ops[0] || tmi_tri_type(t, &v) != ops[0])
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1,
-                                       "the pointers are to %s, but compared is %s and stored %s",
-                                       tmi_type_text(t->job, t->m, ops[0]),
-                                       tmi_tri_type_text(t, &want), tmi_tri_type_text(t, &v)),
-                            "it neither casts nor broadcasts: use .to() and tl.full");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
+                            "it neither casts nor broadcasts: use .to() and tl.full",
+                            "the pointers are to %s, but compared is %s and stored %s",
+                            tmi_type_text(t->job, t->m, ops[0]), tmi_tri_type_text(t, &want),
+                            tmi_tri_type_text(t, &v));
     ops[0] = p.ir;
     ops[1] = want.ir;
     ops[2] = v.ir;
-    return tmi_tri_tensor(tmi_tl_atomic_op(t, row, 0, ops, &in[3]), dt);
+    return tmi_tri_tensor(tmi_tl_atomic_op(t, 0, ops, &in[3]), dt);
 }
 
 /* input, num_bins, mask */
-static tmi_tri_value tmi_tl_histogram(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_histogram(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v = tmi_tri_to_tensor(t, in[0]), mask = in[2];
     uint32_t      n, dims[TMI_MAX_RANK], ops[2];
     if (t->bad) return v;
     if (tmi_tri_rank(t, &v) != 1 || !tmi_tri_is_int(t, v.dt))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1,
-                                       "wants whole numbers in a block of one axis, not %s",
-                                       tmi_tri_type_text(t, &v)),
-                            NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
+                            "wants whole numbers in a block of one axis, not %s",
+                            tmi_tri_type_text(t, &v));
     if (tmi_tl_sizes(t, &in[1], dims) != 1 && !t->bad)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "num_bins is one number", NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "num_bins is one number");
     if (mask.kind != TMI_V_NONE) {
         n = tmi_dim(t->m, tmi_tri_type(t, &v), 0);
         mask = tmi_tri_broadcast_to(t, tmi_tri_to_tensor(t, mask), &n, 1);
         if (!t->bad && mask.dt != TMI_INT1)
-            return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                                tmi_format(t->job, 1, "its mask must be truths, not %s",
-                                           TMI_DTYPE(t, mask.dt)->text),
-                                "compare: mask=offs < n");
+            return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "compare: mask=offs < n",
+                                "its mask must be truths, not %s", TMI_DTYPE(t, mask.dt)->text);
     }
     if (t->bad) return v;
     ops[0] = v.ir;
@@ -18243,24 +18216,22 @@ static tmi_tri_value tmi_tl_histogram(tmi_tri *t, const tmi_tl_row *row, const t
                           TMI_INT32);
 }
 
-static tmi_tri_value tmi_tl_barrier(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
-    (void)row;
+static tmi_tri_value tmi_tl_barrier(tmi_tri *t, const tmi_tri_value *in) {
     (void)in;
     (void)tmi_tri_op(t, TMI_OP_GPU_BARRIER, NULL, 0, 0);
     return tmi_tri_of(TMI_V_NONE);
 }
 
-static tmi_tri_value tmi_tl_pi32(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
-    (void)row;
+static tmi_tri_value tmi_tl_pi32(tmi_tri *t, const tmi_tri_value *in) {
     (void)in;
     return tmi_tri_dtype(tmi_tri_pointer(t, TMI_INT32, 0));
 }
 
 /* element_ty, then of a pointer address_space and const, of a block (arg 1) its shape. */
-static tmi_tri_value tmi_tl_made_dtype(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_made_dtype(tmi_tri *t, const tmi_tri_value *in) {
     uint32_t elem = tmi_tl_dtype(t, &in[0]), dims[TMI_MAX_RANK], rank;
     if (t->bad) return in[0];
-    if (!row->arg) return tmi_tri_dtype(tmi_tri_pointer(t, elem, tmi_tl_is_true(t, &in[2])));
+    if (!t->row->arg) return tmi_tri_dtype(tmi_tri_pointer(t, elem, tmi_tl_is_true(t, &in[2])));
     rank = tmi_tl_sizes(t, &in[1], dims);
     if (t->bad || !rank) return tmi_tri_dtype(elem);
     return tmi_tri_dtype(tmi_tri_block_dtype(t, elem, tmi_tri_shape_type(t, elem, dims, rank)));
@@ -18276,87 +18247,74 @@ static uint32_t tmi_tl_dot_type(uint32_t dt, const tmi_tri_value *asked) {
     return asked->dt;
 }
 
-/* The shape of a product of two matrices, or batches of them: its rank; 0: they do not fit. */
-static uint32_t tmi_tl_dot_shape(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *a,
-                                 const tmi_tri_value *b, uint32_t *dims) {
+/* The shape of a product of two matrices, or batches of them; 0: they do not fit. */
+static int tmi_tl_dot_shape(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b,
+                            uint32_t *dims) {
     uint32_t da[TMI_MAX_RANK], db[TMI_MAX_RANK], rank = tmi_tri_dims(t, a, da), least;
     if (rank != tmi_tri_dims(t, b, db) || rank < 2 || rank > 3)
-        return (void)tmi_tl_wrong(
-                   t, row, TMETAL_E_PY_SHAPE,
-                   tmi_format(t->job, 1, "wants two matrices, or batches of them, not %s and %s",
-                              tmi_tri_type_text(t, a), tmi_tri_type_text(t, b)),
-                   NULL),
-               0;
+        return tmi_tl_wrong(t, TMETAL_E_PY_SHAPE, NULL,
+                            "wants two matrices, or batches of them, not %s and %s",
+                            tmi_tri_type_text(t, a), tmi_tri_type_text(t, b));
     if (da[rank - 1] != db[rank - 2] || (rank == 3 && da[0] != db[0]))
-        return (void)tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                                  tmi_format(t->job, 1,
-                                             "%s times %s: the inner sizes differ (%u and %u)",
-                                             tmi_tri_type_text(t, a), tmi_tri_type_text(t, b),
-                                             da[rank - 1], db[rank - 2]),
-                                  NULL),
-               0;
+        return tmi_tl_wrong(
+            t, TMETAL_E_PY_SHAPE, NULL, "%s times %s: the inner sizes differ (%u and %u)",
+            tmi_tri_type_text(t, a), tmi_tri_type_text(t, b), da[rank - 1], db[rank - 2]);
     least = TMI_DTYPE(t, a->dt)->bits == 8 ? 32u : 16u;
     if (da[rank - 1] < least)
-        return (void)tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                                  tmi_format(t->job, 1,
-                                             "the inner size is %u, but at least %u is wanted",
-                                             da[rank - 1], least),
-                                  "use larger blocks, or multiply and tl.sum"),
-               0;
+        return tmi_tl_wrong(t, TMETAL_E_PY_SHAPE, "use larger blocks, or multiply and tl.sum",
+                            "the inner size is %u, but at least %u is wanted", da[rank - 1], least);
     dims[0] = da[0];
     dims[rank - 2] = da[rank - 2];
     dims[rank - 1] = db[rank - 1];
-    return rank;
+    return 1;
 }
 
 /* What a product adds to: `acc`, or zeros where it is None. */
-static tmi_tri_value tmi_tl_dot_acc(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value acc,
-                                    uint32_t out, uint32_t type, const tmi_tri_value *asked) {
+static tmi_tri_value tmi_tl_dot_acc(tmi_tri *t, tmi_tri_value acc, uint32_t out, uint32_t type,
+                                    const tmi_tri_value *asked) {
     if (acc.kind == TMI_V_NONE) return tmi_tri_tensor(tmi_tri_const_bits(t, type, out, 0), out);
     if (acc.kind == TMI_V_TENSOR && acc.dt == out && tmi_tri_type(t, &acc) == type &&
         (asked->kind != TMI_V_DTYPE || asked->dt == out))
         return acc;
-    return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                        acc.kind != TMI_V_TENSOR || acc.dt != out || tmi_tri_type(t, &acc) != type
-                            ? tmi_format(t->job, 1, "acc is %s, but the product is %s",
-                                         tmi_tri_type_text(t, &acc),
-                                         tmi_type_text(t->job, t->m, type))
-                            : tmi_format(t->job, 1, "acc is %s, but out_dtype %s",
-                                         tmi_tri_type_text(t, &acc), TMI_DTYPE(t, asked->dt)->text),
-                        "give out_dtype the type of acc");
+    return TMI_TL_WRONG(
+        t, TMETAL_E_PY_TYPE, "give out_dtype the type of acc", "%s",
+        acc.kind != TMI_V_TENSOR || acc.dt != out || tmi_tri_type(t, &acc) != type
+            ? tmi_format(t->job, 1, "acc is %s, but the product is %s", tmi_tri_type_text(t, &acc),
+                         tmi_type_text(t->job, t->m, type))
+            : tmi_format(t->job, 1, "acc is %s, but out_dtype %s", tmi_tri_type_text(t, &acc),
+                         TMI_DTYPE(t, asked->dt)->text));
 }
 
 /* What a product is told besides: how exact, and after how many sums fp8 goes on in fp32. */
-static void tmi_tl_dot_hints(tmi_tri *t, const tmi_tl_row *row, uint32_t op,
-                             const tmi_tri_value *in, int is_fp8, uint32_t k) {
+static void tmi_tl_dot_hints(tmi_tri *t, uint32_t op, const tmi_tri_value *in, int is_fp8,
+                             uint32_t k) {
     int64_t most = (int64_t)1 << 30; /* the default of sm_90 */
     if (t->bad) return;
     if (in[3].kind != TMI_V_NONE && in[4].kind != TMI_V_NONE)
-        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_CALL,
-                           "both input_precision and allow_tf32 are given", "leave allow_tf32 out");
+        (void)tmi_tl_wrong(t, TMETAL_E_PY_CALL, "leave allow_tf32 out",
+                           "both input_precision and allow_tf32 are given");
     tmi_op_set_int(t->job, t->m, op, "inputPrecision", t->m->t_i32,
                    in[4].kind == TMI_V_NONE || tmi_tl_is_true(t, &in[4]) ? 0 : 2);
-    tmi_tl_word(t, row, op, "inputPrecision", &in[3], tmi_words_precision);
+    tmi_tl_word(t, op, "inputPrecision", &in[3], tmi_words_precision);
     if (in[5].kind != TMI_V_NONE) most = tmi_tl_int(t, &in[5], "max_num_imprecise_acc");
     if (!is_fp8 || t->bad) return;
     if (in[5].kind != TMI_V_NONE && most > k)
-        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                           tmi_format(t->job, 1, "max_num_imprecise_acc is more than K, %u", k),
-                           NULL);
+        (void)tmi_tl_wrong(t, TMETAL_E_PY_VALUE, NULL, "max_num_imprecise_acc is more than K, %u",
+                           k);
     tmi_op_set_int(t->job, t->m, op, "maxNumImpreciseAcc", t->m->t_i32, most);
 }
 
 /* Of two matrices, or one batch of them. */
-static tmi_tri_value tmi_tl_dot_flat(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_dot_flat(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value a = in[0], b = in[1], acc;
     uint32_t      dims[3], rank, out, ops[3];
     int           is_fp8 = tmi_tri_is_fp8(t, a.dt);
-    if ((rank = tmi_tl_dot_shape(t, row, &a, &b, dims)) == 0) return a;
+    if (!tmi_tl_dot_shape(t, &a, &b, dims)) return a;
+    rank = tmi_tri_rank(t, &a);
     if (a.dt != b.dt && !(tmi_tri_is_fp8(t, a.dt) && tmi_tri_is_fp8(t, b.dt)))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "both must have one type, not %s and %s",
-                                       TMI_DTYPE(t, a.dt)->text, TMI_DTYPE(t, b.dt)->text),
-                            "cast one of them with .to()");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast one of them with .to()",
+                            "both must have one type, not %s and %s", TMI_DTYPE(t, a.dt)->text,
+                            TMI_DTYPE(t, b.dt)->text);
     if (a.dt == TMI_FP8E4B15 || b.dt == TMI_FP8E4B15) {
         a = tmi_tri_cast(t, a, TMI_FP16);
         b = tmi_tri_cast(t, b, TMI_FP16);
@@ -18365,23 +18323,21 @@ static tmi_tri_value tmi_tl_dot_flat(tmi_tri *t, const tmi_tl_row *row, const tm
     }
     out = tmi_tl_dot_type(a.dt, &in[6]);
     if (a.dt != TMI_INT8 && !tmi_tri_is_float(t, a.dt))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "%s cannot be multiplied: int8 or floats",
-                                       TMI_DTYPE(t, a.dt)->text),
-                            NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%s cannot be multiplied: int8 or floats",
+                            TMI_DTYPE(t, a.dt)->text);
     if (out == TMI_BF16)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "out_dtype cannot be bfloat16",
-                            "cast the product with .to(tl.bfloat16)");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast the product with .to(tl.bfloat16)",
+                            "out_dtype cannot be bfloat16");
     if (out != TMI_FP32 && out != TMI_FP16 && out != TMI_FP64 && out != TMI_INT32)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "out_dtype is float32 or float16", NULL);
-    acc = tmi_tl_dot_acc(t, row, in[2], out, tmi_tri_shape_type(t, out, dims, rank), &in[6]);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "out_dtype is float32 or float16");
+    acc = tmi_tl_dot_acc(t, in[2], out, tmi_tri_shape_type(t, out, dims, rank), &in[6]);
     if (t->bad) return acc;
     ops[0] = a.ir;
     ops[1] = b.ir;
     ops[2] = acc.ir;
     acc.ir = tmi_tri_op(t, TMI_OP_DOT, ops, 3, tmi_tri_type(t, &acc));
     if (acc.ir)
-        tmi_tl_dot_hints(t, row, tmi_def(t->m, acc.ir), in, is_fp8,
+        tmi_tl_dot_hints(t, tmi_def(t->m, acc.ir), in, is_fp8,
                          tmi_dim(t->m, tmi_tri_type(t, &a), rank - 1));
     return acc;
 }
@@ -18398,20 +18354,18 @@ static tmi_tri_value tmi_tl_batched(tmi_tri *t, tmi_tri_value v) {
 }
 
 /* input, other, acc, input_precision, allow_tf32, max_num_imprecise_acc, out_dtype */
-static tmi_tri_value tmi_tl_dot(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_dot(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value part[7], v;
     uint32_t      da[TMI_MAX_RANK], db[TMI_MAX_RANK], dc[TMI_MAX_RANK], rank, i;
     if (in[0].kind != TMI_V_TENSOR || in[1].kind != TMI_V_TENSOR)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants two tensors", NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants two tensors");
     rank = tmi_tri_dims(t, &in[0], da);
-    if (rank < 4 || tmi_tri_dims(t, &in[1], db) != rank) return tmi_tl_dot_flat(t, row, in);
+    if (rank < 4 || tmi_tri_dims(t, &in[1], db) != rank) return tmi_tl_dot_flat(t, in);
     for (i = 0; i + 2 < rank && da[i] == db[i]; i++) {
     }
     if (i + 2 < rank)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1, "%s times %s: the batches differ",
-                                       tmi_tri_type_text(t, &in[0]), tmi_tri_type_text(t, &in[1])),
-                            NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%s times %s: the batches differ",
+                            tmi_tri_type_text(t, &in[0]), tmi_tri_type_text(t, &in[1]));
     da[rank - 1] = db[rank - 1];
     memcpy(part, in, sizeof part);
     part[0] = tmi_tl_batched(t, in[0]);
@@ -18419,15 +18373,14 @@ static tmi_tri_value tmi_tl_dot(tmi_tri *t, const tmi_tl_row *row, const tmi_tri
     if (in[2].kind == TMI_V_TENSOR && tmi_tri_dims(t, &in[2], dc) == rank &&
         memcmp(da, dc, rank * sizeof *da) == 0)
         part[2] = tmi_tl_batched(t, in[2]);
-    v = tmi_tl_dot_flat(t, row, part);
+    v = tmi_tl_dot_flat(t, part);
     if (!t->bad) v.ir = tmi_tri_op1(t, TMI_OP_RESHAPE, v.ir, tmi_tri_shape_type(t, v.dt, da, rank));
     return v;
 }
 
 /* An operand of tl.dot_scaled in its format, one of tmi_words_scaled; -1: refused. What comes as
  * whole numbers is taken as the floats that its bits are; fours of bits stay two to a byte. */
-static int tmi_tl_scaled_side(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *format,
-                              tmi_tri_value *v) {
+static int tmi_tl_scaled_side(tmi_tri *t, const tmi_tri_value *format, tmi_tri_value *v) {
     static const struct {
         const char *name;
         uint8_t     kind;
@@ -18441,70 +18394,63 @@ static int tmi_tl_scaled_side(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_v
     for (i = 0; i < 5 && strcmp(rows[i].name, tmi_tl_str(t, format)) != 0; i++) {
     }
     if (i == 5)
-        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                           "a format is \"e2m1\", \"e4m3\", \"e5m2\", \"bf16\" or \"fp16\"", NULL);
+        (void)tmi_tl_wrong(t, TMETAL_E_PY_VALUE, NULL,
+                           "a format is \"e2m1\", \"e4m3\", \"e5m2\", \"bf16\" or \"fp16\"");
     else if (v->kind != TMI_V_TENSOR || (v->dt != rows[i].dt && v->dt != rows[i].bits))
-        (void)tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                           tmi_format(t->job, 1, "numbers of format %s come as %s or %s, not %s",
-                                      rows[i].name, TMI_DTYPE(t, rows[i].bits)->text,
-                                      TMI_DTYPE(t, rows[i].dt)->text, tmi_tri_type_text(t, v)),
-                           "e2m1 is packed, two to a uint8");
+        (void)tmi_tl_wrong(t, TMETAL_E_PY_TYPE, "e2m1 is packed, two to a uint8",
+                           "numbers of format %s come as %s or %s, not %s", rows[i].name,
+                           TMI_DTYPE(t, rows[i].bits)->text, TMI_DTYPE(t, rows[i].dt)->text,
+                           tmi_tri_type_text(t, v));
     else if (v->dt != rows[i].dt) *v = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, *v, rows[i].dt);
     return t->bad ? -1 : rows[i].kind;
 }
 
 /* The scales of an operand: one for 32 numbers of a row along K, of fp8 for 16. */
-static void tmi_tl_scaled_by(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *scale,
-                             uint32_t rows, uint32_t k) {
+static void tmi_tl_scaled_by(tmi_tri *t, const tmi_tri_value *scale, uint32_t rows, uint32_t k) {
     uint32_t dims[TMI_MAX_RANK], rank = tmi_tri_dims(t, scale, dims);
     if (t->bad || scale->kind == TMI_V_NONE) return;
     k /= scale->kind == TMI_V_TENSOR && scale->dt == TMI_FP8E4NV ? 16 : 32;
     if (scale->kind != TMI_V_TENSOR || TMI_DTYPE(t, scale->dt)->bits != 8 || rank < 2 ||
         dims[rank - 2] != rows || dims[rank - 1] != k)
-        (void)tmi_tl_wrong(
-            t, row, TMETAL_E_PY_SHAPE,
-            tmi_format(t->job, 1, "scales of these %u rows are a block [%u, %u] of uint8, not %s",
-                       rows, rows, k, tmi_tri_type_text(t, scale)),
-            "the scales of rhs have a row for each of its columns");
+        (void)tmi_tl_wrong(t, TMETAL_E_PY_SHAPE,
+                           "the scales of rhs have a row for each of its columns",
+                           "scales of these %u rows are a block [%u, %u] of uint8, not %s", rows,
+                           rows, k, tmi_tri_type_text(t, scale));
 }
 
 /* lhs, lhs_scale, lhs_format, rhs, rhs_scale, rhs_format, acc, fast_math, lhs_k_pack, rhs_k_pack,
  * out_dtype */
-static tmi_tri_value tmi_tl_dot_scaled(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_dot_scaled(tmi_tri *t, const tmi_tri_value *in) {
     static const char *const flags[] = {"fastMath", "lhs_k_pack", "rhs_k_pack"};
     tmi_tri_value            v[2], acc;
     uint32_t                 dims[2][TMI_MAX_RANK], rank, i, ops[5], n = 3, sizes[5], op;
     int                      kind[2], pack[2];
     for (i = 0; i < 2; i++) {
         v[i] = in[3 * i];
-        if ((kind[i] = tmi_tl_scaled_side(t, row, &in[3 * i + 2], &v[i])) < 0) return in[0];
+        if ((kind[i] = tmi_tl_scaled_side(t, &in[3 * i + 2], &v[i])) < 0) return in[0];
         pack[i] = tmi_tl_is_true(t, &in[8 + i]);
         if (kind[i] != 4 && !pack[i])
-            return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                                "only e2m1 can be packed along another axis than K", NULL);
+            return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL,
+                                "only e2m1 can be packed along another axis than K");
     }
     rank = tmi_tri_dims(t, &v[0], dims[0]);
     if (rank != tmi_tri_dims(t, &v[1], dims[1]) || rank < 2 || rank > 3 ||
         (rank == 3 && dims[0][0] != dims[1][0]))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1,
-                                       "wants two matrices, or batches of them, not %s and %s",
-                                       tmi_tri_type_text(t, &v[0]), tmi_tri_type_text(t, &v[1])),
-                            NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
+                            "wants two matrices, or batches of them, not %s and %s",
+                            tmi_tri_type_text(t, &v[0]), tmi_tri_type_text(t, &v[1]));
     for (i = 0; i < 2; i++) /* numbers, not bytes */
         if (kind[i] == 4) dims[i][(pack[i] != 0) == (i == 0) ? rank - 1 : rank - 2] *= 2;
     if (dims[0][rank - 1] != dims[1][rank - 2])
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1, "K is %u in lhs, but %u in rhs",
-                                       dims[0][rank - 1], dims[1][rank - 2]),
-                            NULL);
-    tmi_tl_scaled_by(t, row, &in[1], dims[0][rank - 2], dims[0][rank - 1]);
-    tmi_tl_scaled_by(t, row, &in[4], dims[1][rank - 1], dims[0][rank - 1]);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "K is %u in lhs, but %u in rhs",
+                            dims[0][rank - 1], dims[1][rank - 2]);
+    tmi_tl_scaled_by(t, &in[1], dims[0][rank - 2], dims[0][rank - 1]);
+    tmi_tl_scaled_by(t, &in[4], dims[1][rank - 1], dims[0][rank - 1]);
     if (!t->bad && (in[10].kind != TMI_V_DTYPE || in[10].dt != TMI_FP32))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "out_dtype is float32", NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "out_dtype is float32");
     dims[0][rank - 1] = dims[1][rank - 1];
-    acc = tmi_tl_dot_acc(t, row, in[6], TMI_FP32, tmi_tri_shape_type(t, TMI_FP32, dims[0], rank),
-                         &in[10]);
+    acc =
+        tmi_tl_dot_acc(t, in[6], TMI_FP32, tmi_tri_shape_type(t, TMI_FP32, dims[0], rank), &in[10]);
     if (t->bad) return acc;
     ops[0] = v[0].ir;
     ops[1] = v[1].ir;
@@ -18540,8 +18486,8 @@ static tmi_tri_value tmi_tl_flat(tmi_tri *t, tmi_tri_value v) {
 }
 
 /* The values that the function of a reduction or scan returns, as ids; 0: not those it must. */
-static int tmi_tl_combined(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value r,
-                           const tmi_tri_value *v, uint32_t n, uint32_t *ids) {
+static int tmi_tl_combined(tmi_tri *t, tmi_tri_value r, const tmi_tri_value *v, uint32_t n,
+                           uint32_t *ids) {
     uint32_t i;
     if (r.kind != TMI_V_TUPLE) r = tmi_tri_list(t, TMI_V_TUPLE, &r, 1);
     for (i = 0; i < n && r.n == n && !t->bad; i++) {
@@ -18551,17 +18497,17 @@ static int tmi_tl_combined(tmi_tri *t, const tmi_tl_row *row, tmi_tri_value r,
     }
     if (!t->bad && (r.n != n || i < n))
         (void)tmi_tl_wrong(
-            t, row, TMETAL_E_PY_TYPE,
-            "its function must return what it takes: one scalar of each input's type", NULL);
+            t, TMETAL_E_PY_TYPE, NULL,
+            "its function must return what it takes: one scalar of each input's type");
     return !t->bad;
 }
 
 /* input, axis, combine_fn, and of reduce keep_dims, of associative_scan reverse. arg: the op. */
-static tmi_tri_value tmi_tl_combine(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_combine(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value list = in[0], one, r;
     uint32_t n, i, axis, base = t->arg.n, *ids, *types, op, outer, block, dims[TMI_MAX_RANK], rank,
                          k;
-    int            is_scan = row->arg == TMI_OP_SCAN, is_tuple = list.kind == TMI_V_TUPLE, all = 0;
+    int is_scan = t->row->arg == TMI_OP_SCAN, is_tuple = list.kind == TMI_V_TUPLE, all = 0;
     tmi_tri_value *v;
     if (!is_tuple) list = tmi_tri_list(t, TMI_V_TUPLE, &in[0], 1);
     n = list.n;
@@ -18576,11 +18522,11 @@ static tmi_tri_value tmi_tl_combine(tmi_tri *t, const tmi_tl_row *row, const tmi
     if (t->bad) return in[0];
     for (i = 0; i < n; i++) {
         if (!tmi_same_shape(t->m, tmi_tri_type(t, &v[0]), tmi_tri_type(t, &v[i])))
-            return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "all inputs must have one shape", NULL);
+            return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "all inputs must have one shape");
         ids[i] = v[i].ir;
         types[i] = types[n + i] = tmi_elem(t->m, tmi_tri_type(t, &v[i]));
     }
-    op = tmi_tri_draft(t, (uint32_t)row->arg, ids, n);
+    op = tmi_tri_draft(t, (uint32_t)t->row->arg, ids, n);
     tmi_op_set_int(t->job, t->m, op, "axis", t->m->t_i32, axis);
     if (is_scan)
         tmi_op_set_attr(t->job, t->m, op, "reverse",
@@ -18594,7 +18540,7 @@ static tmi_tri_value tmi_tl_combine(tmi_tri *t, const tmi_tl_row *row, const tmi
     }
     r = t->walk(t, in[2], base);
     tmi_base_vec_cut(&t->arg, base);
-    if (t->bad || !tmi_tl_combined(t, row, r, v, n, ids)) return r;
+    if (t->bad || !tmi_tl_combined(t, r, v, n, ids)) return r;
     (void)tmi_make_end_op(t->b, is_scan ? TMI_OP_SCAN_RETURN : TMI_OP_REDUCE_RETURN, ids, n);
     t->b->p.block = outer;
     for (i = 0; i < n; i++) {
@@ -18619,48 +18565,42 @@ static tmi_tri_value tmi_tl_combine(tmi_tri *t, const tmi_tl_row *row, const tmi
 /* -- Compile time ---------------------------------------------------------------------------- */
 
 /* What tl.range and Python's range give: begin, end, step, then what tl.range was told besides. */
-static tmi_tri_value tmi_tl_range(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_range(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v[8];
     uint32_t      i;
     v[0] = in[1].kind == TMI_V_NONE ? tmi_tri_int(0) : in[0];
     v[1] = in[1].kind == TMI_V_NONE ? in[0] : in[1];
     v[2] = in[2].kind == TMI_V_NONE ? tmi_tri_int(1) : in[2];
-    for (i = 0; i < 5; i++) v[3 + i] = row->arg ? tmi_tri_of(TMI_V_NONE) : in[3 + i];
+    for (i = 0; i < 5; i++) v[3 + i] = t->row->arg ? tmi_tri_of(TMI_V_NONE) : in[3 + i];
     return tmi_tri_list(t, TMI_V_SLICE, v, 8); /* a range is no tuple: only loops take it */
 }
 
-static tmi_tri_value tmi_tl_identity(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_identity(tmi_tri *t, const tmi_tri_value *in) {
     (void)t;
-    (void)row;
     return in[0];
 }
 
-static tmi_tri_value tmi_tl_static_assert(tmi_tri *t, const tmi_tl_row *row,
-                                          const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_static_assert(tmi_tri *t, const tmi_tri_value *in) {
     if (in[0].kind != TMI_V_BOOL)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                            tmi_format(t->job, 1,
-                                       "the condition must be known while compiling, not %s",
-                                       tmi_tri_type_text(t, &in[0])),
-                            tmi_tri_is_const(&in[0])
-                                ? "compare: tl.static_assert(N % 2 == 0)"
-                                : "tl.device_assert checks values of the kernel");
+        return TMI_TL_WRONG(
+            t, TMETAL_E_PY_VALUE,
+            tmi_tri_is_const(&in[0]) ? "compare: tl.static_assert(N % 2 == 0)"
+                                     : "tl.device_assert checks values of the kernel",
+            "the condition must be known while compiling, not %s", tmi_tri_type_text(t, &in[0]));
     if (!tmi_tl_is_true(t, &in[0]))
-        return tmi_tri_fail(t, TMETAL_E_PY_ASSERT,
-                            *tmi_tl_str(t, &in[1]) ? tmi_tl_str(t, &in[1]) : "it is False", NULL);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_ASSERT, NULL, "%s",
+                             *tmi_tl_str(t, &in[1]) ? tmi_tl_str(t, &in[1]) : "it is False");
     return tmi_tri_of(TMI_V_NONE);
 }
 
-static tmi_tri_value tmi_tl_nothing(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_nothing(tmi_tri *t, const tmi_tri_value *in) {
     (void)t;
-    (void)row;
     (void)in;
     return tmi_tri_of(TMI_V_NONE);
 }
 
-static tmi_tri_value tmi_tl_len(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
-    if (in[0].kind != TMI_V_TUPLE)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants a tuple", NULL);
+static tmi_tri_value tmi_tl_len(tmi_tri *t, const tmi_tri_value *in) {
+    if (in[0].kind != TMI_V_TUPLE) return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants a tuple");
     return tmi_tri_int(in[0].n);
 }
 
@@ -18677,7 +18617,7 @@ static int tmi_tl_is_decimal(const char *s) {
     return digits && !*s;
 }
 
-static tmi_tri_value tmi_tl_float(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_float(tmi_tri *t, const tmi_tri_value *in) {
     const char *s = tmi_tl_str(t, &in[0]);
     double      sign = 1;
     if (tmi_tri_is_number(&in[0])) return tmi_tri_float(tmi_tri_double(&in[0]));
@@ -18689,12 +18629,12 @@ static tmi_tri_value tmi_tl_float(tmi_tri *t, const tmi_tl_row *row, const tmi_t
         return tmi_tri_float(sign * tmi_tri_from_bits(TMI_F_F64, (uint64_t)0x7ff << 52));
     if (strcmp(s, "nan") == 0)
         return tmi_tri_float(tmi_tri_from_bits(TMI_F_F64, (uint64_t)0x7ff8 << 48));
-    return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                        "wants a number, or a string such as \"inf\", known while compiling",
-                        in[0].kind == TMI_V_TENSOR ? "cast a tensor with .to(tl.float32)" : NULL);
+    return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE,
+                        in[0].kind == TMI_V_TENSOR ? "cast a tensor with .to(tl.float32)" : NULL,
+                        "wants a number, or a string such as \"inf\", known while compiling");
 }
 
-static tmi_tri_value tmi_tl_to_int(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_to_int(tmi_tri *t, const tmi_tri_value *in) {
     const char *s = tmi_tl_str(t, &in[0]);
     int64_t     n = 0, minus = *s == '-';
     if (in[0].kind == TMI_V_INT || in[0].kind == TMI_V_BOOL) return tmi_tri_int_of(in[0].v.i);
@@ -18703,21 +18643,21 @@ static tmi_tri_value tmi_tl_to_int(tmi_tri *t, const tmi_tl_row *row, const tmi_
     for (s += minus; tmi_is_digit(*s) && n < (int64_t)1 << 58; s++) n = n * 10 + *s - '0';
     if (in[0].kind == TMI_V_STR && !*s && s > tmi_tl_str(t, &in[0]) + minus)
         return tmi_tri_int(minus ? -n : n);
-    return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "wants a number that is known while compiling",
-                        "cast a tensor with .to(tl.int32)");
+    return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, "cast a tensor with .to(tl.int32)",
+                        "wants a number that is known while compiling");
 }
 
 /* triton.cdiv and triton.next_power_of_2, of numbers. arg 1: the latter. */
-static tmi_tri_value tmi_tl_count(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_count(tmi_tri *t, const tmi_tri_value *in) {
     int64_t x, y = 1;
     if (!tmi_tri_is_const(&in[0]) || !tmi_tri_is_const(&in[1]))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            "wants numbers that are known while compiling",
-                            row->arg ? NULL : "tl.cdiv divides values of the kernel");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
+                            t->row->arg ? NULL : "tl.cdiv divides values of the kernel",
+                            "wants numbers that are known while compiling");
     x = tmi_tl_int(t, &in[0], "its argument");
-    if (!row->arg) {
+    if (!t->row->arg) {
         y = tmi_tl_int(t, &in[1], "its divisor");
-        if (!t->bad && !y) return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "division by zero", NULL);
+        if (!t->bad && !y) return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "division by zero");
         return t->bad ? in[0]
                       : tmi_tri_fold(t, TMI_PY_FLOORDIV, tmi_tri_int(x + y - 1), tmi_tri_int(y));
     }
@@ -18729,7 +18669,7 @@ static tmi_tri_value tmi_tl_count(tmi_tri *t, const tmi_tl_row *row, const tmi_t
 
 /* All of one type and shape, pair after pair as Triton does it; 0: refused. */
 static uint32_t tmi_tl_unite3(tmi_tri *t, tmi_tri_value *v) {
-    uint32_t i, dt = 0;
+    uint32_t             i, dt = 0;
     static const uint8_t pair[3][2] = {{0, 1}, {2, 0}, {2, 1}};
     for (i = 0; i < 3; i++) v[i] = tmi_tri_to_tensor(t, v[i]);
     for (i = 0; i < 3 && !t->bad; i++)
@@ -18739,7 +18679,7 @@ static uint32_t tmi_tl_unite3(tmi_tri *t, tmi_tri_value *v) {
 }
 
 /* x, min, max, propagate_nan */
-static tmi_tri_value tmi_tl_clamp(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_clamp(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v[3];
     uint32_t      i, ops[3], dt;
     for (i = 0; i < 3; i++) {
@@ -18749,8 +18689,8 @@ static tmi_tri_value tmi_tl_clamp(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     }
     if ((dt = tmi_tl_unite3(t, v)) == 0) return v[0];
     if (!tmi_tri_is_float(t, dt))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "only floats can be clamped",
-                            "use tl.minimum and tl.maximum");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "use tl.minimum and tl.maximum",
+                            "only floats can be clamped");
     for (i = 0; i < 3; i++) ops[i] = v[i].ir;
     v[0].ir = tmi_tri_op(t, TMI_OP_CLAMPF, ops, 3, tmi_tri_type(t, &v[0]));
     if (v[0].ir)
@@ -18759,66 +18699,58 @@ static tmi_tri_value tmi_tl_clamp(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     return tmi_tri_tensor(v[0].ir, dt);
 }
 
-static tmi_tri_value tmi_tl_fma(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_fma(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v[3];
     uint32_t      i, ops[3], dt;
     for (i = 0; i < 3; i++) v[i] = in[i];
     if ((dt = tmi_tl_unite3(t, v)) == 0) return v[0];
-    if (!tmi_tri_is_float(t, dt))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants floats", NULL);
+    if (!tmi_tri_is_float(t, dt)) return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants floats");
     for (i = 0; i < 3; i++) ops[i] = v[i].ir;
     return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_FMA, ops, 3, tmi_tri_type(t, &v[0])), dt);
 }
 
 /* The upper half of a product; of two of one type. */
-static tmi_tri_value tmi_tl_umulhi(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_umulhi(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value a = in[0], b = in[1];
     uint32_t      dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD);
     if (t->bad) return a;
     if (!tmi_tri_is_int(t, dt) || TMI_DTYPE(t, dt)->bits < 32)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "wants whole numbers of 32 or 64 bits, not %s",
-                                       TMI_DTYPE(t, dt)->text),
-                            NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
+                            "wants whole numbers of 32 or 64 bits, not %s", TMI_DTYPE(t, dt)->text);
     return tmi_tri_tensor(tmi_tri_op2(t, TMI_OP_MULHIUI, a.ir, b.ir), dt);
 }
 
 /* Divisions: fdiv of any floats, div_rn of f32; arg: the op. */
-static tmi_tri_value tmi_tl_divide(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_divide(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value a = tmi_tri_to_tensor(t, in[0]), b = tmi_tri_to_tensor(t, in[1]);
     uint32_t      i, dt;
     if (t->bad) return a;
-    for (i = 0; i < 2 && row->arg == TMI_OP_PRECISE_DIV; i++)
+    for (i = 0; i < 2 && t->row->arg == TMI_OP_PRECISE_DIV; i++)
         if (in[i].kind == TMI_V_TENSOR && in[i].dt != TMI_FP32)
-            return tmi_tl_wrong(
-                t, row, TMETAL_E_PY_TYPE,
-                tmi_format(t->job, 1, "wants fp32, not %s", TMI_DTYPE(t, in[i].dt)->text),
-                "cast with .to(tl.float32)");
-    if (row->arg != TMI_OP_PRECISE_DIV && (!tmi_tri_is_float(t, a.dt) || a.dt != b.dt))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "wants two floats of one type, not %s and %s",
-                                       TMI_DTYPE(t, a.dt)->text, TMI_DTYPE(t, b.dt)->text),
-                            "x / y divides values of any types");
+            return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast with .to(tl.float32)",
+                                "wants fp32, not %s", TMI_DTYPE(t, in[i].dt)->text);
+    if (t->row->arg != TMI_OP_PRECISE_DIV && (!tmi_tri_is_float(t, a.dt) || a.dt != b.dt))
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "x / y divides values of any types",
+                            "wants two floats of one type, not %s and %s", TMI_DTYPE(t, a.dt)->text,
+                            TMI_DTYPE(t, b.dt)->text);
     if ((dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD)) == 0) return a;
-    if (row->arg == TMI_OP_PRECISE_DIV && dt != TMI_FP32)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants fp32", "cast with .to(tl.float32)");
-    return tmi_tri_tensor(tmi_tri_op2(t, (uint32_t)row->arg, a.ir, b.ir), dt);
+    if (t->row->arg == TMI_OP_PRECISE_DIV && dt != TMI_FP32)
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast with .to(tl.float32)", "wants fp32");
+    return tmi_tri_tensor(tmi_tri_op2(t, (uint32_t)t->row->arg, a.ir, b.ir), dt);
 }
 
-static tmi_tri_value tmi_tl_to_tensor(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
-    (void)row;
+static tmi_tri_value tmi_tl_to_tensor(tmi_tri *t, const tmi_tri_value *in) {
     return tmi_tri_to_tensor(t, in[0]);
 }
 
 /* -- Joining and splitting -------------------------------------------------------------------- */
 
-static tmi_tri_value tmi_tl_join(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_join(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value a = tmi_tri_to_tensor(t, in[0]), b = tmi_tri_to_tensor(t, in[1]);
     uint32_t      dims[TMI_MAX_RANK + 1], rank, ops[2];
     int           is_scalar;
     if (t->bad || !tmi_tri_broadcast(t, &a, &b)) return a;
-    if (a.dt != b.dt)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "both must have one type", NULL);
+    if (a.dt != b.dt) return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "both must have one type");
     is_scalar = !tmi_tri_rank(t, &a);
     if (is_scalar) {
         a = tmi_tri_expand(t, a, 0);
@@ -18835,15 +18767,13 @@ static tmi_tri_value tmi_tl_join(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
     return tmi_tri_tensor(a.ir, a.dt);
 }
 
-static tmi_tri_value tmi_tl_split(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_split(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value a = in[0], v[2];
     uint32_t      dims[TMI_MAX_RANK], rank = tmi_tri_rank(t, &a), types[2], op, i;
     int           is_scalar = rank == 1;
     if (!rank || tmi_dim(t->m, tmi_tri_type(t, &a), rank - 1) != 2)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1, "the last axis must have 2 elements: %s",
-                                       tmi_tri_type_text(t, &a)),
-                            NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "the last axis must have 2 elements: %s",
+                            tmi_tri_type_text(t, &a));
     if (is_scalar) a = tmi_tri_expand(t, a, 0);
     if (t->bad) return a;
     rank = tmi_tri_dims(t, &a, dims) - 1;
@@ -18852,39 +18782,38 @@ static tmi_tri_value tmi_tl_split(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     (void)tmi_tri_results(t, op, types, 2);
     for (i = 0; i < 2; i++) {
         v[i] = tmi_tri_tensor(tmi_out(t->m, TMI_OP(t->m, op), i), a.dt);
-        if (is_scalar)
-            v[i].ir = tmi_tri_op1(t, TMI_OP_UNSPLAT, v[i].ir, tmi_elem(t->m, types[0]));
+        if (is_scalar) v[i].ir = tmi_tri_op1(t, TMI_OP_UNSPLAT, v[i].ir, tmi_elem(t->m, types[0]));
     }
     return tmi_tri_list(t, TMI_V_TUPLE, v, 2);
 }
 
-static tmi_tri_value tmi_tl_cat(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_cat(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value a = in[0], b = in[1];
     uint32_t      n, ops[2];
     if (!tmi_tl_is_true(t, &in[2]))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_REFUSED, "wants can_reorder=True",
-                            "use tl.join and tl.permute for a fixed order");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_REFUSED, "use tl.join and tl.permute for a fixed order",
+                            "wants can_reorder=True");
     if (tmi_tri_rank(t, &a) != 1 || tmi_tri_rank(t, &b) != 1 || a.dt != b.dt ||
         tmi_tri_type(t, &a) != tmi_tri_type(t, &b))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "wants two blocks of one axis and one type",
-                            NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
+                            "wants two blocks of one axis and one type");
     n = 2 * tmi_dim(t->m, tmi_tri_type(t, &a), 0);
     ops[0] = a.ir;
     ops[1] = b.ir;
-    return tmi_tri_tensor(
-        tmi_tri_op(t, TMI_OP_CAT, ops, 2, tmi_tri_shape_type(t, a.dt, &n, 1)), a.dt);
+    return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_CAT, ops, 2, tmi_tri_shape_type(t, a.dt, &n, 1)),
+                          a.dt);
 }
 
-static tmi_tri_value tmi_tl_item(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_item(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v = tmi_tri_to_tensor(t, in[0]);
     if (t->bad || !tmi_tri_rank(t, &v)) return v;
     if (tmi_numel(t->m, tmi_tri_type(t, &v)) != 1)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE, "wants a block of one element", NULL);
-    return tmi_tri_tensor(
-        tmi_tri_op1(t, TMI_OP_UNSPLAT, v.ir, tmi_elem(t->m, tmi_tri_type(t, &v))), v.dt);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "wants a block of one element");
+    return tmi_tri_tensor(tmi_tri_op1(t, TMI_OP_UNSPLAT, v.ir, tmi_elem(t->m, tmi_tri_type(t, &v))),
+                          v.dt);
 }
 
-static tmi_tri_value tmi_tl_gather(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_gather(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v = tmi_tri_to_tensor(t, in[0]), at = tmi_tri_to_tensor(t, in[1]);
     uint32_t      axis, i, ops[2], rank;
     if (t->bad) return v;
@@ -18892,68 +18821,61 @@ static tmi_tri_value tmi_tl_gather(tmi_tri *t, const tmi_tl_row *row, const tmi_
     axis = tmi_tl_axis(t, &in[2], rank);
     if (t->bad) return v;
     if (!tmi_tri_is_int(t, at.dt))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "its indices must be whole numbers", NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "its indices must be whole numbers");
     for (i = 0; rank == tmi_tri_rank(t, &at) && i < rank; i++)
-        if (i != axis && tmi_dim(t->m, tmi_tri_type(t, &v), i) !=
-                             tmi_dim(t->m, tmi_tri_type(t, &at), i))
+        if (i != axis &&
+            tmi_dim(t->m, tmi_tri_type(t, &v), i) != tmi_dim(t->m, tmi_tri_type(t, &at), i))
             break;
     if (rank != tmi_tri_rank(t, &at) || i < rank)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1, "%s by %s: the other axes must be equal",
-                                       tmi_tri_type_text(t, &v), tmi_tri_type_text(t, &at)),
-                            NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%s by %s: the other axes must be equal",
+                            tmi_tri_type_text(t, &v), tmi_tri_type_text(t, &at));
     ops[0] = v.ir;
     ops[1] = at.ir;
     v.ir = tmi_tri_op(t, TMI_OP_GATHER, ops, 2, tmi_tri_ir_like(t, tmi_tri_type(t, &at), v.dt));
-    if (v.ir)
-        tmi_op_set_int(t->job, t->m, tmi_def(t->m, v.ir), "axis", t->m->t_i32, axis);
+    if (v.ir) tmi_op_set_int(t->job, t->m, tmi_def(t->m, v.ir), "axis", t->m->t_i32, axis);
     return tmi_tri_tensor(v.ir, v.dt);
 }
 
 /* Places along an axis, in the shape of x: what argmax picks from. */
-static tmi_tri_value tmi_tl_index(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_index(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v, ends[2];
     uint32_t      dims[TMI_MAX_RANK], rank = tmi_tri_dims(t, &in[0], dims), axis, i;
     if (in[1].kind == TMI_V_NONE)
-        return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "the place of an extreme needs an axis",
-                            "give axis=0");
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, "give axis=0",
+                             "the place of an extreme needs an axis");
     axis = tmi_tl_axis(t, &in[1], rank);
     if (t->bad) return in[0];
     ends[0] = tmi_tri_int(0);
     ends[1] = tmi_tri_int(dims[axis]);
-    v = tmi_tl_arange(t, row, ends);
+    v = tmi_tl_arange(t, ends);
     for (i = 0; i < rank && !t->bad; i++)
         if (i != axis) v = tmi_tri_expand(t, v, i);
     return t->bad ? v : tmi_tri_broadcast_to(t, v, dims, rank);
 }
 
-static tmi_tri_value tmi_tl_log2(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_log2(tmi_tri *t, const tmi_tri_value *in) {
     int64_t n = tmi_tl_int(t, &in[0], "a size"), k = 0;
     if (!t->bad && (n < 1 || n & (n - 1)))
-        return tmi_tri_fail(t, TMETAL_E_PY_SHAPE,
-                            tmi_format(t->job, 1, "sizes must be powers of two, not %lld",
-                                       (long long)n),
-                            NULL);
-    (void)row;
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "sizes must be powers of two, not %lld",
+                             (long long)n);
     while (n > 1) n >>= 1, k++;
     return tmi_tri_int(k);
 }
 
-static tmi_tri_value tmi_tl_flip_axis(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
-    (void)row;
+static tmi_tri_value tmi_tl_flip_axis(tmi_tri *t, const tmi_tri_value *in) {
     if (in[0].kind == TMI_V_NONE)
-        return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "flip wants an axis", "tl.flip(x, dim=0)");
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, "tl.flip(x, dim=0)", "flip wants an axis");
     return tmi_tri_int(tmi_tl_axis(t, &in[0], (uint32_t)tmi_tl_int(t, &in[1], "a rank")));
 }
 
-static tmi_tri_value tmi_tl_int_dtype(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_int_dtype(tmi_tri *t, const tmi_tri_value *in) {
     int64_t  bits = tmi_tl_int(t, &in[0], "a width");
     uint32_t i;
     for (i = 1; i < TMI_DTYPE_FIRST_PTR; i++)
         if (tmi_tri_is_int(t, i) && TMI_DTYPE(t, i)->bits == bits &&
             (bits == 1 || TMI_DTYPE(t, i)->is_signed == tmi_tl_is_true(t, &in[1])))
             return tmi_tri_dtype(i);
-    return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "no whole numbers of this width", NULL);
+    return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "no whole numbers of this width");
 }
 
 /* What a dtype is; arg: a question of these, or TMI_TL_IS + a dtype. */
@@ -18970,10 +18892,10 @@ enum {
     TMI_TL_IS
 };
 
-static tmi_tri_value tmi_tl_is(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_is(tmi_tri *t, const tmi_tri_value *in) {
     uint32_t         dt = in[0].dt;
     const tmi_dtype *d = TMI_DTYPE(t, dt);
-    switch (row->arg) {
+    switch (t->row->arg) {
     case TMI_TL_INT: return tmi_tri_bool(d->kind == TMI_DT_INT);
     case TMI_TL_FLOATING: return tmi_tri_bool(d->kind == TMI_DT_FLOAT);
     case TMI_TL_FP8: return tmi_tri_bool(tmi_tri_is_fp8(t, dt));
@@ -18983,7 +18905,7 @@ static tmi_tri_value tmi_tl_is(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_
     case TMI_TL_PTR: return tmi_tri_bool(d->kind == TMI_DT_PTR);
     case TMI_TL_BLOCK: return tmi_tri_bool(d->kind == TMI_DT_BLOCK);
     case TMI_TL_CONST: return tmi_tri_bool(d->is_const);
-    default: return tmi_tri_bool(dt == (uint32_t)row->arg - TMI_TL_IS);
+    default: return tmi_tri_bool(dt == (uint32_t)t->row->arg - TMI_TL_IS);
     }
 }
 
@@ -19126,19 +19048,16 @@ static const char *tmi_tl_extern_symbol(tmi_tri *t, const char *name, const char
 }
 
 /* A function of libdevice, for the types of its arguments: name, *args. */
-static tmi_tri_value tmi_tl_libdevice(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_libdevice(tmi_tri *t, const tmi_tri_value *in) {
     const char    *name = tmi_tl_str(t, &in[0]), *sigs = tmi_tl_extern_sigs(name), *s = sigs;
     uint32_t       n, i, op, type, *ids, want = (uint32_t)strcspn(sigs, ".");
     tmi_tri_value *v = tmi_tl_tensors(t, in[1], &n), r;
     tmi_text       given, takes;
-    (void)row;
     if (!v) return in[0];
     if (n != want)
-        return tmi_tri_fail(
-            t, TMETAL_E_PY_CALL,
-            tmi_format(t->job, 1, "libdevice.%s takes %u argument%s, but gets %u", name, want,
-                       want == 1 ? "" : "s", n),
-            NULL);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_CALL, NULL,
+                             "libdevice.%s takes %u argument%s, but gets %u", name, want,
+                             want == 1 ? "" : "s", n);
     tmi_text_init(t->job, &given);
     tmi_text_init(t->job, &takes);
     for (i = 0; i < n; i++) tmi_put(&given, "%s%s", i ? ", " : "", TMI_DTYPE(t, v[i].dt)->text);
@@ -19153,11 +19072,10 @@ static tmi_tri_value tmi_tl_libdevice(tmi_tri *t, const tmi_tl_row *row, const t
                                 : ") or (",
                     TMI_DTYPE(t, tmi_tl_extern_dtype(s[i]))->text);
         if (!strchr(s, ' '))
-            return tmi_tri_fail(
+            return TMI_TRI_WRONG(
                 t, TMETAL_E_PY_TYPE,
-                tmi_format(t->job, 1, "libdevice.%s is not defined for (%s)", name,
-                           tmi_text_join(&given, 0)),
-                tmi_format(t->job, 1, "it takes %s): cast with .to()", tmi_text_join(&takes, 0)));
+                tmi_format(t->job, 1, "it takes %s): cast with .to()", tmi_text_join(&takes, 0)),
+                "libdevice.%s is not defined for (%s)", name, tmi_text_join(&given, 0));
     }
     ids = TMI_NEW(t->job, uint32_t, n);
     r = tmi_tl_alike(t, v, n, ids);
@@ -19173,13 +19091,13 @@ static tmi_tri_value tmi_tl_libdevice(tmi_tri *t, const tmi_tl_row *row, const t
 }
 
 /* asm, constraints, args, dtype, is_pure, pack */
-static tmi_tri_value tmi_tl_asm(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_asm(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value all = tmi_tri_of(TMI_V_UNSET), dt = in[3], *v, *r;
     uint32_t      n, m = dt.kind == TMI_V_TUPLE ? dt.n : 1, i, op, *ids, *types;
     int64_t       pack = tmi_tl_int(t, &in[5], "pack");
     if (t->bad) return dt;
     if (in[0].kind != TMI_V_STR || in[1].kind != TMI_V_STR)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "asm and constraints must be strings", NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "asm and constraints must be strings");
     if ((v = tmi_tl_tensors(t, in[2], &n)) == NULL) return dt;
     ids = TMI_NEW(t->job, uint32_t, n + 1);
     types = TMI_NEW(t->job, uint32_t, m + 1);
@@ -19190,7 +19108,7 @@ static tmi_tri_value tmi_tl_asm(tmi_tri *t, const tmi_tl_row *row, const tmi_tri
         r[i].dt = tmi_tl_dtype(t, &one);
         types[i] = tmi_tri_ir_like(t, n ? tmi_tri_type(t, &all) : t->m->t_i1, r[i].dt);
     }
-    if (!t->bad && !m) return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "dtype is empty", NULL);
+    if (!t->bad && !m) return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "dtype is empty");
     if (t->bad) return dt;
     op = tmi_tri_draft(t, TMI_OP_ASM, ids, n);
     tmi_tl_set_str(t, op, "asm_string", tmi_tl_str(t, &in[0]));
@@ -19204,33 +19122,31 @@ static tmi_tri_value tmi_tl_asm(tmi_tri *t, const tmi_tl_row *row, const tmi_tri
 
 /* What the function of map_elementwise gave, as ids and the types of the results, one for each
  * `pack` values; 0: they do not go together (reported). */
-static uint32_t tmi_tl_mapped(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *r, uint32_t n,
-                              uint32_t pack, uint32_t *ids) {
+static uint32_t tmi_tl_mapped(tmi_tri *t, const tmi_tri_value *r, uint32_t n, uint32_t pack,
+                              uint32_t *ids) {
     uint32_t i;
     for (i = 0; i < n && !t->bad; i++) {
         ids[i] = r[i].ir;
         if (r[i].kind != TMI_V_TENSOR || tmi_tri_rank(t, &r[i]) || n % pack ||
             r[i].dt != r[i - i % pack].dt)
-            (void)tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                               tmi_format(t->job, 1,
-                                          "its function must return scalars, %u of one type for "
-                                          "each result",
-                                          pack),
-                               NULL);
+            (void)tmi_tl_wrong(t, TMETAL_E_PY_TYPE, NULL,
+                               "its function must return scalars, %u of one type for "
+                               "each result",
+                               pack);
     }
     return t->bad ? 0 : n / pack;
 }
 
 /* scalar_fn, *args, pack */
-static tmi_tri_value tmi_tl_map(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_map(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value *v, *out, r, all;
     uint32_t       n, m, i, op, outer, block, *ids, *types,
         base = t->arg.n, pack = (uint32_t)tmi_tl_int(t, &in[2], "pack");
     int single;
     if (t->bad || (v = tmi_tl_tensors(t, in[1], &n)) == NULL) return in[0];
     if (!n || pack < 1 || pack > TMI_MAX_NUMEL || in[0].kind != TMI_V_FUNC)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            "wants a function with @triton.jit, and tensors for it", NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
+                            "wants a function with @triton.jit, and tensors for it");
     ids = TMI_NEW(t->job, uint32_t, n);
     all = tmi_tl_alike(t, v, n, ids);
     if (t->bad || (uint64_t)n * pack > TMI_MAX_NUMEL) return all;
@@ -19251,7 +19167,7 @@ static tmi_tri_value tmi_tl_map(tmi_tri *t, const tmi_tl_row *row, const tmi_tri
     ids = TMI_NEW(t->job, uint32_t, r.n + 1);
     out = TMI_NEW(t->job, tmi_tri_value, r.n + 1);
     for (i = 0; i < r.n; i++) out[i] = tmi_tri_field(t, &r, i);
-    m = t->bad ? 0 : tmi_tl_mapped(t, row, out, r.n, pack, ids);
+    m = t->bad ? 0 : tmi_tl_mapped(t, out, r.n, pack, ids);
     if (!m) return r;
     (void)tmi_make_end_op(t->b, TMI_OP_MAP_RETURN, ids, r.n);
     t->b->p.block = outer;
@@ -19265,21 +19181,20 @@ static tmi_tri_value tmi_tl_map(tmi_tri *t, const tmi_tl_row *row, const tmi_tri
 }
 
 /* logical_and, logical_or; arg: the operator. */
-static tmi_tri_value tmi_tl_logical(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_logical(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value a = tmi_tri_to_tensor(t, in[0]), b = tmi_tri_to_tensor(t, in[1]);
     if (t->bad) return a;
     if (a.dt != TMI_INT1 || b.dt != TMI_INT1)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "wants truths, not %s and %s",
-                                       tmi_tri_type_text(t, &a), tmi_tri_type_text(t, &b)),
-                            "compare first, as in (x != 0).logical_and(y != 0)");
-    return tmi_tri_binary(t, row->arg, a, b);
+        return TMI_TL_WRONG(
+            t, TMETAL_E_PY_TYPE, "compare first, as in (x != 0).logical_and(y != 0)",
+            "wants truths, not %s and %s", tmi_tri_type_text(t, &a), tmi_tri_type_text(t, &b));
+    return tmi_tri_binary(t, t->row->arg, a, b);
 }
 
 /* -- Prints, asserts, hints -------------------------------------------------------------------- */
 
 /* prefix, *args, hex */
-static tmi_tri_value tmi_tl_print(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_print(tmi_tri *t, const tmi_tri_value *in) {
     const char    *s = tmi_tl_str(t, &in[0]), *c;
     uint32_t       n, i, attr, *ids, op, word;
     size_t         len = strlen(s);
@@ -19288,14 +19203,13 @@ static tmi_tri_value tmi_tl_print(tmi_tri *t, const tmi_tl_row *row, const tmi_t
     for (c = s; *c && (uint8_t)*c < 0x80; c++) {
     }
     if (in[0].kind != TMI_V_STR || *c)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            "its first argument must be a string of ASCII, known while compiling",
-                            "tl.device_print(\"x\", x)");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "tl.device_print(\"x\", x)",
+                            "its first argument must be a string of ASCII, known while compiling");
     /* "x" is printed as " x: " in front of values, as Triton has it */
     if (n && (len == 0 || s[len - 1] != ' ')) s = tmi_format(t->job, 0, "%s ", s);
     len = strlen(s);
     if (n && (len < 2 || s[len - 2] != ':')) {
-        s = tmi_string_at(t->strings, tmi_intern(t->job, t->strings, s, len - 1));
+        s = tmi_tri_string(t, tmi_intern(t->job, t->strings, s, len - 1));
         s = tmi_format(t->job, 0, "%s: ", s);
     }
     if (strlen(s) > 2 && *s != ' ') s = tmi_format(t->job, 0, " %s", s);
@@ -19315,16 +19229,14 @@ static tmi_tri_value tmi_tl_print(tmi_tri *t, const tmi_tl_row *row, const tmi_t
 }
 
 /* cond, msg, mask. Nothing unless debugging. */
-static tmi_tri_value tmi_tl_device_assert(tmi_tri *t, const tmi_tl_row *row,
-                                          const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_device_assert(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value cond = tmi_tri_to_tensor(t, in[0]), mask = in[2];
     if (mask.kind != TMI_V_NONE) mask = tmi_tri_to_tensor(t, mask);
     if (t->bad || !t->call->debug) return tmi_tri_of(TMI_V_NONE);
     if (cond.dt != TMI_INT1 || (mask.kind == TMI_V_TENSOR && mask.dt != TMI_INT1))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "wants truths, not %s",
-                                       tmi_tri_type_text(t, cond.dt != TMI_INT1 ? &cond : &mask)),
-                            "compare: tl.device_assert(n > 0, \"n\")");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "compare: tl.device_assert(n > 0, \"n\")",
+                            "wants truths, not %s",
+                            tmi_tri_type_text(t, cond.dt != TMI_INT1 ? &cond : &mask));
     if (mask.kind == TMI_V_TENSOR) {
         mask = tmi_tri_unary(t, TMI_PY_INVERT, mask);
         cond = tmi_tri_binary(t, TMI_PY_OR, cond, mask);
@@ -19335,8 +19247,7 @@ static tmi_tri_value tmi_tl_device_assert(tmi_tri *t, const tmi_tl_row *row,
 }
 
 /* A remark of the result: what was asked to be printed while compiling. */
-static tmi_tri_value tmi_tl_static_print(tmi_tri *t, const tmi_tl_row *row,
-                                         const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_static_print(tmi_tri *t, const tmi_tri_value *in) {
     tmi_text text;
     uint32_t i;
     tmi_at   at = tmi_at_nowhere();
@@ -19350,39 +19261,35 @@ static tmi_tri_value tmi_tl_static_print(tmi_tri *t, const tmi_tl_row *row,
     tmi_tri_show(t, t->frame);
     at.src = t->at + 1;
     at.python = tmi_place_of(t->job, at.src, NULL);
-    tmi_remark(t->job, at, TMETAL_FOUND, row->name, "%s", tmi_text_join(&text, 0));
+    tmi_remark(t->job, at, TMETAL_FOUND, t->row->name, "%s", tmi_text_join(&text, 0));
     return tmi_tri_of(TMI_V_NONE);
 }
 
-static tmi_tri_value tmi_tl_assume(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_assume(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value cond = tmi_tri_to_tensor(t, in[0]);
     if (t->bad) return cond;
     if (cond.dt != TMI_INT1 || tmi_tri_rank(t, &cond))
-        return tmi_tl_wrong(
-            t, row, TMETAL_E_PY_TYPE,
-            tmi_format(t->job, 1, "wants one truth, not %s", tmi_tri_type_text(t, &cond)),
-            "compare scalars: tl.assume(n > 0)");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "compare scalars: tl.assume(n > 0)",
+                            "wants one truth, not %s", tmi_tri_type_text(t, &cond));
     (void)tmi_tri_draft(t, TMI_OP_ASSUME, &cond.ir, 1);
     return tmi_tri_of(TMI_V_NONE);
 }
 
 /* multiple_of, max_contiguous, max_constancy: an attribute of the op that made x. What no op made,
  * an argument, keeps nothing, as in Triton. arg: which. */
-static tmi_tri_value tmi_tl_hint(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_hint(tmi_tri *t, const tmi_tri_value *in) {
     static const char *const names[] = {"tt.divisibility", "tt.contiguity", "tt.constancy"};
     tmi_tri_value            one;
     uint32_t n = in[1].kind == TMI_V_TUPLE ? in[1].n : 1, i, word = t->m->words->n, attr, rank, op;
     if (in[0].kind != TMI_V_TENSOR)
-        return tmi_tl_wrong(
-            t, row, TMETAL_E_PY_TYPE,
-            tmi_format(t->job, 1, "wants a tensor, not %s", tmi_tri_type_text(t, &in[0])),
-            "leave the hint out: the value is known while compiling");
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
+                            "leave the hint out: the value is known while compiling",
+                            "wants a tensor, not %s", tmi_tri_type_text(t, &in[0]));
     rank = tmi_tri_rank(t, &in[0]);
-    if (n != (rank || row->arg ? rank : 1))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE,
-                            tmi_format(t->job, 1, "%u value%s for %s: one for each axis is wanted",
-                                       n, n == 1 ? "" : "s", tmi_tri_type_text(t, &in[0])),
-                            NULL);
+    if (n != (rank || t->row->arg ? rank : 1))
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL,
+                            "%u value%s for %s: one for each axis is wanted", n, n == 1 ? "" : "s",
+                            tmi_tri_type_text(t, &in[0]));
     for (i = 0; i < n && !t->bad; i++) {
         one = in[1].kind == TMI_V_TUPLE ? tmi_tri_field(t, &in[1], i) : in[1];
         *(uint64_t *)tmi_vec_add(t->job, t->m->words) =
@@ -19393,7 +19300,7 @@ static tmi_tri_value tmi_tl_hint(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
     attr = tmi_attr_new(t->job, t->m, TMI_A_DENSE,
                         tmi_type_tensor(t->job, t->m, t->m->t_i32, &n, 1), word);
     TMI_ATTR(t->m, attr)->n = n;
-    tmi_op_set_attr(t->job, t->m, op, names[row->arg], attr);
+    tmi_op_set_attr(t->job, t->m, op, names[t->row->arg], attr);
     return in[0];
 }
 
@@ -19401,23 +19308,22 @@ static tmi_tri_value tmi_tl_hint(tmi_tri *t, const tmi_tl_row *row, const tmi_tr
 
 /* Kernels are read as for CUDA's sm_90, whose branches most of them have: functions of the target
  * say what they say there. What an Apple GPU cannot do is refused. */
-static tmi_tri_value tmi_tl_flag(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_flag(tmi_tri *t, const tmi_tri_value *in) {
     (void)t;
     (void)in;
-    return tmi_tri_bool(row->arg);
+    return tmi_tri_bool(t->row->arg);
 }
 
-static tmi_tri_value tmi_tl_capability(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
-    (void)row;
+static tmi_tri_value tmi_tl_capability(tmi_tri *t, const tmi_tri_value *in) {
     return tmi_tri_bool(90 >= tmi_tl_int(t, &in[0], "major") * 10 + tmi_tl_int(t, &in[1], "minor"));
 }
 
-static tmi_tri_value tmi_tl_not_apple(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_not_apple(tmi_tri *t, const tmi_tri_value *in) {
     (void)in;
-    return tmi_tl_wrong(t, row, TMETAL_E_PY_REFUSED, "an Apple GPU has nothing of the kind",
-                        strncmp(row->name, "num_", 4) == 0
-                            ? "pass it as a parameter with tl.constexpr"
-                            : NULL);
+    return TMI_TL_WRONG(
+        t, TMETAL_E_PY_REFUSED,
+        strncmp(t->row->name, "num_", 4) == 0 ? "pass it as a parameter with tl.constexpr" : NULL,
+        "an Apple GPU has nothing of the kind");
 }
 
 /* -- Python's own functions ------------------------------------------------------------------ */
@@ -19429,7 +19335,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 /* What a class is called: of Python's (int) or of triton.language (tl.tensor). */
 static const char *tmi_tl_class(tmi_tri *t, const tmi_tri_value *v) {
     const char *s = v->kind == TMI_V_BUILTIN  ? tmi_tl_row_name(v->id)
-                    : v->kind == TMI_V_MODULE ? tmi_string_at(t->strings, v->id)
+                    : v->kind == TMI_V_MODULE ? tmi_tri_string(t, v->id)
                                               : "";
     return strrchr(s, '.') ? strrchr(s, '.') + 1 : s;
 }
@@ -19457,44 +19363,42 @@ static int tmi_tl_instance(tmi_tri *t, const tmi_tri_value *v, const char *of) {
 }
 
 /* isinstance(x, C): what a constexpr wraps is asked, so no value is a tl.constexpr. */
-static tmi_tri_value tmi_tl_isinstance(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_isinstance(tmi_tri *t, const tmi_tri_value *in) {
     uint32_t i, n = in[1].kind == TMI_V_TUPLE ? in[1].n : 1;
     int      is = 0;
     for (i = 0; i < n && !t->bad; i++) {
         tmi_tri_value c = in[1].kind == TMI_V_TUPLE ? tmi_tri_field(t, &in[1], i) : in[1];
         const char   *name = tmi_tl_class(t, &c);
         if (!*name)
-            return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                                tmi_format(t->job, 1, "%s is no class", tmi_tri_type_text(t, &c)),
-                                NULL);
+            return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%s is no class",
+                                tmi_tri_type_text(t, &c));
         is |= tmi_tl_instance(t, &in[0], name);
     }
     return tmi_tri_bool(is);
 }
 
 /* getattr(x, name[, default]); arg 1: hasattr. */
-static tmi_tri_value tmi_tl_getattr(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_getattr(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value r;
     if (in[1].kind != TMI_V_STR)
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants a name, as a string", NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants a name, as a string");
     if (in[0].kind == TMI_V_MODULE) {
         r = t->member(t, in[0], in[1].id);
         /* a name that nothing gives looks like a module inside this one */
-        if (r.kind == TMI_V_MODULE && !tmi_tl_is_module(tmi_string_at(t->strings, r.id)))
+        if (r.kind == TMI_V_MODULE && !tmi_tl_is_module(tmi_tri_string(t, r.id)))
             r.kind = TMI_V_UNSET;
     } else r = tmi_tl_attribute(t, in[0], in[1].id);
     if (t->bad) return r;
-    if (row->arg) return tmi_tri_bool(r.kind != TMI_V_UNSET);
+    if (t->row->arg) return tmi_tri_bool(r.kind != TMI_V_UNSET);
     if (r.kind) return r;
     if (in[2].n) return tmi_tri_field(t, &in[2], 0);
     return t->member(t, in[0], in[1].id);
 }
 
-static tmi_tri_value tmi_tl_list(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_list(tmi_tri *t, const tmi_tri_value *in) {
     if (in[0].kind == TMI_V_TUPLE) return in[0];
-    return tmi_tl_wrong(
-        t, row, TMETAL_E_PY_TYPE,
-        tmi_format(t->job, 1, "wants a tuple, not %s", tmi_tri_type_text(t, &in[0])), NULL);
+    return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants a tuple, not %s",
+                        tmi_tri_type_text(t, &in[0]));
 }
 
 /* -- Python's math, of numbers --------------------------------------------------------------- */
@@ -19513,28 +19417,28 @@ enum {
     TMI_TL_M_ISINF
 };
 
-static tmi_tri_value tmi_tl_python_math(tmi_tri *t, const tmi_tl_row *row,
-                                        const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_python_math(tmi_tri *t, const tmi_tri_value *in) {
     double x;
     if (!tmi_tri_is_number(&in[0]))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1,
-                                       "Python's math wants a number known while compiling, not %s",
-                                       tmi_tri_type_text(t, &in[0])),
-                            tmi_format(t->job, 1, "use tl.%s for values of the kernel", row->name));
+        return TMI_TL_WRONG(
+            t, TMETAL_E_PY_TYPE,
+            tmi_format(t->job, 1, "use tl.%s for values of the kernel", t->row->name),
+            "Python's math wants a number known while compiling, not %s",
+            tmi_tri_type_text(t, &in[0]));
     x = tmi_tri_double(&in[0]);
-    if ((row->arg <= TMI_TL_M_LOG10 && (x < 0 || (x == 0 && row->arg != TMI_TL_M_SQRT))) ||
-        ((row->arg == TMI_TL_M_FLOOR || row->arg == TMI_TL_M_CEIL) && !(x > -9e18 && x < 9e18)))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_VALUE, "is not defined for this number", NULL);
-    switch (row->arg) {
+    if ((t->row->arg <= TMI_TL_M_LOG10 && (x < 0 || (x == 0 && t->row->arg != TMI_TL_M_SQRT))) ||
+        ((t->row->arg == TMI_TL_M_FLOOR || t->row->arg == TMI_TL_M_CEIL) &&
+         !(x > -9e18 && x < 9e18)))
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "is not defined for this number");
+    switch (t->row->arg) {
     case TMI_TL_M_SQRT: return tmi_tri_float(tmi_tri_root(x));
     case TMI_TL_M_LOG2:
     case TMI_TL_M_LOG:
     case TMI_TL_M_LOG10:
         if (!(x <= 1.7976931348623157e308)) return tmi_tri_float(x);
-        return tmi_tri_float(tmi_tri_lb(x) * (row->arg == TMI_TL_M_LOG2  ? 1
-                                             : row->arg == TMI_TL_M_LOG ? 0.6931471805599453
-                                                                        : 0.3010299956639812));
+        return tmi_tri_float(tmi_tri_lb(x) * (t->row->arg == TMI_TL_M_LOG2  ? 1
+                                              : t->row->arg == TMI_TL_M_LOG ? 0.6931471805599453
+                                                                            : 0.3010299956639812));
     case TMI_TL_M_EXP: return tmi_tri_float(x == x ? tmi_tri_exp_of(x) : x);
     case TMI_TL_M_EXP2: return tmi_tri_float(tmi_tri_exp2_of(x));
     case TMI_TL_M_FLOOR: return tmi_tri_int((int64_t)tmi_tri_floor(x));
@@ -19545,33 +19449,33 @@ static tmi_tri_value tmi_tl_python_math(tmi_tri *t, const tmi_tl_row *row,
     }
 }
 
-static tmi_tri_value tmi_tl_python_pow(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_python_pow(tmi_tri *t, const tmi_tri_value *in) {
     if (!tmi_tri_is_number(&in[0]) || !tmi_tri_is_number(&in[1]))
-        return tmi_tl_wrong(t, row, TMETAL_E_PY_TYPE, "wants numbers known while compiling", NULL);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants numbers known while compiling");
     return tmi_tri_pow(t, tmi_tri_float(tmi_tri_double(&in[0])), in[1]);
 }
 
 /* pi, e, tau, inf, nan: rows without parameters are values. */
-static tmi_tri_value tmi_tl_number(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_number(tmi_tri *t, const tmi_tri_value *in) {
     static const uint64_t bits[] = {0x400921fb54442d18u, 0x4005bf0a8b145769u, 0x401921fb54442d18u,
                                     0x7ff0000000000000u, 0x7ff8000000000000u};
     (void)t;
     (void)in;
-    return tmi_tri_float(tmi_tri_from_bits(TMI_F_F64, bits[row->arg]));
+    return tmi_tri_float(tmi_tri_from_bits(TMI_F_F64, bits[t->row->arg]));
 }
 
 /* tl.PropagateNan.ALL, .NONE */
-static tmi_tri_value tmi_tl_propagate(tmi_tri *t, const tmi_tl_row *row, const tmi_tri_value *in) {
+static tmi_tri_value tmi_tl_propagate(tmi_tri *t, const tmi_tri_value *in) {
     (void)t;
     (void)in;
-    return tmi_tri_int(row->arg);
+    return tmi_tri_int(t->row->arg);
 }
 
 /* -- The table ------------------------------------------------------------------------------- */
 
-#define TMI_TL_METHOD 1
+#define TMI_TL_ATOMIC "pointer, val, mask=None, sem=None, scope=None"
 /* clang-format off */
-static const tmi_tl_row tmi_tl_rows[] = {
+static const tmi_tri_row tmi_tl_rows[] = {
     /* programs and blocks */
     {"tl", "program_id", 0, "axis", tmi_tl_program, TMI_OP_PID, NULL},
     {"tl", "num_programs", 0, "axis", tmi_tl_program, TMI_OP_NPROGRAMS, NULL},
@@ -19646,19 +19550,13 @@ static const tmi_tl_row tmi_tl_rows[] = {
     {"desc", "gather", 1, "self, x_offsets, y_offset", tmi_tl_desc_rows, TMI_OP_DGATHER, NULL},
     {"desc", "scatter", 1, "self, value, x_offsets, y_offset",
      tmi_tl_desc_rows, TMI_OP_DSCATTER, NULL},
-    {"tl", "atomic_add", 1, "pointer, val, mask=None, sem=None, scope=None",
-     tmi_tl_atomic, 0, NULL},
-    {"tl", "atomic_max", 1, "pointer, val, mask=None, sem=None, scope=None",
-     tmi_tl_atomic, 1, NULL},
-    {"tl", "atomic_min", 1, "pointer, val, mask=None, sem=None, scope=None",
-     tmi_tl_atomic, 2, NULL},
-    {"tl", "atomic_and", 1, "pointer, val, mask=None, sem=None, scope=None",
-     tmi_tl_atomic, 3, NULL},
-    {"tl", "atomic_or", 1, "pointer, val, mask=None, sem=None, scope=None", tmi_tl_atomic, 4, NULL},
-    {"tl", "atomic_xor", 1, "pointer, val, mask=None, sem=None, scope=None",
-     tmi_tl_atomic, 5, NULL},
-    {"tl", "atomic_xchg", 1, "pointer, val, mask=None, sem=None, scope=None",
-     tmi_tl_atomic, 6, NULL},
+    {"tl", "atomic_add", 1, TMI_TL_ATOMIC, tmi_tl_atomic, 0, NULL},
+    {"tl", "atomic_max", 1, TMI_TL_ATOMIC, tmi_tl_atomic, 1, NULL},
+    {"tl", "atomic_min", 1, TMI_TL_ATOMIC, tmi_tl_atomic, 2, NULL},
+    {"tl", "atomic_and", 1, TMI_TL_ATOMIC, tmi_tl_atomic, 3, NULL},
+    {"tl", "atomic_or", 1, TMI_TL_ATOMIC, tmi_tl_atomic, 4, NULL},
+    {"tl", "atomic_xor", 1, TMI_TL_ATOMIC, tmi_tl_atomic, 5, NULL},
+    {"tl", "atomic_xchg", 1, TMI_TL_ATOMIC, tmi_tl_atomic, 6, NULL},
     {"tl", "atomic_cas", 1, "pointer, cmp, val, sem=None, scope=None", tmi_tl_cas, 0, NULL},
     {"tl", "histogram", 1, "input, num_bins, mask=None", tmi_tl_histogram, 0, NULL},
     {"tl", "debug_barrier", 0, "", tmi_tl_barrier, 0, NULL},
@@ -19731,131 +19629,84 @@ static const tmi_tl_row tmi_tl_rows[] = {
     {"math", "inf", 0, NULL, tmi_tl_number, 3, NULL},
     {"math", "nan", 0, NULL, tmi_tl_number, 4, NULL},
     /* written in Triton */
-    {"tl", "_sum_combine", 0, NULL, NULL, 0,
-     "def _sum_combine(a, b):\n"
-     "  return a + b\n"},
-    {"tl", "sum", 1, NULL, NULL, 0,
-     "def sum(input, axis=None, keep_dims=False, dtype: constexpr = None):\n"
+    {"tl", "_sum_combine", 0, "a, b", NULL, 0, "  return a + b\n"},
+    {"tl", "sum", 1, "input, axis=None, keep_dims=False, dtype: constexpr = None", NULL, 0,
      "  if dtype is not None:\n"
      "    input = input.to(dtype)\n"
      "  elif input.dtype.is_int() and input.dtype.int_bitwidth < 32:\n"
      "    input = input.to(int32 if input.dtype.is_int_signed() else uint32)\n"
      "  return reduce(input, axis, _sum_combine, keep_dims)\n"},
-    {"tl", "_widen_bf16", 0, NULL, NULL, 0,
-     "def _widen_bf16(x):\n"
-     "  return x.to(float32) if x.dtype.is_bf16() else x\n"},
-    {"tl", "_max_combine", 0, NULL, NULL, 0,
-     "def _max_combine(a, b):\n"
-     "  return maximum(a, b)\n"},
-    {"tl", "_min_combine", 0, NULL, NULL, 0,
-     "def _min_combine(a, b):\n"
-     "  return minimum(a, b)\n"},
-    {"tl", "_argmax_first", 0, NULL, NULL, 0,
-     "def _argmax_first(x, i, y, j):\n"
+    {"tl", "_widen_bf16", 0, "x", NULL, 0, "  return x.to(float32) if x.dtype.is_bf16() else x\n"},
+    {"tl", "_max_combine", 0, "a, b", NULL, 0, "  return maximum(a, b)\n"},
+    {"tl", "_min_combine", 0, "a, b", NULL, 0, "  return minimum(a, b)\n"},
+    {"tl", "_argmax_first", 0, "x, i, y, j", NULL, 0,
      "  tie = x == y and i < j\n"
      "  take = x > y or tie\n"
      "  return where(take, x, y), where(take, i, j)\n"},
-    {"tl", "_argmax_any", 0, NULL, NULL, 0,
-     "def _argmax_any(x, i, y, j):\n"
+    {"tl", "_argmax_any", 0, "x, i, y, j", NULL, 0,
      "  take = x > y\n"
      "  return where(take, x, y), where(take, i, j)\n"},
-    {"tl", "_argmin_first", 0, NULL, NULL, 0,
-     "def _argmin_first(x, i, y, j):\n"
+    {"tl", "_argmin_first", 0, "x, i, y, j", NULL, 0,
      "  tie = x == y and i < j\n"
      "  take = x < y or tie\n"
      "  return where(take, x, y), where(take, i, j)\n"},
-    {"tl", "_argmin_any", 0, NULL, NULL, 0,
-     "def _argmin_any(x, i, y, j):\n"
+    {"tl", "_argmin_any", 0, "x, i, y, j", NULL, 0,
      "  take = x < y\n"
      "  return where(take, x, y), where(take, i, j)\n"},
-    {"tl", "_extreme", 0, NULL, NULL, 0,
-     "def _extreme(x, axis, combine, keep_dims):\n"
+    {"tl", "_widen_32", 0, "x", NULL, 0,
      "  if x.dtype.primitive_bitwidth < 32:\n"
-     "    if x.dtype.is_floating():\n"
-     "      x = x.to(float32)\n"
-     "    else:\n"
-     "      x = x.to(int32)\n"
-     "  return reduce(x, axis, combine, keep_dims)\n"},
-    {"tl", "max", 1, NULL, NULL, 0,
-     "def max(input, axis=None, return_indices=False, return_indices_tie_break_left=True, "
-     "keep_dims=False):\n"
+     "    x = x.to(float32 if x.dtype.is_floating() else int32)\n"
+     "  return x\n"},
+    {"tl", "_extreme", 0, "input, axis, indices, first, keep_dims, best, take_first, take_any", NULL, 0,
      "  input = _widen_bf16(input)\n"
-     "  if return_indices:\n"
-     "    if return_indices_tie_break_left:\n"
-     "      return reduce((input, _index(input, axis)), axis, _argmax_first, keep_dims)\n"
-     "    else:\n"
-     "      return reduce((input, _index(input, axis)), axis, _argmax_any, keep_dims)\n"
+     "  if indices:\n"
+     "    take: constexpr = take_first if first else take_any\n"
+     "    return reduce((input, _index(input, axis)), axis, take, keep_dims)\n"
      "  else:\n"
-     "    return _extreme(input, axis, _max_combine, keep_dims)\n"},
-    {"tl", "min", 1, NULL, NULL, 0,
-     "def min(input, axis=None, return_indices=False, return_indices_tie_break_left=True, "
-     "keep_dims=False):\n"
-     "  input = _widen_bf16(input)\n"
-     "  if return_indices:\n"
-     "    if return_indices_tie_break_left:\n"
-     "      return reduce((input, _index(input, axis)), axis, _argmin_first, keep_dims)\n"
-     "    else:\n"
-     "      return reduce((input, _index(input, axis)), axis, _argmin_any, keep_dims)\n"
-     "  else:\n"
-     "    return _extreme(input, axis, _min_combine, keep_dims)\n"},
-    {"tl", "argmax", 1, NULL, NULL, 0,
-     "def argmax(input, axis, tie_break_left=True, keep_dims=False):\n"
+     "    return reduce(_widen_32(input), axis, best, keep_dims)\n"},
+    {"tl", "max", 1, "input, axis=None, return_indices=False, return_indices_tie_break_left=True, "
+                     "keep_dims=False", NULL, 0,
+     "  return _extreme(input, axis, return_indices, return_indices_tie_break_left, keep_dims, "
+     "_max_combine, _argmax_first, _argmax_any)\n"},
+    {"tl", "min", 1, "input, axis=None, return_indices=False, return_indices_tie_break_left=True, "
+                     "keep_dims=False", NULL, 0,
+     "  return _extreme(input, axis, return_indices, return_indices_tie_break_left, keep_dims, "
+     "_min_combine, _argmin_first, _argmin_any)\n"},
+    {"tl", "argmax", 1, "input, axis, tie_break_left=True, keep_dims=False", NULL, 0,
      "  return max(input, axis, True, tie_break_left, keep_dims)[1]\n"},
-    {"tl", "argmin", 1, NULL, NULL, 0,
-     "def argmin(input, axis, tie_break_left=True, keep_dims=False):\n"
+    {"tl", "argmin", 1, "input, axis, tie_break_left=True, keep_dims=False", NULL, 0,
      "  return min(input, axis, True, tie_break_left, keep_dims)[1]\n"},
-    {"tl", "_xor_combine", 0, NULL, NULL, 0,
-     "def _xor_combine(a, b):\n"
-     "  return a ^ b\n"},
-    {"tl", "xor_sum", 1, NULL, NULL, 0,
-     "def xor_sum(input, axis=None, keep_dims=False):\n"
+    {"tl", "_xor_combine", 0, "a, b", NULL, 0, "  return a ^ b\n"},
+    {"tl", "xor_sum", 1, "input, axis=None, keep_dims=False", NULL, 0,
      "  static_assert(input.dtype.is_int(), \"xor_sum wants whole numbers\")\n"
      "  return reduce(input, axis, _xor_combine, keep_dims)\n"},
-    {"tl", "_or_combine", 0, NULL, NULL, 0,
-     "def _or_combine(a, b):\n"
-     "  return a | b\n"},
-    {"tl", "reduce_or", 1, NULL, NULL, 0,
-     "def reduce_or(input, axis, keep_dims=False):\n"
+    {"tl", "_or_combine", 0, "a, b", NULL, 0, "  return a | b\n"},
+    {"tl", "reduce_or", 1, "input, axis, keep_dims=False", NULL, 0,
      "  static_assert(input.dtype.is_int(), \"reduce_or wants whole numbers\")\n"
      "  return reduce(input, axis, _or_combine, keep_dims)\n"},
-    {"tl", "cumsum", 1, NULL, NULL, 0,
-     "def cumsum(input, axis=0, reverse=False, dtype: constexpr = None):\n"
+    {"tl", "cumsum", 1, "input, axis=0, reverse=False, dtype: constexpr = None", NULL, 0,
      "  input = _widen_bf16(input)\n"
      "  if dtype is not None:\n"
      "    input = input.to(dtype)\n"
      "  elif input.dtype.is_int() and input.dtype.int_bitwidth < 32:\n"
      "    input = input.to(int32 if input.dtype.is_int_signed() else uint32)\n"
      "  return associative_scan(input, axis, _sum_combine, reverse)\n"},
-    {"tl", "_prod_combine", 0, NULL, NULL, 0,
-     "def _prod_combine(a, b):\n"
-     "  return a * b\n"},
-    {"tl", "cumprod", 1, NULL, NULL, 0,
-     "def cumprod(input, axis=0, reverse=False):\n"
+    {"tl", "_prod_combine", 0, "a, b", NULL, 0, "  return a * b\n"},
+    {"tl", "cumprod", 1, "input, axis=0, reverse=False", NULL, 0,
      "  return associative_scan(_widen_bf16(input), axis, _prod_combine, reverse)\n"},
-    {"tl", "zeros", 0, NULL, NULL, 0,
-     "def zeros(shape, dtype):\n"
-     "  return full(shape, 0, dtype)\n"},
-    {"tl", "zeros_like", 0, NULL, NULL, 0,
-     "def zeros_like(input):\n"
-     "  return full(input.shape, 0, input.dtype)\n"},
-    {"tl", "cdiv", 1, NULL, NULL, 0,
-     "def cdiv(x, div):\n"
-     "  return (x + (div - 1)) // div\n"},
-    {"tl", "sigmoid", 1, NULL, NULL, 0,
-     "def sigmoid(x):\n"
-     "  return 1 / (1 + exp(-x))\n"},
-    {"tl", "softmax", 1, NULL, NULL, 0,
-     "def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):\n"
+    {"tl", "zeros", 0, "shape, dtype", NULL, 0, "  return full(shape, 0, dtype)\n"},
+    {"tl", "zeros_like", 0, "input", NULL, 0, "  return full(input.shape, 0, input.dtype)\n"},
+    {"tl", "cdiv", 1, "x, div", NULL, 0, "  return (x + (div - 1)) // div\n"},
+    {"tl", "sigmoid", 1, "x", NULL, 0, "  return 1 / (1 + exp(-x))\n"},
+    {"tl", "softmax", 1, "x, dim=None, keep_dims=False, ieee_rounding=False", NULL, 0,
      "  d: constexpr = 0 if dim is None else dim\n"
      "  z = x - max(x, d, keep_dims=keep_dims)\n"
      "  num = exp(z)\n"
      "  den = sum(num, d, keep_dims=keep_dims)\n"
      "  return fdiv(num, den, ieee_rounding)\n"},
-    {"tl", "ravel", 1, NULL, NULL, 0,
-     "def ravel(x, can_reorder=False):\n"
+    {"tl", "ravel", 1, "x, can_reorder=False", NULL, 0,
      "  return reshape(x, [x.numel], can_reorder=can_reorder)\n"},
-    {"tl", "swizzle2d", 0, NULL, NULL, 0,
-     "def swizzle2d(i, j, size_i, size_j, size_g):\n"
+    {"tl", "swizzle2d", 0, "i, j, size_i, size_j, size_g", NULL, 0,
      "  ij = i * size_j + j\n"
      "  size_gj = size_g * size_j\n"
      "  group = ij // size_gj\n"
@@ -19863,8 +19714,7 @@ static const tmi_tl_row tmi_tl_rows[] = {
      "  size_g = minimum(size_i - off, size_g)\n"
      "  ij = ij % size_gj\n"
      "  return off + ij % size_g, ij // size_g\n"},
-    {"tl", "flip", 1, NULL, NULL, 0,
-     "def flip(x, dim=None):\n"
+    {"tl", "flip", 1, "x, dim=None", NULL, 0,
      "  d: constexpr = _flip_axis(dim, len(x.shape))\n"
      "  steps: constexpr = _log2(x.shape[d])\n"
      "  y = reshape(x.to(get_int_dtype(x.dtype.primitive_bitwidth, True), bitcast=True), "
@@ -19872,26 +19722,22 @@ static const tmi_tl_row tmi_tl_rows[] = {
      "  for i in static_range(steps):\n"
      "    y = y ^ xor_sum(y, d + i, True)\n"
      "  return reshape(y, x.shape).to(x.dtype, bitcast=True)\n"},
-    {"tl", "interleave", 0, NULL, NULL, 0,
-     "def interleave(a, b):\n"
+    {"tl", "interleave", 0, "a, b", NULL, 0,
      "  c = join(a, b)\n"
      "  if len(c.shape) == 1:\n"
      "    return c\n"
      "  else:\n"
      "    return reshape(c, c.shape[:-2] + [2 * c.shape[-2]])\n"},
-    {"tl", "_indicator", 0, NULL, NULL, 0,
-     "def _indicator(n, j):\n"
+    {"tl", "_indicator", 0, "n, j", NULL, 0,
      "  return reshape(arange(0, 2), [1] * (n - j - 1) + [2] + [1] * j)\n"},
-    {"tl", "_swap", 0, NULL, NULL, 0,
-     "def _swap(x, flip, i):\n"
+    {"tl", "_swap", 0, "x, flip, i", NULL, 0,
      "  n: constexpr = _log2(x.numel)\n"
      "  ix = x.to(get_int_dtype(x.dtype.primitive_bitwidth, True), bitcast=True)\n"
      "  iy = ix ^ xor_sum(ix, n - 1 - i, True)\n"
      "  y = iy.to(x.dtype, bitcast=True)\n"
      "  right = _indicator(n, i)\n"
      "  return where((x > y) != (flip ^ right), y, x)\n"},
-    {"tl", "_merge", 0, NULL, NULL, 0,
-     "def _merge(x, stage, order):\n"
+    {"tl", "_merge", 0, "x, stage, order", NULL, 0,
      "  if order == 2:\n"
      "    flip = _indicator(_log2(x.numel), stage)\n"
      "  else:\n"
@@ -19899,11 +19745,10 @@ static const tmi_tl_row tmi_tl_rows[] = {
      "  for i in static_range(stage):\n"
      "    x = _swap(x, flip, stage - 1 - i)\n"
      "  return x\n"},
-    {"tl", "_sort", 0, NULL, NULL, 0,
-     "def _sort(x, k, dim, descending):\n"
+    {"tl", "_sort", 0, "x, k, dim, descending", NULL, 0,
      "  d: constexpr = len(x.shape) - 1 if dim is None else dim\n"
-     "  static_assert(d == len(x.shape) - 1 or d == -1, \"only minor dimension is currently "
-     "supported\")\n"
+     "  static_assert(d == len(x.shape) - 1 or d == -1, \"only minor dimension is "
+     "currently supported\")\n"
      "  log_n: constexpr = _log2(x.shape[-1])\n"
      "  log_k: constexpr = log_n if k is None else _log2(k)\n"
      "  n: constexpr = _log2(x.numel)\n"
@@ -19917,22 +19762,17 @@ static const tmi_tl_row tmi_tl_rows[] = {
      "      h = min(h, _log2(h.numel) - 1 - log_k)\n"
      "    h = _merge(h, log_k, 2 if i < log_n else descending)\n"
      "  return reshape(h, x.shape[:-1] + [2 ** log_k])\n"},
-    {"tl", "sort", 0, NULL, NULL, 0,
-     "def sort(x, dim=None, descending=0):\n"
+    {"tl", "sort", 0, "x, dim=None, descending=0", NULL, 0,
      "  return _sort(x, None, dim, descending)\n"},
-    {"tl", "topk", 0, NULL, NULL, 0,
-     "def topk(x, k, dim=None):\n"
-     "  return _sort(x, k, dim, True)\n"},
-    {"tl", "bitonic_merge", 0, NULL, NULL, 0,
-     "def bitonic_merge(x, dim=None, descending=0):\n"
+    {"tl", "topk", 0, "x, k, dim=None", NULL, 0, "  return _sort(x, k, dim, True)\n"},
+    {"tl", "bitonic_merge", 0, "x, dim=None, descending=0", NULL, 0,
      "  d: constexpr = len(x.shape) - 1 if dim is None else dim\n"
-     "  static_assert(d == len(x.shape) - 1 or d == -1, \"only minor dimension is currently "
-     "supported\")\n"
+     "  static_assert(d == len(x.shape) - 1 or d == -1, \"only minor dimension is "
+     "currently supported\")\n"
      "  n: constexpr = _log2(x.numel)\n"
      "  h = _merge(reshape(x, [2] * n if n > 0 else [1]), _log2(x.shape[-1]), descending)\n"
      "  return reshape(h, x.shape)\n"},
-    {"tl", "philox_impl", 0, NULL, NULL, 0,
-     "def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds=10):\n"
+    {"tl", "philox_impl", 0, "c0, c1, c2, c3, k0, k1, n_rounds=10", NULL, 0,
      "  if c0.dtype == uint32:\n"
      "    key_a: constexpr = 0x9E3779B9\n"
      "    key_b: constexpr = 0xBB67AE85\n"
@@ -19956,8 +19796,7 @@ static const tmi_tl_row tmi_tl_rows[] = {
      "    k0 = add(k0, key_a, sanitize_overflow=False)\n"
      "    k1 = add(k1, key_b, sanitize_overflow=False)\n"
      "  return c0, c1, c2, c3\n"},
-    {"tl", "philox", 0, NULL, NULL, 0,
-     "def philox(seed, c0, c1, c2, c3, n_rounds=10):\n"
+    {"tl", "philox", 0, "seed, c0, c1, c2, c3, n_rounds=10", NULL, 0,
      "  seed = to_tensor(seed)\n"
      "  static_assert(seed.dtype.is_int(), \"a seed is a whole number\")\n"
      "  seed = seed.to(uint64)\n"
@@ -19974,12 +19813,11 @@ static const tmi_tl_row tmi_tl_rows[] = {
      "    k1 = full((1,), 0, uint64)\n"
      "    return philox_impl(c0.to(uint64, bitcast=True), c1.to(uint64, bitcast=True), "
      "c2.to(uint64, bitcast=True), c3.to(uint64, bitcast=True), seed, k1, n_rounds)\n"},
-    {"tl", "randint", 0, NULL, NULL, 0,
-     "def randint(seed, offset, n_rounds=10):\n"
+    {"tl", "randint", 0, "seed, offset, n_rounds=10", NULL, 0,
      "  return randint4x(seed, offset, n_rounds)[0]\n"},
-    {"tl", "randint4x", 0, NULL, NULL, 0,
-     "def randint4x(seed, offset, n_rounds=10):\n"
-     "  static_assert(isinstance(offset, tl.tensor), \"the offset must be a tensor: tl.arange\")\n"
+    {"tl", "randint4x", 0, "seed, offset, n_rounds=10", NULL, 0,
+     "  static_assert(isinstance(offset, tl.tensor), \"the offset must be a tensor: "
+     "tl.arange\")\n"
      "  lo = offset.to(uint32)\n"
      "  zero = lo * 0\n"
      "  if offset.dtype.primitive_bitwidth > 32:\n"
@@ -19987,8 +19825,7 @@ static const tmi_tl_row tmi_tl_rows[] = {
      "  else:\n"
      "    hi = zero\n"
      "  return philox(seed, lo, hi, zero, zero, n_rounds)\n"},
-    {"tl", "uint_to_uniform_float", 0, NULL, NULL, 0,
-     "def uint_to_uniform_float(x):\n"
+    {"tl", "uint_to_uniform_float", 0, "x", NULL, 0,
      "  if x.dtype.primitive_bitwidth == 32:\n"
      "    x = x.to(int32, bitcast=True)\n"
      "    scale = 4.6566127342e-10\n"
@@ -19997,26 +19834,21 @@ static const tmi_tl_row tmi_tl_rows[] = {
      "    scale = 1.0842020432385337e-19\n"
      "  x = where(x < 0, -x - 1, x)\n"
      "  return x * scale\n"},
-    {"tl", "rand", 0, NULL, NULL, 0,
-     "def rand(seed, offset, n_rounds=10):\n"
+    {"tl", "rand", 0, "seed, offset, n_rounds=10", NULL, 0,
      "  return uint_to_uniform_float(randint(seed, offset, n_rounds))\n"},
-    {"tl", "rand4x", 0, NULL, NULL, 0,
-     "def rand4x(seed, offset, n_rounds=10):\n"
+    {"tl", "rand4x", 0, "seed, offset, n_rounds=10", NULL, 0,
      "  a, b, c, d = randint4x(seed, offset, n_rounds)\n"
      "  return uint_to_uniform_float(a), uint_to_uniform_float(b), "
      "uint_to_uniform_float(c), uint_to_uniform_float(d)\n"},
-    {"tl", "pair_uniform_to_normal", 0, NULL, NULL, 0,
-     "def pair_uniform_to_normal(u1, u2):\n"
+    {"tl", "pair_uniform_to_normal", 0, "u1, u2", NULL, 0,
      "  u1 = maximum(1.0e-7, u1)\n"
      "  th = 6.283185307179586 * u2\n"
      "  r = sqrt(-2.0 * log(u1))\n"
      "  return r * cos(th), r * sin(th)\n"},
-    {"tl", "randn", 0, NULL, NULL, 0,
-     "def randn(seed, offset, n_rounds=10):\n"
+    {"tl", "randn", 0, "seed, offset, n_rounds=10", NULL, 0,
      "  a, b, c, d = randint4x(seed, offset, n_rounds)\n"
      "  return pair_uniform_to_normal(uint_to_uniform_float(a), uint_to_uniform_float(b))[0]\n"},
-    {"tl", "randn4x", 0, NULL, NULL, 0,
-     "def randn4x(seed, offset, n_rounds=10):\n"
+    {"tl", "randn4x", 0, "seed, offset, n_rounds=10", NULL, 0,
      "  u1, u2, u3, u4 = rand4x(seed, offset, n_rounds)\n"
      "  n1, n2 = pair_uniform_to_normal(u1, u2)\n"
      "  n3, n4 = pair_uniform_to_normal(u3, u4)\n"
@@ -20048,24 +19880,10 @@ static const tmi_tl_row tmi_tl_rows[] = {
     {"dtype", "is_block", 1, "self", tmi_tl_is, TMI_TL_BLOCK, NULL},
     {"dtype", "is_const", 1, "self", tmi_tl_is, TMI_TL_CONST, NULL},
     {"dtype", "is_bool", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_INT1, NULL},
-    {"dtype", "is_int1", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_INT1, NULL},
-    {"dtype", "is_int8", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_INT8, NULL},
-    {"dtype", "is_int16", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_INT16, NULL},
-    {"dtype", "is_int32", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_INT32, NULL},
-    {"dtype", "is_int64", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_INT64, NULL},
-    {"dtype", "is_uint8", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_UINT8, NULL},
-    {"dtype", "is_uint16", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_UINT16, NULL},
-    {"dtype", "is_uint32", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_UINT32, NULL},
-    {"dtype", "is_uint64", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_UINT64, NULL},
-    {"dtype", "is_fp16", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_FP16, NULL},
-    {"dtype", "is_bf16", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_BF16, NULL},
-    {"dtype", "is_fp32", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_FP32, NULL},
-    {"dtype", "is_fp64", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_FP64, NULL},
-    {"dtype", "is_fp8e4nv", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_FP8E4NV, NULL},
-    {"dtype", "is_fp8e5", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_FP8E5, NULL},
-    {"dtype", "is_fp8e4b8", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_FP8E4B8, NULL},
-    {"dtype", "is_fp8e5b16", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_FP8E5B16, NULL},
-    {"dtype", "is_fp8e4b15", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_FP8E4B15, NULL},
+#define X(id, tl, said, of, width, sign, row) \
+    {"dtype", "is_" said, 1, "self", tmi_tl_is, TMI_TL_IS + TMI_##id, NULL},
+    TMI_DTYPES(X)
+#undef X
     {"triton", "cdiv", 0, "x, y", tmi_tl_count, 0, NULL},
     {"triton", "next_power_of_2", 0, "n, _=0", tmi_tl_count, 1, NULL},
 };
@@ -20124,23 +19942,6 @@ static uint32_t tmi_tl_row_of(const char *space, const char *name, int method) {
             strcmp(tmi_tl_rows[i].space, space) == 0 && (!method || tmi_tl_rows[i].is_method))
             return i + 1;
     return 0;
-}
-
-static tmi_tri_value tmi_tl_named(tmi_tri *t, const char *module, uint32_t name) {
-    const char   *space = tmi_tl_space(module), *s = tmi_string_at(t->strings, name);
-    uint32_t      row = space ? tmi_tl_row_of(space, s, 0) : 0;
-    tmi_tri_value v = tmi_tri_of(row ? TMI_V_BUILTIN : TMI_V_UNSET);
-    if (row && !tmi_tl_rows[row - 1].text && !tmi_tl_rows[row - 1].params)
-        return tmi_tl_rows[row - 1].fn(t, &tmi_tl_rows[row - 1], NULL);
-    if (row) v.id = row - 1;
-    /* older versions had libdevice's functions in tl.math */
-    if (row || !tmi_tl_extern_sigs(s) ||
-        !(tmi_tl_ends(module, "libdevice") || strcmp(module, "triton.language.math") == 0))
-        return v;
-    v = tmi_tri_str(name);
-    v = tmi_tri_list(t, TMI_V_BOUND, &v, 1);
-    v.id = tmi_tl_row_of("extern", "libdevice", 0) - 1;
-    return v;
 }
 
 /* -- Calls of rows: parameters as Python binds them ------------------------------------------ */
@@ -20206,7 +20007,7 @@ static tmi_tri_value tmi_tl_bound(tmi_tri *t, const tmi_tl_param *p, uint32_t ba
             const tmi_tri_arg *a = TMI_AT(&t->arg, tmi_tri_arg, i);
             tmi_tri_value      one = a->v;
             if ((!a->name && at++ < place) || (a->name && a->name != p->name)) continue;
-            *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = one;
+            tmi_tri_put_item(t, one);
             v.n++;
         }
         return v;
@@ -20218,41 +20019,74 @@ static tmi_tri_value tmi_tl_bound(tmi_tri *t, const tmi_tl_param *p, uint32_t ba
     return v;
 }
 
-/* The shape given by name to a parameter *shape is one value: take it out of its tuple. */
-static TMI_APART tmi_tri_value tmi_tl_call(tmi_tri *t, uint32_t id, uint32_t base) {
-    const tmi_tl_row *row = &tmi_tl_rows[id];
-    tmi_tl_param      p[TMI_TL_PARAMS];
-    tmi_tri_value     in[TMI_TL_PARAMS];
-    uint32_t          n = tmi_tl_params(t, row->params, p), i, k, places = 0, rest = 0;
+static TMI_COLD const char *tmi_tl_takes(tmi_tri *t) {
+    return tmi_format(t->job, 1, "it takes (%s)", t->row->params);
+}
+
+/* The values of the row's parameters, of the arguments t->arg[base ..). */
+static void tmi_tl_bind(tmi_tri *t, uint32_t base, tmi_tri_value *in) {
+    tmi_tl_param p[TMI_TL_PARAMS];
+    uint32_t     n = tmi_tl_params(t, t->row->params, p), i, k, places = 0, rest = 0;
     for (i = base; i < t->arg.n; i++) {
         const tmi_tri_arg *a = TMI_AT(&t->arg, tmi_tri_arg, i);
         places += !a->name;
         for (k = 0; a->name && k < n && p[k].name != a->name; k++) {
         }
         if (a->name && k == n && a->name != tmi_intern(t->job, t->strings, "_semantic", 9))
-            return tmi_tl_wrong(
-                t, row, TMETAL_E_PY_CALL,
-                tmi_format(t->job, 1, "has no parameter '%s'", tmi_string_at(t->strings, a->name)),
-                tmi_format(t->job, 1, "it takes (%s)", row->params));
+            (void)tmi_tl_wrong(t, TMETAL_E_PY_CALL, tmi_tl_takes(t), "has no parameter '%s'",
+                               tmi_tri_string(t, a->name));
     }
     for (i = 0; i < n; i++) {
         in[i] = tmi_tl_bound(t, &p[i], base, rest ? TMI_NONE : i);
         rest |= (uint32_t)p[i].is_rest;
         if (!in[i].kind && p[i].value) in[i] = tmi_tl_default(t, p[i].value, p[i].n_value);
         if (!in[i].kind)
-            return tmi_tl_wrong(t, row, TMETAL_E_PY_CALL,
-                                tmi_format(t->job, 1, "misses its argument '%s'",
-                                           tmi_string_at(t->strings, p[i].name)),
-                                tmi_format(t->job, 1, "it takes (%s)", row->params));
+            (void)tmi_tl_wrong(t, TMETAL_E_PY_CALL, tmi_tl_takes(t), "misses its argument '%s'",
+                               tmi_tri_string(t, p[i].name));
     }
     if (!rest && places > n)
-        return tmi_tl_wrong(
-            t, row, TMETAL_E_PY_CALL,
-            tmi_format(t->job, 1, "takes %u arguments, but %u are given", n, places),
-            tmi_format(t->job, 1, "it takes (%s)", row->params));
-    return row->fn(t, row, in);
+        (void)tmi_tl_wrong(t, TMETAL_E_PY_CALL, tmi_tl_takes(t),
+                           "takes %u arguments, but %u are given", n, places);
 }
 
+/* The row's function is called with the arguments t->arg[base ..). */
+static TMI_APART tmi_tri_value tmi_tl_call(tmi_tri *t, uint32_t row, uint32_t base) {
+    const tmi_tri_row *was = t->row;
+    tmi_tri_value      in[TMI_TL_PARAMS], v = tmi_tri_of(TMI_V_UNSET);
+    t->row = &tmi_tl_rows[row];
+    if (t->row->params) tmi_tl_bind(t, base, in);
+    if (!t->bad) v = t->row->fn(t, in);
+    t->row = was;
+    return v;
+}
+
+/* The function of triton.language of that name, of n values. */
+static tmi_tri_value tmi_tl_apply(tmi_tri *t, const char *name, const tmi_tri_value *v,
+                                  uint32_t n) {
+    uint32_t      base = t->arg.n, i;
+    tmi_tri_value r;
+    for (i = 0; i < n; i++) tmi_tri_push_arg(t, 0, v[i]);
+    r = tmi_tl_call(t, tmi_tl_row_of("tl", name, 0) - 1, base);
+    tmi_base_vec_cut(&t->arg, base);
+    return r;
+}
+
+static tmi_tri_value tmi_tl_named(tmi_tri *t, const char *module, uint32_t name) {
+    const char   *space = tmi_tl_space(module), *s = tmi_tri_string(t, name);
+    uint32_t      row = space ? tmi_tl_row_of(space, s, 0) : 0;
+    tmi_tri_value v = tmi_tri_of(row ? TMI_V_BUILTIN : TMI_V_UNSET);
+    if (row && !tmi_tl_rows[row - 1].text && !tmi_tl_rows[row - 1].params)
+        return tmi_tl_call(t, row - 1, t->arg.n); /* a value */
+    if (row) v.id = row - 1;
+    /* older versions had libdevice's functions in tl.math */
+    if (row || !tmi_tl_extern_sigs(s) ||
+        !(tmi_tl_ends(module, "libdevice") || strcmp(module, "triton.language.math") == 0))
+        return v;
+    v = tmi_tri_str(name);
+    v = tmi_tri_list(t, TMI_V_BOUND, &v, 1);
+    v.id = tmi_tl_row_of("extern", "libdevice", 0) - 1;
+    return v;
+}
 /* -- Members: x.dtype, x.sum ----------------------------------------------------------------- */
 
 static tmi_tri_value tmi_tl_shape(tmi_tri *t, uint32_t type) {
@@ -20300,7 +20134,7 @@ static tmi_tri_value tmi_tl_member_of(tmi_tri *t, const tmi_tri_value *v, const 
     if (v->kind == TMI_V_TUPLE && v->id) { /* a NamedTuple */
         uint32_t i;
         for (i = 0; i < v->n; i++)
-            if (strcmp(tmi_string_at(t->strings, TMI_ITEM(t, v->id - 1 + i)->id), name) == 0)
+            if (strcmp(tmi_tri_string(t, TMI_ITEM(t, v->id - 1 + i)->id), name) == 0)
                 return tmi_tri_field(t, v, i);
     }
     if (v->kind == TMI_V_DESC) return tmi_tl_desc_member(t, v, name);
@@ -20312,18 +20146,13 @@ static tmi_tri_value tmi_tl_member_of(tmi_tri *t, const tmi_tri_value *v, const 
     if (strcmp(name, "shape") == 0) return tmi_tl_shape(t, tmi_tri_type(t, v));
     if (strcmp(name, "numel") == 0)
         return tmi_tri_int((int64_t)tmi_numel(t->m, tmi_tri_type(t, v)));
-    if (strcmp(name, "T") == 0) {
-        tmi_tri_value in[2];
-        in[0] = *v;
-        in[1] = tmi_tri_of(TMI_V_NONE);
-        return tmi_tl_trans(t, &tmi_tl_rows[tmi_tl_row_of("tl", "trans", 0) - 1], in);
-    }
+    if (strcmp(name, "T") == 0) return tmi_tl_apply(t, "trans", v, 1);
     return tmi_tri_of(TMI_V_UNSET);
 }
 
 /* UNSET without a report: there is none. */
 static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name) {
-    const char   *s = tmi_string_at(t->strings, name);
+    const char   *s = tmi_tri_string(t, name);
     tmi_tri_value r = tmi_tl_member_of(t, &v, s);
     uint32_t      row;
     if (r.kind || t->bad) return r;
@@ -20338,13 +20167,13 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1980118994u
+#define TMI_STAMP_TL 487436043u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
  *
  * gives   tmi_tri_module(): text in, module out
- * uses    >>ops  >>ir  >>parse  >>builder  >>python  >>tri  >>tl
+ * uses    >>ops  >>library  >>ir  >>parse  >>builder  >>python  >>tri  >>tl
  * order   of Triton's own walk: keyword values before positional ones, left before right
  *
  * Functions that a kernel calls are walked where they are called. What a branch or a loop carries is
@@ -20358,42 +20187,69 @@ static int           tmi_tri_enter(tmi_tri *t);
 
 /* -- Functions of the file ------------------------------------------------------------------- */
 
-static const char *tmi_tri_string(const tmi_tri *t, uint32_t id) {
-    return tmi_string_at(t->strings, id);
+static tmi_py *tmi_triton_text_of(tmi_tri *t, uint32_t file) {
+    return tmi_triton_file_at(t, file)->py;
+}
+
+/* Child i of a node that has a list of them. */
+static const tmi_py_node *tmi_triton_kid(const tmi_py *py, const tmi_py_node *n, uint32_t i) {
+    return TMI_PY(py, TMI_PY_ID(py, n->list + i));
+}
+
+/* What is said or made next is of this node. */
+static void tmi_triton_look(tmi_tri *t, const tmi_py_node *n) {
+    t->at = n->at;
+    t->to = n->to;
+}
+
+typedef struct tmi_tri_source {
+    const char *name, *text;
+    size_t      len;
+} tmi_tri_source;
+
+/* Errors show another text from here on; what they showed before is in its place. */
+static void tmi_triton_swap_source(tmi_tri *t, tmi_tri_source *s) {
+    tmi_tri_source was;
+    was.name = t->job->src_name;
+    was.text = t->job->src;
+    was.len = t->job->src_len;
+    t->job->src_name = s->name;
+    t->job->src = s->text;
+    t->job->src_len = s->len;
+    t->job->seek_line = 0;
+    *s = was;
 }
 
 /* Reads the body of a function of a file, its mistakes shown there. */
 static void tmi_tri_body(tmi_tri *t, uint32_t file, uint32_t node) {
-    tmi_tri_file *f = tmi_triton_file_at(t, file);
-    const char   *src = t->job->src, *name = t->job->src_name;
-    size_t        len = t->job->src_len;
+    const tmi_tri_file *f = tmi_triton_file_at(t, file);
+    tmi_tri_source      s;
     if (!TMI_PY(f->py, node)->v.i) return;
-    t->job->src = f->py->src;
-    t->job->src_len = f->py->len;
-    t->job->src_name = f->name;
-    t->job->seek_line = 0;
+    s.name = f->name;
+    s.text = f->py->src;
+    s.len = f->py->len;
+    tmi_triton_swap_source(t, &s);
     tmi_py_body(f->py, node);
-    t->job->src = src;
-    t->job->src_len = len;
-    t->job->src_name = name;
-    t->job->seek_line = 0;
+    tmi_triton_swap_source(t, &s);
 }
 
-/* A decorator of that name, called or not. */
+/* The decorator of that name, called or not; NULL: there is none. */
+static const tmi_py_node *tmi_tri_decorator(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
+                                            const char *name) {
+    uint32_t i, n = f->kind == TMI_PY_FUNCTION && f->b ? TMI_PY(py, f->b)->n : 0;
+    for (i = 0; i < n; i++) {
+        const tmi_py_node *d = tmi_triton_kid(py, TMI_PY(py, f->b), i);
+        const tmi_py_node *callee = d->kind == TMI_PY_CALL ? TMI_PY(py, d->a) : d;
+        if ((callee->kind == TMI_PY_NAME || callee->kind == TMI_PY_ATTRIBUTE) &&
+            tmi_tri_says(t, callee->text, name))
+            return d;
+    }
+    return NULL;
+}
+
 static int tmi_tri_is_decorated(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
                                 const char *name) {
-    const tmi_py_node *list, *d;
-    uint32_t           i;
-    if (f->kind != TMI_PY_FUNCTION || !f->b) return 0;
-    list = TMI_PY(py, f->b);
-    for (i = 0; i < list->n; i++) {
-        d = TMI_PY(py, TMI_PY_ID(py, list->list + i));
-        if (d->kind == TMI_PY_CALL) d = TMI_PY(py, d->a);
-        if ((d->kind == TMI_PY_NAME || d->kind == TMI_PY_ATTRIBUTE) &&
-            strcmp(tmi_tri_string(t, d->text), name) == 0)
-            return 1;
-    }
-    return 0;
+    return tmi_tri_decorator(t, py, f, name) != NULL;
 }
 
 static int tmi_tri_is_jit(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
@@ -20431,6 +20287,12 @@ static void tmi_tri_cut_names(tmi_tri *t, uint32_t n) {
     }
 }
 
+static uint32_t tmi_triton_add_func(tmi_tri *t, uint32_t file, uint32_t node) {
+    tmi_tri_func *f = (tmi_tri_func *)tmi_vec_add(t->job, &t->func);
+    f->file = file;
+    f->node = node;
+    return t->func.n - 1;
+}
 
 static uint32_t tmi_tri_word(tmi_tri *t, const char *s) {
     return tmi_intern(t->job, t->strings, s, strlen(s));
@@ -20500,40 +20362,7 @@ static uint32_t tmi_tri_absolute(tmi_tri *t, uint32_t f, const tmi_py_node *from
     return from->text;
 }
 
-/* The version of what an expression asks: triton's, Python's, or one written out. 0: neither. */
-static int tmi_tri_version(tmi_tri *t, const tmi_py *py, uint32_t node, unsigned v[3]) {
-    const tmi_py_node *n = TMI_PY(py, node);
-    const char        *s;
-    uint32_t           i;
-    while ((n->kind == TMI_PY_CALL && n->n == 1) || n->kind == TMI_PY_SUBSCRIPT ||
-           (n->kind == TMI_PY_ATTRIBUTE && strcmp(tmi_tri_string(t, n->text), "release") == 0))
-        n = TMI_PY(py, n->kind == TMI_PY_CALL ? TMI_PY_ID(py, n->list) : n->a);
-    v[0] = v[1] = v[2] = 0;
-    if (n->kind == TMI_PY_TUPLE) {
-        for (i = 0; i < n->n && i < 3; i++) {
-            const tmi_py_node *e = TMI_PY(py, TMI_PY_ID(py, n->list + i));
-            if (e->kind != TMI_PY_INT || e->v.i > 1000) return 0;
-            v[i] = (unsigned)e->v.i;
-        }
-        return n->n != 0;
-    }
-    if (n->kind == TMI_PY_STRING) {
-        s = tmi_tri_string(t, n->text);
-        for (i = 0; i < 3 && tmi_is_digit(*s); i++) {
-            for (; tmi_is_digit(*s) && v[i] < 100000; s++) v[i] = v[i] * 10 + (unsigned)(*s - '0');
-            s += *s == '.';
-        }
-        return i != 0;
-    }
-    if (n->kind != TMI_PY_ATTRIBUTE || TMI_PY(py, n->a)->kind != TMI_PY_NAME) return 0;
-    s = tmi_tri_string(t, TMI_PY(py, n->a)->text);
-    v[0] = 3;
-    v[1] = strcmp(s, "sys") == 0 ? 12 : 6;
-    return (strcmp(s, "triton") == 0 && strcmp(tmi_tri_string(t, n->text), "__version__") == 0) ||
-           (strcmp(s, "sys") == 0 && strcmp(tmi_tri_string(t, n->text), "version_info") == 0);
-}
-
-static int tmi_tri_truth_of(int op, int cmp) { /* cmp: below, at, above 0 */
+static int tmi_tri_truth_of(int op, int cmp) { /* cmp: below, at, above 0; -1: no such operator */
     switch (op) {
     case TMI_PY_LT: return cmp < 0;
     case TMI_PY_LE: return cmp <= 0;
@@ -20545,49 +20374,75 @@ static int tmi_tri_truth_of(int op, int cmp) { /* cmp: below, at, above 0 */
     }
 }
 
-static int tmi_tri_compare_versions(int op, const unsigned a[3], const unsigned b[3]) {
-    int i = 0;
-    while (i < 2 && a[i] == b[i]) i++;
-    return tmi_tri_truth_of(op, a[i] < b[i] ? -1 : a[i] > b[i]);
+/* Versions of up to three numbers, one behind the other: below, at, above 0. */
+static int tmi_triton_compare_versions(const char *a, const char *b) {
+    unsigned v[2] = {0, 0};
+    int      i, k;
+    for (i = 0; i < 3 && v[0] == v[1]; i++)
+        for (k = 0; k < 2; k++) {
+            const char **s = k ? &b : &a;
+            for (v[k] = 0; tmi_is_digit(**s) && v[k] < 100000; ++*s)
+                v[k] = v[k] * 10 + (unsigned)(**s - '0');
+            *s += **s == '.';
+        }
+    return v[0] < v[1] ? -1 : v[0] > v[1];
 }
 
 /* What a name asks about the machine: is_cuda, IS_AMD, TYPE_CHECKING. All of its words must be
  * known. 1, 0; -1: something else. */
 static int tmi_tri_machine_word(const char *s) {
-    static const char *const yes = " cuda nvidia triton ";
-    static const char *const no =
-        " hip amd rocm npu xpu mps intel musa mlu ascend interpret interpreter "
-        "checking ";
-    static const char *const both =
-        " is has use using on available installed backend platform device gpu "
-        "torch version type enabled ";
-    int said = -1;
-    while (*s) {
-        char   word[16];
-        size_t n = 0;
-        word[n++] = ' ';
-        for (; *s && *s != '_'; s++)
-            if (n < 14) word[n++] = (char)(*s >= 'A' && *s <= 'Z' ? *s + 32 : *s);
-        s += *s == '_';
-        if (n == 1) continue;
-        word[n++] = ' ';
-        word[n] = '\0';
-        if (strstr(no, word)) said = 0;
-        else if (strstr(yes, word)) said = said ? 1 : 0;
-        else if (!strstr(both, word)) return -1;
+    static const char *const said[] = {
+        "hip amd rocm npu xpu mps intel musa mlu ascend interpret interpreter checking",
+        "cuda nvidia triton",
+        "is has use using on available installed backend platform device gpu torch version type "
+        "enabled"};
+    int    r = -1, k;
+    size_t n, i;
+    for (; *s; s += n + (s[n] == '_')) {
+        char word[16];
+        n = strcspn(s, "_");
+        for (i = 0; i < n && i < sizeof word; i++)
+            word[i] = (char)(s[i] >= 'A' && s[i] <= 'Z' ? s[i] + 32 : s[i]);
+        for (k = 0; n && k < 3 && !tmi_fn_lists(said[k], word, i); k++) {
+        }
+        if (k == 3) return -1;
+        if (n && k < 2) r = k && r;
     }
-    return said;
+    return r;
 }
 
 static uint32_t tmi_tri_plain_value(tmi_tri *t, uint32_t f, uint32_t name);
 static uint32_t tmi_tri_global_of(tmi_tri *t, uint32_t f, uint32_t name);
 
+static const char *tmi_tri_guess(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep);
+
+/* What a call gives: of the environment, what it says is the default; the text itself of what
+ * changes none, as lower() and Version("3.2"). */
+static const char *tmi_triton_guess_call(tmi_tri *t, uint32_t f, const tmi_py_node *n,
+                                         unsigned deep) {
+    const tmi_py      *py = tmi_triton_text_of(t, f);
+    const tmi_py_node *callee = TMI_PY(py, n->a);
+    const char        *s = "", *text;
+    if (callee->kind == TMI_PY_ATTRIBUTE || callee->kind == TMI_PY_NAME)
+        s = tmi_tri_string(t, callee->text);
+    if (strcmp(s, "getenv") == 0 || (strcmp(s, "get") == 0 && callee->kind == TMI_PY_ATTRIBUTE &&
+                                     tmi_tri_says(t, TMI_PY(py, callee->a)->text, "environ")))
+        return n->n < 2 ? "" : tmi_tri_guess(t, f, TMI_PY_ID(py, n->list + 1), deep + 1);
+    if (!n->n && (strcmp(s, "lower") == 0 || strcmp(s, "strip") == 0))
+        return tmi_tri_guess(t, f, callee->a, deep + 1);
+    text = n->n == 1 ? tmi_tri_guess(t, f, TMI_PY_ID(py, n->list), deep + 1) : NULL;
+    if (text && tmi_is_digit(*text) && strchr(text, '.')) return text;
+    return strcmp(s, "int") == 0 || strcmp(s, "str") == 0 ? text : NULL;
+}
+
 /* The text that an expression of a module has, as far as environment and machine can be guessed: no
- * variable of the environment is set, and the back end is CUDA's. NULL: unknown. */
+ * variable of the environment is set, the back end is CUDA's, Triton is 3.6. NULL: unknown. */
 static const char *tmi_tri_guess(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) {
-    const tmi_py      *py = tmi_triton_file_at(t, f)->py;
-    const tmi_py_node *n = TMI_PY(py, node), *callee;
-    const char        *s;
+    static const char *const known[][2] = {
+        {"backend", "cuda"}, {"__version__", "3.6"}, {"version_info", "3.12"}};
+    const tmi_py      *py = tmi_triton_text_of(t, f);
+    const tmi_py_node *n = TMI_PY(py, node), *of;
+    tmi_text           text;
     uint32_t           i;
     if (deep > 8) return NULL;
     switch (n->kind) {
@@ -20597,41 +20452,43 @@ static const char *tmi_tri_guess(tmi_tri *t, uint32_t f, uint32_t node, unsigned
         i = tmi_tri_plain_value(t, f, n->text);
         return i ? tmi_tri_guess(t, f, i, deep + 1) : NULL;
     case TMI_PY_ATTRIBUTE:
-        return strcmp(tmi_tri_string(t, n->text), "backend") == 0 ? "cuda" : NULL;
-    case TMI_PY_CALL:
-        callee = TMI_PY(py, n->a);
-        if (callee->kind != TMI_PY_ATTRIBUTE && callee->kind != TMI_PY_NAME) return NULL;
-        s = tmi_tri_string(t, callee->text);
-        if (strcmp(s, "getenv") == 0 ||
-            (strcmp(s, "get") == 0 && callee->kind == TMI_PY_ATTRIBUTE &&
-             strcmp(tmi_tri_string(t, TMI_PY(py, callee->a)->text), "environ") == 0))
-            return n->n < 2 ? "" : tmi_tri_guess(t, f, TMI_PY_ID(py, n->list + 1), deep + 1);
-        if (!n->n && (strcmp(s, "lower") == 0 || strcmp(s, "strip") == 0))
-            return tmi_tri_guess(t, f, callee->a, deep + 1);
-        return n->n == 1 && (strcmp(s, "int") == 0 || strcmp(s, "str") == 0)
-                   ? tmi_tri_guess(t, f, TMI_PY_ID(py, n->list), deep + 1)
+        of = TMI_PY(py, n->a);
+        if (tmi_tri_says(t, n->text, "release")) return tmi_tri_guess(t, f, n->a, deep + 1);
+        for (i = 0; i < 3 && !tmi_tri_says(t, n->text, known[i][0]); i++) {
+        }
+        return i == 0 || (i < 3 && of->kind == TMI_PY_NAME &&
+                          tmi_tri_says(t, of->text, i == 1 ? "triton" : "sys"))
+                   ? known[i][1]
                    : NULL;
+    case TMI_PY_SUBSCRIPT: return tmi_tri_guess(t, f, n->a, deep + 1);
+    case TMI_PY_TUPLE: /* (3, 2) */
+        tmi_text_init(t->job, &text);
+        for (i = 0; i < n->n; i++) {
+            of = tmi_triton_kid(py, n, i);
+            if (of->kind != TMI_PY_INT || of->v.i > 1000) return NULL;
+            tmi_put(&text, "%u.", (uint32_t)of->v.i);
+        }
+        return i ? tmi_text_join(&text, 0) : NULL;
+    case TMI_PY_CALL: return tmi_triton_guess_call(t, f, n, deep);
     default: return NULL;
     }
 }
 
 static int tmi_tri_decide_compare(tmi_tri *t, uint32_t f, const tmi_py_node *n, unsigned deep) {
-    const tmi_py      *py = tmi_triton_file_at(t, f)->py;
-    const tmi_py_node *c = TMI_PY(py, TMI_PY_ID(py, n->list)), *set;
-    unsigned           v[2][3];
-    const char        *a, *b;
+    const tmi_py      *py = tmi_triton_text_of(t, f);
+    const tmi_py_node *c = tmi_triton_kid(py, n, 0), *set = TMI_PY(py, c->a);
+    const char        *a = tmi_tri_guess(t, f, n->a, deep), *b;
     uint32_t           i;
-    if (n->n != 1) return -1;
-    if (tmi_tri_version(t, py, n->a, v[0]) && tmi_tri_version(t, py, c->a, v[1]))
-        return tmi_tri_compare_versions(c->op, v[0], v[1]);
-    a = tmi_tri_guess(t, f, n->a, deep);
-    b = tmi_tri_guess(t, f, c->a, deep);
-    if (a && b && (c->op == TMI_PY_EQ || c->op == TMI_PY_NE))
-        return tmi_tri_truth_of(c->op, strcmp(a, b));
-    set = TMI_PY(py, c->a);
-    if (!a || (c->op != TMI_PY_IN && c->op != TMI_PY_NOTIN) ||
-        (set->kind != TMI_PY_TUPLE && set->kind != TMI_PY_LIST && set->kind != TMI_PY_SET))
-        return -1;
+    if (n->n != 1 || !a) return -1;
+    if (c->op != TMI_PY_IN && c->op != TMI_PY_NOTIN) {
+        b = tmi_tri_guess(t, f, c->a, deep);
+        if (b && tmi_is_digit(*a) && tmi_is_digit(*b))
+            return tmi_tri_truth_of(c->op, tmi_triton_compare_versions(a, b));
+        return b && (c->op == TMI_PY_EQ || c->op == TMI_PY_NE)
+                   ? tmi_tri_truth_of(c->op, strcmp(a, b))
+                   : -1;
+    }
+    if (set->kind != TMI_PY_TUPLE && set->kind != TMI_PY_LIST && set->kind != TMI_PY_SET) return -1;
     for (i = 0; i < set->n; i++) {
         b = tmi_tri_guess(t, f, TMI_PY_ID(py, set->list + i), deep);
         if (!b) return -1;
@@ -20645,22 +20502,20 @@ static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep);
 static int tmi_tri_decide_call(tmi_tri *t, uint32_t f, const tmi_py_node *n, unsigned deep) {
     static const char *const ops[] = {"lt", "le", "gt", "ge", "eq", "ne"};
     static const uint8_t op[] = {TMI_PY_LT, TMI_PY_LE, TMI_PY_GT, TMI_PY_GE, TMI_PY_EQ, TMI_PY_NE};
-    const tmi_py        *py = tmi_triton_file_at(t, f)->py;
+    const tmi_py        *py = tmi_triton_text_of(t, f);
     const tmi_py_node   *callee = TMI_PY(py, n->a), *arg[3];
-    unsigned             v[3], ours[3] = {3, 6, 0};
-    const char          *s;
+    const char          *s, *v;
     uint32_t             i;
     if (callee->kind != TMI_PY_NAME && callee->kind != TMI_PY_ATTRIBUTE) return -1;
     s = tmi_tri_string(t, callee->text);
-    for (i = 0; i < 3 && i < n->n; i++) arg[i] = TMI_PY(py, TMI_PY_ID(py, n->list + i));
+    for (i = 0; i < 3 && i < n->n; i++) arg[i] = tmi_triton_kid(py, n, i);
     if (n->n == 1 && (strcmp(s, "bool") == 0 || strcmp(s, "int") == 0))
         return tmi_tri_decide(t, f, TMI_PY_ID(py, n->list), deep + 1);
-    if (n->n == 3 && strcmp(s, "compare_version") == 0 && arg[0]->kind == TMI_PY_STRING &&
-        strcmp(tmi_tri_string(t, arg[0]->text), "triton") == 0 &&
-        tmi_tri_version(t, py, TMI_PY_ID(py, n->list + 2), v))
+    if (n->n == 3 && strcmp(s, "compare_version") == 0 && tmi_tri_says(t, arg[0]->text, "triton") &&
+        (v = tmi_tri_guess(t, f, TMI_PY_ID(py, n->list + 2), deep)) != NULL)
         for (i = 0; i < sizeof ops / sizeof *ops; i++)
-            if (arg[1]->text && strcmp(tmi_tri_string(t, arg[1]->text), ops[i]) == 0)
-                return tmi_tri_compare_versions(op[i], ours, v);
+            if (arg[1]->text && tmi_tri_says(t, arg[1]->text, ops[i]))
+                return tmi_tri_truth_of(op[i], tmi_triton_compare_versions("3.6", v));
     if (n->n == 2 && strcmp(s, "hasattr") == 0 && arg[1]->kind == TMI_PY_STRING)
         return tmi_tl_row_of("tl", tmi_tri_string(t, arg[1]->text), 0) ? 1 : -1;
     if (!n->n && strcmp(s, "is_available") == 0 && callee->kind == TMI_PY_ATTRIBUTE)
@@ -20676,18 +20531,18 @@ static int tmi_tri_decide_name(tmi_tri *t, uint32_t f, uint32_t name, unsigned d
     if (i) return tmi_tri_decide(t, f, i, deep + 1);
     if (deep > 8 || (i = tmi_tri_global_of(t, f, name)) == 0) return -1;
     g = *tmi_triton_global_at(t, i - 1);
-    n = TMI_PY(tmi_triton_file_at(t, g.file)->py, g.node);
+    n = TMI_PY(tmi_triton_text_of(t, g.file), g.node);
     if (!g.alias || n->kind != TMI_PY_FROM) return -1;
     from = tmi_tri_file_of(t, tmi_tri_string(t, tmi_tri_absolute(t, g.file, n)));
     if (!from) return -1;
-    name = TMI_PY(tmi_triton_file_at(t, g.file)->py, g.alias)->text;
+    name = TMI_PY(tmi_triton_text_of(t, g.file), g.alias)->text;
     return tmi_tri_decide_name(t, from - 1, name, deep + 1);
 }
 
 /* Whether a test of a module holds for Triton 3.6 on CUDA: 1, 0; -1: it cannot be told.
  * Depth: TMI_MAX_DEPTH, by the parser. */
 static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) {
-    const tmi_py      *py = tmi_triton_file_at(t, f)->py;
+    const tmi_py      *py = tmi_triton_text_of(t, f);
     const tmi_py_node *n = TMI_PY(py, node);
     const char        *s;
     uint32_t           i;
@@ -20754,7 +20609,7 @@ static uint32_t tmi_tri_global_of(tmi_tri *t, uint32_t f, uint32_t name) {
 static uint32_t tmi_tri_plain_value(tmi_tri *t, uint32_t f, uint32_t name) {
     uint32_t              i = tmi_tri_global_of(t, f, name);
     const tmi_tri_global *g = i ? tmi_triton_global_at(t, i - 1) : NULL;
-    const tmi_py_node    *n = g ? TMI_PY(tmi_triton_file_at(t, f)->py, g->node) : NULL;
+    const tmi_py_node    *n = g ? TMI_PY(tmi_triton_text_of(t, f), g->node) : NULL;
     if (!n || g->alias) return 0;
     return n->kind == TMI_PY_ASSIGN ? n->a : n->kind == TMI_PY_ANNASSIGN ? n->c : 0;
 }
@@ -20764,7 +20619,7 @@ static uint32_t tmi_tri_plain_value(tmi_tri *t, uint32_t f, uint32_t name) {
 /* An expression whose value is a tl.constexpr, not a bare object of Python.
  * Depth: TMI_MAX_DEPTH, by the parser. */
 static int tmi_tri_makes_constexpr(tmi_tri *t, uint32_t f, uint32_t node) {
-    const tmi_py      *py = tmi_triton_file_at(t, f)->py;
+    const tmi_py      *py = tmi_triton_text_of(t, f);
     const tmi_py_node *n = TMI_PY(py, node);
     uint32_t           i;
     while (n->kind == TMI_PY_UNARY ||
@@ -20777,7 +20632,7 @@ static int tmi_tri_makes_constexpr(tmi_tri *t, uint32_t f, uint32_t node) {
     }
     if (n->kind == TMI_PY_CALL) {
         n = TMI_PY(py, n->a);
-        return n->text && strcmp(tmi_tri_string(t, n->text), "constexpr") == 0;
+        return n->text && tmi_tri_says(t, n->text, "constexpr");
     }
     if (n->kind != TMI_PY_NAME || (i = tmi_tri_global_of(t, f, n->text)) == 0) return 0;
     return tmi_triton_global_at(t, i - 1)->state == 2 &&
@@ -20788,15 +20643,12 @@ static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name)
 
 /* What a statement of a module gives a name. */
 static tmi_tri_value tmi_tri_given(tmi_tri *t, const tmi_tri_global *g) {
-    const tmi_py      *py = tmi_triton_file_at(t, g->file)->py;
+    const tmi_py      *py = tmi_triton_text_of(t, g->file);
     const tmi_py_node *n = TMI_PY(py, g->node), *a = TMI_PY(py, g->alias);
     tmi_tri_value      v;
     if (n->kind == TMI_PY_FUNCTION) {
-        tmi_tri_func *fn = (tmi_tri_func *)tmi_vec_add(t->job, &t->func);
-        fn->file = g->file;
-        fn->node = g->node;
         v = tmi_tri_of(TMI_V_FUNC);
-        v.id = t->func.n - 1;
+        v.id = tmi_triton_add_func(t, g->file, g->node);
     } else if (n->kind == TMI_PY_IMPORT) {
         const char *s = tmi_tri_string(t, a->text), *dot = strchr(s, '.');
         v = tmi_tri_of(TMI_V_MODULE);
@@ -20809,7 +20661,7 @@ static tmi_tri_value tmi_tri_given(tmi_tri *t, const tmi_tri_global *g) {
         uint32_t value = n->kind == TMI_PY_ANNASSIGN ? n->c : n->a;
         v = tmi_tri_constant(t, value);
         if (g->alias && !t->bad && (v.kind != TMI_V_TUPLE || g->alias > v.n))
-            return tmi_tri_fail(t, TMETAL_E_PY_TYPE, "more names than values", NULL);
+            return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "more names than values");
         if (g->alias && !t->bad) {
             a = TMI_PY(py, value);
             value = a->kind == TMI_PY_TUPLE ? TMI_PY_ID(py, a->list + g->alias - 1) : 0;
@@ -20851,15 +20703,16 @@ static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name)
     g = *tmi_triton_global_at(t, i - 1);
     if (g.state == 2) return g.v;
     if (g.state == 1)
-        return tmi_tri_fail(
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, NULL, "%s stands in its own value and",
+                             tmi_tri_string(t, name));
+    if (TMI_PY(tmi_triton_text_of(t, g.file), g.node)->kind == TMI_PY_PARAM)
+        return TMI_TRI_WRONG(
             t, TMETAL_E_PY_NAME,
-            tmi_format(t->job, 1, "%s stands in its own value and", tmi_tri_string(t, name)), NULL);
-    if (TMI_PY(tmi_triton_file_at(t, g.file)->py, g.node)->kind == TMI_PY_PARAM)
-        return tmi_tri_fail(t, TMETAL_E_PY_NAME, tmi_tri_string(t, name),
-                            tmi_format(t->job, 1,
-                                       "a parameter of the function around the kernel: say what it "
-                                       "is, --global %s=VALUE",
-                                       tmi_tri_string(t, name)));
+            tmi_format(t->job, 1,
+                       "a parameter of the function around the kernel: say what it "
+                       "is, --global %s=VALUE",
+                       tmi_tri_string(t, name)),
+            "%s", tmi_tri_string(t, name));
     tmi_triton_global_at(t, i - 1)->state = 1;
     memset(&frame, 0, sizeof frame);
     frame.up = was;
@@ -20918,7 +20771,7 @@ static TMI_COLD const char *tmi_tri_nearest(tmi_tri *t, uint32_t name, const cha
     const char *s = tmi_tri_string(t, name), *found = NULL;
     uint32_t    i, best = 3, d;
     for (i = 0; i < TMI_TL_ROWS; i++) {
-        const tmi_tl_row *r = &tmi_tl_rows[i];
+        const tmi_tri_row *r = &tmi_tl_rows[i];
         if (strcmp(r->space, space) != 0 || (method && !r->is_method) || *r->name == '_') continue;
         if ((d = tmi_distance(s, r->name)) < best && d < strlen(s)) {
             best = d;
@@ -20926,7 +20779,10 @@ static TMI_COLD const char *tmi_tri_nearest(tmi_tri *t, uint32_t name, const cha
         }
     }
     if (!found) return NULL;
-    return tmi_format(t->job, 0, "did you mean %s%s?", method ? "." : strcmp(space, "tl") ? "" : "tl.",
+    return tmi_format(t->job, 0, "did you mean %s%s?",
+                      method                ? "."
+                      : strcmp(space, "tl") ? ""
+                                            : "tl.",
                       found);
 }
 
@@ -20943,7 +20799,7 @@ static int tmi_tri_gives(tmi_tri *t, uint32_t list, uint32_t n, uint32_t name) {
     for (i = 0; i < n; i++) {
         const tmi_py_node *s = TMI_PY(py, TMI_PY_ID(py, list + i));
         for (k = 0; s->kind == TMI_PY_ASSIGN && k < s->n; k++)
-            if (TMI_PY(py, TMI_PY_ID(py, s->list + k))->text == name) return 1;
+            if (tmi_triton_kid(py, s, k)->text == name) return 1;
         if ((s->kind == TMI_PY_FOR || s->kind == TMI_PY_AUGASSIGN) &&
             TMI_PY(py, s->a)->text == name)
             return 1;
@@ -20970,10 +20826,11 @@ static TMI_COLD tmi_tri_value tmi_tri_undefined(tmi_tri *t, uint32_t name) {
         }
     }
     if (t->frame->func && tmi_tri_gives(t, f->list2, f->n2, name))
-        help = "a name that is first given inside a loop, or in one branch of an if, does not exist "
-               "behind it: give it a value before";
+        help =
+            "a name that is first given inside a loop, or in one branch of an if, does not exist "
+            "behind it: give it a value before";
     else if (tmi_tl_row_of("tl", s, 0)) help = tmi_format(t->job, 0, "write tl.%s", s);
-    return tmi_tri_fail(t, TMETAL_E_PY_NAME, s, help);
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, help, "%s", s);
 }
 
 static TMI_APART tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node *n) {
@@ -20983,24 +20840,20 @@ static TMI_APART tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node 
     v = tmi_tri_global_value(t, t->frame->file, n->text);
     if (v.is_plain && !t->is_const) {
         const char *name = tmi_tri_string(t, n->text);
-        t->at = n->at;
-        t->to = n->to;
-        return tmi_tri_fail(
+        tmi_triton_look(t, n);
+        return TMI_TRI_WRONG(
             t, TMETAL_E_PY_REFUSED,
-            tmi_format(t->job, 1, "kernels cannot read the module's %s: it is no tl.constexpr",
-                       name),
             tmi_format(t->job, 1,
                        "write %s = tl.constexpr(...), make it a parameter, or say --global "
                        "%s=VALUE",
-                       name, name));
+                       name, name),
+            "kernels cannot read the module's %s: it is no tl.constexpr", name);
     }
     v.is_plain = 0;
     if (v.kind == TMI_V_FUNC && !t->bad && !t->is_const && tmi_tri_is_undecorated(t, v.id))
-        return tmi_tri_fail(
-            t, TMETAL_E_PY_REFUSED,
-            tmi_format(t->job, 1, "a kernel cannot call %s, a plain function of Python",
-                       tmi_tri_string(t, n->text)),
-            "put @triton.jit above it");
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, "put @triton.jit above it",
+                             "a kernel cannot call %s, a plain function of Python",
+                             tmi_tri_string(t, n->text));
     if (!v.kind && !t->bad && tmi_triton_file_at(t, t->frame->file)->is_ours) {
         v = tmi_tri_member(t, tmi_tri_word(t, "triton.language"), n->text);
         if (v.kind == TMI_V_MODULE) v.kind = TMI_V_UNSET;
@@ -21032,16 +20885,14 @@ static tmi_tri_value tmi_tri_binop(tmi_tri *t, uint32_t node) {
         const tmi_py_node *o = TMI_PY(py, chain[i]);
         b = tmi_tri_expr(t, o->b);
         if (t->bad) break;
-        t->at = o->at;
-        t->to = o->to;
+        tmi_triton_look(t, o);
         if (o->op == TMI_PY_MATMUL ||
             (o->op == TMI_PY_POW && !(tmi_tri_is_const(&a) && tmi_tri_is_const(&b))))
-            a = tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
-                             tmi_format(t->job, 1, "operator %s does not work on tensors",
-                                        tmi_tri_op_texts[o->op]),
-                             o->op == TMI_PY_MATMUL
-                                 ? "use tl.dot(a, b)"
-                                 : "use x * x, tl.exp2(y * tl.log2(x)) or libdevice.pow");
+            a = TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED,
+                              o->op == TMI_PY_MATMUL
+                                  ? "use tl.dot(a, b)"
+                                  : "use x * x, tl.exp2(y * tl.log2(x)) or libdevice.pow",
+                              "operator %s does not work on tensors", tmi_tri_op_texts[o->op]);
         else if (tmi_tri_is_const(&a) && tmi_tri_is_const(&b)) a = tmi_tri_fold(t, o->op, a, b);
         else a = tmi_tri_binary(t, o->op, a, b);
     }
@@ -21052,10 +20903,8 @@ static tmi_tri_value tmi_tri_binop(tmi_tri *t, uint32_t node) {
 static tmi_tri_value tmi_tri_fold_unary(tmi_tri *t, int op, tmi_tri_value v) {
     if (op == TMI_PY_NOT) return tmi_tri_bool(!tmi_tri_is_true(t, &v));
     if (!tmi_tri_is_number(&v) || (op == TMI_PY_INVERT && v.kind == TMI_V_FLOAT))
-        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "operator %s is not defined for %s",
-                                       tmi_tri_op_texts[op], tmi_tri_type_text(t, &v)),
-                            NULL);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "operator %s is not defined for %s",
+                             tmi_tri_op_texts[op], tmi_tri_type_text(t, &v));
     if (v.kind == TMI_V_FLOAT) {
         if (op == TMI_PY_NEG) v.v.f = -v.v.f;
         return v;
@@ -21076,20 +20925,18 @@ static TMI_APART tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node 
     const tmi_py_node *c;
     tmi_tri_value      a, b;
     if (n->n != 1)
-        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
-                            "Triton does not take a chained comparison (a < b < c)",
-                            "write (a < b) & (b < c)");
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, "write (a < b) & (b < c)",
+                             "Triton does not take a chained comparison (a < b < c)");
     c = tmi_tri_node(t, TMI_PY_ID(tmi_tri_py(t), n->list));
     a = tmi_tri_expr(t, n->a);
     b = tmi_tri_expr(t, c->a);
-    t->at = n->at;
-    t->to = n->to;
+    tmi_triton_look(t, n);
     if (t->bad) return a;
     if (c->op == TMI_PY_IS || c->op == TMI_PY_ISNOT)
         return tmi_tri_bool(tmi_tri_is_object(t, &a, &b) == (c->op == TMI_PY_IS));
     if (c->op == TMI_PY_IN || c->op == TMI_PY_NOTIN)
-        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "Triton does not take `in` and `not in`",
-                            "compare with == and combine with |");
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, "compare with == and combine with |",
+                             "Triton does not take `in` and `not in`");
     if (tmi_tri_is_const(&a) && tmi_tri_is_const(&b)) return tmi_tri_fold_compare(t, c->op, a, b);
     if ((c->op == TMI_PY_EQ || c->op == TMI_PY_NE) &&
         ((tmi_tri_is_const(&a) && !tmi_tri_is_number(&a)) ||
@@ -21126,11 +20973,9 @@ static TMI_APART tmi_tri_value tmi_tri_boolop(tmi_tri *t, const tmi_py_node *n) 
         tmi_tri_value left = tmi_triton_arg_at(t, i)->v;
         if (left.kind != TMI_V_TENSOR || r.kind != TMI_V_TENSOR || left.dt != TMI_INT1 ||
             r.dt != TMI_INT1)
-            r = tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                             tmi_format(t->job, 1, "`%s` wants truths, not %s and %s",
-                                        tmi_tri_op_texts[n->op], tmi_tri_type_text(t, &left),
-                                        tmi_tri_type_text(t, &r)),
-                             "compare first, as in (x != 0) & (y != 0)");
+            r = TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "compare first, as in (x != 0) & (y != 0)",
+                              "`%s` wants truths, not %s and %s", tmi_tri_op_texts[n->op],
+                              tmi_tri_type_text(t, &left), tmi_tri_type_text(t, &r));
         else r = tmi_tri_binary(t, n->op == TMI_PY_BAND ? TMI_PY_AND : TMI_PY_OR, left, r);
     }
     tmi_base_vec_cut(&t->arg, base);
@@ -21146,11 +20991,8 @@ static tmi_tri_value tmi_tri_index_tensor(tmi_tri *t, tmi_tri_value v, tmi_tri_v
     for (i = 0; i < n && index.kind == TMI_V_TUPLE; i++)
         kept += tmi_tri_field(t, &index, i).kind != TMI_V_NONE;
     if (kept > tmi_tri_rank(t, &v))
-        return tmi_tri_fail(
-            t, TMETAL_E_PY_SHAPE,
-            tmi_format(t->job, 1, "%u axes are named, but %s has %u", kept, tmi_tri_type_text(t, &v),
-                       tmi_tri_rank(t, &v)),
-            NULL);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%u axes are named, but %s has %u", kept,
+                             tmi_tri_type_text(t, &v), tmi_tri_rank(t, &v));
     for (i = 0; i < n && !t->bad; i++) {
         one = index.kind == TMI_V_TUPLE ? tmi_tri_field(t, &index, i) : index;
         if (one.kind == TMI_V_NONE) v = tmi_tri_expand(t, v, axis++);
@@ -21159,11 +21001,11 @@ static tmi_tri_value tmi_tri_index_tensor(tmi_tri *t, tmi_tri_value v, tmi_tri_v
                  tmi_tri_field(t, &one, 2).kind == TMI_V_NONE)
             axis++;
         else
-            return tmi_tri_fail(
+            return TMI_TRI_WRONG(
                 t, TMETAL_E_PY_REFUSED,
-                tmi_format(t->job, 1, "a tensor indexed by %s", tmi_tri_type_text(t, &one)),
                 "tensors have no elements to pick: only ':' and None; use tl.gather, or "
-                "load what is needed");
+                "load what is needed",
+                "a tensor indexed by %s", tmi_tri_type_text(t, &one));
     }
     return v;
 }
@@ -21183,11 +21025,11 @@ static tmi_tri_value tmi_tri_slice_of(tmi_tri *t, tmi_tri_value v, tmi_tri_value
             part[k] = part[k] + n < 0 ? part[2] < 0 ? -1 : 0 : part[k] + n;
         if (part[k] > n) part[k] = n;
     }
-    if (part[2] == 0) return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "a slice's step is 0", NULL);
+    if (part[2] == 0) return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "a slice's step is 0");
     if (part[2] < 0 && part[0] >= n) part[0] = n - 1;
     for (k = part[0]; part[2] > 0 ? k < part[1] : k > part[1]; k += part[2]) {
         f = tmi_tri_field(t, &v, (uint32_t)k);
-        *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = f;
+        tmi_tri_put_item(t, f);
         r.n++;
     }
     return r;
@@ -21198,8 +21040,7 @@ static tmi_tri_value tmi_tri_launch_arg(tmi_tri *t, uint32_t name);
 static TMI_APART tmi_tri_value tmi_tri_subscript(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value v = tmi_tri_expr(t, n->a), i = tmi_tri_expr(t, n->b);
     int64_t       at;
-    t->at = n->at;
-    t->to = n->to;
+    tmi_triton_look(t, n);
     if (t->bad) return v;
     if (v.kind == TMI_V_TENSOR) return tmi_tri_index_tensor(t, v, i);
     if (v.kind == TMI_V_OBJECT && v.dt == TMI_NONE && i.kind == TMI_V_STR)
@@ -21209,20 +21050,18 @@ static TMI_APART tmi_tri_value tmi_tri_subscript(tmi_tri *t, const tmi_py_node *
         at = tmi_tri_small(t, &i, "an index of a tuple");
         if (at < 0) at += v.n;
         if (!t->bad && (at < 0 || at >= v.n))
-            return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "index out of range", NULL);
+            return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "index out of range");
         return t->bad ? v : tmi_tri_field(t, &v, (uint32_t)at);
     }
-    return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                        tmi_format(t->job, 1, "%s cannot be indexed", tmi_tri_type_text(t, &v)),
-                        NULL);
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%s cannot be indexed",
+                         tmi_tri_type_text(t, &v));
 }
 
 static tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v, uint32_t name);
 
 static tmi_tri_value tmi_tri_attribute(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value v = tmi_tri_expr(t, n->a);
-    t->at = n->at;
-    t->to = n->to;
+    tmi_triton_look(t, n);
     return t->bad ? v : tmi_tri_attribute_of(t, v, n->text);
 }
 
@@ -21238,13 +21077,13 @@ static tmi_tri_value tmi_tri_tuple(tmi_tri *t, uint32_t base) {
     uint32_t      i;
     for (i = base; i < t->arg.n; i++) {
         tmi_tri_value v = tmi_triton_arg_at(t, i)->v;
-        *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = v;
+        tmi_tri_put_item(t, v);
         if (v.kind == TMI_V_TUPLE && v.dt >= r.dt) r.dt = v.dt + 1;
     }
     r.n = t->arg.n - base;
     tmi_base_vec_cut(&t->arg, base);
     if (r.dt > TMI_MAX_DEPTH)
-        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "tuples are nested too deeply", NULL);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, NULL, "tuples are nested too deeply");
     return r;
 }
 
@@ -21253,7 +21092,7 @@ static tmi_tri_value tmi_tri_sequence(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value r;
     for (i = 0; i < n->n && !t->bad; i++) {
         tmi_tri_value v = tmi_tri_expr(t, TMI_PY_ID(tmi_tri_py(t), n->list + i));
-        ((tmi_tri_arg *)tmi_vec_add(t->job, &t->arg))->v = v;
+        tmi_tri_push_arg(t, 0, v);
     }
     r = tmi_tri_tuple(t, base);
     return r;
@@ -21301,13 +21140,10 @@ static tmi_tri_value tmi_tri_refused(tmi_tri *t, const tmi_py_node *n) {
     size_t i;
     for (i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].kind == n->kind)
-            return tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
-                                tmi_format(t->job, 1, "Triton does not take %s", rows[i].what),
-                                rows[i].help);
-    return tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
-                        tmi_format(t->job, 1, "Triton does not take %s",
-                                   n->kind == TMI_PY_OTHER ? tmi_tri_string(t, n->text) : "this"),
-                        NULL);
+            return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, rows[i].help, "Triton does not take %s",
+                                 rows[i].what);
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, NULL, "Triton does not take %s",
+                         n->kind == TMI_PY_OTHER ? tmi_tri_string(t, n->text) : "this");
 }
 
 static tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *n);
@@ -21316,8 +21152,7 @@ static tmi_tri_value tmi_tri_fstring(tmi_tri *t, const tmi_py_node *n);
 static tmi_tri_value tmi_tri_expr_in(tmi_tri *t, uint32_t node) {
     const tmi_py_node *n = tmi_tri_node(t, node);
     tmi_tri_value      v;
-    t->at = n->at;
-    t->to = n->to;
+    tmi_triton_look(t, n);
     switch (n->kind) {
     case TMI_PY_NAME: return tmi_tri_name_value(t, n);
     case TMI_PY_INT:
@@ -21337,8 +21172,7 @@ static tmi_tri_value tmi_tri_expr_in(tmi_tri *t, uint32_t node) {
     case TMI_PY_BINOP: return tmi_tri_binop(t, node);
     case TMI_PY_UNARY:
         v = tmi_tri_expr(t, n->a);
-        t->at = n->at;
-        t->to = n->to;
+        tmi_triton_look(t, n);
         if (t->bad) return v;
         return v.kind == TMI_V_TENSOR ? tmi_tri_unary(t, n->op, v)
                                       : tmi_tri_fold_unary(t, n->op, v);
@@ -21361,11 +21195,12 @@ static tmi_tri_value tmi_tri_expr_in(tmi_tri *t, uint32_t node) {
 static int tmi_tri_enter(tmi_tri *t) {
     int is_deep = ++t->depth > TMI_TRI_DEPTH;
     if (!is_deep && ++t->work <= TMI_TRI_WORK) return 1;
-    (void)tmi_tri_fail(
+    (void)tmi_tri_wrong(
         t, TMETAL_E_PY_REFUSED,
+        is_deep ? NULL : "tl.static_range writes its body out each time: tl.range keeps a loop",
+        "%s",
         is_deep ? "nested too deeply, or a function that calls itself without end"
-                : "more than 4000000 steps to read the kernel",
-        is_deep ? NULL : "tl.static_range writes its body out each time: tl.range keeps a loop");
+                : "more than 4000000 steps to read the kernel");
     return 0;
 }
 
@@ -21405,18 +21240,11 @@ static tmi_tri_value tmi_tri_settle(tmi_tri *t, tmi_tri_value v) {
         uint32_t base = t->arg.n;
         for (i = 0; i < v.n && !t->bad; i++) {
             tmi_tri_value one = tmi_tri_settle(t, tmi_tri_field(t, &v, i)); /* depth: of the text */
-            ((tmi_tri_arg *)tmi_vec_add(t->job, &t->arg))->v = one;
+            tmi_tri_push_arg(t, 0, one);
         }
         r = tmi_tri_tuple(t, base);
     }
     return r;
-}
-
-static void tmi_tri_push_arg(tmi_tri *t, uint32_t name, tmi_tri_value v) {
-    tmi_tri_arg *a = (tmi_tri_arg *)tmi_vec_add(t->job, &t->arg);
-    a->name = name;
-    a->v = v;
-    a->at = t->at;
 }
 
 /* -- Regions: what branches and loops carry -------------------------------------------------- */
@@ -21441,7 +21269,7 @@ static tmi_tri_value tmi_tri_refill(tmi_tri *t, tmi_tri_value v, const tmi_vec *
     if (v.kind != TMI_V_TUPLE && v.kind != TMI_V_DESC && v.kind != TMI_V_BLOCK_PTR) return v;
     for (i = 0; i < v.n; i++) {
         tmi_tri_value one = *TMI_ITEM(t, list + i);
-        *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = one;
+        tmi_tri_put_item(t, one);
     }
     v.list = first;
     for (i = 0; i < v.n; i++) {
@@ -21522,11 +21350,9 @@ typedef struct tmi_tri_carried {
 
 static TMI_COLD void tmi_tri_mismatch(tmi_tri *t, const tmi_tri_carried *c, const char *first,
                                       const char *second, const char *help) {
-    (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                       tmi_format(t->job, 1, "'%s' is %s %s, but %s %s", tmi_tri_string(t, c->name),
-                                  tmi_tri_type_text(t, &c->a), first, tmi_tri_type_text(t, &c->b),
-                                  second),
-                       help);
+    (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, help, "'%s' is %s %s, but %s %s",
+                        tmi_tri_string(t, c->name), tmi_tri_type_text(t, &c->a), first,
+                        tmi_tri_type_text(t, &c->b), second);
 }
 
 /* What differs at the ends of two branches: names that were live first, then those that both give, in
@@ -21649,11 +21475,11 @@ static void tmi_tri_branch_if(tmi_tri *t, uint32_t test, uint32_t yes, uint32_t 
 static tmi_tri_value tmi_tri_condition(tmi_tri *t, tmi_tri_value v) {
     if (tmi_tri_rank(t, &v)) {
         if (tmi_numel(t->m, tmi_tri_type(t, &v)) != 1)
-            return tmi_tri_fail(
+            return TMI_TRI_WRONG(
                 t, TMETAL_E_PY_TYPE,
-                tmi_format(t->job, 1, "an if wants one truth, not %s", tmi_tri_type_text(t, &v)),
                 "use tl.where for a choice of each element, or reduce the block first: "
-                "tl.max(x) > 0");
+                "tl.max(x) > 0",
+                "an if wants one truth, not %s", tmi_tri_type_text(t, &v));
         v.ir = tmi_tri_op1(t, TMI_OP_UNSPLAT, v.ir, tmi_elem(t->m, tmi_tri_type(t, &v)));
     }
     return tmi_tri_cast(t, v, TMI_INT1);
@@ -21664,10 +21490,8 @@ static int tmi_tri_known(tmi_tri *t, const tmi_tri_value *v) {
     if (v->kind == TMI_V_TENSOR) return -1;
     if (t->is_const || v->kind == TMI_V_INT || v->kind == TMI_V_BOOL || v->kind == TMI_V_NONE)
         return tmi_tri_is_true(t, v);
-    (void)tmi_tri_fail(
-        t, TMETAL_E_PY_TYPE,
-        tmi_format(t->job, 1, "an if cannot be decided by %s", tmi_tri_type_text(t, v)),
-        "only truths, whole numbers, None and scalars decide");
+    (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, "only truths, whole numbers, None and scalars decide",
+                        "an if cannot be decided by %s", tmi_tri_type_text(t, v));
     return 0;
 }
 
@@ -21695,9 +21519,9 @@ static int tmi_tri_need_region(tmi_tri *t) {
     tmi_tri_frame *f = t->frame;
     uint32_t       op;
     if (f->inside) {
-        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
-                           "Triton does not take a return inside a loop, or an if within one",
-                           "set a flag or a value and return behind the loop");
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED,
+                            "set a flag or a value and return behind the loop",
+                            "Triton does not take a return inside a loop, or an if within one");
         return 0;
     }
     if (!f->up || f->region) return 1; /* a kernel's own blocks do */
@@ -21720,18 +21544,16 @@ static void tmi_tri_leave(tmi_tri *t) {
 static tmi_tri_flow tmi_tri_return(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_frame *f = t->frame;
     tmi_tri_value  v = n->a ? tmi_tri_settle(t, tmi_tri_expr(t, n->a)) : tmi_tri_of(TMI_V_NONE);
-    t->at = n->at;
-    t->to = n->to;
+    tmi_triton_look(t, n);
     if (t->bad) return TMI_FLOW_OUT;
     if (f->inside) {
         (void)tmi_tri_need_region(t);
         return TMI_FLOW_OUT;
     }
     if (f->has_result && !tmi_tri_like(t, &f->result, &v))
-        (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                           tmi_format(t->job, 1, "the function returns %s here, but %s elsewhere",
-                                      tmi_tri_type_text(t, &v), tmi_tri_type_text(t, &f->result)),
-                           "all returns must have one type");
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, "all returns must have one type",
+                            "the function returns %s here, but %s elsewhere",
+                            tmi_tri_type_text(t, &v), tmi_tri_type_text(t, &f->result));
     f->has_result = 1;
     f->result = v;
     if (f->region || !f->up) tmi_tri_leave(t);
@@ -21745,9 +21567,8 @@ static void tmi_tri_leave_region(tmi_tri *t, int falls) {
     uint32_t       at = 0;
     if (falls) {
         if (f->has_result && f->result.kind != TMI_V_NONE) {
-            (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                               "the function returns a value in one place and nothing at its end",
-                               NULL);
+            (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL,
+                                "the function returns a value in one place and nothing at its end");
             return;
         }
         tmi_tri_leave(t);
@@ -21762,7 +21583,8 @@ static void tmi_tri_leave_region(tmi_tri *t, int falls) {
 }
 
 /* An if with a return below it: blocks and branches. */
-static TMI_APART tmi_tri_flow tmi_tri_if_blocks(tmi_tri *t, const tmi_py_node *n, tmi_tri_value test) {
+static TMI_APART tmi_tri_flow tmi_tri_if_blocks(tmi_tri *t, const tmi_py_node *n,
+                                                tmi_tri_value test) {
     tmi_tri_names    live, end[2];
     tmi_tri_flow     flow[2];
     uint32_t         region, block[2], last[2], i, count = 0, join;
@@ -21892,15 +21714,13 @@ static TMI_APART tmi_tri_value tmi_tri_ifexp(tmi_tri *t, const tmi_py_node *n) {
         last[i] = t->b->p.block;
     }
     t->frame->inside--;
-    t->at = n->at;
-    t->to = n->to;
+    tmi_triton_look(t, n);
     if (t->bad) return v[0];
     if (!tmi_tri_carries(t, &v[0]) || !tmi_tri_like(t, &v[0], &v[1]))
-        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1,
-                                       "the two sides of an if expression have types %s and %s",
-                                       tmi_tri_type_text(t, &v[0]), tmi_tri_type_text(t, &v[1])),
-                            "both sides must have one type: 1.0 if c else 0.0");
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE,
+                             "both sides must have one type: 1.0 if c else 0.0",
+                             "the two sides of an if expression have types %s and %s",
+                             tmi_tri_type_text(t, &v[0]), tmi_tri_type_text(t, &v[1]));
     for (i = 0; i < 2; i++) {
         tmi_vec_init(&ids[i], sizeof(uint32_t), 0);
         tmi_tri_flatten(t, &v[i], &ids[i]);
@@ -21985,14 +21805,14 @@ static uint32_t tmi_tri_dry(tmi_tri *t, const tmi_py_node *n, tmi_tri_carried *c
     tmi_tri_names live = tmi_tri_snapshot(t);
     uint32_t      i, k = 0, block = t->b->p.block, op = tmi_op_new(t->job, t->m, TMI_OP_EXECUTE);
     if (++t->dry > TMI_TRI_DRY)
-        (void)tmi_tri_fail(t, TMETAL_E_PY_NOT_YET,
-                           "loops nested this deeply, with names of one value,",
-                           "begin each of the names with a value of its own");
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_NOT_YET,
+                            "begin each of the names with a value of its own",
+                            "loops nested this deeply, with names of one value,");
     (void)tmi_tri_open_region(t, op, NULL, 0);
     if (dt)
-        tmi_tri_bind(t, tmi_tri_node(t, n->a)->text,
-                     tmi_tri_tensor(
-                         tmi_tri_op(t, TMI_OP_POISON, NULL, 0, tmi_tri_ir_elem(t, dt)), dt));
+        tmi_tri_bind(
+            t, tmi_tri_node(t, n->a)->text,
+            tmi_tri_tensor(tmi_tri_op(t, TMI_OP_POISON, NULL, 0, tmi_tri_ir_elem(t, dt)), dt));
     t->frame->inside++;
     (void)tmi_tri_block(t, n->list, n->n);
     t->frame->inside--;
@@ -22029,8 +21849,8 @@ static tmi_tri_carried *tmi_tri_loop_carried(tmi_tri *t, const tmi_py_node *n, u
 
 /* What the body left of the carried names must have the types that they came with. `index`: the
  * name that a for loop counts, which may have been anything before. */
-static void tmi_tri_loop_ends(tmi_tri *t, tmi_tri_carried *c, uint32_t n,
-                              const tmi_tri_names *live, uint32_t index) {
+static void tmi_tri_loop_ends(tmi_tri *t, tmi_tri_carried *c, uint32_t n, const tmi_tri_names *live,
+                              uint32_t index) {
     uint32_t i;
     for (i = 0; i < n && !t->bad; i++) {
         c[i].b = tmi_tri_local(t, c[i].name)->v;
@@ -22072,10 +21892,10 @@ static int tmi_tri_range_of(tmi_tri *t, const tmi_py_node *loop, tmi_tri_range *
     r->is_static = strcmp(which, "static_range") == 0;
     if (t->bad) return 0;
     if (!r->is_static && strcmp(which, "range") != 0) {
-        t->at = call->at;
-        t->to = call->to;
-        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "Triton's loops go over a range",
-                           "write for i in range(...), tl.range(...) or tl.static_range(...)");
+        tmi_triton_look(t, call);
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED,
+                            "write for i in range(...), tl.range(...) or tl.static_range(...)",
+                            "Triton's loops go over a range");
         return 0;
     }
     v = tmi_tri_expr(t,
@@ -22111,10 +21931,11 @@ static void tmi_tri_range_attrs(tmi_tri *t, const tmi_tri_range *r, uint32_t op)
     }
 }
 
-static TMI_APART tmi_tri_flow tmi_tri_static_for(tmi_tri *t, const tmi_py_node *n, const tmi_tri_range *r) {
+static TMI_APART tmi_tri_flow tmi_tri_static_for(tmi_tri *t, const tmi_py_node *n,
+                                                 const tmi_tri_range *r) {
     int64_t at[3], i;
     for (i = 0; i < 3; i++) at[i] = tmi_tri_small(t, &r->bound[i], "a bound of tl.static_range");
-    if (!t->bad && at[2] == 0) (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE, "the step is 0", NULL);
+    if (!t->bad && at[2] == 0) (void)tmi_tri_wrong(t, TMETAL_E_PY_VALUE, NULL, "the step is 0");
     for (i = at[0]; !t->bad && (at[2] > 0 ? i < at[1] : i > at[1]); i += at[2]) {
         tmi_tri_bind(t, tmi_tri_node(t, n->a)->text, tmi_tri_int(i));
         if (tmi_tri_block(t, n->list, n->n) == TMI_FLOW_OUT) return TMI_FLOW_OUT;
@@ -22131,7 +21952,7 @@ static tmi_tri_flow tmi_tri_python_while(tmi_tri *t, const tmi_py_node *n) {
         if (t->bad || !tmi_tri_is_true(t, &test)) return TMI_FLOW_ON;
         if (tmi_tri_block(t, n->list, n->n) == TMI_FLOW_OUT) return TMI_FLOW_OUT;
     }
-    (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE, "the loop does not end while compiling", NULL);
+    (void)tmi_tri_wrong(t, TMETAL_E_PY_VALUE, NULL, "the loop does not end while compiling");
     return TMI_FLOW_OUT;
 }
 
@@ -22142,11 +21963,9 @@ static uint32_t tmi_tri_bounds(tmi_tri *t, tmi_tri_value *bound) {
         bound[i] = tmi_tri_to_tensor(t, bound[i]);
         if (t->bad) return 0;
         if (!tmi_tri_is_int(t, bound[i].dt) || tmi_tri_rank(t, &bound[i])) {
-            (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                               tmi_format(t->job, 1,
-                                          "the bounds of a loop must be whole numbers, not %s",
-                                          tmi_tri_type_text(t, &bound[i])),
-                               NULL);
+            (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL,
+                                "the bounds of a loop must be whole numbers, not %s",
+                                tmi_tri_type_text(t, &bound[i]));
             return 0;
         }
         dt = dt ? tmi_tri_promote_ints(t, dt, bound[i].dt) : bound[i].dt;
@@ -22179,7 +21998,7 @@ static void tmi_tri_dynamic_for(tmi_tri *t, const tmi_py_node *n, tmi_tri_range 
     uint32_t         count = 0, op, outer, dt, i, *types, block, down = 0;
     tmi_tri_value    index, step;
     if (n->n2) {
-        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "else behind a loop", NULL);
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL, "else behind a loop");
         return;
     }
     step = r->bound[2];
@@ -22225,8 +22044,8 @@ static void tmi_tri_dynamic_for(tmi_tri *t, const tmi_py_node *n, tmi_tri_range 
 static TMI_APART tmi_tri_flow tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_range r;
     if (tmi_tri_node(t, n->a)->kind != TMI_PY_NAME) {
-        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "Triton takes one name as a loop's variable",
-                           NULL);
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL,
+                            "Triton takes one name as a loop's variable");
         return TMI_FLOW_OUT;
     }
     if (!tmi_tri_range_of(t, n, &r)) return TMI_FLOW_OUT;
@@ -22242,7 +22061,7 @@ static TMI_APART void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
     uint32_t         count = 0, op, outer, i, *types, block;
     tmi_tri_value    test;
     if (n->n2) {
-        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "else behind a loop", NULL);
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL, "else behind a loop");
         return;
     }
     c = tmi_tri_loop_carried(t, n, 0, &count);
@@ -22258,11 +22077,9 @@ static TMI_APART void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
     t->at = n->at;
     t->to = TMI_PY(tmi_tri_py(t), n->a)->to;
     if (!t->bad && (test.kind != TMI_V_TENSOR || test.dt != TMI_INT1 || tmi_tri_rank(t, &test)))
-        (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                           tmi_format(t->job, 1,
-                                      "a while loop wants a truth that is computed, not %s",
-                                      tmi_tri_type_text(t, &test)),
-                           "compare, as in `while n > 0`");
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, "compare, as in `while n > 0`",
+                            "a while loop wants a truth that is computed, not %s",
+                            tmi_tri_type_text(t, &test));
     if (!t->bad) {
         tmi_vec_init(&pass, sizeof(uint32_t), 0);
         tmi_todo(t->job, &pass, test.ir);
@@ -22296,55 +22113,42 @@ static int tmi_tri_known_params(tmi_tri *t, const tmi_py *py, const tmi_py_node 
     uint32_t    i, k;
     for (k = 0; k < n_args && !t->bad; k++) {
         const tmi_tri_arg *a = tmi_triton_arg_at(t, base + k);
-        for (i = 0; a->name && i < f->n && TMI_PY(py, TMI_PY_ID(py, f->list + i))->text != a->name;
-             i++) {
+        for (i = 0; a->name && i < f->n && tmi_triton_kid(py, f, i)->text != a->name; i++) {
         }
         if (a->name && i == f->n)
-            return (void)tmi_tri_fail(t, TMETAL_E_PY_CALL,
-                                      tmi_format(t->job, 1, "%s has no parameter '%s'", name,
-                                                 tmi_tri_string(t, a->name)),
-                                      NULL),
-                   0;
+            return tmi_tri_wrong(t, TMETAL_E_PY_CALL, NULL, "%s has no parameter '%s'", name,
+                                 tmi_tri_string(t, a->name));
     }
     return !t->bad;
 }
 
 /* The parameters of a function get the arguments t->arg[base ..); by position, name, default. */
-static TMI_APART int tmi_tri_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base, uint32_t n_args) {
-    const tmi_py      *py = tmi_triton_file_at(t, fn->file)->py;
+static TMI_APART int tmi_tri_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base,
+                                         uint32_t n_args) {
+    const tmi_py      *py = tmi_triton_text_of(t, fn->file);
     const tmi_py_node *f = TMI_PY(py, fn->node), *p;
     const char        *name = tmi_tri_string(t, f->text);
     uint32_t           i, k, n_named = 0, at = t->at;
     for (i = 0; i < n_args; i++) n_named += tmi_triton_arg_at(t, base + i)->name != 0;
     if (n_args - n_named > f->n)
-        return (void)tmi_tri_fail(t, TMETAL_E_PY_CALL,
-                                  tmi_format(t->job, 1, "%s takes %u arguments, but %u are given",
-                                             name, f->n, n_args - n_named),
-                                  NULL),
-               0;
+        return tmi_tri_wrong(t, TMETAL_E_PY_CALL, NULL, "%s takes %u arguments, but %u are given",
+                             name, f->n, n_args - n_named);
     for (i = 0; i < f->n && !t->bad; i++) {
         tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
-        p = TMI_PY(py, TMI_PY_ID(py, f->list + i));
+        p = tmi_triton_kid(py, f, i);
         for (k = 0; k < n_args; k++) { /* a call has few arguments */
             const tmi_tri_arg *a = tmi_triton_arg_at(t, base + k);
             if (a->name ? a->name != p->text : k != i + n_named) continue;
             if (v.kind)
-                return (void)tmi_tri_fail(t, TMETAL_E_PY_CALL,
-                                          tmi_format(t->job, 1, "%s gets two values for '%s'", name,
-                                                     tmi_tri_string(t, p->text)),
-                                          NULL),
-                       0;
+                return tmi_tri_wrong(t, TMETAL_E_PY_CALL, NULL, "%s gets two values for '%s'", name,
+                                     tmi_tri_string(t, p->text));
             v = a->v;
         }
         if (p->op != TMI_PY_PLAIN)
-            return (void)tmi_tri_fail(
-                       t, TMETAL_E_PY_REFUSED,
-                       tmi_format(t->job, 1,
-                                  "parameter '%s' of %s: Triton takes neither *, ** nor "
-                                  "keyword-only parameters",
-                                  tmi_tri_string(t, p->text), name),
-                       "give the function plain parameters"),
-                   0;
+            return tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, "give the function plain parameters",
+                                 "parameter '%s' of %s: Triton takes neither *, ** nor "
+                                 "keyword-only parameters",
+                                 tmi_tri_string(t, p->text), name);
         if (!v.kind && p->b) {
             tmi_tri_frame frame, *was = t->frame;
             memset(&frame, 0, sizeof frame);
@@ -22358,13 +22162,10 @@ static TMI_APART int tmi_tri_bind_params(tmi_tri *t, const tmi_tri_func *fn, uin
             t->at = at;
         }
         if (!v.kind && !t->bad)
-            return (void)tmi_tri_fail(t, TMETAL_E_PY_CALL,
-                                      tmi_format(t->job, 1, "%s misses its argument '%s'", name,
-                                                 tmi_tri_string(t, p->text)),
-                                      NULL),
-                   0;
+            return tmi_tri_wrong(t, TMETAL_E_PY_CALL, NULL, "%s misses its argument '%s'", name,
+                                 tmi_tri_string(t, p->text));
         /* bound below, when the frame stands: names of the caller must not be seen before */
-        ((tmi_tri_arg *)tmi_vec_add(t->job, &t->arg))->v = v;
+        tmi_tri_push_arg(t, 0, v);
     }
     return !t->bad && tmi_tri_known_params(t, py, f, base, n_args);
 }
@@ -22375,13 +22176,10 @@ static int tmi_tri_knows_args(tmi_tri *t, const tmi_py *py, const tmi_py_node *f
     for (i = 0; i < f->n; i++) {
         const tmi_tri_value *v = &tmi_triton_arg_at(t, base + i)->v;
         if (tmi_tri_is_const(v)) continue;
-        (void)tmi_tri_fail(
-            t, TMETAL_E_PY_TYPE,
-            tmi_format(t->job, 1, "%s is run while compiling, but its argument '%s' is %s",
-                       tmi_tri_string(t, f->text),
-                       tmi_tri_string(t, TMI_PY(py, TMI_PY_ID(py, f->list + i))->text),
-                       tmi_tri_type_text(t, v)),
-            "for values of the kernel, decorate the function with @triton.jit");
+        (void)tmi_tri_wrong(
+            t, TMETAL_E_PY_TYPE, "for values of the kernel, decorate the function with @triton.jit",
+            "%s is run while compiling, but its argument '%s' is %s", tmi_tri_string(t, f->text),
+            tmi_tri_string(t, tmi_triton_kid(py, f, i)->text), tmi_tri_type_text(t, v));
         return 0;
     }
     return 1;
@@ -22390,12 +22188,12 @@ static int tmi_tri_knows_args(tmi_tri *t, const tmi_py *py, const tmi_py_node *f
 /* Walk a function with the arguments t->arg[base ..), here and now. */
 static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base) {
     tmi_tri_func       fn = *tmi_triton_func_at(t, id);
-    const tmi_py      *py = tmi_triton_file_at(t, fn.file)->py;
+    const tmi_py      *py = tmi_triton_text_of(t, fn.file);
     const tmi_py_node *f = TMI_PY(py, fn.node);
     uint32_t           n = t->arg.n - base, i, at = t->at, to = t->to;
     int                was_const = t->is_const;
-    int is_python = !tmi_tri_is_decorated(t, py, f, "jit") &&
-                    !tmi_triton_file_at(t, fn.file)->is_ours;
+    int                is_python =
+        !tmi_tri_is_decorated(t, py, f, "jit") && !tmi_triton_file_at(t, fn.file)->is_ours;
     tmi_tri_frame frame, *was = t->frame;
     tmi_tri_body(t, fn.file, fn.node);
     if (f->op) { /* wrong, and told already; or async */
@@ -22414,7 +22212,7 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base) {
     frame.result = tmi_tri_of(TMI_V_NONE);
     t->frame = &frame;
     for (i = 0; i < f->n; i++) {
-        const tmi_py_node *p = TMI_PY(py, TMI_PY_ID(py, f->list + i));
+        const tmi_py_node *p = tmi_triton_kid(py, f, i);
         tmi_tri_bind(t, p->text, tmi_triton_arg_at(t, base + n + i)->v);
     }
     tmi_base_vec_cut(&t->arg, base + n);
@@ -22453,7 +22251,7 @@ static TMI_COLD tmi_tri_value tmi_tri_unknown(tmi_tri *t, uint32_t dotted) {
     if (space && tmi_tl_extern_sigs(last + 1))
         help = "libdevice has it: from triton.language.extra import libdevice";
     if (strncmp(s, "triton.language.", 16) == 0) s = tmi_format(t->job, 1, "tl.%s", s + 16);
-    return tmi_tri_fail(t, TMETAL_E_PY_NAME, s, help);
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, help, "%s", s);
 }
 
 static tmi_tri_value tmi_tri_call_value(tmi_tri *t, tmi_tri_value callee, uint32_t base) {
@@ -22472,9 +22270,8 @@ static tmi_tri_value tmi_tri_call_value(tmi_tri *t, tmi_tri_value callee, uint32
         }
         return tmi_tri_unknown(t, callee.id);
     default:
-        return tmi_tri_fail(
-            t, TMETAL_E_PY_TYPE,
-            tmi_format(t->job, 1, "%s cannot be called", tmi_tri_type_text(t, &callee)), NULL);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%s cannot be called",
+                             tmi_tri_type_text(t, &callee));
     }
 }
 
@@ -22485,7 +22282,7 @@ static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
     uint32_t           i, k, base = t->arg.n;
     tmi_tri_value      callee = tmi_tri_expr(t, n->a), v;
     for (i = 0; i < n->n && !t->bad; i++) {
-        a = TMI_PY(py, TMI_PY_ID(py, n->list + i));
+        a = tmi_triton_kid(py, n, i);
         if (a->kind == TMI_PY_DOUBLESTAR) return tmi_tri_refused(t, a);
         if (a->kind != TMI_PY_KEYWORD) continue;
         v = tmi_tri_expr(t, a->a);
@@ -22493,18 +22290,17 @@ static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
     }
     if (callee.kind == TMI_V_BOUND) tmi_tri_push_arg(t, 0, tmi_tri_field(t, &callee, 0));
     for (i = 0; i < n->n && !t->bad; i++) {
-        a = TMI_PY(py, TMI_PY_ID(py, n->list + i));
+        a = tmi_triton_kid(py, n, i);
         if (a->kind == TMI_PY_KEYWORD) continue;
         v = tmi_tri_expr(t, a->kind == TMI_PY_STARRED ? a->a : TMI_PY_ID(py, n->list + i));
         if (t->bad) break;
         if (a->kind != TMI_PY_STARRED) tmi_tri_push_arg(t, 0, v);
         else if (v.kind != TMI_V_TUPLE)
-            v = tmi_tri_fail(t, TMETAL_E_PY_TYPE, "only a tuple can stand behind *", NULL);
+            v = TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "only a tuple can stand behind *");
         else
             for (k = 0; k < v.n; k++) tmi_tri_push_arg(t, 0, tmi_tri_field(t, &v, k));
     }
-    t->at = n->at;
-    t->to = n->to;
+    tmi_triton_look(t, n);
     t->is_method = callee.kind == TMI_V_BOUND;
     if (callee.kind == TMI_V_BOUND) callee.kind = TMI_V_BUILTIN;
     v = t->bad ? tmi_tri_of(TMI_V_UNSET) : tmi_tri_call_value(t, callee, base);
@@ -22520,13 +22316,13 @@ static TMI_APART tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *
     tmi_tri_value      over, r;
     uint32_t           i, base = t->arg.n;
     if (!f || TMI_PY(py, f->a)->kind != TMI_PY_NAME)
-        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
-                            "a list comprehension with more than one `for` or name", NULL);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, NULL,
+                             "a list comprehension with more than one `for` or name");
     over = tmi_tri_expr(t, f->b);
     if (t->bad) return over;
     if (over.kind != TMI_V_TUPLE)
-        return tmi_tri_fail(t, TMETAL_E_PY_TYPE, "a list comprehension goes over a tuple only",
-                            NULL);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL,
+                             "a list comprehension goes over a tuple only");
     for (i = 0; i < over.n && !t->bad; i++) {
         tmi_tri_bind(t, TMI_PY(py, f->a)->text, tmi_tri_field(t, &over, i));
         tmi_tri_push_arg(t, 0, tmi_tri_expr(t, n->a));
@@ -22542,15 +22338,15 @@ static TMI_APART tmi_tri_value tmi_tri_fstring(tmi_tri *t, const tmi_py_node *n)
     uint32_t      i;
     tmi_text_init(t->job, &text);
     for (i = 0; i < n->n && !t->bad; i++) {
-        const tmi_py_node *part = TMI_PY(py, TMI_PY_ID(py, n->list + i));
+        const tmi_py_node *part = tmi_triton_kid(py, n, i);
         if (part->kind == TMI_PY_STRING) tmi_put_str(&text, tmi_tri_string(t, part->text));
         else {
             tmi_tri_value v = tmi_tri_expr(t, part->a);
             if (!t->bad && !tmi_tri_is_const(&v))
-                return tmi_tri_fail(t, TMETAL_E_PY_REFUSED,
-                                    "an f-string with a value that is not known while "
-                                    "compiling",
-                                    "tl.device_print prints values of the kernel");
+                return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED,
+                                     "tl.device_print prints values of the kernel",
+                                     "an f-string with a value that is not known while "
+                                     "compiling");
             tmi_tri_put_value(t, &text, &v);
         }
     }
@@ -22560,14 +22356,11 @@ static TMI_APART tmi_tri_value tmi_tri_fstring(tmi_tri *t, const tmi_py_node *n)
 
 /* `assert`: tl.device_assert, which Triton keeps only when debugging. */
 static void tmi_tri_assert(tmi_tri *t, const tmi_py_node *n) {
-    const tmi_tl_row *row = &tmi_tl_rows[tmi_tl_row_of("tl", "device_assert", 0) - 1];
-    tmi_tri_value     in[3];
+    tmi_tri_value in[2];
     in[0] = tmi_tri_expr(t, n->a);
     in[1] = n->b ? tmi_tri_expr(t, n->b) : tmi_tri_str(0);
-    in[2] = tmi_tri_of(TMI_V_NONE);
-    t->at = n->at;
-    t->to = n->to;
-    if (!t->bad) (void)tmi_tl_device_assert(t, row, in);
+    tmi_triton_look(t, n);
+    if (!t->bad) (void)tmi_tl_apply(t, "device_assert", in, 2);
 }
 
 static tmi_tri_value tmi_tri_operate(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
@@ -22584,8 +22377,7 @@ static void tmi_tri_assign(tmi_tri *t, uint32_t target, tmi_tri_value v) {
     tmi_tri_name      *old;
     uint32_t           i;
     if (t->bad) return;
-    t->at = n->at;
-    t->to = n->to;
+    tmi_triton_look(t, n);
     if (n->kind == TMI_PY_NAME) {
         old = tmi_tri_local(t, n->text);
         if (old) old->is_const = 0;
@@ -22595,21 +22387,21 @@ static void tmi_tri_assign(tmi_tri *t, uint32_t target, tmi_tri_value v) {
         for (i = 0; i < n->n; i++)
             tmi_tri_assign(t, TMI_PY_ID(py, n->list + i), tmi_tri_field(t, &v, i));
     } else if (n->kind == TMI_PY_TUPLE) {
-        (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                           v.kind == TMI_V_TUPLE
-                               ? tmi_format(t->job, 1, "%u names for %u values", n->n, v.n)
-                               : tmi_format(t->job, 1, "%u names for one value, %s", n->n,
-                                            tmi_tri_type_text(t, &v)),
-                           NULL);
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL, "%s",
+                            v.kind == TMI_V_TUPLE
+                                ? tmi_format(t->job, 1, "%u names for %u values", n->n, v.n)
+                                : tmi_format(t->job, 1, "%u names for one value, %s", n->n,
+                                             tmi_tri_type_text(t, &v)));
     } else {
-        (void)tmi_tri_fail(
+        (void)tmi_tri_wrong(
             t, TMETAL_E_PY_REFUSED,
-            n->kind == TMI_PY_SUBSCRIPT   ? "Triton cannot assign to x[...]"
-            : n->kind == TMI_PY_ATTRIBUTE ? "Triton cannot assign to an attribute"
-                                          : "Triton cannot assign to this",
             n->kind == TMI_PY_SUBSCRIPT
                 ? "tensors do not change: use tl.where for a part, tl.store for memory"
-                : NULL);
+                : NULL,
+            "%s",
+            n->kind == TMI_PY_SUBSCRIPT   ? "Triton cannot assign to x[...]"
+            : n->kind == TMI_PY_ATTRIBUTE ? "Triton cannot assign to an attribute"
+                                          : "Triton cannot assign to this");
     }
 }
 
@@ -22622,17 +22414,14 @@ static void tmi_tri_ann_assign(tmi_tri *t, const tmi_py_node *n) {
         tmi_tri_assign(t, n->a, tmi_tri_settle(t, v));
         return;
     }
-    t->at = target->at;
-    t->to = target->to;
+    tmi_triton_look(t, target);
     old = target->kind == TMI_PY_NAME ? tmi_tri_local(t, target->text) : NULL;
     if (old && old->v.kind)
-        (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE,
-                           tmi_format(t->job, 1,
-                                      "'%s' has a value already: a constexpr is given once",
-                                      tmi_tri_string(t, target->text)),
-                           "give it another name");
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_VALUE, "give it another name",
+                            "'%s' has a value already: a constexpr is given once",
+                            tmi_tri_string(t, target->text));
     else if (target->kind != TMI_PY_NAME)
-        (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "only a name can be a tl.constexpr", NULL);
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL, "only a name can be a tl.constexpr");
     else tmi_tri_bind(t, target->text, v); /* a tensor too: Triton takes it, and it is one */
 }
 
@@ -22644,8 +22433,7 @@ static void tmi_tri_aug_assign(tmi_tri *t, const tmi_py_node *n) {
     }
     a = tmi_tri_expr(t, n->a);
     b = tmi_tri_expr(t, n->b);
-    t->at = n->at;
-    t->to = n->to;
+    tmi_triton_look(t, n);
     if (t->bad) return;
     v = tmi_tri_operate(t, n->op, a, b);
     if (!t->bad) tmi_tri_assign(t, n->a, tmi_tri_settle(t, v));
@@ -22655,15 +22443,14 @@ static tmi_tri_flow tmi_tri_statement(tmi_tri *t, uint32_t node) {
     const tmi_py_node *n = tmi_tri_node(t, node);
     tmi_tri_value      v;
     uint32_t           i;
-    t->at = n->at;
-    t->to = n->to;
+    tmi_triton_look(t, n);
     switch (n->kind) {
     case TMI_PY_EXPR: (void)tmi_tri_expr(t, n->a); break;
     case TMI_PY_PASS: break;
     case TMI_PY_ASSIGN:
         if (n->n != 1) {
-            (void)tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "Triton does not take a = b = ...",
-                               "assign on two lines");
+            (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, "assign on two lines",
+                                "Triton does not take a = b = ...");
             break;
         }
         v = tmi_tri_expr(t, n->a);
@@ -22699,20 +22486,21 @@ static tmi_tri_flow tmi_tri_block(tmi_tri *t, uint32_t list, uint32_t n) {
 
 /* A file read, its globals not yet known. */
 static uint32_t tmi_tri_add_file(tmi_tri *t, const char *name, uint32_t module, const char *src,
-                                 uint32_t len, int is_ours) {
-    tmi_tri_file *f = (tmi_tri_file *)tmi_vec_add(t->job, &t->file);
-    uint32_t      id = t->file.n - 1;
-    f->name = name;
+                                 size_t len, int is_ours) {
+    tmi_tri_file  *f = (tmi_tri_file *)tmi_vec_add(t->job, &t->file);
+    uint32_t       id = t->file.n - 1;
+    tmi_tri_source s;
+    f->name = s.name = name;
     f->module = module;
     f->is_ours = (uint8_t)is_ours;
     tmi_vec_init(&f->star, sizeof(uint32_t), 0);
-    t->job->src = src;
-    t->job->src_len = len;
-    t->job->src_name = name;
-    t->job->seek_line = 0;
     f->py = TMI_NEW(t->job, tmi_py, 1);
-    if (is_ours) (void)tmi_py_read_as(t->job, f->py, t->strings, src, len, 0);
-    else (void)tmi_py_read(t->job, f->py, t->strings, src, len);
+    s.text = src;
+    s.len = len;
+    tmi_triton_swap_source(t, &s);
+    if (is_ours) (void)tmi_py_read_as(t->job, f->py, t->strings, src, (uint32_t)len, 0);
+    else (void)tmi_py_read(t->job, f->py, t->strings, src, (uint32_t)len);
+    tmi_triton_swap_source(t, &s);
     return id;
 }
 
@@ -22741,11 +22529,11 @@ static uint32_t tmi_tri_put_cond(tmi_tri *t, uint32_t file, uint32_t test, int w
 }
 
 static void tmi_tri_imports_of(tmi_tri *t, uint32_t file, uint32_t id, uint32_t cond) {
-    const tmi_py      *py = tmi_triton_file_at(t, file)->py;
+    const tmi_py      *py = tmi_triton_text_of(t, file);
     const tmi_py_node *s = TMI_PY(py, id);
     uint32_t           k;
     for (k = 0; k < s->n; k++) {
-        const tmi_py_node *a = TMI_PY(py, TMI_PY_ID(py, s->list + k));
+        const tmi_py_node *a = tmi_triton_kid(py, s, k);
         const char        *name = tmi_tri_string(t, a->text), *dot = strchr(name, '.');
         uint32_t           as = (uint32_t)a->v.i;
         if (strcmp(name, "*") == 0) {
@@ -22760,7 +22548,7 @@ static void tmi_tri_imports_of(tmi_tri *t, uint32_t file, uint32_t id, uint32_t 
 /* The names that a list of statements of a module gives. Depth: TMI_MAX_DEPTH, by the parser. */
 static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_t n,
                                uint32_t cond) {
-    const tmi_py *py = tmi_triton_file_at(t, file)->py;
+    const tmi_py *py = tmi_triton_text_of(t, file);
     uint32_t      i, k, j, way;
     for (i = 0; i < n; i++) {
         uint32_t           id = TMI_PY_ID(py, list + i);
@@ -22771,10 +22559,10 @@ static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_
         case TMI_PY_FROM: tmi_tri_imports_of(t, file, id, cond); break;
         case TMI_PY_ASSIGN:
             for (k = 0; k < s->n; k++) {
-                a = TMI_PY(py, TMI_PY_ID(py, s->list + k));
+                a = tmi_triton_kid(py, s, k);
                 if (a->kind == TMI_PY_NAME) tmi_tri_put_global(t, file, a->text, id, 0, cond);
                 for (j = 0; a->kind == TMI_PY_TUPLE && j < a->n; j++) {
-                    const tmi_py_node *one = TMI_PY(py, TMI_PY_ID(py, a->list + j));
+                    const tmi_py_node *one = tmi_triton_kid(py, a, j);
                     if (one->kind == TMI_PY_NAME)
                         tmi_tri_put_global(t, file, one->text, id, j + 1, cond);
                 }
@@ -22815,26 +22603,21 @@ static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_
 
 /* A row of the library that is text, as a function. */
 static uint32_t tmi_tri_library(tmi_tri *t, uint32_t row) {
-    const tmi_tl_row *r = &tmi_tl_rows[row];
-    const char       *src = t->job->src, *name = t->job->src_name;
-    size_t            len = t->job->src_len;
-    uint32_t          file, id = tmi_map_get(&t->library, row + 1);
-    tmi_tri_func     *f;
+    const tmi_tri_row *r = &tmi_tl_rows[row];
+    uint32_t           file, id = tmi_map_get(&t->library, row + 1);
+    tmi_text           text;
     if (id) return id - 1;
-    file = tmi_tri_add_file(t, "<triton.language>", 0, r->text, (uint32_t)strlen(r->text), 1);
-    t->job->src = src;
-    t->job->src_len = len;
-    t->job->src_name = name;
-    t->job->seek_line = 0;
-    f = (tmi_tri_func *)tmi_vec_add(t->job, &t->func);
-    f->file = file;
-    f->node = TMI_PY_ID(tmi_triton_file_at(t, file)->py, tmi_triton_file_at(t, file)->py->body);
-    *tmi_map_at(t->job, &t->library, row + 1) = t->func.n;
-    return t->func.n - 1;
+    tmi_text_init(t->job, &text);
+    tmi_put(&text, "def %s(%s):\n%s", r->name, r->params, r->text);
+    file = tmi_tri_add_file(t, "<triton.language>", 0, tmi_text_join(&text, 0), text.len, 1);
+    id = tmi_triton_text_of(t, file)->body;
+    id = tmi_triton_add_func(t, file, TMI_PY_ID(tmi_triton_text_of(t, file), id));
+    *tmi_map_at(t->job, &t->library, row + 1) = id + 1;
+    return id;
 }
 
 /* Rows that may make ops of constants, for which there is no place outside of kernels. */
-static int tmi_tri_makes_ops(const tmi_tl_row *r) {
+static int tmi_tri_makes_ops(const tmi_tri_row *r) {
     static const char *const not_those[] = {"constexpr",    "cdiv",       "get_int_dtype",
                                             "pointer_type", "block_type", "static_assert"};
     uint32_t                 i;
@@ -22858,15 +22641,13 @@ static tmi_tri_value tmi_tri_least(tmi_tri *t, uint32_t base, int is_min) {
 }
 
 static tmi_tri_value tmi_tri_call_builtin(tmi_tri *t, uint32_t row, uint32_t base) {
-    const tmi_tl_row *r = &tmi_tl_rows[row];
+    const tmi_tri_row *r = &tmi_tl_rows[row];
     if (t->is_const && !*r->space && (r->name[0] == 'm')) /* Python's own min and max */
         return tmi_tri_least(t, base, r->name[1] == 'i');
     if (t->is_const && tmi_tri_makes_ops(r))
-        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1,
-                                       "%s.%s gives no value that is known while compiling",
-                                       r->space, r->name),
-                            NULL);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL,
+                             "%s.%s gives no value that is known while compiling", r->space,
+                             r->name);
     if (r->text) return tmi_tri_call_func(t, tmi_tri_library(t, row), base);
     return tmi_tl_call(t, row, base);
 }
@@ -22909,7 +22690,7 @@ static TMI_APART tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v,
         r.is_plain = 0;
         return r;
     }
-    if (tmi_tri_is_const(&v) && !v.is_bare && strcmp(tmi_tri_string(t, name), "value") == 0) {
+    if (tmi_tri_is_const(&v) && !v.is_bare && tmi_tri_says(t, name, "value")) {
         v.is_bare = 1;
         return v;
     }
@@ -22917,10 +22698,9 @@ static TMI_APART tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v,
         r = tmi_tri_limit(t, v.dt, tmi_tri_string(t, name));
     else r = tmi_tl_attribute(t, v, name);
     if (r.kind || t->bad) return r;
-    return tmi_tri_fail(t, TMETAL_E_PY_NAME,
-                        tmi_format(t->job, 1, "%s.%s", tmi_tri_type_text(t, &v),
-                                   tmi_tri_string(t, name)),
-                        tmi_tri_nearest(t, name, v.kind == TMI_V_DTYPE ? "dtype" : "tl", 1));
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME,
+                         tmi_tri_nearest(t, name, v.kind == TMI_V_DTYPE ? "dtype" : "tl", 1),
+                         "%s.%s", tmi_tri_type_text(t, &v), tmi_tri_string(t, name));
 }
 
 /* -- The call: kernel, types of its arguments, constants ------------------------------------- */
@@ -22929,13 +22709,21 @@ static const char *tmi_tri_piece(tmi_tri *t, const char *s, size_t n) {
     return tmi_tri_string(t, tmi_intern(t->job, t->strings, s, n));
 }
 
-static tmi_tri_value tmi_tri_misuse(tmi_tri *t, const char *what, const char *help) {
+/* What the caller of the compiler says wrongly, which stands in no text; 0. */
+static TMI_COLD int tmi_tri_misuse(tmi_tri *t, const char *help, const char *fmt, ...) {
     tmi_tri_frame *was = t->frame;
+    tmi_text       text;
+    va_list        ap;
+    tmi_text_init(t->job, &text);
+    va_start(ap, fmt);
+    tmi_put_va(&text, fmt, ap);
+    va_end(ap);
     t->frame = NULL;
-    (void)tmi_tri_fail(t, TMETAL_E_PY_SIGNATURE, what, help);
+    (void)tmi_tri_fail(t, TMETAL_E_PY_SIGNATURE, tmi_text_join(&text, 1), help);
     t->frame = was;
-    return tmi_tri_of(TMI_V_UNSET);
+    return 0;
 }
+#define TMI_TRI_MISUSE(...) tmi_tri_of(tmi_tri_misuse(__VA_ARGS__))
 
 /* Depth: the stars of a type that the caller spells. */
 static uint32_t tmi_tri_type_named(tmi_tri *t, const char *s, size_t n) {
@@ -22976,15 +22764,15 @@ static tmi_tri_value tmi_tri_value_of(tmi_tri *t, uint32_t home, const char *s, 
     const char        *copy = tmi_format(t->job, 0, "_ = %s\n", tmi_tri_piece(t, s, n));
     const tmi_py_node *stmt;
     const tmi_py      *py;
-    file = tmi_tri_add_file(t, "<call>", 0, copy, (uint32_t)strlen(copy), 0);
-    py = tmi_triton_file_at(t, file)->py;
+    file = tmi_tri_add_file(t, "<call>", 0, copy, strlen(copy), 0);
+    py = tmi_triton_text_of(t, file);
     stmt = py->n_body ? TMI_PY(py, TMI_PY_ID(py, py->body)) : NULL;
     if (t->job->n_errors || !stmt || stmt->kind != TMI_PY_ASSIGN) {
         if (!t->job->n_errors)
             (void)tmi_tri_misuse(
                 t,
-                tmi_format(t->job, 1, "'%s' is neither a type nor a value", tmi_tri_piece(t, s, n)),
-                "types are i32, fp32, *fp16, tensordesc<fp16[64, 32]>; values as Python has them");
+                "types are i32, fp32, *fp16, tensordesc<fp16[64, 32]>; values as Python has them",
+                "'%s' is neither a type nor a value", tmi_tri_piece(t, s, n));
         t->bad = 1;
         return tmi_tri_of(TMI_V_UNSET);
     }
@@ -23031,8 +22819,8 @@ TMI_ITEMS(tmi_triton_leaf_at, tmi_tri, tmi_tri_leaf, &o->leaf)
 
 static tmi_tri_value tmi_tri_leaf_of(tmi_tri *t, uint32_t dt, int divides) {
     tmi_tri_leaf *leaf = (tmi_tri_leaf *)tmi_vec_add(t->job, &t->leaf);
-    leaf->type = TMI_DTYPE(t, dt)->kind == TMI_DT_BLOCK ? tmi_tri_desc_type(t, dt)
-                                                        : tmi_tri_ir_elem(t, dt);
+    leaf->type =
+        TMI_DTYPE(t, dt)->kind == TMI_DT_BLOCK ? tmi_tri_desc_type(t, dt) : tmi_tri_ir_elem(t, dt);
     leaf->divides = (uint8_t)divides;
     return tmi_tri_tensor(1, dt); /* any value of the IR: tmi_tri_refill() puts its own there */
 }
@@ -23050,9 +22838,8 @@ static tmi_tri_value tmi_tri_desc_argument(tmi_tri *t, uint32_t home, const char
     v = tmi_tri_value_of(t, home, open, n - 1 - (size_t)(open - s));
     rank = t->bad ? 0 : tmi_tl_sizes(t, &v, dims);
     if (!t->bad && (!dt || tmi_tri_is_ptr(t, dt) || rank < 1 || rank > 5))
-        return tmi_tri_misuse(
-            t, tmi_format(t->job, 1, "'%s' is no tensor descriptor", tmi_tri_piece(t, s, n)),
-            "write its element type and its block: tensordesc<fp16[64, 32]>");
+        return TMI_TRI_MISUSE(t, "write its element type and its block: tensordesc<fp16[64, 32]>",
+                              "'%s' is no tensor descriptor", tmi_tri_piece(t, s, n));
     if (t->bad) return v;
     dt = tmi_tri_block_dtype(t, dt, tmi_tri_shape_type(t, dt, dims, rank));
     v = tmi_tri_leaf_of(t, dt, 0);
@@ -23078,14 +22865,12 @@ static tmi_tri_value tmi_tri_argument(tmi_tri *t, uint32_t home, const char *s, 
         (dt = tmi_tri_type_named(t, s, colon - 1)) != 0) {
         if (n - colon == 2 && memcmp(s + colon, "16", 2) == 0) return tmi_tri_leaf_of(t, dt, 1);
         if (n - colon == 1 && s[colon] == '1') return tmi_tri_int(1);
-        return tmi_tri_misuse(
-            t, tmi_format(t->job, 1, "'%s' is no type with :16 or :1", tmi_tri_piece(t, s, n)),
-            NULL);
+        return TMI_TRI_MISUSE(t, NULL, "'%s' is no type with :16 or :1", tmi_tri_piece(t, s, n));
     }
     if ((dt = tmi_tri_type_named(t, s, n)) != 0) return tmi_tri_leaf_of(t, dt, 0);
     if (*s == '*')
-        return tmi_tri_misuse(t, tmi_format(t->job, 1, "'%s' is no type", tmi_tri_piece(t, s, n)),
-                              "pointers are *fp32, *fp16, *bf16, *i32, *u8, ...");
+        return TMI_TRI_MISUSE(t, "pointers are *fp32, *fp16, *bf16, *i32, *u8, ...",
+                              "'%s' is no type", tmi_tri_piece(t, s, n));
     v = tmi_tri_desc_argument(t, home, s, n);
     if (v.kind || t->bad) return v;
     if (n < 2 || *s != '(' || tmi_tri_entry(s) < n || depth == TMI_TRI_TUPLES)
@@ -23111,12 +22896,12 @@ static tmi_tri_value tmi_tri_argument(tmi_tri *t, uint32_t home, const char *s, 
     v.n = t->arg.n - base;
     for (i = base; i < t->arg.n; i++) {
         tmi_tri_value one = tmi_triton_arg_at(t, i)->v;
-        *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = one;
+        tmi_tri_put_item(t, one);
     }
     if (named) v.id = t->item.n + 1;
     for (i = base; named && i < t->arg.n; i++) {
         tmi_tri_value one = tmi_tri_str(tmi_triton_arg_at(t, i)->name);
-        *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = one;
+        tmi_tri_put_item(t, one);
     }
     tmi_base_vec_cut(&t->arg, base);
     return v;
@@ -23166,13 +22951,11 @@ static void tmi_tri_read_globals(tmi_tri *t, uint32_t home, const char *s) {
         if (!len) continue;
         if (dot) f = tmi_tri_file_of(t, tmi_tri_piece(t, e, dot - 1));
         if (dot && !f) /* a module without a text: it has what is said here */
-            f = 1 + tmi_tri_add_file(t, "<call>", tmi_intern(t->job, t->strings, e, dot - 1), "", 0,
-                                     0);
+            f = 1 +
+                tmi_tri_add_file(t, "<call>", tmi_intern(t->job, t->strings, e, dot - 1), "", 0, 0);
         if (!k || k + 1 >= len)
-            (void)tmi_tri_misuse(t,
-                                 tmi_format(t->job, 1, "'%s': globals are given as NAME=VALUE",
-                                            tmi_tri_piece(t, e, len)),
-                                 NULL);
+            (void)tmi_tri_misuse(t, NULL, "'%s': globals are given as NAME=VALUE",
+                                 tmi_tri_piece(t, e, len));
         else
             tmi_tri_put_value_of(t, f ? f - 1 : home,
                                  tmi_intern(t->job, t->strings, e + dot, k - dot), home, e + k + 1,
@@ -23198,10 +22981,8 @@ static void tmi_tri_read_entries(tmi_tri *t, uint32_t home, const char *s, tmi_t
             e = tmi_tri_trim(e + k + 1, &len);
             if (i == n && is_const && tmi_tri_set_global(t, home, name, e, len)) continue;
             if (i == n) {
-                (void)tmi_tri_misuse(t,
-                                     tmi_format(t->job, 1, "the kernel has no parameter '%s'",
-                                                tmi_tri_string(t, name)),
-                                     NULL);
+                (void)tmi_tri_misuse(t, NULL, "the kernel has no parameter '%s'",
+                                     tmi_tri_string(t, name));
                 return;
             }
         } else {
@@ -23209,15 +22990,14 @@ static void tmi_tri_read_entries(tmi_tri *t, uint32_t home, const char *s, tmi_t
             }
             next = i + 1;
             if (i == n || is_const) {
-                (void)tmi_tri_misuse(t,
+                (void)tmi_tri_misuse(t, NULL, "%s",
                                      is_const ? tmi_format(t->job, 1,
                                                            "'%s': constants are given by name: "
                                                            "BLOCK=1024",
                                                            tmi_tri_piece(t, e, len))
                                               : tmi_format(t->job, 1,
                                                            "more arguments than parameters: '%s'",
-                                                           tmi_tri_piece(t, e, len)),
-                                     NULL);
+                                                           tmi_tri_piece(t, e, len)));
                 return;
             }
         }
@@ -23256,7 +23036,8 @@ static tmi_tri_value tmi_tri_launch_arg(tmi_tri *t, uint32_t name) {
     tmi_tri_value        v = tmi_tri_of(TMI_V_OBJECT);
     if (p && p->is_given && p->is_const) return p->v;
     t->need = name;
-    if (!p || !p->is_given) return tmi_tri_fail(t, TMETAL_E_PY_NAME, tmi_tri_string(t, name), NULL);
+    if (!p || !p->is_given)
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, NULL, "%s", tmi_tri_string(t, name));
     v.id = name;
     return v;
 }
@@ -23307,13 +23088,13 @@ static void tmi_tri_config(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n)
         }
         if (d->kind != TMI_PY_DICT && d->kind != TMI_PY_CALL) c->is_open = 1;
         for (k = 0; d->kind == TMI_PY_DICT && k + 1 < d->n; k += 2) {
-            a = TMI_PY(py, TMI_PY_ID(py, d->list + k));
+            a = tmi_triton_kid(py, d, k);
             if (a->kind == TMI_PY_STRING)
                 tmi_tri_config_pair(t, c, a->text, TMI_PY_ID(py, d->list + k + 1));
             else c->is_open = 1;
         }
         for (k = 0; d->kind == TMI_PY_CALL && k < d->n; k++) { /* dict(BLOCK=64) */
-            a = TMI_PY(py, TMI_PY_ID(py, d->list + k));
+            a = tmi_triton_kid(py, d, k);
             if (a->kind == TMI_PY_KEYWORD) tmi_tri_config_pair(t, c, a->text, a->a);
             else c->is_open = 1;
         }
@@ -23339,7 +23120,7 @@ static void tmi_tri_configs_comp(tmi_tri *t, tmi_tri_configs *c, const tmi_py_no
         tmi_tri_configs_of(t, c, n->a); /* depth: tmi_tri_enter() there */
         return;
     }
-    f = TMI_PY(py, TMI_PY_ID(py, n->list + k));
+    f = tmi_triton_kid(py, n, k);
     over = TMI_PY(py, f->b);
     bound[0] = tmi_tri_int(0);
     if (over->kind == TMI_PY_CALL && TMI_PY(py, over->a)->text == tmi_tri_word(t, "range") &&
@@ -23416,27 +23197,13 @@ static void tmi_tri_configs_of(tmi_tri *t, tmi_tri_configs *c, uint32_t node) {
     t->depth--;
 }
 
-/* The call of the decorator `name` of a function; NULL: it has none. */
-static const tmi_py_node *tmi_tri_decorator(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
-                                            const char *name) {
-    const tmi_py_node *list = TMI_PY(py, f->b);
-    uint32_t           i;
-    for (i = 0; f->b && i < list->n; i++) {
-        const tmi_py_node *d = TMI_PY(py, TMI_PY_ID(py, list->list + i));
-        const tmi_py_node *callee = d->kind == TMI_PY_CALL ? TMI_PY(py, d->a) : d;
-        if (callee != d && callee->text && strcmp(tmi_tri_string(t, callee->text), name) == 0)
-            return d;
-    }
-    return NULL;
-}
-
 /* An argument of a decorator, by name or place. 0: none. */
 static uint32_t tmi_tri_said(tmi_tri *t, const tmi_py *py, const tmi_py_node *call,
                              const char *name, uint32_t place) {
     uint32_t i, id;
-    for (i = 0; call && i < call->n; i++) {
+    for (i = 0; call && call->kind == TMI_PY_CALL && i < call->n; i++) {
         const tmi_py_node *a = TMI_PY(py, id = TMI_PY_ID(py, call->list + i));
-        if (a->kind == TMI_PY_KEYWORD ? strcmp(tmi_tri_string(t, a->text), name) == 0 : i == place)
+        if (a->kind == TMI_PY_KEYWORD ? tmi_tri_says(t, a->text, name) : i == place)
             return a->kind == TMI_PY_KEYWORD ? a->a : id;
     }
     return 0;
@@ -23458,12 +23225,11 @@ static void tmi_tri_take_config(tmi_tri *t, const tmi_py *py, const tmi_py_node 
     tmi_tri_count_configs(t, py, f, &c);
     if (c.n >= c.want && !(c.is_open && c.n == c.want)) return;
     (void)tmi_tri_misuse(
-        t,
+        t, "give its values with --const", "%s",
         c.is_open ? tmi_format(t->job, 1, "configuration %u of %s cannot be read from the text",
                                c.want, tmi_tri_string(t, f->text))
                   : tmi_format(t->job, 1, "%s has %u configurations, but number %u is asked for",
-                               tmi_tri_string(t, f->text), c.n, c.want),
-        "give its values with --const");
+                               tmi_tri_string(t, f->text), c.n, c.want));
 }
 
 /* @triton.heuristics({"X": lambda args: ...}): what can be computed is. */
@@ -23474,8 +23240,8 @@ static void tmi_tri_take_heuristics(tmi_tri *t, const tmi_py *py, const tmi_py_n
         said = tmi_tri_plain_value(t, t->frame->file, TMI_PY(py, said)->text);
     d = TMI_PY(py, said);
     for (i = 0; d->kind == TMI_PY_DICT && i + 1 < d->n && !t->bad; i += 2) {
-        const tmi_py_node *key = TMI_PY(py, TMI_PY_ID(py, d->list + i));
-        const tmi_py_node *fn = TMI_PY(py, TMI_PY_ID(py, d->list + i + 1));
+        const tmi_py_node *key = tmi_triton_kid(py, d, i);
+        const tmi_py_node *fn = tmi_triton_kid(py, d, i + 1);
         tmi_tri_param *p = key->kind == TMI_PY_STRING ? tmi_tri_param_named(t, key->text) : NULL;
         tmi_tri_value  v = tmi_tri_of(TMI_V_OBJECT);
         if (!p || p->is_given) continue;
@@ -23545,23 +23311,20 @@ static void tmi_tri_specialise(tmi_tri *t, const tmi_py *py, const tmi_py_node *
     uint32_t aligned = tmi_tri_said(t, py, jit, "do_not_specialize_on_alignment", TMI_NONE), i;
     for (i = 0; i < t->n_param && !t->bad; i++) {
         tmi_tri_param *p = &t->param[i];
-        uint32_t       dt = tmi_tri_forced(t, py, TMI_PY(py, TMI_PY_ID(py, f->list + i))->a);
+        uint32_t       dt = tmi_tri_forced(t, py, tmi_triton_kid(py, f, i)->a);
         int            is_plain = tmi_tri_listed(t, py, plain, p->name, i);
         int            is_int = p->is_given && p->v.kind == TMI_V_INT && p->by_place;
         tmi_tri_leaf  *leaf =
             p->n_leaf == 1 && p->v.kind == TMI_V_TENSOR ? tmi_triton_leaf_at(t, p->first) : NULL;
-        if (dt && !p->is_given && !TMI_PY(py, TMI_PY_ID(py, f->list + i))->b)
-            tmi_tri_make_leaf(t, p, dt, 0);
+        if (dt && !p->is_given && !tmi_triton_kid(py, f, i)->b) tmi_tri_make_leaf(t, p, dt, 0);
         else if (is_int && (is_plain || (dt && TMI_DTYPE(t, dt)->kind == TMI_DT_INT)))
             tmi_tri_make_leaf(t, p, dt ? dt : tmi_tri_natural(t, &p->v),
                               !is_plain && p->v.v.i.lo % 16 == 0);
         else if (leaf && dt && p->v.dt != dt && !tmi_tri_is_ptr(t, p->v.dt))
             (void)tmi_tri_misuse(
-                t,
-                tmi_format(t->job, 1, "parameter '%s' is annotated %s, but its argument is %s",
-                           tmi_tri_string(t, p->name), TMI_DTYPE(t, dt)->text,
-                           TMI_DTYPE(t, p->v.dt)->text),
-                "Triton makes the argument what the annotation says: say so too");
+                t, "Triton makes the argument what the annotation says: say so too",
+                "parameter '%s' is annotated %s, but its argument is %s",
+                tmi_tri_string(t, p->name), TMI_DTYPE(t, dt)->text, TMI_DTYPE(t, p->v.dt)->text);
         if (leaf && (is_plain || tmi_tri_listed(t, py, aligned, p->name, i))) leaf->divides = 0;
     }
 }
@@ -23589,20 +23352,20 @@ static void tmi_tri_missing(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) 
     tmi_tri_count_configs(t, py, f, &c);
     (void)tmi_tri_misuse(
         t,
-        tmi_format(t->job, 1, "of %s's parameters %s%s%s%s%s", tmi_tri_string(t, f->text),
-                   n_types ? tmi_text_join(&types, 0) : "",
-                   n_types > 1 ? " have no type"
-                   : n_types   ? " has no type"
-                               : "",
-                   n_types && n_values ? ", " : "", n_values ? tmi_text_join(&values, 0) : "",
-                   n_values > 1 ? " have no value"
-                   : n_values   ? " has no value"
-                                : ""),
         tmi_format(t->job, 1, "%s%s%s%s%s",
                    n_types ? "--args gives types in order, as \"*fp32:16, i32\"" : "",
                    n_types && n_values ? "; " : "", n_values ? "--const " : "",
                    n_values ? tmi_text_join(&help, 0) : "",
-                   n_values && c.n ? tmi_format(t->job, 1, ", or --config 1 to %u", c.n) : ""));
+                   n_values && c.n ? tmi_format(t->job, 1, ", or --config 1 to %u", c.n) : ""),
+        "of %s's parameters %s%s%s%s%s", tmi_tri_string(t, f->text),
+        n_types ? tmi_text_join(&types, 0) : "",
+        n_types > 1 ? " have no type"
+        : n_types   ? " has no type"
+                    : "",
+        n_types && n_values ? ", " : "", n_values ? tmi_text_join(&values, 0) : "",
+        n_values > 1 ? " have no value"
+        : n_values   ? " has no value"
+                     : "");
 }
 
 /* A function around others, and the one around it. */
@@ -23634,7 +23397,7 @@ static uint32_t tmi_tri_inside(tmi_tri *t, const tmi_tri_around *a) {
     uint32_t           up, i;
     if (!a) return 0;
     up = tmi_tri_inside(t, a->up); /* depth: parser */
-    f = TMI_PY(tmi_triton_file_at(t, up)->py, a->node);
+    f = TMI_PY(tmi_triton_text_of(t, up), a->node);
     if (f->kind != TMI_PY_FUNCTION) return up; /* what a class names, its functions do not see */
     file = (tmi_tri_file *)tmi_vec_add(t->job, &t->file);
     *file = *tmi_triton_file_at(t, up);
@@ -23655,7 +23418,7 @@ static void tmi_tri_search_in(tmi_tri *t, tmi_tri_search *s, const tmi_tri_aroun
                               uint32_t list, uint32_t n) {
     uint32_t i;
     for (i = 0; i < n; i++) {
-        const tmi_py      *py = tmi_triton_file_at(t, 0)->py;
+        const tmi_py      *py = tmi_triton_text_of(t, 0);
         uint32_t           id = TMI_PY_ID(py, list + i);
         const tmi_py_node *f = TMI_PY(py, id);
         tmi_tri_around     a;
@@ -23697,9 +23460,8 @@ static void tmi_tri_search_in(tmi_tri *t, tmi_tri_search *s, const tmi_tri_aroun
 
 /* The kernel asked for, or the only one: 1 + the index of its function. */
 static uint32_t tmi_tri_find_kernel(tmi_tri *t) {
-    const tmi_py  *py = tmi_triton_file_at(t, 0)->py;
+    const tmi_py  *py = tmi_triton_text_of(t, 0);
     tmi_tri_search s;
-    tmi_tri_func  *fn;
     uint32_t       i;
     memset(&s, 0, sizeof s);
     s.want = t->call->kernel;
@@ -23716,30 +23478,26 @@ static uint32_t tmi_tri_find_kernel(tmi_tri *t) {
     }
     if (!s.node || (!s.want && s.n > 1)) {
         const char *all = tmi_text_join(&s.names, 0);
-        (void)tmi_tri_fail(
-            t, TMETAL_E_PY_KERNEL,
-            !s.n     ? "the file has no function with @triton.jit"
-            : s.want ? tmi_format(t->job, 1, "the file has no kernel '%s'", s.want)
-                     : "the file has several kernels",
-            s.n ? tmi_format(t->job, 1, "it has %s", all) : NULL);
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_KERNEL,
+                            s.n ? tmi_format(t->job, 1, "it has %s", all) : NULL, "%s",
+                            !s.n     ? "the file has no function with @triton.jit"
+                            : s.want ? tmi_format(t->job, 1, "the file has no kernel '%s'", s.want)
+                                     : "the file has several kernels");
         return 0;
     }
-    fn = (tmi_tri_func *)tmi_vec_add(t->job, &t->func);
-    fn->file = s.file;
-    fn->node = s.node;
-    return t->func.n;
+    return 1 + tmi_triton_add_func(t, s.file, s.node);
 }
 
 static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
     uint32_t           home = tmi_triton_func_at(t, func)->file;
-    const tmi_py      *py = tmi_triton_file_at(t, 0)->py; /* of `home` too */
+    const tmi_py      *py = tmi_triton_text_of(t, 0); /* of `home` too */
     const tmi_py_node *f = TMI_PY(py, tmi_triton_func_at(t, func)->node);
     tmi_tri_param     *p = TMI_NEW(t->job, tmi_tri_param, f->n + 1);
     tmi_tri_frame      frame;
     uint32_t           i;
     *n = f->n;
     for (i = 0; i < f->n; i++) {
-        const tmi_py_node *a = TMI_PY(py, TMI_PY_ID(py, f->list + i));
+        const tmi_py_node *a = tmi_triton_kid(py, f, i);
         p[i].name = a->text;
         p[i].is_const = (uint8_t)tmi_tri_says_constexpr(t, py, a->a);
     }
@@ -23756,7 +23514,7 @@ static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
     if (!t->bad) tmi_tri_specialise(t, py, f);
     if (!t->bad) tmi_tri_take_heuristics(t, py, f);
     for (i = 0; i < f->n && !t->bad; i++) {
-        const tmi_py_node *a = TMI_PY(py, TMI_PY_ID(py, f->list + i));
+        const tmi_py_node *a = tmi_triton_kid(py, f, i);
         if (p[i].is_given || !a->b || p[i].by) continue;
         p[i].v = tmi_tri_constant(t, a->b);
         p[i].is_given = p[i].is_const = 1;
@@ -23832,7 +23590,7 @@ static int tmi_tri_open_kernel(tmi_tri *t, tmi_tri_param *p, uint32_t n, uint32_
 /* Parameters become arguments of the IR or constants; then the body is walked. */
 static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
     uint32_t           n = 0, i;
-    const tmi_py      *py = tmi_triton_file_at(t, 0)->py;
+    const tmi_py      *py = tmi_triton_text_of(t, 0);
     const tmi_py_node *f = TMI_PY(py, tmi_triton_func_at(t, func)->node);
     tmi_tri_param     *p = tmi_tri_params(t, func, &n);
     tmi_tri_frame      frame;
@@ -23872,13 +23630,12 @@ static tmi_tri *tmi_tri_open(tmi_job *job, const char *src, uint32_t len,
     t->walk = tmi_tri_call_value;
     t->member = tmi_tri_attribute_of;
     (void)tmi_tri_add_file(t, tmi_job_file(job), tmi_tri_word(t, "__main__"), src, len, 0);
-    tmi_tri_globals_of(t, 0, tmi_triton_file_at(t, 0)->py->body,
-                       tmi_triton_file_at(t, 0)->py->n_body, 0);
+    tmi_tri_globals_of(t, 0, tmi_triton_text_of(t, 0)->body, tmi_triton_text_of(t, 0)->n_body, 0);
     for (i = 0; i < call->n_files && !job->n_errors; i++) {
         uint32_t f = tmi_tri_add_file(t, call->files[i].name, tmi_tri_word(t, call->files[i].name),
-                                      call->files[i].text, (uint32_t)call->files[i].len, 0);
-        tmi_tri_globals_of(t, f, tmi_triton_file_at(t, f)->py->body,
-                           tmi_triton_file_at(t, f)->py->n_body, 0);
+                                      call->files[i].text, call->files[i].len, 0);
+        tmi_tri_globals_of(t, f, tmi_triton_text_of(t, f)->body, tmi_triton_text_of(t, f)->n_body,
+                           0);
     }
     return t;
 }
@@ -23891,7 +23648,7 @@ static const char *tmi_tri_words(tmi_tri *t, const tmi_py *py, uint32_t node) {
 }
 
 static void tmi_tri_tell(tmi_tri *t, const tmi_tri_found *found, tmetal_triton_kernel *out) {
-    const tmi_py        *py = tmi_triton_file_at(t, 0)->py;
+    const tmi_py        *py = tmi_triton_text_of(t, 0);
     const tmi_py_node   *f = TMI_PY(py, found->node), *by;
     tmetal_triton_param *p = TMI_NEW(t->job, tmetal_triton_param, f->n + 1);
     tmi_tri_configs      c;
@@ -23914,14 +23671,14 @@ static void tmi_tri_tell(tmi_tri *t, const tmi_tri_found *found, tmetal_triton_k
         said = tmi_tri_plain_value(t, found->file, TMI_PY(py, said)->text);
     by = TMI_PY(py, said);
     for (i = 0; i < f->n; i++) {
-        const tmi_py_node *a = TMI_PY(py, TMI_PY_ID(py, f->list + i));
+        const tmi_py_node *a = tmi_triton_kid(py, f, i);
         p[i].name = tmi_tri_string(t, a->text);
         p[i].annotation = tmi_tri_words(t, py, a->a);
         p[i].value = tmi_tri_words(t, py, a->b);
         p[i].is_const = tmi_tri_says_constexpr(t, py, a->a);
         p[i].heuristic = "";
         for (k = 0; by->kind == TMI_PY_DICT && k + 1 < by->n; k += 2)
-            if (TMI_PY(py, TMI_PY_ID(py, by->list + k))->text == a->text)
+            if (tmi_triton_kid(py, by, k)->text == a->text)
                 p[i].heuristic = tmi_tri_words(t, py, TMI_PY_ID(py, by->list + k + 1));
     }
     configs = TMI_NEW(t->job, const char *, lines.n + 1);
@@ -23941,7 +23698,7 @@ static void tmi_tri_tell(tmi_tri *t, const tmi_tri_found *found, tmetal_triton_k
 static const tmetal_triton_kernel *tmi_tri_kernels(tmi_job *job, const char *src, uint32_t len,
                                                    const tmetal_triton_call *call, uint32_t *n) {
     tmi_tri              *t = tmi_tri_open(job, src, len, call);
-    const tmi_py         *py = tmi_triton_file_at(t, 0)->py;
+    const tmi_py         *py = tmi_triton_text_of(t, 0);
     tmetal_triton_kernel *k;
     tmi_tri_search        s;
     tmi_vec               all;
@@ -23978,7 +23735,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3699552619u
+#define TMI_STAMP_TRITON 1345951333u
 
 
 /*==============================================================================
