@@ -1778,6 +1778,14 @@ TMETAL_API int tmetal_tune_find(const char *cache, size_t cache_len, const char 
 #    define TMI_TRAP() (*(volatile int *)0 = 0)
 #endif
 
+/* For checkers of memory: bytes that nothing may touch are told of, and allocations stand so many
+ * bytes apart, a multiple of TMI_ALIGN. tests/fuzz/header.c sets them. */
+#ifndef TMI_GAP
+#    define TMI_GAP 0u
+#    define TMI_CLOSE(p, n) ((void)0)
+#    define TMI_OPEN(p, n)  ((void)0)
+#endif
+
 /* What only explains: asked for in this call, and told to tmetal_transform. */
 #ifdef TMETAL_NO_REPORTS
 #    define TMI_REPORTS(job) 0
@@ -1816,7 +1824,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 3767594817u
+#define TMI_STAMP_CONFIG 1435309616u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -1912,6 +1920,7 @@ static char *tmi_take_raw(tmi_job *job, size_t bytes, int scratch) {
     TMI_ASSERT(job, "base", job->arena->used <= job->top && job->top <= job->end);
     TMI_ASSERT(job, "base", bytes % TMI_ALIGN == 0 || bytes == (size_t)-1);
 
+    bytes = tmi_add_sat(bytes, TMI_GAP);
     if (bytes > job->top - a->used) {
         a->need = tmi_add_sat(busy + job->pad, bytes);
         tmi_leave(job, 1);
@@ -1924,6 +1933,7 @@ static char *tmi_take_raw(tmi_job *job, size_t bytes, int scratch) {
         at = (char *)a->base + a->used;
         a->used += bytes;
     }
+    TMI_OPEN(at, bytes - TMI_GAP);
     return at;
 }
 
@@ -1953,8 +1963,10 @@ static tmi_mark tmi_mark_take(const tmi_job *job) {
 static void tmi_mark_drop(tmi_job *job, tmi_mark m) {
     TMI_ASSERT(job, "base", m.top >= job->top && m.top <= job->end);
 #ifdef TMETAL_DEBUG
+    TMI_OPEN((char *)job->arena->base + job->top, m.top - job->top);
     memset((char *)job->arena->base + job->top, 0xDD, m.top - job->top);
 #endif
+    TMI_CLOSE((char *)job->arena->base + job->top, m.top - job->top);
     job->top = m.top;
 }
 
@@ -1963,8 +1975,10 @@ static void tmi_mark_undo(tmi_job *job, tmi_mark m) {
     TMI_ASSERT(job, "base", m.used <= job->arena->used);
     TMI_ASSERT(job, "base", m.top >= job->top);
 #ifdef TMETAL_DEBUG
+    TMI_OPEN((char *)job->arena->base + m.used, job->arena->used - m.used);
     memset((char *)job->arena->base + m.used, 0xDD, job->arena->used - m.used);
 #endif
+    TMI_CLOSE((char *)job->arena->base + m.used, job->arena->used - m.used);
     job->arena->used = m.used;
     tmi_mark_drop(job, m);
 }
@@ -2863,7 +2877,7 @@ static void tmi_put_float(tmi_text *t, const tmi_float_format *f, uint64_t bits)
     tmi_put_u64(t, (uint64_t)e10);
 }
 
-#define TMI_STAMP_BASE 609590069u
+#define TMI_STAMP_BASE 1172541423u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3020,12 +3034,19 @@ static TMI_COLD void tmi_error(tmi_job *job, tmi_at at, int code, ...) {
     tmi_mark_drop(job, m);
 }
 
+/* What is said lives as long as the result, and callers may have made it in scratch. */
+static const char *tmi_diag_keep(tmi_job *job, const char *text) {
+    char *copy = TMI_NEW(job, char, strlen(text) + 1);
+    (void)tmi_tidy(copy, text);
+    return copy;
+}
+
 /* The fact that decided, and what cures it, of the error just reported. NULL leaves one out. */
 static TMI_COLD void tmi_help(tmi_job *job, const char *note, const char *help) {
     uint32_t most = job->opt->max_errors ? job->opt->max_errors : 100;
     if (!job->last_note || job->last_note->is_remark || job->n_errors > most) return;
-    if (note) job->last_note->diag.note = note;
-    if (help) job->last_note->diag.help = help;
+    if (note) job->last_note->diag.note = tmi_diag_keep(job, note);
+    if (help) job->last_note->diag.help = tmi_diag_keep(job, help);
 }
 
 static int tmi_enough_errors(const tmi_job *job) {
@@ -3094,7 +3115,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 3241619423u
+#define TMI_STAMP_DIAG 2167516933u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -15847,8 +15868,9 @@ static tmi_tri_value tmi_tri_tensor(uint32_t ir, uint32_t dt) {
     return v;
 }
 
-/* A value behind those of the list that is being made. */
+/* A value behind those of the list that is being made; they count as steps. */
 static void tmi_tri_put_item(tmi_tri *t, tmi_tri_value v) {
+    t->work++;
     *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = v;
 }
 
@@ -17071,33 +17093,51 @@ static tmi_tri_value tmi_tri_fold_int(tmi_tri *t, int op, tmi_tri_value a, tmi_t
     }
 }
 
+#define TMI_TRI_LONGEST 65536u /* elements of a tuple, bytes of a string that Python makes */
+
+/* A string that was made while compiling; its bytes count as steps. */
+static tmi_tri_value tmi_tri_str_of(tmi_tri *t, tmi_text *text) {
+    tmi_mark mark = tmi_mark_take(t->job);
+    uint32_t id;
+    if (text->len > TMI_TRI_LONGEST)
+        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "a string of more than 65536 bytes", NULL);
+    t->work += (uint32_t)text->len / 64;
+    id = tmi_intern(t->job, t->strings, tmi_text_join(text, 1), text->len);
+    tmi_mark_drop(t->job, mark);
+    return tmi_tri_str(id);
+}
+
 static tmi_tri_value tmi_tri_concat(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
     tmi_text      text;
     uint32_t      i;
     tmi_tri_value r;
     if (op == TMI_PY_ADD && a.kind == TMI_V_STR && b.kind == TMI_V_STR) {
-        const char *s;
+        tmi_mark mark = tmi_mark_take(t->job);
         tmi_text_init(t->job, &text);
         tmi_put_str(&text, tmi_string_at(t->strings, a.id));
         tmi_put_str(&text, tmi_string_at(t->strings, b.id));
-        s = tmi_text_join(&text, 0);
-        return tmi_tri_str(tmi_intern(t->job, t->strings, s, text.len));
+        r = tmi_tri_str_of(t, &text);
+        tmi_mark_drop(t->job, mark);
+        return r;
     }
     r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
     if (op == TMI_PY_ADD && a.kind == TMI_V_TUPLE && b.kind == TMI_V_TUPLE) {
+        if (a.n + b.n > TMI_TRI_LONGEST)
+            return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "a tuple of more than 65536 elements",
+                                NULL);
         for (i = 0; i < a.n + b.n; i++) {
             tmi_tri_value one = i < a.n ? tmi_tri_field(t, &a, i) : tmi_tri_field(t, &b, i - a.n);
-            *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = one;
+            tmi_tri_put_item(t, one);
         }
         r.n = a.n + b.n;
         return r;
     }
     if (op == TMI_PY_MUL && a.kind == TMI_V_TUPLE && b.kind == TMI_V_INT && b.v.i.hi <= 0 &&
-        (b.v.i.hi < 0 || b.v.i.lo * a.n <= 65536)) {
-        r.n = b.v.i.hi < 0 ? 0 : a.n * (uint32_t)b.v.i.lo;
+        (b.v.i.hi < 0 || !a.n || b.v.i.lo <= TMI_TRI_LONGEST / a.n)) {
+        r.n = b.v.i.hi < 0 || !a.n ? 0 : a.n * (uint32_t)b.v.i.lo;
         for (i = 0; i < r.n; i++) {
             tmi_tri_value one = tmi_tri_field(t, &a, i % a.n);
-            *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = one;
+            tmi_tri_put_item(t, one);
         }
         return r;
     }
@@ -17221,7 +17261,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1122090973u
+#define TMI_STAMP_TRI 249381251u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -21015,6 +21055,8 @@ static tmi_tri_value tmi_tri_slice_of(tmi_tri *t, tmi_tri_value v, tmi_tri_value
     tmi_tri_value r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0), f;
     f = tmi_tri_field(t, &s, 2);
     part[2] = f.kind == TMI_V_NONE ? 1 : tmi_tri_small(t, &f, "a slice's step");
+    if (part[2] > n) part[2] = n + 1; /* as good, and sums of it fit */
+    if (part[2] < -n) part[2] = -n - 1;
     for (k = 0; k < 2; k++) {
         f = tmi_tri_field(t, &s, (uint32_t)k);
         part[k] = f.kind == TMI_V_NONE ? (part[2] < 0) == (k == 0) ? n - (part[2] < 0)
@@ -22334,7 +22376,6 @@ static TMI_APART tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *
 static TMI_APART tmi_tri_value tmi_tri_fstring(tmi_tri *t, const tmi_py_node *n) {
     const tmi_py *py = tmi_tri_py(t);
     tmi_text      text;
-    const char   *s;
     uint32_t      i;
     tmi_text_init(t->job, &text);
     for (i = 0; i < n->n && !t->bad; i++) {
@@ -22350,8 +22391,7 @@ static TMI_APART tmi_tri_value tmi_tri_fstring(tmi_tri *t, const tmi_py_node *n)
             tmi_tri_put_value(t, &text, &v);
         }
     }
-    s = tmi_text_join(&text, 0);
-    return tmi_tri_str(tmi_intern(t->job, t->strings, s, text.len));
+    return tmi_tri_str_of(t, &text);
 }
 
 /* `assert`: tl.device_assert, which Triton keeps only when debugging. */
@@ -23134,8 +23174,11 @@ static void tmi_tri_configs_comp(tmi_tri *t, tmi_tri_configs *c, const tmi_py_no
         v = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
         at = (int64_t)bound[0].v.i.lo;
         end = (int64_t)bound[1].v.i.lo;
-        for (; step > 0 && at < end && v.n < 1000; at += step, v.n++)
-            *(tmi_tri_value *)tmi_vec_add(t->job, &t->item) = tmi_tri_int(at);
+        for (; step > 0 && at < end && v.n < 1000; at += step) {
+            tmi_tri_put_item(t, tmi_tri_int(at));
+            v.n++;
+            if ((uint64_t)step >= (uint64_t)end - (uint64_t)at) break;
+        }
     } else v = tmi_tri_try_constant(t, f->b);
     if (v.kind != TMI_V_TUPLE) c->is_open = 1;
     for (i = 0; v.kind == TMI_V_TUPLE && i < v.n && !c->is_open; i++) {
@@ -23735,7 +23778,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1345951333u
+#define TMI_STAMP_TRITON 2398355611u
 
 
 /*==============================================================================
@@ -59629,8 +59672,11 @@ static const tmetal_gpu *tmi_compile_pick_gpu(tmi_job *job) {
     tmetal_gpu *gpu = TMI_NEW(job, tmetal_gpu, 1);
     int         family = (opt->live && opt->live->family) || (opt->limits && opt->limits->family);
     if (!tmi_gpu_resolve(opt->gpu || family ? opt->gpu : "apple-m1", opt->live, opt->limits, gpu)) {
-        tmi_error(job, tmi_at_nowhere(), TMETAL_E_GPU_NAME, opt->gpu);
-        if (tmi_compile_gpu_meant(opt->gpu))
+        const tmetal_gpu_limits *given =
+            opt->limits && opt->limits->family ? opt->limits : opt->live;
+        tmi_error(job, tmi_at_nowhere(), TMETAL_E_GPU_NAME,
+                  opt->gpu ? opt->gpu : tmi_format(job, 1, "of family %u", given->family));
+        if (opt->gpu && tmi_compile_gpu_meant(opt->gpu))
             tmi_help(job, NULL,
                      tmi_format(job, 0, "did you mean '%s'?", tmi_compile_gpu_meant(opt->gpu)));
         return NULL;
@@ -60207,7 +60253,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 2815541223u
+#define TMI_STAMP_COMPILE 615477229u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number
@@ -60536,6 +60582,7 @@ static int tmi_entry_begin(tmi_job *job, tmetal_arena *arena, const tmetal_optio
     job->end = (size_t)(((base + arena->cap) & ~(uintptr_t)(TMI_ALIGN - 1)) - base);
     if (job->end < arena->used || job->end > arena->cap) return 0;
     job->top = job->end;
+    TMI_CLOSE((char *)arena->base + arena->used, job->end - arena->used);
     return 1;
 }
 
