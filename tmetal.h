@@ -37738,6 +37738,7 @@ typedef struct tmi_access {
     uint32_t slot;     /* the last + 1 */
     uint32_t ptr, lin; /* TMI_NONE when there were several */
     int      copies;   /* several threads hold an element */
+    int      first;    /* stores of scalars: the first thread's alone, so in its order */
 } tmi_access;
 
 typedef struct tmi_seen {
@@ -42325,6 +42326,7 @@ static void tmi_note_access(tmi_low *w, uint32_t c, const tmi_access *x, int wri
         if (have->ptr != x->ptr || have->lin != x->lin) have->ptr = TMI_NONE;
         have->copies |= x->copies;
     }
+    have->first &= x->first;
     have->slot = tmi_max32(last, slot + 1);
     if (writes || !x->copies || x->ptr == TMI_NONE) return;
     type = tmi_value_type(w->m, x->ptr);
@@ -42376,6 +42378,7 @@ static tmi_access tmi_lower_access_of_op(const tmi_low *w, const tmi_op *op, uin
     x.ptr = tmi_in(w->m, op, 0);
     x.lin = lin;
     x.copies = lin == TMI_NONE || tmi_lin_has_copies(TMI_LIN(w->p, lin));
+    x.first = 0;
     return x;
 }
 
@@ -42480,7 +42483,8 @@ static int tmi_lower_whole_meets(const tmi_low *w, uint32_t id, uint32_t k) {
     const tmi_seen *s = &w->seen[k];
     uint32_t with = k == 31 ? ~0u : (1u << k) | (1u << 31), reads = w->reads[id] & with,
              writes = w->writes[id] & with, atomics = w->atomics[id] & with;
-    return (s->write.slot > w->fence && (reads || writes || atomics)) ||
+    const int ordered = s->write.first && TMI_OP(w->m, id)->kind == TMI_OP_STORE;
+    return (s->write.slot > w->fence && (reads || (writes && !ordered) || atomics)) ||
         (s->read.slot > w->fence && (writes || atomics)) ||
         (s->aslot > w->fence && (reads || writes));
 }
@@ -42489,7 +42493,7 @@ static int tmi_lower_whole_meets(const tmi_low *w, uint32_t id, uint32_t k) {
  * done. */
 static void tmi_lower_place_whole(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
-    const tmi_access any = {0, TMI_NONE, TMI_NONE, 1};
+    const tmi_access any = {0, TMI_NONE, TMI_NONE, 1, op->kind == TMI_OP_STORE};
     uint32_t k, slot, i;
     TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     if (op->n_region || op->kind == TMI_OP_ASM ||
@@ -43938,7 +43942,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1709921097u
+#define TMI_STAMP_LOWER 1156670267u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
