@@ -57,6 +57,7 @@ include tests/python/rules.mk
 include tests/cuda/rules.mk
 include tests/triton/rules.mk
 include tests/formats/rules.mk
+include tests/mutate/rules.mk
 
 # `run` and `test` call make anew: what `deps` has just installed is looked for once more.
 ifndef TMETAL_AGAIN
@@ -68,20 +69,20 @@ run: $(BUILD)/tmetal sim
 endif
 
 own: $(BUILD)/tmetal sim        ## the project's own recorded cases
-	$(BUILD)/corpus --dir tests/kernels/recorded
-	$(BUILD)/corpus --dir tests/kernels/lookalikes
-	$(BUILD)/corpus --dir examples/kernels
+	$(BUILD)/corpus --dir tests/kernels/recorded --all
+	$(BUILD)/corpus --dir tests/kernels/lookalikes --all
+	$(BUILD)/corpus --dir examples/kernels --all
 
 own-plain: $(BUILD)/tmetal sim  ## the look-alikes and examples again, without optimisation
-	$(BUILD)/corpus --dir tests/kernels/lookalikes --plain
-	$(BUILD)/corpus --dir examples/kernels --plain
+	$(BUILD)/corpus --dir tests/kernels/lookalikes --all --plain
+	$(BUILD)/corpus --dir examples/kernels --all --plain
 check-plain: $(BUILD)/tmetal sim ## every recorded kernel without optimisation
-	$(BUILD)/corpus --dir tests/kernels/recorded --plain
+	$(BUILD)/corpus --dir tests/kernels/recorded --all --plain
 
 # The same cases from their source: what each .call says, tests/record_call.py.
 test-sources: $(BUILD)/tmetal sim ## the recorded cases from the .py that they were recorded of
-	$(BUILD)/corpus --dir tests/kernels/recorded --sources
-	$(BUILD)/corpus --dir examples/kernels --sources
+	$(BUILD)/corpus --dir tests/kernels/recorded --all --sources
+	$(BUILD)/corpus --dir examples/kernels --all --sources
 TEXTS ?= ../shared/texts
 compare-sources: $(BUILD)/tmetal ## the IR made of those sources beside Triton's [TEXTS=dir of record.py --texts]
 	python3 tests/triton/compare.py --tmetal $(BUILD)/tmetal --texts $(TEXTS) tests/kernels/recorded/*.call examples/kernels/*.call
@@ -209,6 +210,9 @@ check: check-metal
 check: check-hosts
 check: check-cache
 check: check-python
+check: mutate-sample
+check: test-barriers
+check: test-detectors
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)

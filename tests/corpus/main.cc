@@ -32,6 +32,7 @@ const char usage[] =
     "  --sources        from the kernels' .py, by the .call beside each case\n"
     "  --seed N         order of threadgroups and threads; default 1\n"
     "  --counters       count memory traffic, barriers and simd operations\n"
+    "  --all            all must be taken: a refusal counts as wrong\n"
     "  --fresh          do not use results of earlier runs\n"
     "  --seconds N      longest time for one case in the simulator; default 60\n"
     "  --json FILE      write all results there\n"
@@ -42,7 +43,7 @@ const char usage[] =
 struct settings {
     std::string              directory, filter, json;
     std::vector<std::string> suites;
-    bool                     census = false;
+    bool                     census = false, all = false;
     pool_options             pool;
 };
 
@@ -84,6 +85,7 @@ settings read_arguments(int argc, char **argv) {
         else if (a == "--seed") s.pool.judge.seed = number();
         else if (a == "--seconds") s.pool.judge.seconds = static_cast<double>(number());
         else if (a == "--counters") s.pool.judge.counters = true;
+        else if (a == "--all") s.all = true;
         else if (a == "--fresh") s.pool.judge.fresh = true;
         else if (a == "--json") s.json = value();
         else if (a == "--census") s.census = true;
@@ -172,9 +174,9 @@ int run(settings &s) {
     }
     print_table(stdout, all);
     if (s.pool.judge.counters) print_counters(stdout, all);
-    print_failures(stdout, all);
-    return std::any_of(all.begin(), all.end(), [](const outcome &o) {
-        return o.what == verdict::wrong || o.what == verdict::violation;
+    print_failures(stdout, all, s.all);
+    return std::any_of(all.begin(), all.end(), [&](const outcome &o) {
+        return o.what == verdict::wrong || o.what == verdict::violation || (s.all && o.what == verdict::refused);
     });
 }
 

@@ -69,12 +69,14 @@ void print_table(FILE *out, const std::vector<outcome> &all) {
     fprintf(out, "\n");
 }
 
-void print_failures(FILE *out, const std::vector<outcome> &all) {
+void print_failures(FILE *out, const std::vector<outcome> &all, bool refused) {
     const std::pair<verdict, const char *> parts[] = {
         {verdict::wrong, "wrong"},
         {verdict::violation, "violations"},
+        {verdict::refused, "refused"},
         {verdict::by_nature, "cannot agree by nature"}};
     for (const auto &part : parts) {
+        if (part.first == verdict::refused && !refused) continue;
         if (std::none_of(all.begin(), all.end(),
                          [&](const outcome &o) { return o.what == part.first; }))
             continue;

@@ -10,7 +10,7 @@
 namespace corpus {
 
 void print_table(FILE *out, const std::vector<outcome> &all);
-void print_failures(FILE *out, const std::vector<outcome> &all);
+void print_failures(FILE *out, const std::vector<outcome> &all, bool refused); /* refused: print those too */
 void print_counters(FILE *out, const std::vector<outcome> &all);
 
 /* Refusals by code and operation, with the number of cases in each suite. */

@@ -756,8 +756,8 @@ void many_launches() {
     const double ours = microseconds([&] { s.go(); }, 5000), raw = raw_launches(s);
     std::printf("metal: a launch of 3 buffers and a number: %.2f us, the raw messages %.2f us, ours %.2f us\n", ours, raw,
                 ours - raw);
-    /* 2 us on an idle machine; on a busy one the raw messages take longer too */
-    if (ours - raw > 2.0 + raw) fail("a launch costs more than 2 us of our own");
+    /* UNTIMED: the build is slow on purpose (tests/mutate). 2 us on an idle machine; on a busy one the raw messages take longer too */
+    if (!std::getenv("UNTIMED") && ours - raw > 2.0 + raw) fail("a launch costs more than 2 us of our own");
     standin::now.runs = true;
 }
 

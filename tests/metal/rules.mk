@@ -27,7 +27,7 @@ $(BUILD)/metal-device: $(if $(ON_MAC),$(DEVICE_SYSTEM),$(DEVICE_MADE_UP))
 	$(METAL_CXX) $^ $(if $(ON_MAC),,$(SIM_LINK)) -o $@
 # What a Mac links, linked here: it must do without the simulator.
 $(BUILD)/metal-device-system: $(DEVICE_SYSTEM)
-	$(METAL_CXX) $^ -o $@
+	$(METAL_CXX) $^ $(LDLIBS) -o $@
 $(BUILD)/metal-misuse: $(BUILD)/obj/metal/misuse.o $(METAL_CORE) $(SIM_OBJECTS)
 	$(METAL_CXX) $^ $(SIM_LINK) -lpthread -o $@
 

@@ -1,5 +1,6 @@
-/* Op lists against a reference: build/oplist [--quick] [--filter TEXT] [--keep DIR] [--write DIR] [--tensors]
- * [--gpu NAME] [--verbose]. --tensors: products by matmul2d, where the GPU is said to have it. --write: only writes each list to DIR, as NUMBER.json. */
+/* Op lists against a reference: build/oplist [--quick] [--filter TEXT] [--keep DIR] [--write DIR] [--only N,N] [--tensors]
+ * [--gpu NAME] [--verbose]. --tensors: products by matmul2d, where the GPU is said to have it. --write: only writes each list to DIR, as NUMBER.json;
+ * --only: only the lists with these numbers. */
 #include "cases.h"
 #include "fusion.h"
 #include "texts.h"
@@ -11,16 +12,17 @@
 
 int main(int argc, char **argv) {
     bool        quick = false, verbose = false, tensors = false;
-    std::string filter, keep, write, gpu;
+    std::string filter, keep, write, only, gpu;
     for (int i = 1; i < argc; i++) {
         if (!std::strcmp(argv[i], "--quick")) quick = true;
+        else if (!std::strcmp(argv[i], "--only") && i + 1 < argc) only = std::string(",") + argv[++i] + ",";
         else if (!std::strcmp(argv[i], "--verbose")) verbose = true;
         else if (!std::strcmp(argv[i], "--tensors")) tensors = true;
         else if (!std::strcmp(argv[i], "--filter") && i + 1 < argc) filter = argv[++i];
         else if (!std::strcmp(argv[i], "--gpu") && i + 1 < argc) gpu = argv[++i];
         else if (!std::strcmp(argv[i], "--keep") && i + 1 < argc) keep = argv[++i];
         else if (!std::strcmp(argv[i], "--write") && i + 1 < argc) write = argv[++i];
-        else return std::fprintf(stderr, "usage: %s [--quick] [--filter TEXT] [--keep DIR] [--write DIR] [--tensors] [--gpu NAME] [--verbose]\n", argv[0]), 2;
+        else return std::fprintf(stderr, "usage: %s [--quick] [--filter TEXT] [--keep DIR] [--write DIR] [--only N,N] [--tensors] [--gpu NAME] [--verbose]\n", argv[0]), 2;
     }
     std::vector<oplist::test_case> cases;
     for (auto &c : oplist::all_cases(quick))
@@ -31,17 +33,20 @@ int main(int argc, char **argv) {
         c.options.tensors |= tensors;
         if (!gpu.empty()) c.options.gpu = gpu;
     }
-    if (!write.empty()) {
-        std::map<std::string, size_t> lists; // many cases share one
-        for (const oplist::test_case &c : cases)
-            if (lists.emplace(c.list, lists.size()).second) {
-                char name[32];
-                std::snprintf(name, sizeof name, "/%05zu.json", lists.size() - 1);
-                std::ofstream(write + name) << c.list;
-            }
-        return std::printf("%zu lists written\n", lists.size()), 0;
+    std::map<std::string, size_t>  lists; // many cases share one
+    std::vector<oplist::test_case> wanted;
+    for (const oplist::test_case &c : cases) {
+        const bool first = lists.emplace(c.list, lists.size()).second;
+        if (first && !write.empty()) {
+            char name[32];
+            std::snprintf(name, sizeof name, "/%05zu.json", lists.at(c.list));
+            std::ofstream(write + name) << c.list;
+        }
+        if (only.find("," + std::to_string(lists.at(c.list)) + ",") != std::string::npos) wanted.push_back(c);
     }
-    size_t wrong = filter.empty() ? oplist::check_texts() : 0;
+    if (!write.empty()) return std::printf("%zu lists written\n", lists.size()), 0;
+    if (!only.empty()) cases = std::move(wanted);
+    size_t wrong = filter.empty() && only.empty() ? oplist::check_texts() : 0;
     for (const oplist::verdict &v : oplist::run_all(cases, keep)) {
         if (verbose && v.why.empty()) std::printf("right  %s\n", v.name.c_str());
         if (!v.why.empty()) std::printf("WRONG  %s: %s\n", v.name.c_str(), v.why.c_str()), wrong++;

@@ -4,13 +4,9 @@ TRITON_CC = $(CC) -std=c99 -D_XOPEN_SOURCE=700 -Wall -Wextra -Wno-unused-functio
 TRITON_PY = $(shell python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')
 WALK_CALLS = tests/kernels/recorded/*.call examples/kernels/*.call
 
-.PHONY: test-triton check-triton
-test-triton: $(BUILD)/tmetal $(BUILD)/syntax $(BUILD)/syntax-san $(BUILD)/walk ## Python: trees as Python's own parser makes them, mistakes, texts changed at random
-	python3 tests/triton/wrong.py $(BUILD)/tmetal
-	sed 's/triton/triton_metal/g' examples/kernels/vector_add.py > $(BUILD)/prototype.py # as the prototype's documents name the package
-	$(BUILD)/tmetal compile $(BUILD)/prototype.py --args '*fp32, *fp32, *fp32, i32' --const BLOCK=128 > /dev/null
-	$(BUILD)/tmetal compile tests/triton/known.py --kernel known --args '*fp32' --const 'N=128, NAME="abc"' > /dev/null
-	python3 tests/triton/syntax.py $(BUILD)/syntax tests docs examples $(TRITON_PY)/*.py
+.PHONY: test-triton test-triton-quick check-triton
+test-triton: test-triton-quick $(BUILD)/syntax-san $(BUILD)/walk ## Python: trees as Python's own parser makes them, mistakes, texts changed at random
+	python3 tests/triton/syntax.py $(BUILD)/syntax $(TRITON_PY)/*.py
 	python3 tests/triton/syntax.py "$(BUILD)/syntax --lazy" tests docs examples $(TRITON_PY)/*.py
 	echo tests/triton/syntax/wrong.py | $(BUILD)/syntax-san --errors | diff tests/triton/syntax/wrong.txt -
 	echo tests/triton/syntax/host.py | $(BUILD)/syntax-san --quiet | grep -o 'FUNCTION "[a-z_]*"' | diff tests/triton/syntax/host.txt -
@@ -18,6 +14,16 @@ test-triton: $(BUILD)/tmetal $(BUILD)/syntax $(BUILD)/syntax-san $(BUILD)/walk #
 	$(BUILD)/syntax --scale
 	$(BUILD)/walk --hand
 	$(BUILD)/walk 2000 1 $(WALK_CALLS)
+# Seconds of it, for tests/mutate.
+test-triton-quick: $(BUILD)/tmetal $(BUILD)/syntax
+	python3 tests/triton/wrong.py $(BUILD)/tmetal
+	sed 's/triton/triton_metal/g' examples/kernels/vector_add.py > $(BUILD)/prototype.py # as the prototype's documents name the package
+	$(BUILD)/tmetal compile $(BUILD)/prototype.py --args '*fp32, *fp32, *fp32, i32' --const BLOCK=128 > /dev/null
+	$(BUILD)/tmetal compile tests/triton/known.py --kernel known --args '*fp32' --const 'N=128, NAME="abc"' > /dev/null
+	python3 tests/triton/syntax.py $(BUILD)/syntax tests docs examples
+	python3 tests/triton/syntax.py "$(BUILD)/syntax --lazy" tests/triton tests/kernels
+	echo tests/triton/syntax/wrong.py | $(BUILD)/syntax --errors | diff tests/triton/syntax/wrong.txt -
+	echo tests/triton/syntax/host.py | $(BUILD)/syntax --quiet | grep -o 'FUNCTION "[a-z_]*"' | diff tests/triton/syntax/host.txt -
 check-triton: $(BUILD)/syntax $(BUILD)/syntax-san $(BUILD)/walk ## the same over all of Python's library, and far more changed texts
 	python3 tests/triton/syntax.py $(BUILD)/syntax $(TRITON_PY)
 	$(BUILD)/syntax-san --fuzz 300000 2 tests/kernels/*.py tests/triton/*.py $(TRITON_PY)/*.py

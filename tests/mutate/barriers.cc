@@ -1,0 +1,204 @@
+/* barriers: takes the barriers out of emitted kernels, one at a time, and runs what is left. The simulator must report a
+ * race for each: the hazard model said that it is needed. Those that it does not report are listed, to be looked at:
+ * either the planner need not make them, or the race detector has a hole. Many are for launches in place, one buffer as two
+ * arguments: what is silent is launched so too, and must race there where the whole text does not. What the kernel itself
+ * asks for (tl.debug_barrier) stays out of this.
+ *
+ *     barriers [--gpu NAME] [--jobs N] [--seeds N] [--known FILE] FOLDER...
+ *
+ * A line of the known file is CASE, a blank, the number of the barrier in the text from 1, and the reason why no race can
+ * be seen there. The exit status is 1 where one is silent that is not known, or 99 % are not reported. */
+#include "../corpus/compile.h"
+#include "../corpus/launch.h"
+#include "../sim/files.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+struct settings {
+    std::vector<std::string>           folders;
+    std::map<std::string, std::string> known; /* "CASE NUMBER": reason */
+    corpus::compile_options            compile;
+    unsigned                           jobs = 1, seeds = 3;
+};
+
+struct variant {
+    std::string name, text; /* of the text without the barrier */
+    unsigned    number, line;
+};
+
+size_t barrier_after(const std::string &text, size_t at) {
+    return std::min(text.find("threadgroup_barrier(", at), text.find("simdgroup_barrier(", at));
+}
+
+/* The text once for each of its barriers, which is blank there. */
+std::vector<variant> without_each(const std::string &path, const std::string &text) {
+    std::vector<variant> all;
+    for (size_t at = barrier_after(text, 0); at != std::string::npos; at = barrier_after(text, at + 1)) {
+        const size_t end = text.find(";", at), comment = text.rfind("//", at);
+        const size_t line = text.rfind('\n', at), next = text.find('\n', at);
+        if (end == std::string::npos || (comment != std::string::npos && comment > line)) continue;
+        if (text.substr(end, next - end).find("tl.debug_barrier") != std::string::npos) continue;
+        variant v{path + "#" + std::to_string(all.size() + 1), text, static_cast<unsigned>(all.size() + 1),
+                  1 + static_cast<unsigned>(std::count(text.begin(), text.begin() + static_cast<long>(at), '\n'))};
+        v.text.replace(at, end - at, end - at, ' ');
+        all.push_back(v);
+    }
+    return all;
+}
+
+bool is_race(const sim::violation &v) {
+    return v.kind == sim::violation_kind::RACE || v.kind == sim::violation_kind::GRID_RACE;
+}
+
+struct launched {
+    const sim::module      &m;
+    const sim::launch_plan &plan;
+    corpus::precision       precision;
+};
+
+/* "race", else what was seen instead. */
+std::string seen(const launched &l, const std::string &unit, const corpus::recorded_case &c, unsigned seed) {
+    sim::run_options o;
+    o.seed = seed;
+    o.seconds = 20;
+    const corpus::case_result r = corpus::run_case(l.m, unit, l.plan, c, l.precision, o);
+    if (std::any_of(r.report.violations.begin(), r.report.violations.end(), is_race)) return "race";
+    if (!r.report.ok()) return "no race, but " + r.report.violations.front().str();
+    if (!r.why().empty()) return "no race, but wrong: " + r.why();
+    return r.report.benign_races ? "silent but for writes of the same value" : "silent";
+}
+
+/* The launch with one buffer as two arguments, in each way. */
+std::vector<corpus::recorded_case> in_place(const corpus::recorded_case &c) {
+    std::vector<corpus::recorded_case> all;
+    for (size_t a = 0; a < c.parameters.size(); a++)
+        for (size_t b = 0; b < c.parameters.size() && all.size() < 30; b++) {
+            const corpus::recorded_parameter &p = c.parameters[a], &q = c.parameters[b];
+            if (!p.is_buffer || !q.is_buffer || p.buffer == q.buffer) continue;
+            if (c.buffers[p.buffer].size < c.buffers[q.buffer].size) continue;
+            all.push_back(c);
+            all.back().parameters[b].buffer = p.buffer;
+            all.back().parameters[b].offset = p.offset;
+        }
+    return all;
+}
+
+std::string judge_one(const launched &l, const std::string &whole, const variant &v, const corpus::recorded_case &c, unsigned seeds) {
+    std::string what;
+    for (const sim::unit &u : l.m.units())
+        if (u.name == v.name && !u.errors.empty()) return "does not compile: " + u.errors.front().str();
+    for (unsigned seed = 1; seed <= seeds && (what = seen(l, v.name, c, seed)) != "race"; seed++) {}
+    if (what == "race") return what;
+    for (const corpus::recorded_case &again : in_place(c))
+        if (seen(l, v.name, again, 1) == "race" && seen(l, whole, again, 1) != "race") return "race in place";
+    return what;
+}
+
+void judge(const std::string &path, const settings &s, FILE *out) {
+    const corpus::recorded_case c = corpus::read_case(path + ".case");
+    const corpus::compiled      metal = corpus::compile_case(path, s.compile);
+    if (!metal.ok || c.compile_only) return;
+    const std::vector<variant> all = without_each(path, metal.msl);
+    const sim::launch_plan     plan = sim::parse_plan(metal.plan);
+    std::vector<sim::source>   sources;
+    for (const variant &v : all) sources.push_back({v.name, v.text, plan.version, false});
+    if (sources.empty()) return;
+    sources.push_back({path, metal.msl, plan.version, false});
+    const std::shared_ptr<sim::module> m = sim::build(sources);
+    const launched                     l{*m, plan, corpus::read_precision(sim::read_file(path + ".ttir"))};
+    for (const variant &v : all) {
+        std::string what = judge_one(l, path, v, c, s.seeds);
+        std::replace(what.begin(), what.end(), '\n', ' ');
+        std::fprintf(out, "%s %u %u %s\n", path.c_str(), v.number, v.line, what.c_str());
+        std::fflush(out);
+    }
+}
+
+std::vector<std::string> cases(const settings &s) {
+    std::vector<std::string> all;
+    for (const std::string &folder : s.folders)
+        for (const std::string &name : sim::list_directory(folder))
+            if (name.size() > 5 && name.compare(name.size() - 5, 5, ".case") == 0)
+                all.push_back(folder + "/" + name.substr(0, name.size() - 5));
+    return all;
+}
+
+/* Each process takes every jobs-th case and writes what it saw to a file of its own. */
+std::vector<std::string> lines_of_all(const settings &s) {
+    const std::vector<std::string> all = cases(s);
+    std::vector<FILE *>            files;
+    std::vector<std::string>       lines;
+    sim::fingerprint(); /* once here, not in every child */
+    for (unsigned k = 0; k < s.jobs; k++) {
+        files.push_back(std::tmpfile());
+        if (!files.back()) throw std::runtime_error("no temporary file");
+        std::fflush(nullptr);
+        if (fork() != 0) continue;
+        for (size_t i = k; i < all.size(); i += s.jobs) judge(all[i], s, files.back());
+        _exit(0);
+    }
+    int status, bad = 0;
+    for (unsigned k = 0; k < s.jobs; k++) wait(&status), bad |= status;
+    if (bad) throw std::runtime_error("a process died");
+    char line[4096];
+    for (FILE *f : files)
+        for (std::rewind(f); std::fgets(line, sizeof line, f);) lines.push_back(line);
+    std::sort(lines.begin(), lines.end());
+    return lines;
+}
+
+int summarise(const settings &s) {
+    unsigned reported = 0, known = 0, silent = 0;
+    for (const std::string &line : lines_of_all(s)) {
+        std::istringstream in(line);
+        std::string        path, number, at, what;
+        in >> path >> number >> at;
+        std::getline(in, what);
+        if (what == " race" || what == " race in place") reported++;
+        else if (s.known.count(path + " " + number)) known++;
+        else silent++, std::printf("%s: barrier %s, line %s:%s\n", path.c_str(), number.c_str(), at.c_str(), what.c_str());
+    }
+    const unsigned all = reported + known + silent;
+    std::printf("barriers: %u taken out one at a time, %u reported as races, %u known not to be seen, %u silent\n", all, reported, known, silent);
+    return silent != 0 || reported * 100 < all * 99 || all == 0;
+}
+
+settings read_arguments(int argc, char **argv) {
+    settings s;
+    for (int i = 1; i < argc; i++) {
+        const std::string a = argv[i];
+        if (a[0] != '-') s.folders.push_back(a);
+        else if (i + 1 == argc) throw std::runtime_error(a + " needs a value");
+        else if (a == "--gpu") s.compile.gpu = argv[++i];
+        else if (a == "--jobs") s.jobs = static_cast<unsigned>(std::max(1, std::atoi(argv[++i])));
+        else if (a == "--seeds") s.seeds = static_cast<unsigned>(std::max(1, std::atoi(argv[++i])));
+        else if (a == "--known") {
+            std::ifstream in(argv[++i]);
+            std::string   path, number, reason;
+            while (in >> path && path[0] == '#' ? !!std::getline(in, reason) : in >> number && std::getline(in, reason))
+                if (path[0] != '#') s.known[path + " " + number] = reason;
+        } else throw std::runtime_error("unknown option " + a);
+    }
+    return s;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    try {
+        return summarise(read_arguments(argc, argv));
+    } catch (const std::exception &e) {
+        std::fprintf(stderr, "barriers: %s\n", e.what());
+        return 2;
+    }
+}

@@ -1,0 +1,9 @@
+// A string ends on its line.
+// expect missing terminating
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void test(device float *x [[buffer(0)]], uint tid [[thread_index_in_threadgroup]]) {
+    x[tid] = 1.0f;
+    "no end
+}
