@@ -13515,7 +13515,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
     X(BLOCK)       /* [text] "except", "else", "finally", [a] what is caught, [b] name, [list] */  \
     X(FUNCTION)    /* [text] name, [list] of PARAM, [list2] body, [a] annotation of the result,    \
                     * [b] TUPLE of decorators, [c] NAME, [op] 1: async, 2: wrong, was reported;    \
-                    * [v.i] where its body is, until tmi_py_body() reads that */                   \
+                    * [v.i] where its parameters are, until tmi_py_body() reads the rest */                   \
     X(PARAM)       /* [text] [a] annotation [b] default, [op] tmi_py_param */                      \
     X(CLASS)       /* [text] [list] of arguments, [list2] body, [b] TUPLE of decorators */         \
     X(OTHER)       /* [text] what it is, e.g. "a match statement"; [list2] what was understood */
@@ -15230,38 +15230,27 @@ static uint32_t tmi_py_skim_line(const tmi_py_reader *r, uint32_t at, uint32_t *
     }
 }
 
-/* The begin of the line behind the body of a function at `indent`, whose ':' ends at `at`. 0: it
- * has to be read to know, as it stands on one line, holds decorated functions or seems wrong. */
+/* The begin of the line behind a function at `indent` whose parameters begin at `at`. 0: it has to be
+ * read to know, as it stands on one line, holds decorated functions or seems wrong. */
 static uint32_t tmi_py_skim(const tmi_py_reader *r, uint32_t at, uint32_t indent) {
     uint32_t open = 0, lines = 0;
-    while (tmi_py_char(r, at) == ' ' || tmi_py_char(r, at) == '\t') at++;
-    if (tmi_py_char(r, at) == '#') at = tmi_py_to_eol(r, at);
-    if (tmi_py_eol(r, at) == at) return 0;
-    at = tmi_py_eol(r, at);
-    while (at) {
+    while ((at = tmi_py_skim_line(r, at, &open)) != 0) {
         uint32_t begin = at, width = 0;
         char     c;
         for (; (c = tmi_py_char(r, at)) == ' ' || c == '\t' || c == '\f'; at++)
             width = c == ' ' ? width + 1 : c == '\t' ? (width | 7) + 1 : 0;
         if (at >= r->len) return open || !lines ? 0 : r->len;
-        if (c != '#' && c != '\n' && c != '\r') {
-            if (width <= indent && !open) return lines ? begin : 0;
-            if (c == '@' || (width <= indent && tmi_is_letter(c))) return 0; /* not closed? */
-            lines = 1;
-        }
-        at = tmi_py_skim_line(r, at, &open);
+        if (c == '#' || c == '\n' || c == '\r') continue;
+        if (width <= indent && !open) return lines ? begin : 0;
+        if (c == '@' || (width <= indent && tmi_is_letter(c))) return 0; /* not closed? */
+        lines |= !open;
     }
     return 0;
 }
 
-/* 'def' name '(' params ')' ['->' expr] suite */
-static void tmi_py_function(tmi_py_reader *r, uint32_t decorators, uint32_t at, uint32_t async) {
-    uint32_t indent = r->indent, from = r->stack.n, id, open, name, result, start = at, end;
-    tmi_py_next(r);
-    name = tmi_py_name(r, "the name of the function");
-    id = tmi_py_make_op(r, TMI_PY_FUNCTION, async, at, 0, decorators);
-    TMI_PY(r->py, id)->text = TMI_PY(r->py, name)->text;
-    TMI_PY(r->py, id)->c = name;
+/* [generics] '(' params ')' ['->' expr], of function `id` */
+static void tmi_py_head(tmi_py_reader *r, uint32_t id) {
+    uint32_t from = r->stack.n, open, result;
     tmi_py_generics(r);
     open = r->at;
     tmi_py_want(r, TMI_PY_T_OPEN);
@@ -15270,23 +15259,39 @@ static void tmi_py_function(tmi_py_reader *r, uint32_t decorators, uint32_t at, 
     result = tmi_py_take(r, TMI_PY_T_ARROW) ? tmi_py_exprs(r) : 0;
     TMI_PY(r->py, id)->a = result;
     tmi_py_list(r, id, from, 0);
-    if (!r->bad) start = r->at;
-    end = r->lazy && r->tok == TMI_PY_T_COLON ? tmi_py_skim(r, r->to, indent) : 0;
+}
+
+/* head suite */
+static void tmi_py_function_rest(tmi_py_reader *r, uint32_t id, uint32_t indent) {
+    uint32_t from = r->stack.n, begin;
+    tmi_py_head(r, id);
+    begin = r->bad ? TMI_PY(r->py, id)->at : r->at;
+    tmi_py_suite(r, indent);
+    tmi_py_list(r, id, from, 1);
+    TMI_PY(r->py, id)->to = r->before;
+    if (!r->bad || !TMI_PY(r->py, id)->b) return;
+    TMI_PY(r->py, id)->op |= 2;
+    r->resume = begin;
+    r->wide = indent;
+}
+
+/* 'def' name head suite */
+static void tmi_py_function(tmi_py_reader *r, uint32_t decorators, uint32_t at, uint32_t async) {
+    uint32_t indent = r->indent, id, name, end;
+    tmi_py_next(r);
+    name = tmi_py_name(r, "the name of the function");
+    id = tmi_py_make_op(r, TMI_PY_FUNCTION, async, at, 0, decorators);
+    TMI_PY(r->py, id)->text = TMI_PY(r->py, name)->text;
+    TMI_PY(r->py, id)->c = name;
+    end = r->lazy && r->tok == TMI_PY_T_OPEN ? tmi_py_skim(r, r->at, indent) : 0;
     if (end) {
-        TMI_PY(r->py, id)->v.i = start | (uint64_t)r->loud << 32;
+        TMI_PY(r->py, id)->v.i = r->at | (uint64_t)r->loud << 32;
         TMI_PY(r->py, name)->v.i = indent;
+        TMI_PY(r->py, id)->to = end;
+        r->brackets = 0;
         r->pos = end;
         tmi_py_line(r);
-    } else {
-        tmi_py_suite(r, indent);
-        tmi_py_list(r, id, from, 1);
-    }
-    TMI_PY(r->py, id)->to = r->before;
-    if (r->bad && decorators) {
-        TMI_PY(r->py, id)->op |= 2;
-        r->resume = start;
-        r->wide = indent;
-    }
+    } else tmi_py_function_rest(r, id, indent);
     tmi_py_push(r, id);
 }
 
@@ -15426,35 +15431,31 @@ static void tmi_py_reader_init(tmi_py_reader *r, tmi_py *py, uint32_t at, int la
     r->text = tmi_take_raw(r->job, tmi_align_up((size_t)(r->len - at) + 1), 1);
 }
 
-/* The body of a function that was skimmed; 0: lazily, with something to be said of it. */
-static int tmi_py_body_as(tmi_py *py, uint32_t id, int lazy) {
+/* The rest of a function that was skimmed, or its head alone; 0: lazily, with something to be said. */
+static int tmi_py_rest(tmi_py *py, uint32_t id, int lazy, int head) {
     tmi_py_node  *n = TMI_PY(py, id);
     tmi_mark      mark = tmi_mark_take(py->job);
     uint32_t      depth = py->job->depth;
     tmi_py_reader r;
     tmi_py_reader_init(&r, py, (uint32_t)n->v.i, lazy);
     r.loud = (uint32_t)(n->v.i >> 32);
-    r.indent = (uint32_t)TMI_PY(py, n->c)->v.i;
     tmi_py_next(&r);
-    tmi_py_suite(&r, r.indent);
+    if (head) tmi_py_head(&r, id);
+    else tmi_py_function_rest(&r, id, (uint32_t)TMI_PY(py, n->c)->v.i);
     py->job->depth = depth;
-    if (!lazy || !r.failed) {
-        tmi_py_list(&r, id, 0, 1);
-        if (r.bad && n->b) n->op |= 2;
-        n->v.i = 0;
-    }
+    if (!head && (!lazy || !r.failed)) n->v.i = 0;
     tmi_mark_drop(py->job, mark);
     return !lazy || !r.failed;
 }
 
-/* Reads the body of a function, if that is yet to do. With a mistake in it, those of all the others
- * are reported too, in the order of the text. */
+/* Reads parameters and body of a function, if that is yet to do. With a mistake in them, those of all
+ * the others are reported too, in the order of the text. */
 static TMI_UNUSED void tmi_py_body(tmi_py *py, uint32_t id) {
     uint32_t i, n = py->node.n;
-    if (!TMI_PY(py, id)->v.i || tmi_py_body_as(py, id, 1)) return;
+    if (!TMI_PY(py, id)->v.i || tmi_py_rest(py, id, 1, 0)) return;
     for (i = 1; i < n; i++)
         if (TMI_PY(py, i)->kind == TMI_PY_FUNCTION && TMI_PY(py, i)->v.i)
-            (void)tmi_py_body_as(py, i, 0);
+            (void)tmi_py_rest(py, i, 0, 0);
 }
 
 /* The tree of a text, mistakes reported as in so many decorated functions. 0: lazily, with something
@@ -15492,7 +15493,7 @@ static TMI_UNUSED int tmi_py_read_as(tmi_job *job, tmi_py *py, tmi_strings *stri
     return job->n_errors == errors;
 }
 
-/* The tree of a text, its functions without their bodies: tmi_py_body() reads those. 0: something was
+/* The tree of a text, its functions by name alone: tmi_py_body() reads the rest. 0: something was
  * reported, and what was understood is there all the same. The text must outlive the tree; strings
  * of the tree end in NUL. */
 static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings, const char *src,
@@ -23693,7 +23694,7 @@ static const char *tmi_tri_words(tmi_tri *t, const tmi_py *py, uint32_t node) {
 static void tmi_tri_tell(tmi_tri *t, const tmi_tri_found *found, tmetal_triton_kernel *out) {
     const tmi_py        *py = tmi_triton_text_of(t, 0);
     const tmi_py_node   *f = TMI_PY(py, found->node), *by;
-    tmetal_triton_param *p = TMI_NEW(t->job, tmetal_triton_param, f->n + 1);
+    tmetal_triton_param *p;
     tmi_tri_configs      c;
     tmi_text             text;
     tmi_vec              lines;
@@ -23704,6 +23705,8 @@ static void tmi_tri_tell(tmi_tri *t, const tmi_tri_found *found, tmetal_triton_k
     frame.file = found->file;
     frame.first = t->name.n;
     t->frame = &frame;
+    if (f->v.i) (void)tmi_py_rest(tmi_tri_py(t), found->node, 0, 1);
+    p = TMI_NEW(t->job, tmetal_triton_param, f->n + 1);
     tmi_vec_init(&lines, sizeof(const char *), 0);
     memset(&c, 0, sizeof c);
     c.text = &text;
