@@ -1833,6 +1833,13 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
  * uses    >>config
  *============================================================================*/
 
+/* A text that places are shown in; its last line count, see tmi_place_of. */
+typedef struct tmi_doc {
+    const char *src, *name; /* src: NULL where there is none; name: of a module's text, or NULL */
+    size_t      len, seek_at, seek_start;
+    uint32_t    seek_line;
+} tmi_doc;
+
 /* Everything one call needs. Results grow from the bottom of the arena, scratch from the top. */
 typedef struct tmi_job {
     tmetal_arena         *arena;
@@ -1846,18 +1853,14 @@ typedef struct tmi_job {
     tmetal_result        *out;    /* never NULL */
     struct tmi_note      *first_note; /* diagnostics and remarks in order, see >>diag */
     struct tmi_note      *last_note;
-    const char           *src;    /* text being read, for excerpts; NULL when there is none */
-    size_t                src_len;
-    const char           *src_name, *file; /* of a module's text; options.file, tidy */
+    tmi_doc              *text, given; /* that places are in; the caller's */
+    const char           *file;   /* options.file, tidy */
     uint32_t              n_errors;
     int                   no_text; /* plan only: the Metal is not kept */
     int                   listed;  /* kernels of an op list: it decides about stages itself */
     const char           *kernel;  /* that remarks are about; "" */
     uint64_t              copied, most_copied; /* ops, see tmi_may_copy */
     uint32_t              depth;  /* of nesting, against TMI_MAX_DEPTH */
-    /* where the last line count stopped, see tmi_place_of */
-    size_t                seek_at, seek_start;
-    uint32_t              seek_line;
     int                   reports; /* 1: what only explains is asked for */
     struct tmi_wanted    *wanted; /* options.layouts, entry by entry: see >>plan */
     uint32_t              n_wanted;
@@ -2877,7 +2880,7 @@ static void tmi_put_float(tmi_text *t, const tmi_float_format *f, uint64_t bits)
     tmi_put_u64(t, (uint64_t)e10);
 }
 
-#define TMI_STAMP_BASE 1172541423u
+#define TMI_STAMP_BASE 251442041u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -2954,41 +2957,54 @@ static const char *tmi_code_help(int code) {
     return "";
 }
 
+static tmi_doc *tmi_diag_show(tmi_doc *s, const char *src, size_t len, const char *name) {
+    memset(s, 0, sizeof *s);
+    s->src = src;
+    s->len = len;
+    s->name = name;
+    return s;
+}
+
 static const char *tmi_job_file(const tmi_job *job) {
-    return job->file ? job->file : job->src_name ? job->src_name : "<ttir>";
+    return job->file ? job->file : job->text->name ? job->text->name : "<ttir>";
 }
 
 /* Line and column from 1 of a byte offset; `excerpt`, when asked for, is a copy of that line. */
 static tmetal_place tmi_place_of(tmi_job *job, uint32_t src_plus_1, const char **excerpt) {
     tmetal_place p;
+    tmi_doc     *text = job->text;
     size_t       at = src_plus_1 ? src_plus_1 - 1 : 0, i, start = 0, stop;
 
     p.file = tmi_job_file(job);
     p.line = p.col = 0;
     if (excerpt) *excerpt = "";
-    if (!src_plus_1 || !job->src || at > job->src_len) return p;
-    if (at < job->seek_at / 2 || !job->seek_line)
-        job->seek_at = job->seek_start = 0, job->seek_line = 1;
-    for (i = job->seek_at; i < at; i++)
-        if (job->src[i] == '\n') job->seek_line++, job->seek_start = i + 1;
-    /* back: places follow each other closely, so this is shorter than from the top */
-    if (at < job->seek_start) {
-        for (i = job->seek_start; i > at; i--)
-            if (job->src[i - 1] == '\n') job->seek_line--;
-        while (i && job->src[i - 1] != '\n') i--;
-        job->seek_start = i;
+    if (!src_plus_1 || !text->src || at > text->len) return p;
+    if (at < text->seek_at / 2 || !text->seek_line)
+        text->seek_at = text->seek_start = 0, text->seek_line = 1;
+    for (i = text->seek_at; i < at; i++) {
+        const char *end = (const char *)memchr(text->src + i, '\n', at - i);
+        if (!end) break;
+        i = (size_t)(end - text->src);
+        text->seek_line++, text->seek_start = i + 1;
     }
-    job->seek_at = at;
-    start = job->seek_start;
-    p.line = job->seek_line;
+    /* back: places follow each other closely, so this is shorter than from the top */
+    if (at < text->seek_start) {
+        for (i = text->seek_start; i > at; i--)
+            if (text->src[i - 1] == '\n') text->seek_line--;
+        while (i && text->src[i - 1] != '\n') i--;
+        text->seek_start = i;
+    }
+    text->seek_at = at;
+    start = text->seek_start;
+    p.line = text->seek_line;
     p.col = (uint32_t)(at - start) + 1;
     if (!excerpt) return p;
-    for (stop = start; stop < job->src_len && job->src[stop] != '\n'; stop++) {}
+    for (stop = start; stop < text->len && text->src[stop] != '\n'; stop++) {}
     if (stop - start > 160) stop = start + 160;
-    while (stop > start && (unsigned char)job->src[stop - 1] >= 0x80) stop--; /* keep UTF-8 whole */
+    while (stop > start && (unsigned char)text->src[stop - 1] >= 0x80) stop--; /* UTF-8 whole */
     {
         char *copy = TMI_NEW(job, char, stop - start + 1);
-        for (i = start; i < stop; i++) copy[i - start] = (char)(job->src[i] ? job->src[i] : ' ');
+        for (i = start; i < stop; i++) copy[i - start] = (char)(text->src[i] ? text->src[i] : ' ');
         (void)tmi_tidy(copy, copy);
         *excerpt = copy;
     }
@@ -3115,7 +3131,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 2167516933u
+#define TMI_STAMP_DIAG 1516330148u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -12625,20 +12641,19 @@ static uint32_t tmi_make_misuse(tmetal_builder *b, const char *what, const char 
 /* Point the parser at a text of the caller. Errors in it show that text. */
 static void tmi_make_read(tmetal_builder *b, const char *text) {
     b->p.job = b->job;
-    b->p.src = b->job->src = text;
+    b->p.src = text;
     b->p.len = (uint32_t)strlen(text);
-    b->job->src_len = b->p.len;
+    b->job->text = tmi_diag_show(&b->job->given, text, b->p.len, b->job->given.name);
     b->p.pos = b->p.n_stack = 0;
     b->p.bad = 0;
     b->p.string.len = 0; /* of another text, as the types */
     memset(b->p.types, 0, sizeof b->p.types);
-    b->job->seek_line = 0;
     tmi_next(&b->p);
 }
 
 static int tmi_make_read_end(tmetal_builder *b) {
     if (!b->p.bad && b->p.tok.kind != TMI_K_END) tmi_expected(&b->p, "nothing more");
-    b->job->src = NULL;
+    b->job->given.src = NULL;
     return !b->p.bad;
 }
 
@@ -13007,13 +13022,13 @@ static uint32_t tmi_make_kind(tmetal_builder *b, const char *name) {
     uint32_t kind, len = name ? (uint32_t)strlen(name) : 0;
     if (!len) return tmi_make_misuse(b, "an operation needs a name, such as \"arith.addf\"", NULL);
     b->p.job = b->job;
-    b->p.src = b->job->src = name;
+    b->p.src = name;
     b->p.len = len;
-    b->job->src_len = len;
+    b->job->text = tmi_diag_show(&b->job->given, name, len, b->job->given.name);
     b->p.bad = 0;
     kind = tmi_op_kind_named(&b->p, 0, len);
     if (!kind) tmi_unknown_op(&b->p, 0, len);
-    b->job->src = NULL;
+    b->job->given.src = NULL;
     return kind;
 }
 
@@ -13436,7 +13451,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 3172920054u
+#define TMI_STAMP_BUILDER 2551951324u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -13515,7 +13530,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
     X(BLOCK)       /* [text] "except", "else", "finally", [a] what is caught, [b] name, [list] */  \
     X(FUNCTION)    /* [text] name, [list] of PARAM, [list2] body, [a] annotation of the result,    \
                     * [b] TUPLE of decorators, [c] NAME, [op] 1: async, 2: wrong, was reported;    \
-                    * [v.i] where its parameters are, until tmi_py_body() reads the rest */                   \
+                    * [v.i] where its parameters are, until tmi_py_body() reads the rest */        \
     X(PARAM)       /* [text] [a] annotation [b] default, [op] tmi_py_param */                      \
     X(CLASS)       /* [text] [list] of arguments, [list2] body, [b] TUPLE of decorators */         \
     X(OTHER)       /* [text] what it is, e.g. "a match statement"; [list2] what was understood */
@@ -13565,8 +13580,7 @@ typedef struct tmi_py_node {
 typedef struct tmi_py {
     tmi_job     *job;
     tmi_strings *strings;     /* the caller's: names of several files may share them */
-    const char  *src;
-    uint32_t     len;
+    tmi_doc      text;
     tmi_vec      node, ids;   /* tmi_py_node, node 0 is none; uint32_t */
     uint32_t     body, n_body; /* the module's statements: ids[body .. body + n_body) */
 } tmi_py;
@@ -15201,18 +15215,24 @@ static uint32_t tmi_py_skim_string(const tmi_py_reader *r, uint32_t quote) {
 
 /* The begin of the line behind that at `at`, and how many brackets are open there. 0: as above. */
 static uint32_t tmi_py_skim_line(const tmi_py_reader *r, uint32_t at, uint32_t *open) {
-    const uint64_t one = 1, marks[2] = {
-        one << '\n' | one << '\r' | one << '"' | one << '#' | one << '\'' | one << '(' | one << ')',
-        one << ('[' - 64) | one << ('\\' - 64) | one << (']' - 64) | one << ('{' - 64) |
-            one << ('}' - 64)};
-    for (;; at++) {
-        unsigned char c = 0;
-        while (at < r->len && ((c = (unsigned char)r->src[at]) > 127 || !(marks[c >> 6] >> (c & 63) & 1)))
-            at++;
-        if (at >= r->len) return r->len;
-        switch (c) {
-        case '\n':
-        case '\r': return tmi_py_eol(r, at);
+    /* what brackets add; 2: ends of lines, quotes, '#', backslashes */
+    static const signed char marks[256] = {
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 2, 0, 0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0, 2, 2, 0, 0, 0, 2, 1, -1, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, -1, 0, 0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, -1, 0, 0};
+    uint32_t n = *open;
+    for (; at < r->len; at++) {
+        int mark = marks[(unsigned char)r->src[at]];
+        if (mark != 2) {
+            n += (uint32_t)mark;
+            continue;
+        }
+        switch (r->src[at]) {
         case '#': at = tmi_py_to_eol(r, at) - 1; break;
         case '"':
         case '\'':
@@ -15223,15 +15243,14 @@ static uint32_t tmi_py_skim_line(const tmi_py_reader *r, uint32_t at, uint32_t *
             if (tmi_py_eol(r, at + 1) == at + 1) return 0;
             at = tmi_py_eol(r, at + 1) - 1;
             break;
-        case '(': case '[': case '{': ++*open; break;
-        default:
-            if (!(*open)--) return 0;
+        default: *open = n; return n >> 31 ? 0 : tmi_py_eol(r, at);
         }
     }
+    return r->len;
 }
 
-/* The begin of the line behind a function at `indent` whose parameters begin at `at`. 0: it has to be
- * read to know, as it stands on one line, holds decorated functions or seems wrong. */
+/* The begin of the line behind a function at `indent` whose parameters begin at `at`. 0: it has to
+ * be read to know, as it stands on one line, holds decorated functions or seems wrong. */
 static uint32_t tmi_py_skim(const tmi_py_reader *r, uint32_t at, uint32_t indent) {
     uint32_t open = 0, lines = 0;
     while ((at = tmi_py_skim_line(r, at, &open)) != 0) {
@@ -15422,8 +15441,8 @@ static void tmi_py_reader_init(tmi_py_reader *r, tmi_py *py, uint32_t at, int la
     memset(r, 0, sizeof *r);
     r->job = py->job;
     r->py = py;
-    r->src = py->src;
-    r->len = py->len;
+    r->src = py->text.src;
+    r->len = (uint32_t)py->text.len;
     r->pos = r->to = at;
     r->lazy = (uint8_t)lazy;
     r->wide = TMI_NONE;
@@ -15431,13 +15450,15 @@ static void tmi_py_reader_init(tmi_py_reader *r, tmi_py *py, uint32_t at, int la
     r->text = tmi_take_raw(r->job, tmi_align_up((size_t)(r->len - at) + 1), 1);
 }
 
-/* The rest of a function that was skimmed, or its head alone; 0: lazily, with something to be said. */
+/* The rest of a function that was skimmed, or its head; 0: lazily, with something to be said. */
 static int tmi_py_rest(tmi_py *py, uint32_t id, int lazy, int head) {
     tmi_py_node  *n = TMI_PY(py, id);
+    tmi_doc      *was = py->job->text;
     tmi_mark      mark = tmi_mark_take(py->job);
     uint32_t      depth = py->job->depth;
     tmi_py_reader r;
     tmi_py_reader_init(&r, py, (uint32_t)n->v.i, lazy);
+    py->job->text = &py->text;
     r.loud = (uint32_t)(n->v.i >> 32);
     tmi_py_next(&r);
     if (head) tmi_py_head(&r, id);
@@ -15445,11 +15466,12 @@ static int tmi_py_rest(tmi_py *py, uint32_t id, int lazy, int head) {
     py->job->depth = depth;
     if (!head && (!lazy || !r.failed)) n->v.i = 0;
     tmi_mark_drop(py->job, mark);
+    py->job->text = was;
     return !lazy || !r.failed;
 }
 
-/* Reads parameters and body of a function, if that is yet to do. With a mistake in them, those of all
- * the others are reported too, in the order of the text. */
+/* Reads parameters and body of a function, if that is yet to do. With a mistake in them, those of
+ * all the others are reported too, in the order of the text. */
 static TMI_UNUSED void tmi_py_body(tmi_py *py, uint32_t id) {
     uint32_t i, n = py->node.n;
     if (!TMI_PY(py, id)->v.i || tmi_py_rest(py, id, 1, 0)) return;
@@ -15458,18 +15480,18 @@ static TMI_UNUSED void tmi_py_body(tmi_py *py, uint32_t id) {
             (void)tmi_py_rest(py, i, 0, 0);
 }
 
-/* The tree of a text, mistakes reported as in so many decorated functions. 0: lazily, with something
- * to be said. */
-static int tmi_py_read_in(tmi_job *job, tmi_py *py, tmi_strings *strings, const char *src,
-                          uint32_t len, uint32_t loud, int lazy) {
+/* The tree of a text, mistakes reported as in so many decorated functions. 0: something was reported;
+ * lazily, is to be. */
+static int tmi_py_read_as(tmi_job *job, tmi_py *py, tmi_strings *strings, const char *src,
+                          uint32_t len, const char *name, uint32_t loud, int lazy) {
     tmi_py_reader r;
+    tmi_doc      *was = job->text;
     tmi_mark      mark = tmi_mark_take(job);
-    uint32_t      id;
+    uint32_t      id, errors = job->n_errors;
     memset(py, 0, sizeof *py);
     py->job = job;
     py->strings = strings;
-    py->src = src;
-    py->len = len;
+    job->text = tmi_diag_show(&py->text, src, len, name);
     tmi_vec_init(&py->node, sizeof(tmi_py_node), 0);
     tmi_vec_init(&py->ids, sizeof(uint32_t), 0);
     tmi_py_reader_init(&r, py, 0, lazy);
@@ -15482,28 +15504,21 @@ static int tmi_py_read_in(tmi_job *job, tmi_py *py, tmi_strings *strings, const 
     py->body = TMI_PY(py, id)->list;
     py->n_body = TMI_PY(py, id)->n;
     tmi_mark_drop(job, mark);
-    return !lazy || !r.failed;
-}
-
-/* The whole tree of a text. */
-static TMI_UNUSED int tmi_py_read_as(tmi_job *job, tmi_py *py, tmi_strings *strings,
-                                     const char *src, uint32_t len, uint32_t loud) {
-    uint32_t errors = job->n_errors;
-    (void)tmi_py_read_in(job, py, strings, src, len, loud, 0);
-    return job->n_errors == errors;
+    job->text = was;
+    return lazy ? !r.failed : job->n_errors == errors;
 }
 
 /* The tree of a text, its functions by name alone: tmi_py_body() reads the rest. 0: something was
  * reported, and what was understood is there all the same. The text must outlive the tree; strings
  * of the tree end in NUL. */
 static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings, const char *src,
-                                  uint32_t len) {
-    return tmi_py_read_in(job, py, strings, src, len, 0, 1) ||
-           tmi_py_read_as(job, py, strings, src, len, 0);
+                                  uint32_t len, const char *name) {
+    return tmi_py_read_as(job, py, strings, src, len, name, 0, 1) ||
+           tmi_py_read_as(job, py, strings, src, len, name, 0, 0);
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 4282977614u
+#define TMI_STAMP_PYTHON 4133982777u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -15620,7 +15635,6 @@ typedef struct tmi_tri_name {
 /* One file: the caller's, another module's, or a function of the library. */
 typedef struct tmi_tri_file {
     tmi_py     *py;
-    const char *name;    /* in messages */
     uint32_t    module;  /* its dotted name */
     tmi_map     global;  /* name -> index + 1 into t->global */
     tmi_vec     star;    /* `from x import *`: FROM nodes */
@@ -15738,12 +15752,7 @@ static const tmi_py_node *tmi_tri_node(tmi_tri *t, uint32_t node) {
 
 /* Errors show the file at hand. */
 static void tmi_tri_show(tmi_tri *t, const tmi_tri_frame *f) {
-    const tmi_tri_file *file = tmi_triton_file_at(t, f->file);
-    if (t->job->src == file->py->src) return;
-    t->job->src = file->py->src;
-    t->job->src_len = file->py->len;
-    t->job->seek_line = 0;
-    t->job->src_name = file->name;
+    t->job->text = &tmi_triton_file_at(t, f->file)->py->text;
 }
 
 /* The calls that led to what is wrong, when it does not stand in the kernel itself. */
@@ -16122,10 +16131,9 @@ static uint32_t tmi_tri_compare_op(tmi_tri *t, uint32_t kind, int predicate, uin
 static TMI_UNUSED uint32_t tmi_tri_make(tmi_tri *t, const char *name, const uint32_t *in,
                                         uint32_t n, const char *attrs, const uint32_t *types,
                                         uint32_t n_types) {
-    tmi_make    k;
-    const char *src = t->job->src;
-    size_t      len = t->job->src_len;
-    uint32_t    i, v;
+    tmi_make k;
+    tmi_doc *was = t->job->text;
+    uint32_t i, v;
     if (t->bad || !t->b->p.block) return 0;
     for (i = 0; i < n; i++)
         if (!in[i]) return 0;
@@ -16138,9 +16146,7 @@ static TMI_UNUSED uint32_t tmi_tri_make(tmi_tri *t, const char *name, const uint
     k.types = n_types ? types : NULL;
     k.n_types = n_types;
     v = tmi_make_op(t->b, &k);
-    t->job->src = src;
-    t->job->src_len = len;
-    t->job->seek_line = 0;
+    t->job->text = was;
     if (t->job->n_errors) t->bad = 1;
     return v;
 }
@@ -17262,7 +17268,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 249381251u
+#define TMI_STAMP_TRI 1364706551u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -20243,37 +20249,6 @@ static void tmi_triton_look(tmi_tri *t, const tmi_py_node *n) {
     t->to = n->to;
 }
 
-typedef struct tmi_tri_source {
-    const char *name, *text;
-    size_t      len;
-} tmi_tri_source;
-
-/* Errors show another text from here on; what they showed before is in its place. */
-static void tmi_triton_swap_source(tmi_tri *t, tmi_tri_source *s) {
-    tmi_tri_source was;
-    was.name = t->job->src_name;
-    was.text = t->job->src;
-    was.len = t->job->src_len;
-    t->job->src_name = s->name;
-    t->job->src = s->text;
-    t->job->src_len = s->len;
-    t->job->seek_line = 0;
-    *s = was;
-}
-
-/* Reads the body of a function of a file, its mistakes shown there. */
-static void tmi_tri_body(tmi_tri *t, uint32_t file, uint32_t node) {
-    const tmi_tri_file *f = tmi_triton_file_at(t, file);
-    tmi_tri_source      s;
-    if (!TMI_PY(f->py, node)->v.i) return;
-    s.name = f->name;
-    s.text = f->py->src;
-    s.len = f->py->len;
-    tmi_triton_swap_source(t, &s);
-    tmi_py_body(f->py, node);
-    tmi_triton_swap_source(t, &s);
-}
-
 /* The decorator of that name, called or not; NULL: there is none. */
 static const tmi_py_node *tmi_tri_decorator(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
                                             const char *name) {
@@ -22238,7 +22213,7 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base) {
     int                is_python =
         !tmi_tri_is_decorated(t, py, f, "jit") && !tmi_triton_file_at(t, fn.file)->is_ours;
     tmi_tri_frame frame, *was = t->frame;
-    tmi_tri_body(t, fn.file, fn.node);
+    tmi_py_body(tmi_triton_file_at(t, fn.file)->py, fn.node);
     if (f->op) { /* wrong, and told already; or async */
         t->bad = 1;
         return tmi_tri_of(TMI_V_UNSET);
@@ -22528,20 +22503,14 @@ static tmi_tri_flow tmi_tri_block(tmi_tri *t, uint32_t list, uint32_t n) {
 /* A file read, its globals not yet known. */
 static uint32_t tmi_tri_add_file(tmi_tri *t, const char *name, uint32_t module, const char *src,
                                  size_t len, int is_ours) {
-    tmi_tri_file  *f = (tmi_tri_file *)tmi_vec_add(t->job, &t->file);
-    uint32_t       id = t->file.n - 1;
-    tmi_tri_source s;
-    f->name = s.name = name;
+    tmi_tri_file *f = (tmi_tri_file *)tmi_vec_add(t->job, &t->file);
+    uint32_t      id = t->file.n - 1;
     f->module = module;
     f->is_ours = (uint8_t)is_ours;
     tmi_vec_init(&f->star, sizeof(uint32_t), 0);
     f->py = TMI_NEW(t->job, tmi_py, 1);
-    s.text = src;
-    s.len = len;
-    tmi_triton_swap_source(t, &s);
-    if (is_ours) (void)tmi_py_read_as(t->job, f->py, t->strings, src, (uint32_t)len, 0);
-    else (void)tmi_py_read(t->job, f->py, t->strings, src, (uint32_t)len);
-    tmi_triton_swap_source(t, &s);
+    if (is_ours) (void)tmi_py_read_as(t->job, f->py, t->strings, src, (uint32_t)len, name, 0, 0);
+    else (void)tmi_py_read(t->job, f->py, t->strings, src, (uint32_t)len, name);
     return id;
 }
 
@@ -23687,8 +23656,8 @@ static tmi_tri *tmi_tri_open(tmi_job *job, const char *src, uint32_t len,
 /* Bytes [at, to) of a node, as the user wrote them; "": there is none. */
 static const char *tmi_tri_words(tmi_tri *t, const tmi_py *py, uint32_t node) {
     const tmi_py_node *n = TMI_PY(py, node);
-    return node ? tmi_tri_string(t, tmi_intern(t->job, t->strings, py->src + n->at, n->to - n->at))
-                : "";
+    if (!node) return "";
+    return tmi_tri_string(t, tmi_intern(t->job, t->strings, py->text.src + n->at, n->to - n->at));
 }
 
 static void tmi_tri_tell(tmi_tri *t, const tmi_tri_found *found, tmetal_triton_kernel *out) {
@@ -23760,7 +23729,7 @@ static const tmetal_triton_kernel *tmi_tri_kernels(tmi_job *job, const char *src
         tmi_tri_tell(t, &one, &k[i]);
     }
     *n = all.n;
-    job->src = NULL;
+    job->text = &job->given;
     return k;
 }
 
@@ -23771,17 +23740,17 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     uint32_t func;
     tmi_make none;
     if (job->n_errors || (func = tmi_tri_find_kernel(t)) == 0) return NULL;
-    tmi_tri_body(t, 0, tmi_triton_func_at(t, func - 1)->node);
+    tmi_py_body(tmi_triton_file_at(t, 0)->py, tmi_triton_func_at(t, func - 1)->node);
     if (job->n_errors) return NULL;
     tmi_tri_kernel(t, func - 1);
-    job->src = NULL;
+    job->text = &job->given;
     if (job->n_errors) return NULL;
     if (t->bad) tmi_bug(job, "triton", "a kernel was given up without a word");
     memset(&none, 0, sizeof none);
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2398355611u
+#define TMI_STAMP_TRITON 3349924545u
 
 
 /*==============================================================================
@@ -27865,7 +27834,7 @@ static void tmi_name_after(tmi_module *m, uint32_t value, uint32_t like) {
  * stays in proportion to the text (see tmetal_arena_bound). A matrix product becomes as much as
  * 16 other ops do. */
 static uint64_t tmi_most_copied(const tmi_job *job, const tmi_module *m) {
-    return 1000u + (job->src_len ? (uint64_t)job->src_len : (uint64_t)m->op.n * 64u) / 8u;
+    return 1000u + (job->text->len ? (uint64_t)job->text->len : (uint64_t)m->op.n * 64u) / 8u;
 }
 
 static int tmi_may_copy(tmi_job *job, const tmi_module *m, uint32_t op, uint64_t more) {
@@ -32888,7 +32857,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 3843424248u
+#define TMI_STAMP_TRANSFORM 237507074u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -60053,8 +60022,7 @@ static int tmi_compile_is_given(tmi_job *job, const void *p, const char *what, c
 static tmi_module *tmi_compile_read_text(tmi_job *job, const char *src, size_t len) {
     tmi_module *m;
     if (len && !tmi_compile_is_given(job, src, "no text: src is NULL", NULL)) return NULL;
-    job->src = len ? src : "";
-    job->src_len = len;
+    (void)tmi_diag_show(job->text, len ? src : "", len, NULL);
 #ifdef TMETAL_NO_OPS
     while (len && strchr(" \t\r\n", *src)) src++, len--;
     if (len && (*src == '{' || *src == '[')) {
@@ -60062,7 +60030,7 @@ static tmi_module *tmi_compile_read_text(tmi_job *job, const char *src, size_t l
         return NULL;
     }
 #endif
-    m = tmi_parse_file(job, job->src, job->src_len);
+    m = tmi_parse_file(job, job->text->src, job->text->len);
     if (!job->n_errors) (void)tmi_verify_all(job, m);
     return m;
 }
@@ -60074,8 +60042,7 @@ static void tmi_compile_text(tmi_job *job, const char *src, size_t len) {
 
 #ifndef TMETAL_NO_OPS
 static tmi_list *tmi_compile_read_list(tmi_job *job, const char *src, size_t len) {
-    job->src = src;
-    job->src_len = len;
+    (void)tmi_diag_show(job->text, src, len, NULL);
     return tmi_list_read(job, src, len);
 }
 
@@ -60260,7 +60227,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 615477229u
+#define TMI_STAMP_COMPILE 1311255301u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number
@@ -60581,6 +60548,7 @@ static int tmi_entry_begin(tmi_job *job, tmetal_arena *arena, const tmetal_optio
     job->reports = job->opt->reports != 0;
     job->out = out;
     job->section = "base";
+    job->text = &job->given;
     arena->need = 0;
     at = (base + arena->used + TMI_ALIGN - 1) & ~(uintptr_t)(TMI_ALIGN - 1);
     if (!arena->base || at - base > arena->cap) return 0;
@@ -60804,9 +60772,8 @@ static void tmi_entry_parse(tmi_job *job, tmi_call *c) {
 static int tmi_entry_take(tmi_job *job, tmi_call *c) {
     if (!tmi_entry_has_module(job, c)) return 0;
     c->module = tmi_module_copy(job, c->given);
-    job->src = c->given->src;
-    job->src_len = c->given->src_len;
-    job->src_name = c->given->file ? c->given->file : "<built>";
+    (void)tmi_diag_show(job->text, c->given->src, c->given->src_len,
+                         c->given->file ? c->given->file : "<built>");
     return 1;
 }
 

@@ -109,13 +109,12 @@ static int read_text(reading *r, const char *path, const char *text, size_t len,
     r->job.opt = r->job.asked = &r->opt;
     r->job.out = &r->out;
     r->job.top = r->job.end = room;
-    r->job.src = text;
-    r->job.src_len = len;
+    r->job.text = &r->job.given;
     r->job.file = path;
     r->job.section = "";
     tmi_strings_init(&r->job, &r->strings);
-    if (!lazy) return tmi_py_read_as(&r->job, &r->py, &r->strings, text, (uint32_t)len, !quiet);
-    (void)tmi_py_read(&r->job, &r->py, &r->strings, text, (uint32_t)len);
+    if (!lazy) return tmi_py_read_as(&r->job, &r->py, &r->strings, text, (uint32_t)len, path, !quiet, 0);
+    (void)tmi_py_read(&r->job, &r->py, &r->strings, text, (uint32_t)len, path);
     for (id = 1; id < r->py.node.n; id++)
         if (TMI_PY(&r->py, id)->kind == TMI_PY_FUNCTION) tmi_py_body(&r->py, id);
     return !r->job.n_errors;
@@ -171,7 +170,7 @@ static void check(const reading *r) {
     uint32_t id, i, nodes = r->py.node.n, ids = r->py.ids.n;
     for (id = 1; id < nodes; id++) {
         const tmi_py_node *n = TMI_PY(&r->py, id);
-        if (n->kind >= TMI_PY_KIND_COUNT || n->at > n->to || n->to > r->py.len || n->text >= r->strings.item.n) abort();
+        if (n->kind >= TMI_PY_KIND_COUNT || n->at > n->to || n->to > r->py.text.len || n->text >= r->strings.item.n) abort();
         if (n->a >= nodes || n->b >= nodes || n->c >= nodes || n->list + n->n > ids || n->list2 + n->n2 > ids) abort();
     }
     for (i = 0; i < ids; i++)
