@@ -58,6 +58,7 @@ include tests/cuda/rules.mk
 include tests/triton/rules.mk
 include tests/formats/rules.mk
 include tests/mutate/rules.mk
+include tests/bounds/rules.mk
 
 # `run` and `test` call make anew: what `deps` has just installed is looked for once more.
 ifndef TMETAL_AGAIN
@@ -170,6 +171,7 @@ test: test-counters
 test: test-cuda
 test: own
 test: own-plain
+test: test-bounds
 test: test-interp
 test: test-random
 test: test-versions

@@ -272,6 +272,7 @@
     X(307, INLINE_ASM, "inline assembly cannot run on Apple GPUs: %s")                          \
     X(308, RECURSION, "function %s calls itself")                                               \
     X(309, CONTROL, "this shape of control flow is not supported: %s")                          \
+    X(312, BOUNDS, "%s cannot be kept in bounds: %s")                                           \
     X(311, PART, "%s needs %s, which this build leaves out: %s")                                \
     X(501, TG_MEMORY, "needs %u bytes of threadgroup memory; %s has %u")                        \
     X(502, GPU_NAME, "GPU '%s' is not in the table")                                            \
@@ -406,6 +407,10 @@ typedef struct tmetal_options {
     uint32_t reports; /* 1: also what only explains: layouts, accesses, barriers, reductions and
                        * patterns of each kernel and remarks on them, for a third more time. 0:
                        * these lists are empty */
+    uint32_t bounds; /* 1: no kernel touches memory outside of the buffers that it is given, what-
+                      * ever the program says: each access is compared with a length that comes as
+                      * TMETAL_ARG_LENGTH; outside, loads give 0 (or their `other`), atomics 0, and
+                      * stores are dropped. docs/limits.md#bounds */
 } tmetal_options;
 
 /* -- What comes out ---------------------------------------------------------- */
@@ -559,10 +564,12 @@ typedef enum tmetal_arg_kind {
     TMETAL_ARG_DEBUG,   /* the debug buffer of docs/debugging.md, zeroed before each launch */
     TMETAL_ARG_PROGRAMS, /* bytes: number of programs along axis `param`, as int */
     TMETAL_ARG_PADDING, /* bytes: int, 1 when host descriptor `param` pads with NaN, 0 for zeros */
-    TMETAL_ARG_GRID     /* with options.parts, 24 bytes: first threadgroup of this dispatch along x,
+    TMETAL_ARG_GRID,    /* with options.parts, 24 bytes: first threadgroup of this dispatch along x,
                          * y, z, then threadgroups of the whole launch, as uint. Kernels that do
                          * not have it must be dispatched whole: all programs run in one
                          * threadgroup, or 31 arguments leave no index */
+    TMETAL_ARG_LENGTH   /* with options.bounds, 8 bytes: how many bytes the buffer of `param` holds
+                         * from the offset on that it is bound at */
 } tmetal_arg_kind;
 
 enum { TMETAL_READS = 1, TMETAL_WRITES = 2 };
@@ -2946,6 +2953,7 @@ static const char *tmi_code_help(int code) {
          "is known"},
         {TMETAL_E_RECURSION, "write the recursion as a loop"},
         {TMETAL_E_CONTROL, "write it with if, for and while"},
+        {TMETAL_E_BOUNDS, "reach each buffer by the parameter that it comes as (docs/limits.md)"},
         {TMETAL_E_TG_MEMORY, "use smaller tiles: the BLOCK sizes of the kernel"},
         {TMETAL_E_GPU_NAME,
          "'tmetal gpus' prints the table; without a name the smallest is meant, an M1"},
@@ -3131,7 +3139,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 1516330148u
+#define TMI_STAMP_DIAG 1749846498u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -6555,6 +6563,7 @@ typedef struct tmi_attr {
 /* of a function: so many programs, along x, run in each of its threadgroups */
 #define TMI_ATTR_PROGRAMS "tmetal.programs"
 #define TMI_ATTR_THREADS  "tmetal.threads" /* of a function: threads that it was made for */
+#define TMI_ATTR_BYTES    "tmetal.bytes" /* of an argument: what its buffer holds */
 
 typedef struct tmi_named { /* an entry of a dictionary */
     uint32_t name, attr, next;
@@ -7408,7 +7417,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 3312658645u
+#define TMI_STAMP_IR 1741532093u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -23920,6 +23929,19 @@ static uint32_t tmi_pointee_bytes_log2(const tmi_module *m, uint32_t type) {
     return t->kind == TMI_T_PTR && !tmi_is_tensor(m, t->elem) ? tmi_log2(tmi_bytes(m, t->elem)) : 0;
 }
 
+/* An integer hint of a function's argument; -1: it has none. */
+static int64_t tmi_analyse_hint(const tmi_module *m, uint32_t func, uint32_t arg,
+                                const char *name) {
+    const tmi_attr *hints = tmi_attr_of(m, TMI_OP(m, func), "arg_attrs"), *dict;
+    uint32_t        i;
+    if (!hints || hints->kind != TMI_A_ARRAY || arg >= hints->n) return -1;
+    dict = TMI_ATTR(m, TMI_ID(m, (uint32_t)hints->value + arg));
+    for (i = dict->kind == TMI_A_DICT ? (uint32_t)dict->value : 0; i; i = TMI_NAMED(m, i)->next)
+        if (strcmp(TMI_STR(m, TMI_NAMED(m, i)->name), name) == 0)
+            return (int64_t)TMI_ATTR(m, TMI_NAMED(m, i)->attr)->value;
+    return -1;
+}
+
 /* log2 of the neighbours along axis `d` that a load or store moves at once: at most 4 elements, 16
  * bytes. */
 static uint32_t tmi_analyse_vec(const tmi_module *m, const tmi_axes *axes, const tmi_op *op,
@@ -24385,7 +24407,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 419128797u
+#define TMI_STAMP_ANALYSE 1256300374u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -30432,6 +30454,276 @@ static void tmi_drop_unread(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
+/* -- Bounds: which parameter a pointer points into, and how far in --------------------------------
+ *
+ *   scf.for iter_args(%q = %p)                to       scf.for iter_args(%i = %offs)
+ *     tt.load %q                                         %q = tt.addptr splat(%a), %i; tt.load %q
+ *     scf.yield %n                                       scf.yield %n_offs
+ *
+ * With options.bounds every access is compared with the length of a parameter's buffer, so that a
+ * pointer must be known to be a parameter and an offset. What loops, branches and selections hand
+ * on is that offset, in 64 bits: it adds up modulo 2^64, as addresses do. */
+
+/* additions and renamings of shape, one on the other, until they are summed */
+#define TMI_INTO_DEPTH 16u
+
+/* What a loop or branch had before: results, arguments of its first and of its second block. */
+typedef struct tmi_into_old { uint32_t *out, *arg[2]; } tmi_into_old;
+
+typedef struct tmi_into {
+    tmi_job      *job;
+    tmi_module   *m;
+    uint32_t      n, n_op;     /* values and ops that were there before */
+    /* per value: parameter, 0: none, TMI_NONE: its error is reported; offset, 0: nothing */
+    uint32_t     *root, *off;
+    uint8_t      *recast;      /* per value: it counts elements of another size than the root's */
+    uint8_t      *depth;       /* per value: see TMI_INTO_DEPTH */
+    tmi_into_old *old;         /* per op */
+    int           sums;        /* offsets are needed */
+    tmi_rename    names;
+} tmi_into;
+
+static int tmi_transform_into_is_ptr(const tmi_into *x, uint32_t v) {
+    return v < x->n && tmi_is_ptrlike(x->m, tmi_value_type(x->m, v));
+}
+
+static uint32_t tmi_transform_into_type(const tmi_into *x, uint32_t v) {
+    return tmi_type_like(x->job, x->m, tmi_value_type(x->m, v), x->m->t_i64);
+}
+
+static void tmi_transform_into_refuse(const tmi_into *x, uint32_t op, const char *why) {
+    tmi_error(x->job, tmi_at_of(x->m, TMI_OP(x->m, op)), TMETAL_E_BOUNDS,
+              tmi_ops[TMI_OP(x->m, op)->kind].name, why);
+}
+
+/* The offset of a pointer, as a value. */
+static uint32_t tmi_transform_into_offset(const tmi_into *x, tmi_build *b, uint32_t v) {
+    return x->off[v] ? x->off[v] : tmi_b_const(b, tmi_transform_into_type(x, v), 0);
+}
+
+/* The pointer `v`, made again from its root and offset, stands for it from here on. */
+static void tmi_transform_into_pointer(tmi_into *x, tmi_build *b, uint32_t v) {
+    uint32_t type = tmi_value_type(x->m, v), p = x->root[v], elem = tmi_elem(x->m, type);
+    if (tmi_value_type(x->m, p) != elem) p = tmi_b_1(b, TMI_OP_TTBITCAST, elem, p);
+    if (tmi_is_tensor(x->m, type)) p = tmi_b_splat(b, p, type);
+    p = tmi_b_2(b, TMI_OP_ADDPTR, p, x->off[v]);
+    tmi_name_after(x->m, p, v);
+    tmi_rename_to(&x->names, v, p);
+    x->depth[v] = 2;
+}
+
+/* Does `op` hand pointer `from` on as `to`? Not without a root, nor with two. */
+static int tmi_transform_into_flows(tmi_into *x, uint32_t op, uint32_t from, uint32_t to) {
+    const char *why = !x->root[from] ? "it hands on a pointer that is not a parameter's"
+        : x->recast[from]            ? "it hands on a pointer to elements of another size"
+        : x->root[to] && x->root[to] != x->root[from]
+        ? "it hands on pointers into the buffers of two parameters"
+        : NULL;
+    if (x->root[from] == TMI_NONE || x->root[to] == TMI_NONE) why = "";
+    else if (why) tmi_transform_into_refuse(x, op, why);
+    x->root[to] = why ? TMI_NONE : x->root[from];
+    return !why;
+}
+
+/* The list as it was, in scratch; pointers in it give way to fresh integers. */
+static uint32_t *tmi_transform_into_fresh(tmi_into *x, uint32_t first, uint32_t n,
+                                          uint32_t **list) {
+    uint32_t *old = TMI_TEMP(x->job, uint32_t, n), i, v;
+    *list = TMI_TEMP(x->job, uint32_t, n);
+    for (i = 0; i < n; i++) {
+        v = old[i] = (*list)[i] = TMI_ID(x->m, first + i);
+        if (!tmi_transform_into_is_ptr(x, v)) continue;
+        (*list)[i] = x->off[v] = tmi_value_new(x->job, x->m, tmi_transform_into_type(x, v));
+        TMI_VALUE(x->m, x->off[v])->loc = TMI_VALUE(x->m, v)->loc;
+    }
+    return old;
+}
+
+static void tmi_transform_into_open(tmi_into *x, uint32_t op) {
+    tmi_module   *m = x->m;
+    tmi_into_old *o = &x->old[op];
+    uint32_t     *list, k, block, n = TMI_OP(m, op)->n_out;
+    o->out = tmi_transform_into_fresh(x, TMI_OP(m, op)->out, n, &list);
+    if (n) tmi_op_results(x->job, m, op, list, n);
+    for (k = 0; k < 2; k++) {
+        if ((block = tmi_op_body(m, TMI_OP(m, op), k)) == 0) continue;
+        n = TMI_BLOCK(m, block)->n_arg;
+        o->arg[k] = tmi_transform_into_fresh(x, TMI_BLOCK(m, block)->arg, n, &list);
+        if (n) tmi_block_args(x->job, m, block, list, n);
+    }
+}
+
+/* `op` hands its operand i on as `to`: the offset, once both are pointers. `before`, unless it is
+ * 0: where the pointer is made again when this is the first that flows there. */
+static void tmi_transform_into_hand(tmi_into *x, uint32_t op, uint32_t i, uint32_t to,
+                                    uint32_t before) {
+    uint32_t  v = tmi_in(x->m, TMI_OP(x->m, op), i), off, first = !x->root[to];
+    tmi_build b = tmi_build_before(x->job, x->m, op);
+    if (!tmi_transform_into_is_ptr(x, to) || !tmi_transform_into_flows(x, op, v, to)) return;
+    off = tmi_transform_into_offset(x, &b, v);
+    TMI_ID(x->m, TMI_OP(x->m, op)->in + i) = off;
+    if (!first || !before) return;
+    b = tmi_build_before(x->job, x->m, before);
+    tmi_transform_into_pointer(x, &b, to);
+}
+
+static uint32_t tmi_transform_into_top(const tmi_into *x, uint32_t op, uint32_t region) {
+    return TMI_BLOCK(x->m, tmi_op_body(x->m, TMI_OP(x->m, op), region))->first_op;
+}
+
+/* The same offset again as `v`, of what a loop or branch has handed on before. */
+static void tmi_transform_into_again(tmi_into *x, uint32_t from, uint32_t v, uint32_t before) {
+    tmi_build b;
+    if (!tmi_transform_into_is_ptr(x, v)) return;
+    x->root[v] = x->root[from];
+    if (!x->root[v] || x->root[v] == TMI_NONE) return;
+    b = tmi_build_before(x->job, x->m, before);
+    tmi_transform_into_pointer(x, &b, v);
+}
+
+static void tmi_transform_into_loop(tmi_into *x, uint32_t op) {
+    const uint32_t fixed = TMI_OP(x->m, op)->kind == TMI_OP_FOR ? 3 : 0, n = TMI_OP(x->m, op)->n_in;
+    uint32_t       i, arg;
+    for (i = fixed; i < n; i++) {
+        arg = x->old[op].arg[0][fixed ? i - 2 : i];
+        tmi_transform_into_hand(x, op, i, arg, tmi_transform_into_top(x, op, 0));
+        if (fixed) tmi_transform_into_again(x, arg, x->old[op].out[i - 3], TMI_OP(x->m, op)->next);
+    }
+}
+
+/* The end of a block of a loop or branch. */
+static void tmi_transform_into_end(tmi_into *x, uint32_t op) {
+    const uint32_t      up = tmi_parent_op(x->m, TMI_OP(x->m, op)), n = TMI_OP(x->m, op)->n_in;
+    const uint32_t      kind = TMI_OP(x->m, up)->kind;
+    const uint32_t      is_cond = TMI_OP(x->m, op)->kind != TMI_OP_YIELD;
+    const tmi_into_old *o = &x->old[up];
+    uint32_t            i;
+    if (kind != TMI_OP_FOR && kind != TMI_OP_WHILE && kind != TMI_OP_IF) return;
+    for (i = is_cond; i < n; i++) {
+        if (is_cond || kind == TMI_OP_IF)
+            tmi_transform_into_hand(x, op, i, o->out[i - is_cond], TMI_OP(x->m, up)->next);
+        else tmi_transform_into_hand(x, op, i, o->arg[0][kind == TMI_OP_FOR ? i + 1 : i], 0);
+        if (is_cond)
+            tmi_transform_into_again(x, o->out[i - 1], o->arg[1][i - 1],
+                                     tmi_transform_into_top(x, up, 1));
+    }
+}
+
+static void tmi_transform_into_select(tmi_into *x, uint32_t op, uint32_t v) {
+    const uint32_t c = tmi_in(x->m, TMI_OP(x->m, op), 0), p = tmi_in(x->m, TMI_OP(x->m, op), 1),
+                   q = tmi_in(x->m, TMI_OP(x->m, op), 2);
+    uint32_t       a;
+    tmi_build      b = tmi_build_before(x->job, x->m, op);
+    if (!tmi_transform_into_flows(x, op, p, v) || !tmi_transform_into_flows(x, op, q, v)) return;
+    a = tmi_transform_into_offset(x, &b, p);
+    x->off[v] = tmi_b_select(&b, c, a, tmi_transform_into_offset(x, &b, q));
+    tmi_transform_into_pointer(x, &b, v);
+}
+
+/* An op that moves a pointer on, or renames its shape. */
+static void tmi_transform_into_chain(tmi_into *x, uint32_t op, uint32_t v) {
+    tmi_module    *m = x->m;
+    const tmi_op   o = *TMI_OP(m, op);
+    const uint32_t p = tmi_in(m, &o, 0);
+    uint32_t       by;
+    tmi_build      b = tmi_build_before(x->job, m, op);
+    x->root[v] = x->root[p];
+    x->recast[v] = x->recast[p];
+    x->depth[v] = (uint8_t)(x->depth[p] + 1);
+    x->off[v] = x->off[p];
+    if (o.kind == TMI_OP_TTBITCAST)
+        x->recast[v] |= tmi_pointee_bytes_log2(m, tmi_value_type(m, p)) !=
+            tmi_pointee_bytes_log2(m, tmi_value_type(m, v));
+    else if (!x->sums || !x->root[v] || x->root[v] == TMI_NONE) return;
+    else if (o.kind == TMI_OP_ADDPTR) {
+        by = tmi_b_to_int(&b, tmi_in(m, &o, 1), 64, 1);
+        x->off[v] = x->off[p] ? tmi_b_2(&b, TMI_OP_ADDI, x->off[p], by) : by;
+    } else if (x->off[p]) {
+        x->off[v] = tmi_b_1(&b, o.kind, tmi_transform_into_type(x, v), x->off[p]);
+        TMI_OP(m, tmi_def(m, x->off[v]))->attr = o.attr;
+    }
+    if (x->depth[v] < TMI_INTO_DEPTH || !x->off[v] || x->recast[v]) return;
+    tmi_transform_into_pointer(x, &b, v);
+}
+
+static void tmi_transform_into_op(tmi_into *x, uint32_t op) {
+    const tmi_module *m = x->m;
+    const tmi_op     *o = TMI_OP(m, op);
+    const uint32_t    v = o->n_out ? tmi_out(m, o, 0) : 0;
+    switch (o->kind) {
+    case TMI_OP_LOAD: case TMI_OP_STORE: case TMI_OP_RMW: case TMI_OP_CAS:
+        if (!x->root[tmi_in(m, o, 0)])
+            tmi_transform_into_refuse(x, op, "which buffer its pointer points into is not known");
+        else if (x->depth[tmi_in(m, o, 0)] > TMI_INTO_DEPTH)
+            tmi_transform_into_refuse(x, op, "its pointer is cast and moved on too often");
+        return;
+    case TMI_OP_ASM:
+        if (!tmi_attr_int(m, o, "pure", 0) || strstr(tmi_attr_str(m, o, "asm_string"), ".global"))
+            tmi_transform_into_refuse(x, op, "it may touch any memory");
+        return;
+    case TMI_OP_FOR: case TMI_OP_WHILE: case TMI_OP_IF:
+        tmi_transform_into_open(x, op);
+        if (TMI_OP(m, op)->kind != TMI_OP_IF) tmi_transform_into_loop(x, op);
+        return;
+    case TMI_OP_YIELD: case TMI_OP_CONDITION: tmi_transform_into_end(x, op); return;
+    case TMI_OP_SELECT:
+        if (tmi_transform_into_is_ptr(x, v)) tmi_transform_into_select(x, op, v);
+        return;
+    case TMI_OP_ADDPTR: case TMI_OP_TTBITCAST: case TMI_OP_SPLAT: case TMI_OP_EXPAND:
+    case TMI_OP_BROADCAST: case TMI_OP_RESHAPE: case TMI_OP_TRANS: case TMI_OP_UNSPLAT:
+        if (tmi_transform_into_is_ptr(x, v)) tmi_transform_into_chain(x, op, v);
+        return;
+    default: return;
+    }
+}
+
+/* Are there pointers that a loop, branch or selection hands on, or long chains of additions? */
+static int tmi_transform_into_sums(const tmi_into *x, uint32_t func) {
+    const tmi_module *m = x->m;
+    uint32_t          op, i, chain = 0;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        const int hands = o->kind == TMI_OP_FOR || o->kind == TMI_OP_WHILE ||
+            o->kind == TMI_OP_IF || o->kind == TMI_OP_SELECT || o->kind == TMI_OP_CONDITION;
+        chain += o->kind == TMI_OP_ADDPTR;
+        for (i = 0; i < o->n_in && hands; i++)
+            if (tmi_is_ptrlike(m, tmi_in_type(m, o, i))) return 1;
+        for (i = 0; i < o->n_out && hands; i++)
+            if (tmi_is_ptrlike(m, tmi_out_type(m, o, i))) return 1;
+    }
+    return chain >= TMI_INTO_DEPTH / 2;
+}
+
+/* Requires: one block a region, no references. Leaves: with options.bounds, accesses by pointers
+ * that are a parameter and offsets, which no loop or branch hands on. */
+static void tmi_transform_into(tmi_job *job, tmi_module *m, uint32_t func) {
+    const uint32_t block = tmi_op_body(m, TMI_OP(m, func), 0);
+    tmi_mark       mark = tmi_mark_take(job);
+    tmi_into       x;
+    uint32_t       op, i;
+    memset(&x, 0, sizeof x);
+    x.job = job;
+    x.m = m;
+    x.n = m->value.n;
+    x.n_op = m->op.n;
+    x.root = TMI_TEMP(job, uint32_t, x.n);
+    x.off = TMI_TEMP(job, uint32_t, x.n);
+    x.recast = TMI_TEMP(job, uint8_t, x.n);
+    x.depth = TMI_TEMP(job, uint8_t, x.n);
+    x.old = TMI_TEMP(job, tmi_into_old, x.n_op);
+    x.sums = tmi_transform_into_sums(&x, func);
+    tmi_rename_init(job, m, &x.names);
+    for (i = 0; i < TMI_BLOCK(m, block)->n_arg; i++) {
+        const uint32_t v = tmi_block_arg(m, block, i);
+        if (tmi_is_ptrlike(m, tmi_value_type(m, v))) x.root[v] = v;
+    }
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
+        if (op < x.n_op) tmi_transform_into_op(&x, op);
+    tmi_rename_apply(&x.names, func);
+    tmi_drop_unread(job, m, func);
+    tmi_mark_drop(job, mark);
+}
+
 /* -- Branches in combining regions ------------------------------------------------------------- */
 
 /* Reductions and scans combine elements without branches: both sides are computed, and one is
@@ -30506,7 +30798,8 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
 /* -- The passes, in order -------------------------------------------------------------------- */
 
 /*    name               function              needed: >>lower knows what it leaves only (else
- *                       optimisation); of: kinds of op, without all of which it finds nothing (NONE:
+ *                       optimisation), 2: and it runs only with options.bounds; of: kinds of
+ *                       op, without all of which it finds nothing (NONE:
  *                       it looks itself); what it does */
 #define TMI_PASSES(X) \
     X("combiners",       tmi_flatten_regions,  1, REDUCE,     SCAN, \
@@ -30519,6 +30812,8 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
       "sums over the rounds of a loop are reduced once behind it") \
     X("control",         tmi_simplify_control, 0, FOR,        IF, \
       "loops and branches hand on only what they change") \
+    X("bounds",          tmi_transform_into,   2, NONE,       NONE, \
+      "pointers become a parameter and an offset each") \
     X("induction",       tmi_inductions,       1, FOR,        FOR, \
       "pointers that a loop moves on are computed from its counter") \
     X("exchanges",       tmi_exchanges,        0, XORI,       XORI, \
@@ -30723,10 +31018,11 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
     if (ok) tmi_trace(job, m, "calls");
     for (i = 0; ok && i < sizeof tmi_passes / sizeof *tmi_passes; i++) {
         if (job->opt->plain && !tmi_passes[i].needed) continue;
+        if (tmi_passes[i].needed == 2 && !job->opt->bounds) continue;
         tmi_run_pass(job, m, func, &tmi_passes[i]);
         ok = !job->n_errors;
 #ifdef TMETAL_DEBUG
-        if (!tmi_verify_all(job, m)) tmi_bug(job, "transform", tmi_passes[i].name);
+        if (ok && !tmi_verify_all(job, m)) tmi_bug(job, "transform", tmi_passes[i].name);
 #endif
     }
     return ok;
@@ -32857,7 +33153,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 237507074u
+#define TMI_STAMP_TRANSFORM 1746846169u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -33104,7 +33400,11 @@ typedef struct tmi_ins {
     int64_t  lo, hi; /* integers: range, read as signed */
 } tmi_ins;
 
-enum { TMI_INS_VOLATILE = 1, TMI_INS_NAMED = 2, TMI_INS_NOWRAP = 4 };
+enum {
+    TMI_INS_VOLATILE = 1,
+    TMI_INS_NAMED = 2, /* printed as a variable however few read it; no other value for that */
+    TMI_INS_NOWRAP = 4
+};
 
 typedef struct tmi_blk {
     /* the FOR, LOOP, WHILE or IF that it is the body of; the block around */
@@ -33345,7 +33645,7 @@ static uint32_t tmi_ins_hash(const void *ctx, uint32_t id) {
 static int tmi_ins_same(const tmi_thr *t, const tmi_ins *x, const tmi_ins *y) {
     uint32_t i;
     if (x->op != y->op || memcmp(&x->type, &y->type, sizeof x->type) != 0 || x->b != y->b ||
-        x->c != y->c || x->d != y->d || x->flags != y->flags)
+        x->c != y->c || x->d != y->d || ((x->flags ^ y->flags) & ~(uint32_t)TMI_INS_NAMED))
         return 0;
     if (!tmi_ins_is_list(x)) return x->a == y->a;
     for (i = 0; i < x->b; i++)
@@ -34161,20 +34461,20 @@ static uint32_t tmi_t_offsets(tmi_thr *t, uint32_t a, uint32_t b) {
 
 /* ptr + offset elements. For elements of one byte integers are added first and the pointer once:
  * an access by a chain of such sums may be dropped (JuliaGPU GPUCompiler.jl,
- * merge_byte_gep_chains!). */
+ * merge_byte_gep_chains!). With options.bounds always: what is compared is what is added. */
 static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     const tmi_ins *p = TMI_INS(t, ptr);
     int64_t        c;
     TMI_ASSERT(t->job, "thread", tmi_t_type(t, ptr).kind == TMI_S_PTR);
     if (tmi_t_is_const(t, off, &c) && c == 0) return ptr;
-    if (p->op == TMI_TF_PADD && tmi_scalar_bytes[p->type.elem] == 1) {
+    if (p->op == TMI_TF_PADD && (t->job->opt->bounds || tmi_scalar_bytes[p->type.elem] == 1)) {
         ptr = p->a;
         off = tmi_t_offsets(t, p->b, off);
     }
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 2334513822u
+#define TMI_STAMP_THREAD 1556805062u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -34778,7 +35078,6 @@ typedef struct tmi_comp {
     const char *reason;
 } tmi_comp;
 
-#define TMI_MAX_EXTRA 24u /* arguments of a kernel beside the parameters of its function */
 
 /* An op that reads a component, straight or through what is computed again. */
 typedef struct tmi_reader {
@@ -34788,6 +35087,10 @@ typedef struct tmi_reader {
 typedef struct tmi_shown {
     uint32_t lin, next; /* next + 1 */
 } tmi_shown;
+
+typedef struct tmi_extra { /* an argument that is no parameter of the function */
+    uint32_t kind, param;
+} tmi_extra;
 
 typedef struct tmi_plan {
     tmi_job          *job;
@@ -34847,7 +35150,7 @@ typedef struct tmi_plan {
     uint32_t          n_sites; /* prints and asserts */
     uint32_t         *site;    /* per op: its number among them + 1 */
     uint32_t          n_extra; /* arguments that are no parameters of the function */
-    struct tmi_extra { uint8_t kind; uint32_t param; } extra[TMI_MAX_EXTRA];
+    tmi_extra        *extra;
     uint32_t          sg_rows, sg_cols; /* log2: how matrix products deal simdgroups */
     /* features (bits of tmetal_gpu_feature) that the text relies on, does without */
     uint32_t          chip_used, chip_lacked;
@@ -35038,6 +35341,8 @@ static void tmi_classify_op(tmi_plan *p, const tmi_op *op) {
         if (op->kind == TMI_OP_RANGE || op->kind == TMI_OP_SPLAT || op->kind == TMI_OP_CONSTANT ||
             op->kind == TMI_OP_POISON || op->kind == TMI_OP_UNDEF)
             k = TMI_C_INLINE, pure = 1, over_node = 0;
+        else if (p->job->opt->bounds && tmi_is_ptrlike(m, tmi_out_type(m, op, i)))
+            k = TMI_C_INLINE; /* an access must see its offset; as deep as TMI_INTO_DEPTH more */
         else if (tmi_is_view(op->kind)) k = depth < TMI_INLINE_DEPTH ? TMI_C_INLINE : TMI_C_CLONE;
         else if ((traits & TMI_ELT) && (traits & TMI_PURE) && pure && op->n_out == 1)
             k = cost <= TMI_INLINE_COST && depth < TMI_INLINE_DEPTH ? TMI_C_INLINE : TMI_C_CLONE;
@@ -37578,8 +37883,8 @@ static uint32_t tmi_extra_param(tmi_plan *p, uint32_t kind, uint32_t param) {
     uint32_t i, first = TMI_BLOCK(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0))->n_arg;
     for (i = 0; i < p->n_extra; i++)
         if (p->extra[i].kind == kind && p->extra[i].param == param) return first + i;
-    if (i == TMI_MAX_EXTRA) tmi_bug(p->job, "plan", "too many arguments beside the function's own");
-    p->extra[i].kind = (uint8_t)kind;
+    TMI_ASSERT(p->job, "plan", i < 4 + 2 * first);
+    p->extra[i].kind = kind;
     p->extra[i].param = param;
     p->n_extra++;
     return first + i;
@@ -37645,6 +37950,9 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     m->no_matrix = !(gpu->features & TMETAL_GPU_SIMD_MATRIX);
     m->tensors = !tmi_plan_no_tensors(job, gpu);
     tmi_plan_room(p);
+    /* programs of three axes, a debug buffer; of each parameter a length, and how it is padded */
+    p->extra = TMI_TEMP(job, tmi_extra,
+                        4 + 2 * TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, func), 0))->n_arg);
     tmi_plan_flow(p);
     tmi_users_make(job, m, func, p->next, &p->users);
     tmi_axis_make(job, m, func, p->next, &p->axes);
@@ -37666,7 +37974,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 16945171u
+#define TMI_STAMP_PLAN 3658599401u
 
 /*==============================================================================
  * >>lower  [24]  From tiles to threads
@@ -38412,13 +38720,15 @@ static uint32_t tmi_in_scalar(tmi_low *w, const tmi_op *op, uint32_t i) {
     return tmi_scalar_value(w, tmi_in(w->m, op, i));
 }
 
-/* an int beside the function's parameters */
+/* a number beside the function's parameters */
 static uint32_t tmi_extra_value(tmi_low *w, uint32_t kind, uint32_t param) {
-    tmi_ins n;
-    tmi_ins_zero(&n, TMI_TF_PARAM, tmi_tty_of(TMI_S_I32, 1));
+    const int type = kind == TMETAL_ARG_LENGTH ? TMI_S_I64 : TMI_S_I32;
+    tmi_ins   n;
+    tmi_ins_zero(&n, TMI_TF_PARAM, tmi_tty_of(type, 1));
     n.a = tmi_extra_param(w->p, kind, param);
-    tmi_full_range(TMI_S_I32, &n.lo, &n.hi);
+    tmi_full_range(type, &n.lo, &n.hi);
     if (kind == TMETAL_ARG_PROGRAMS) n.lo = 1;
+    if (kind == TMETAL_ARG_LENGTH) n.lo = 0;
     return tmi_t_pure(w->t, &n);
 }
 
@@ -38924,6 +39234,62 @@ static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uin
 
 /* -- Memory ---------------------------------------------------------------------------------- */
 
+/* Where `ptr` points, in elements of `unit` bytes from the start of parameter `param` on: the very
+ * number that is added to it (tmi_t_padd). Casts to elements of another size: in bytes. */
+static uint32_t tmi_lower_offset(tmi_low *w, uint32_t ptr, uint32_t *param, uint32_t *unit) {
+    tmi_thr *t = w->t;
+    uint32_t p, at = 0, by, bytes;
+    *unit = tmi_scalar_bytes[tmi_t_type(t, ptr).elem];
+    for (p = ptr; TMI_INS(t, p)->op == TMI_TF_PADD || TMI_INS(t, p)->op == TMI_TF_PCAST;
+         p = TMI_INS(t, p)->a)
+        if (tmi_scalar_bytes[tmi_t_type(t, p).elem] != *unit) *unit = 1;
+    if (tmi_scalar_bytes[tmi_t_type(t, p).elem] != *unit) *unit = 1;
+    if (TMI_INS(t, p)->op != TMI_TF_PARAM)
+        tmi_bug(w->job, "lower", "with bounds a pointer is a parameter and an offset");
+    *param = TMI_INS(t, p)->a;
+    for (p = ptr; TMI_INS(t, p)->op != TMI_TF_PARAM; p = TMI_INS(t, p)->a) {
+        if (TMI_INS(t, p)->op != TMI_TF_PADD) continue;
+        by = TMI_INS(t, p)->b;
+        if (tmi_scalar_bits[tmi_t_kind(t, by)] < 32) by = tmi_t_intcast(t, by, TMI_S_I32, 1);
+        bytes = tmi_scalar_bytes[tmi_t_type(t, p).elem];
+        if (bytes != *unit) by = tmi_t_mul_c(t, tmi_t_intcast(t, by, TMI_S_I64, 1), bytes);
+        at = at ? tmi_t_offsets(t, at, by) : by;
+    }
+    return at ? at : tmi_t_u32(t, 0);
+}
+
+/* With options.bounds: does the buffer hold the `width` elements at `ptr`? 0: it does. As one
+ * comparison without a sign, offsets of 32 bits in 32: those below 0 are past 2^31 then. */
+static uint32_t tmi_lower_inside(tmi_low *w, uint32_t ptr, uint32_t width) {
+    tmi_thr       *t = w->t;
+    const uint32_t bytes = width * tmi_scalar_bytes[tmi_t_type(t, ptr).elem];
+    uint32_t       param, unit, at, end;
+    int64_t        known;
+    if (!w->job->opt->bounds) return 0;
+    at = tmi_lower_offset(w, ptr, &param, &unit);
+    known = tmi_analyse_hint(w->m, w->p->func, param, TMI_ATTR_BYTES);
+    end = known >= 0 ? tmi_t_int(t, TMI_S_I64, known)
+                     : tmi_extra_value(w, TMETAL_ARG_LENGTH, param);
+    end = tmi_t_bin_c(t, TMI_TF_UDIV, end, unit);
+    if (bytes > unit) /* the others of the vector stand behind the first */
+        end = tmi_t_bin_c(t, TMI_TF_ISUB, tmi_t_bin_c(t, TMI_TF_UMAX, end, bytes / unit - 1),
+                          bytes / unit - 1);
+    if (tmi_t_kind(t, at) == TMI_S_I32) {
+        end = tmi_t_bin_c(t, TMI_TF_UMIN, end, (int64_t)1 << 31);
+        end = tmi_t_intcast(t, end, TMI_S_I32, 0);
+    }
+    if (known < 0) {
+        const uint32_t body = tmi_op_body(w->m, TMI_OP(w->m, w->p->func), 0);
+        tmi_t_name(t, end, TMI_VALUE(w->m, tmi_block_arg(w->m, body, param))->name);
+        TMI_INS(t, end)->flags |= TMI_INS_NAMED;
+    }
+    return tmi_t_icmp(t, TMI_ULT, at, end);
+}
+
+static uint32_t tmi_both(tmi_thr *t, uint32_t a, uint32_t b) { /* of two conditions, 0 being true */
+    return a && b ? tmi_t_and(t, a, b) : a ? a : b;
+}
+
 static uint32_t tmi_ldg(tmi_thr *t, uint32_t ptr, uint32_t mask, uint32_t other, tmi_tty type,
                         uint32_t flags) {
     int64_t c;
@@ -38946,6 +39312,7 @@ static uint32_t tmi_load_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint32_
     if (type.kind == TMI_S_BOOL) mem.kind = TMI_S_I8;
     if (type.kind == TMI_S_PTR) mem = tmi_tty_of(TMI_S_I64, 1);
     mem.width = (uint8_t)width;
+    mask = tmi_both(t, mask, tmi_lower_inside(w, ptr, width));
     if (other && type.kind == TMI_S_BOOL) other = tmi_t_intcast(t, other, TMI_S_I8, 0);
     if (other && type.kind == TMI_S_PTR) other = tmi_t_p2i(t, other);
     /* Triton leaves it open; zero is the friendliest */
@@ -39032,10 +39399,6 @@ static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *v
     return tmi_t_vmake(w->t, part, n);
 }
 
-static uint32_t tmi_both(tmi_thr *t, uint32_t a, uint32_t b) { /* of two conditions, 0 being true */
-    return a && b ? tmi_t_and(t, a, b) : a ? a : b;
-}
-
 /* Are the bits `bits` of a number that has `all` zero? From some bit up: it is that small. */
 static uint32_t tmi_lower_has_zeros(tmi_thr *t, uint32_t v, uint32_t bits, uint32_t all) {
     const uint32_t low = bits & (0u - bits); /* the lowest of them */
@@ -39057,8 +39420,10 @@ static uint32_t tmi_is_holder(tmi_low *w, const tmi_lin *l) {
     return tmi_both(t, lane, groups ? tmi_lower_has_zeros(t, tmi_t_group(t), groups, all >> 5) : 0);
 }
 
-static void tmi_stg(tmi_thr *t, uint32_t ptr, uint32_t value, uint32_t mask, uint32_t width) {
-    int64_t c;
+static void tmi_stg(tmi_low *w, uint32_t ptr, uint32_t value, uint32_t mask, uint32_t width) {
+    tmi_thr *t = w->t;
+    int64_t  c;
+    mask = tmi_both(t, mask, tmi_lower_inside(w, ptr, width));
     if (mask && tmi_t_is_const(t, mask, &c)) {
         if (!c) return;
         mask = 0;
@@ -39084,9 +39449,9 @@ static void tmi_lower_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin
         }
         v = tmi_to_memory(w, tmi_elem_at(w, value, view, TMI_VEC));
         whole = tmi_t_if(w->t, tmi_both(w->t, holder, whole));
-        tmi_stg(w->t, at[0], v, 0, n);
+        tmi_stg(w, at[0], v, 0, n);
         tmi_t_else(w->t, whole);
-        for (k = 0; k + 1 < n; k++) tmi_stg(w->t, at[k], tmi_t_vget(w->t, v, k), mk[k], 1);
+        for (k = 0; k + 1 < n; k++) tmi_stg(w, at[k], tmi_t_vget(w->t, v, k), mk[k], 1);
         tmi_t_close(w->t);
         return;
     }
@@ -39094,13 +39459,13 @@ static void tmi_lower_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin
         uint32_t p = tmi_elem_at(w, ptr, view, 0),
                  m = mask ? tmi_lower_vectors_mask(w, view, mask) : 0;
         m = tmi_both(w->t, holder, m);
-        tmi_stg(w->t, p, tmi_to_memory(w, tmi_elem_at(w, value, view, TMI_VEC)), m, n);
+        tmi_stg(w, p, tmi_to_memory(w, tmi_elem_at(w, value, view, TMI_VEC)), m, n);
         return;
     }
     for (k = 0; k < n; k++) {
         uint32_t p = tmi_elem_at(w, ptr, view, k), m = mask ? tmi_elem_at(w, mask, view, k) : 0;
         m = tmi_both(w->t, holder, m);
-        tmi_stg(w->t, p, tmi_to_memory(w, tmi_elem_at(w, value, view, k)), m, 1);
+        tmi_stg(w, p, tmi_to_memory(w, tmi_elem_at(w, value, view, k)), m, 1);
     }
 }
 
@@ -39108,7 +39473,7 @@ static void tmi_lower_scalar_store(tmi_low *w, const tmi_op *op) {
     uint32_t mask = op->n_in > 2 ? tmi_in_scalar(w, op, 2) : 0;
     uint32_t first = tmi_t_is_first(w->t);
     mask = tmi_both(w->t, first, mask);
-    tmi_stg(w->t, tmi_in_scalar(w, op, 0), tmi_to_memory(w, tmi_in_scalar(w, op, 1)), mask, 1);
+    tmi_stg(w, tmi_in_scalar(w, op, 0), tmi_to_memory(w, tmi_in_scalar(w, op, 1)), mask, 1);
 }
 
 static uint32_t tmi_lower_scalar_load(tmi_low *w, const tmi_op *op) {
@@ -40869,6 +41234,7 @@ static tmi_atomic tmi_lower_atomic_operands(tmi_low *w, const tmi_op *op, const 
     x.expected = cas ? tmi_operand_at(w, op, 1, l) : 0;
     x.v = tmi_operand_at(w, op, cas ? 2 : 1, l);
     x.mask = cas ? 0 : tmi_operand_at(w, op, 2, l);
+    x.mask = tmi_both(w->t, x.mask, tmi_lower_inside(w, x.ptr, 1));
     if (x.mask && tmi_t_is_const(w->t, x.mask, &c) && c) x.mask = 0;
     return x;
 }
@@ -40953,6 +41319,10 @@ static void tmi_lower_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t fla
     x = tmi_lower_atomic_operands(w, op, n.lin);
     addr = tmi_t_p2i(t, x.ptr);
     if (x.mask) addr = tmi_t_select(t, x.mask, addr, zero64);
+    if (x.mask && w->job->opt->bounds) {
+        const uint32_t none = tmi_t_zero(t, tmi_t_type(t, x.v)); /* what it gives outside */
+        x.v = tmi_t_select(t, x.mask, x.v, none);
+    }
     at = tmi_coord(w, n.lin, 0, 32, 0);
     holder = tmi_is_holder(w, n.lin);
     if (holder) (void)tmi_t_if(t, holder);
@@ -42832,6 +43202,8 @@ static void tmi_lower_loop_begin(tmi_low *w, const tmi_op *op, uint32_t *iv) {
     int64_t  step = 0, full_lo, full_hi;
     uint32_t loop, how = 2, end = ub;
     tmi_full_range(kind, &full_lo, &full_hi);
+    /* a step that is not above 0 would never end, and what follows relies on it */
+    if (w->job->opt->bounds) st = tmi_t_bin_c(t, uns ? TMI_TF_UMAX : TMI_TF_SMAX, st, 1);
     /* e 0: plain `i < ub` cannot overflow. 1: from lb >= 0 and counted in unsigned, where lb + k
      * * step has room. 2: anything else, by a count of trips. */
     if (tmi_t_is_const(t, st, &step) && step == 1 && !uns) how = 0;
@@ -43914,7 +44286,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1156670267u
+#define TMI_STAMP_LOWER 3275080901u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
@@ -50797,6 +51169,7 @@ static int tmi_emit_may_be_cheap(const tmi_emit *e, uint32_t id) {
 static int tmi_needs_variable(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id), *user;
     uint32_t traits = tmi_tfs[n->op].traits;
+    if (n->flags & TMI_INS_NAMED) return n->op != TMI_TF_PARAM;
     if (tmi_is_trivial(e, n) || tmi_is_plain_variable(e, id)) return 0;
     if ((e->cheap[id] = (uint8_t)tmi_emit_cheap(e, id)) != 0) return 0;
     if (e->uses[id] != 1) return !tmi_is_kept(e, id);
@@ -50875,6 +51248,37 @@ static void tmi_stmt_log(tmi_emit *e, const tmi_ins *n) {
     tmi_end_line(e, ");\n");
 }
 
+/* Does every round go by what the language counts as progress: a barrier, an atomic operation, a
+ * volatile read? */
+static int tmi_emit_progresses(const tmi_emit *e, const tmi_ins *loop) {
+    uint32_t id;
+    for (id = TMI_BLK(e->t, loop->d)->first; id; id = TMI_INS(e->t, id)->next) {
+        const tmi_ins *n = TMI_INS(e->t, id);
+        if (n->op == TMI_TF_BARRIER || n->op == TMI_TF_RMW) return 1;
+        if (n->op == TMI_TF_LDG && !n->b && (n->d & TMI_INS_VOLATILE)) return 1;
+    }
+    return 0;
+}
+
+/* A loop of which a compiler may think that it ends: one that does not, and does nothing that is
+ * seen, is undefined, and was taken out together with tests around it (wgpu#6545). What is volatile
+ * is read in each round, and may say anything. */
+static void tmi_emit_while(tmi_emit *e, const tmi_ins *n) {
+    const char *on = "true";
+    tmi_comment(e, n);
+    if (!tmi_emit_progresses(e, n)) {
+        on = tmi_taken(e, tmi_unique_name(e, "goes_on"));
+        tmi_line(e);
+        tmi_put(e->out, "volatile bool %s = true;    // no compiler may take it that the loop ends\n",
+                on);
+    }
+    tmi_line(e);
+    tmi_put(e->out, "while (%s) {\n", on);
+    tmi_body(e, n->d);
+    tmi_line(e);
+    tmi_put_str(e->out, "}\n");
+}
+
 static void tmi_stmt(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     TMI_ASSERT(e->job, "emit", id && id < e->t->ins.n);
@@ -50891,14 +51295,7 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
     case TMI_TF_STG: tmi_stmt_stg(e, id); break;
     case TMI_TF_FOR: tmi_stmt_for(e, id); break;
     case TMI_TF_LOOP: tmi_stmt_loop(e, id); break;
-    case TMI_TF_WHILE:
-        tmi_comment(e, n);
-        tmi_line(e);
-        tmi_put_str(e->out, "while (true) {\n");
-        tmi_body(e, n->d);
-        tmi_line(e);
-        tmi_put_str(e->out, "}\n");
-        break;
+    case TMI_TF_WHILE: tmi_emit_while(e, n); break;
     case TMI_TF_IF: tmi_stmt_if(e, n); break;
     case TMI_TF_LOGLINE: tmi_stmt_log(e, n); break;
     case TMI_TF_BARRIER:
@@ -51342,8 +51739,10 @@ static uint32_t tmi_param_align(const tmi_emit *e, uint32_t value) {
 
 static tmi_tty tmi_param_type(const tmi_emit *e, uint32_t i) {
     if (i >= e->n_own) {
-        tmi_tty t = tmi_tty_of(e->p->extra[i - e->n_own].kind == TMETAL_ARG_DEBUG ? TMI_S_PTR
-                                                                                  : TMI_S_I32,
+        const uint32_t kind = e->p->extra[i - e->n_own].kind;
+        tmi_tty t = tmi_tty_of(kind == TMETAL_ARG_DEBUG        ? TMI_S_PTR
+                                   : kind == TMETAL_ARG_LENGTH ? TMI_S_I64
+                                                               : TMI_S_I32,
                                1);
         t.elem = t.kind == TMI_S_PTR ? TMI_S_I32 : TMI_S_NONE;
         return t;
@@ -51360,7 +51759,8 @@ static const char *tmi_extra_name(tmi_emit *e, uint32_t i) {
     uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), of = e->p->extra[i].param;
     if (e->p->extra[i].kind == TMETAL_ARG_DEBUG) return "debug";
     if (e->p->extra[i].kind == TMETAL_ARG_PROGRAMS) return axes[of];
-    return tmi_format(e->job, 1, "%s_pads_nan",
+    return tmi_format(e->job, 1,
+                      e->p->extra[i].kind == TMETAL_ARG_LENGTH ? "%s_bytes" : "%s_pads_nan",
                       TMI_STR(e->m, TMI_VALUE(e->m, tmi_block_arg(e->m, block, of))->name));
 }
 
@@ -51415,7 +51815,8 @@ static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
         a->name = tmi_format(e->job, 0, "%s",
                              v ? TMI_STR(e->m, TMI_VALUE(e->m, v)->name)
                                : tmi_taken(e, e->param_name[i]));
-        a->type = v ? tmi_elem_text(e, tmi_value_type(e->m, v)) : "i32";
+        a->type = v ? tmi_elem_text(e, tmi_value_type(e->m, v))
+            : tmi_param_type(e, i).kind == TMI_S_I64 ? "i64" : "i32";
         a->index = n <= TMI_MAX_BUFFERS && e->n_param > TMI_MAX_BUFFERS ? next++ : i;
         if (is_ptr) {
             a->kind = TMETAL_ARG_BUFFER;
@@ -51429,7 +51830,8 @@ static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
                 a->access = TMETAL_READS | TMETAL_WRITES;
         } else {
             a->kind = v ? TMETAL_ARG_BYTES : (tmetal_arg_kind)e->p->extra[i - e->n_own].kind;
-            a->size = v ? tmi_bytes(e->m, tmi_value_type(e->m, v)) : 4;
+            a->size = v ? tmi_bytes(e->m, tmi_value_type(e->m, v))
+                        : tmi_scalar_bytes[tmi_param_type(e, i).kind];
         }
         if (!*packed) continue;
         if (is_ptr && next < struct_index && !tmi_has_alias(e->p, i)) {
@@ -52184,7 +52586,8 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmi_note
 /* -- The plan as JSON -------------------------------------------------------------------------- */
 
 static const char *const tmi_arg_kind_names[] = {"buffer", "bytes",    "scratch", "address",
-                                                 "debug",  "programs", "padding", "grid"};
+                                                 "debug",  "programs", "padding", "grid",
+                                                 "length"};
 static const char *const tmi_remark_kind_names[] = {"found", "applied", "missed"};
 static const char *const tmi_confidence_names[] = {"unknown", "documented", "measured", "inferred",
                                                    "given"};
@@ -52606,7 +53009,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 3925256035u
+#define TMI_STAMP_EMIT 60064947u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
@@ -57694,6 +58097,14 @@ static void tmi_gen_end(tmi_gen *g) {
             entry->name = tmi_intern(g->job, m->strings, "tt.divisibility", 15);
             entry->attr = tmi_attr_new(g->job, m, TMI_A_INT, m->t_i32, 16);
         }
+        if (g->job->opt->bounds) { /* the launcher checks that a tensor is all there */
+            tmi_named     *entry = (tmi_named *)tmi_vec_add(g->job, m->named);
+            const tmi_node *x = TMI_NODE(g->l, a->node);
+            const uint64_t  bytes = tmi_shape_numel(&x->shape) * tmi_lt_bytes(x->dtype);
+            entry->name = tmi_intern(g->job, m->strings, TMI_ATTR_BYTES, strlen(TMI_ATTR_BYTES));
+            entry->attr = tmi_attr_new(g->job, m, TMI_A_INT, m->t_i64, bytes);
+            entry->next = named++;
+        }
         dict[i] = tmi_attr_new(g->job, m, TMI_A_DICT, 0, named);
     }
     tmi_block_args(g->job, m, tmi_op_body(m, TMI_OP(m, g->k->func), 0), v, n);
@@ -59217,7 +59628,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 3386429652u
+#define TMI_STAMP_OPLIST 1602657045u
 
 /*==============================================================================
  * >>compile  [30]  What drives the others: options, refusals, from text to kernels
@@ -59581,6 +59992,10 @@ static int tmi_compile_options_ok(tmi_job *job) {
         tmi_compile_refuse_option(job, "msl", "versions are 300, 310, 320, 400 and 410");
     if (job->opt->parts && job->opt->mlx)
         tmi_compile_refuse_option(job, "parts", "MLX counts a grid itself: not with options.mlx");
+    if (job->opt->bounds && (job->opt->mlx || job->opt->two_stage))
+        tmi_compile_refuse_option(
+            job, "bounds",
+            "not with options.mlx, which passes no lengths, nor with options.two_stage");
     if (!tmi_is_pow2(job->opt->two_stage ? job->opt->two_stage : 1) ||
         job->opt->two_stage > TMI_SPLIT_PARTS)
         tmi_compile_refuse_option(job, "two_stage", "wanted a power of two up to 512");
@@ -60227,7 +60642,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 1311255301u
+#define TMI_STAMP_COMPILE 4277939861u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number
@@ -60329,7 +60744,8 @@ TMI_STRUCT(tmetal_gpu_limits, TMI_ROWS_LIMITS);
     X(S, OTHER, trace_user, NULL, trace_user)              \
     X(S, WORD, parts, NULL, parts)                         \
     X(S, WORD, operands, NULL, operands)                   \
-    X(S, WORD, reports, NULL, reports)
+    X(S, WORD, reports, NULL, reports)                     \
+    X(S, WORD, bounds, NULL, bounds)
 TMI_STRUCT(tmetal_options, TMI_ROWS_OPTIONS);
 
 /* Where it is written to: into a sum, or as text. */
@@ -60423,8 +60839,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 934279328u
-#define TMI_STAMP_API 613170960u
+#define TMI_STAMP_KEY 1829573120u
+#define TMI_STAMP_API 1663791467u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -63841,6 +64257,10 @@ static tmetal_code tmi_metal_fill(const tmi_metal_go *g, void *encoder, const tm
     case TMETAL_ARG_BYTES: code = tmi_metal_number(g, a, &bits); break;
     case TMETAL_ARG_PROGRAMS: bits = g->programs[a->param]; break;
     case TMETAL_ARG_PADDING: bits = g->args[a->param].nan_padding != 0; break;
+    case TMETAL_ARG_LENGTH:
+        if (g->args[a->param].buffer && g->args[a->param].buffer->bytes > g->args[a->param].offset)
+            bits = g->args[a->param].buffer->bytes - g->args[a->param].offset;
+        break;
     default: { /* an address: what is reached by it is told to the encoder */
         const tmetal_launch_arg *v = &g->args[a->param];
         bits = v->buffer->address + v->offset;

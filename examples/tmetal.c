@@ -90,6 +90,8 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
                                        "power of two up to 64; 1: never; else as fits")                            \
     X(PARTS, "--parts", "", "", "kernels take where their part of a grid begins, so that a long launch may be\n" \
                                 "sent in several command buffers")                                               \
+    X(BOUNDS, "--bounds", "", "", "every access is compared with the length of its buffer, which the launch gives:\n" \
+                                  "what lies outside reads as 0 and is not written")                                    \
     X(CACHE, "--cache", "", "DIR", "keep what is compiled in DIR, and take it from there (256 MiB at most)")       \
     X(TUNED, "--tuned", "", "FILE", "a tuning cache: what is best for this kernel is taken from FILE")              \
     X(TUNE_TO, "--tuned", "", "FILE", "a tuning cache: what is found is put into FILE")                         \
@@ -138,7 +140,7 @@ typedef char options_fit_a_set[OPTION_COUNT <= 64 ? 1 : -1];
 /* What decides for which GPU and how is compiled: all commands that compile take these. */
 #define TAKES_TARGET (TAKES(GPU) | TAKES(HAS) | TAKES(LACKS) | TAKES(THREADS) | TAKES(MSL) | TAKES(NO_FP64))
 #define TAKES_SOURCE (TAKES(KERNEL) | TAKES(SIGNATURE) | TAKES(CONST) | TAKES(GLOBAL) | TAKES(MODULE) | TAKES(CONFIG) | TAKES(OPTION))
-#define TAKES_COMPILE (TAKES_SOURCE | TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN) | TAKES(TWO_STAGE) | TAKES(OPERANDS) | TAKES(PROGRAMS) | TAKES(DEBUG))
+#define TAKES_COMPILE (TAKES_SOURCE | TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN) | TAKES(TWO_STAGE) | TAKES(OPERANDS) | TAKES(PROGRAMS) | TAKES(DEBUG) | TAKES(BOUNDS))
 
 /* A command line that was read. */
 typedef struct request {
@@ -3554,6 +3556,7 @@ static int read_target(request *r) {
     r->opt.layouts = r->value[OPT_LAYOUT];
     r->opt.no_fusion = r->value[OPT_NO_FUSION] != NULL;
     r->opt.parts = r->value[OPT_PARTS] != NULL;
+    r->opt.bounds = r->value[OPT_BOUNDS] != NULL;
     r->opt.logging = r->value[OPT_LOGGING] != NULL;
     r->opt.no_fp64 = r->value[OPT_NO_FP64] != NULL;
     debug = getenv("TRITON_METAL_DEBUG");

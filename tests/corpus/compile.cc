@@ -44,6 +44,7 @@ std::vector<std::string> command(const std::vector<std::string> &input, const co
     if (o.two_stage) c.insert(c.end(), {"--two-stage", std::to_string(o.two_stage)});
     if (!o.operands.empty()) c.insert(c.end(), {"--operands", o.operands});
     if (o.plain) c.push_back("--plain");
+    if (o.bounds) c.push_back("--bounds");
     if (!o.has.empty()) c.insert(c.end(), {"--has", o.has});
     if (!o.lacks.empty()) c.insert(c.end(), {"--lacks", o.lacks});
     return c;

@@ -26,6 +26,7 @@ struct compile_options {
     unsigned    threads = 0; /* per threadgroup; 0: the compiler's choice */
     unsigned    two_stage = 0; /* parts of a row, where a kernel only reduces rows */
     bool        plain = false; /* without optimisation */
+    bool        bounds = false; /* every access is checked against its buffer's length */
     bool        sources = false; /* from the kernel's .py, as the .call beside the case says */
 };
 

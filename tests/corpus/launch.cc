@@ -139,7 +139,11 @@ private:
         case sim::plan_argument_kind::programs:
             if (a.param > 2) bad(k.name + ": programs along axis " + std::to_string(a.param));
             return put(l, a, bytes_of(case_.grid[a.param]));
-        case sim::plan_argument_kind::padding: return put(l, a, bytes_of(pointer(k, a).pads_nan));
+        case sim::plan_argument_kind::padding: return put(l, a, bytes_of(uint32_t{pointer(k, a).pads_nan}));
+        case sim::plan_argument_kind::length: {
+            const recorded_parameter &p = pointer(k, a);
+            return put(l, a, bytes_of(uint64_t{case_.buffers[p.buffer].size - p.offset}));
+        }
         case sim::plan_argument_kind::address: {
             const recorded_parameter &p = pointer(k, a);
             put(l, a, std::vector<uint8_t>(8));
@@ -157,7 +161,7 @@ private:
         return encode_scalar(p, a.type, a.size);
     }
 
-    static std::vector<uint8_t> bytes_of(uint32_t v) {
+    template <typename number> static std::vector<uint8_t> bytes_of(number v) {
         const auto *p = reinterpret_cast<const uint8_t *>(&v);
         return {p, p + sizeof v};
     }

@@ -42,6 +42,7 @@ plan_argument_kind kind_of(const std::string &s) {
     if (s == "debug") return plan_argument_kind::debug;
     if (s == "programs") return plan_argument_kind::programs;
     if (s == "padding") return plan_argument_kind::padding;
+    if (s == "length") return plan_argument_kind::length;
     bad("argument of unknown kind '" + s + "'");
 }
 
@@ -58,7 +59,7 @@ plan_argument argument_of(const json &j, const std::string &where) {
     a.writes = j.value("access", "readwrite") != "read";
     if (a.kind == plan_argument_kind::buffer || a.kind == plan_argument_kind::bytes ||
         a.kind == plan_argument_kind::address || a.kind == plan_argument_kind::programs ||
-        a.kind == plan_argument_kind::padding)
+        a.kind == plan_argument_kind::padding || a.kind == plan_argument_kind::length)
         a.param = need(j, "param", where).get<unsigned>();
     if (a.kind == plan_argument_kind::debug) a.size = j.value("bytes", a.size);
     return a;

@@ -17,7 +17,8 @@ enum class plan_argument_kind {
     scratch, /* scratch memory `id` at `index` */
     debug,   /* `size` zeroed bytes at `index` for device prints and asserts */
     programs, /* the number of programs along axis `param`, an int like bytes */
-    padding  /* 1 when descriptor parameter `param` pads with NaN, else 0, an int like bytes */
+    padding, /* 1 when descriptor parameter `param` pads with NaN, else 0, an int like bytes */
+    length   /* how many bytes parameter `param`'s buffer holds from its offset on, 8 bytes like bytes */
 };
 
 struct plan_argument {
