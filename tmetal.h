@@ -30114,10 +30114,11 @@ static uint32_t tmi_transform_pick_bits(tmi_build *b, uint32_t x, uint32_t won, 
                                         uint32_t axis) {
     tmi_module *m = b->m;
     uint32_t shape = tmi_value_type(m, x), f32 = m->t_float[TMI_F_F32], v = x,
-             bits = tmi_type_like(b->job, m, shape, m->t_i32);
+             bits = tmi_type_like(b->job, m, shape, m->t_i32), zero;
     const int narrow = tmi_bits(m, shape) < 32;
     if (narrow) v = tmi_b_1(b, TMI_OP_EXTF, tmi_type_like(b->job, m, shape, f32), v);
-    v = tmi_b_select(b, won, tmi_b_1(b, TMI_OP_BITCAST, bits, v), tmi_b_const(b, bits, 0));
+    zero = tmi_b_const(b, bits, 0);
+    v = tmi_b_select(b, won, tmi_b_1(b, TMI_OP_BITCAST, bits, v), zero);
     tmi_name_after(m, v, x);
     v = tmi_b_reduce(b, TMI_OP_ORI, v, tmi_type_like(b->job, m, type, m->t_i32), axis);
     v = tmi_b_1(b, TMI_OP_BITCAST, tmi_type_like(b->job, m, type, f32), v);
@@ -33153,7 +33154,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 1746846169u
+#define TMI_STAMP_TRANSFORM 2075437685u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -41137,7 +41138,8 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
     TMI_ARR(t, buf)->is_atomic = 1;
     i = bins > w->p->threads ? tmi_t_for(t, bins / w->p->threads) : 0; /* both are powers of two */
     if (bins < w->p->threads) (void)tmi_t_if(t, tmi_t_icmp_c(t, TMI_ULT, tmi_t_tid(t), bins));
-    v = i ? tmi_t_add(t, tmi_t_mul_c(t, i, w->p->threads), tmi_t_tid(t)) : tmi_t_tid(t);
+    v = tmi_t_tid(t);
+    if (i) v = tmi_t_add(t, tmi_t_mul_c(t, i, w->p->threads), v);
     tmi_t_write(t, buf, v, 0, tmi_t_u32(t, 0));
     if (bins != w->p->threads) tmi_t_close(t);
     tmi_nest_open(w, &n, w->p->stage[0][id] - 1);
@@ -42133,7 +42135,7 @@ static uint32_t tmi_lower_ptx_field(tmi_low *w, const tmi_ptx_ins *x, const uint
                    len = tmi_t_and_c(t, v[inserts ? 3 : 2], 255);
     const uint32_t mask = tmi_t_bin_c(t, TMI_TF_ISUB,
                                       tmi_int_op(t, TMI_TF_SHL, tmi_t_u32(t, 1), len), 1);
-    uint32_t       r, end, top;
+    uint32_t       r, end, top, rest;
     if (inserts) {
         const uint32_t kept = tmi_t_flip(t, tmi_int_op(t, TMI_TF_SHL, mask, at)),
                        field = tmi_t_and(t, v[0], mask);
@@ -42145,8 +42147,11 @@ static uint32_t tmi_lower_ptx_field(tmi_low *w, const tmi_ptx_ins *x, const uint
     /* the field's sign stands there, or at the top */
     end = tmi_t_bin_c(t, TMI_TF_UMIN, tmi_t_bin_c(t, TMI_TF_ISUB, tmi_t_add(t, at, len), 1), 31);
     top = tmi_t_and_c(t, tmi_t_bin(t, TMI_TF_USHR, v[0], end), 1);
-    top = tmi_t_and(t, tmi_t_sub(t, tmi_t_u32(t, 0), top), tmi_t_flip(t, mask));
-    return tmi_t_select(t, tmi_t_icmp_c(t, TMI_EQ, len, 0), tmi_t_u32(t, 0), tmi_t_or(t, r, top));
+    rest = tmi_t_flip(t, mask);
+    top = tmi_t_and(t, tmi_t_sub(t, tmi_t_u32(t, 0), top), rest);
+    r = tmi_t_or(t, r, top);
+    top = tmi_t_u32(t, 0);
+    return tmi_t_select(t, tmi_t_icmp_c(t, TMI_EQ, len, 0), top, r);
 }
 
 static uint32_t tmi_ptx_pointer(tmi_low *w, uint32_t v, int kind) {
@@ -43974,7 +43979,7 @@ static uint32_t tmi_lower_tensor_split(tmi_low *w, const tmi_product *p, tmi_lin
 static int tmi_lower_tensor_guard(tmi_low *w, const tmi_product *p) {
     tmi_thr *t = w->t;
     if (p->used == w->p->n_sg) return 0;
-    (void)tmi_t_if(t, tmi_t_icmp(t, TMI_ULT, tmi_t_group(t), tmi_t_u32(t, 1u << p->used)));
+    (void)tmi_t_if(t, tmi_t_icmp_c(t, TMI_ULT, tmi_t_group(t), (int64_t)1 << p->used));
     return 1;
 }
 
@@ -44286,7 +44291,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3275080901u
+#define TMI_STAMP_LOWER 3821164730u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
@@ -56501,9 +56506,10 @@ static void tmi_kern_reduce(tmi_gen *g, uint32_t node) {
         uint32_t group = tmi_gen_pid(g, 2);
         r.split = tmi_cutting_longest(&r.f);
         r.low = tmi_gen_mul(g, group, r.n->part);
-        if (r.f.runs.size[r.split] % r.n->part)
-            r.high = tmi_gen_2(g, TMI_OP_MINSI, tmi_gen_add_n(g, r.low, r.n->part),
-                               tmi_gen_index(g, (int64_t)r.f.runs.size[r.split]));
+        if (r.f.runs.size[r.split] % r.n->part) {
+            r.high = tmi_gen_index(g, (int64_t)r.f.runs.size[r.split]);
+            r.high = tmi_gen_2(g, TMI_OP_MINSI, tmi_gen_add_n(g, r.low, r.n->part), r.high);
+        }
         g->k->grid[2] = r.n->split;
         if (!tmi_parts_last(&r.n->shape, r.n->split)) {
             for (i = out.rank++; i-- > 0;) out.dim[i + 1] = out.dim[i], out.at[i + 1] = out.at[i];
@@ -56669,7 +56675,7 @@ static uint32_t tmi_rowing_sum(tmi_rowing *r, int squares, uint32_t shift) {
  * it saw, so that nothing cancels (Chan, Golub, LeVeque 1979); all are joined so at the end. */
 static void tmi_oplist_row_moments(tmi_rowing *r, uint32_t *mean, uint32_t *squares) {
     tmi_gen *g = r->g;
-    uint32_t v[3], x, off, n, share, one = tmi_gen_float(g, 1), *carried = r->loop.carried;
+    uint32_t v[3], x, off, n, share, one = tmi_gen_float(g, 1), *carried = r->loop.carried, zero;
     v[0] = tmi_gen_float(g, 0);
     v[1] = tmi_gen_float(g, 0);
     v[2] = tmi_gen_float(g, 0);
@@ -56677,15 +56683,18 @@ static void tmi_oplist_row_moments(tmi_rowing *r, uint32_t *mean, uint32_t *squa
     tmi_gen_name(g, carried[0], "mean_so_far");
     tmi_gen_name(g, carried[1], "squares_so_far");
     tmi_gen_name(g, carried[2], "seen");
-    n = tmi_rowing_only(r, tmi_gen_whole(g, tmi_gen_float(g, 1)), tmi_gen_float(g, 0));
+    zero = tmi_gen_float(g, 0);
+    n = tmi_rowing_only(r, tmi_gen_whole(g, tmi_gen_float(g, 1)), zero);
     n = tmi_oplist_row_part(r, TMI_L_OP_SUM, n);
-    x = tmi_rowing_only(r, tmi_rowing_x(r), tmi_gen_float(g, 0));
+    zero = tmi_gen_float(g, 0);
+    x = tmi_rowing_only(r, tmi_rowing_x(r), zero);
     v[0] = tmi_oplist_row_part(r, TMI_L_OP_SUM, x);
     v[0] = tmi_gen_2(g, TMI_OP_DIVF, v[0], tmi_gen_2(g, TMI_OP_MAXNUMF, n, one));
     v[1] = carried[1];
     if (r->each) {
         x = tmi_gen_2(g, TMI_OP_SUBF, x, tmi_oplist_row_spread(r, v[0]));
-        x = tmi_rowing_only(r, tmi_gen_2(g, TMI_OP_MULF, x, x), tmi_gen_float(g, 0));
+        zero = tmi_gen_float(g, 0);
+        x = tmi_rowing_only(r, tmi_gen_2(g, TMI_OP_MULF, x, x), zero);
         v[1] = tmi_gen_2(g, TMI_OP_ADDF, v[1], tmi_oplist_row_part(r, TMI_L_OP_SUM, x));
     }
     v[2] = tmi_gen_2(g, TMI_OP_ADDF, carried[2], n);
@@ -59628,7 +59637,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 1602657045u
+#define TMI_STAMP_OPLIST 1590641850u
 
 /*==============================================================================
  * >>compile  [30]  What drives the others: options, refusals, from text to kernels

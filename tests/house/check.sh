@@ -12,6 +12,8 @@ mkdir -p "$build"
 bad=0
 complain() { echo "house: $*" >&2; bad=1; }
 
+python3 "$here/order.py" $header || bad=1
+
 awk -f "$here/names.awk" pass=1 $header pass=2 $header > "$build/names"
 
 # `uses`: every section may use >>config, >>base and >>diag; the others are named.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The same bytes and keys from every build: gcc and clang, -O0 to -O3, C and C++; 32 bits,
-# arm64 and WebAssembly where they can run.
+# arm64, s390x (big endian) and WebAssembly where they can run.
 #
 #     same.sh BUILD-DIRECTORY FILE-OR-DIRECTORY...
 set -u
@@ -51,13 +51,24 @@ if [ -n "$clang" ] && command -v qemu-aarch64-static > /dev/null; then
 else
     echo "same: arm64 wants clang and qemu-aarch64-static: left out"
 fi
+# The other order of bytes, without a C library.
+if [ -n "$clang" ] && command -v qemu-s390x-static > /dev/null &&
+    $clang --target=s390x-linux-gnu -march=z13 -fuse-ld=lld -static -ffreestanding -fno-builtin -nostdlib -std=c99 -O1 -Itests/robust/freestanding \
+        -DTMETAL_NO_SETJMP '-DTMETAL_ABORT(code)=__builtin_trap()' \
+        tests/robust/bare.c tests/robust/freestanding/library.c tests/robust/outcome.c tests/robust/header.c -o "$build/robust/digest-s390x" 2> "$build/robust/out"; then
+    name=s390x
+    python3 tests/robust/bare.py qemu-s390x-static "$build/robust/digest-s390x" $files > "$build/robust/s390x.txt" || bad=1
+    compare
+else
+    echo "same: s390x, whose bytes stand the other way round, wants clang 18, its lld and qemu-s390x-static: left out"
+fi
 # WebAssembly without a C library, run by Node.js.
 linker=$(command -v wasm-ld-19 || command -v wasm-ld || true) # clang asks for the one of its own number alone
 if [ -n "$clang" ] && [ -n "$linker" ] && command -v node > /dev/null; then
     name=wasm32
     $clang --target=wasm32 -fuse-ld="$linker" -ffreestanding -fno-builtin -nostdlib -std=c99 -O2 -Wl,--no-entry -Itests/robust/freestanding \
         -DTMETAL_NO_SETJMP '-DTMETAL_ABORT(code)=__builtin_trap()' \
-        tests/robust/wasm.c tests/robust/outcome.c tests/robust/header.c -o "$build/robust/digest.wasm" || exit 1
+        tests/robust/wasm.c tests/robust/freestanding/library.c tests/robust/outcome.c tests/robust/header.c -o "$build/robust/digest.wasm" || exit 1
     node tests/robust/wasm.mjs "$build/robust/digest.wasm" $files > "$build/robust/wasm32.txt" || bad=1
     compare
 else
