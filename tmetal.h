@@ -224,7 +224,7 @@
     X(116, NO_MODULE, "no function found: is this Triton IR (kernel.asm[\"ttir\"])?")           \
     X(117, TTGIR, \
       "'%s' belongs to a later stage than TTIR; give the text of kernel.asm[\"ttir\"]") \
-    X(118, TOO_LARGE, "text of %llu bytes is larger than the %llu bytes that positions can count") \
+    X(118, TOO_LARGE, "text of %llu bytes is larger than the %llu bytes that are allowed")      \
     X(119, JSON, "JSON: expected %s, found %s")                                                 \
     X(120, JSON_KEY, "key \"%s\" stands twice in one object")                                   \
     X(121, OPS_NONE, "no list of ops found: {\"ops\": [..]} or lines such as tt.sum:[1024,512]:1") \
@@ -233,6 +233,7 @@
     X(124, OPS_INPUT, "op '%s' reads '%s', which is no op and has no shape")                    \
     X(125, OPS_CYCLE, "op '%s' waits for its own result")                                       \
     X(126, FOREIGN, "this is %s, not Triton IR")                                                \
+    X(127, TOO_MANY, "more than the %u operations that options.max_ops allows")                 \
     X(201, OPERANDS, "%s takes %s operands, but has %u")                                        \
     X(202, RESULT_COUNT, "%s gives %s results, but has %u")                                     \
     X(203, SAME_TYPE, "%s wants operands and result of one type, but has %s and %s")            \
@@ -411,6 +412,10 @@ typedef struct tmetal_options {
                       * ever the program says: each access is compared with a length that comes as
                       * TMETAL_ARG_LENGTH; outside, loads give 0 (or their `other`), atomics 0, and
                       * stores are dropped. docs/limits.md#bounds */
+    /* What a text from elsewhere may cost, besides the arena; docs/security.md */
+    uint32_t max_source; /* bytes of a text, of a file of Python each; 0: 4294967280 */
+    uint32_t max_ops;    /* operations of IR, inlined and unrolled ones too; 0: any */
+    uint32_t max_steps;  /* of reading a kernel's Python; 0: 4000000 */
 } tmetal_options;
 
 /* -- What comes out ---------------------------------------------------------- */
@@ -3073,6 +3078,23 @@ static TMI_COLD void tmi_help(tmi_job *job, const char *note, const char *help) 
     if (help) job->last_note->diag.help = tmi_diag_keep(job, help);
 }
 
+/* For what is wrong with a call, not with a text. */
+static tmi_at tmi_at_nowhere(void) {
+    tmi_at at;
+    memset(&at, 0, sizeof at);
+    return at;
+}
+
+/* Is a text of `len` bytes read? */
+static int tmi_diag_fits(tmi_job *job, size_t len) {
+    uint32_t most = job->opt->max_source ? job->opt->max_source : TMI_MAX_SRC;
+    if (most > TMI_MAX_SRC) most = TMI_MAX_SRC;
+    if (len <= most) return 1;
+    tmi_error(job, tmi_at_nowhere(), TMETAL_E_TOO_LARGE, (unsigned long long)len,
+              (unsigned long long)most);
+    return 0;
+}
+
 static int tmi_enough_errors(const tmi_job *job) {
     return job->n_errors >= (job->opt->max_errors ? job->opt->max_errors : 100);
 }
@@ -3098,13 +3120,6 @@ static void tmi_remark(tmi_job *job, tmi_at at, tmetal_remark_kind kind, const c
     n->remark.ir = tmi_place_of(job, at.src, NULL);
     n->remark.kernel = job->kernel ? job->kernel : "";
     tmi_mark_drop(job, m);
-}
-
-/* For what is wrong with a call, not with a text. */
-static tmi_at tmi_at_nowhere(void) {
-    tmi_at at;
-    memset(&at, 0, sizeof at);
-    return at;
 }
 
 /* A promise of our own that did not hold: report TM902 and leave. No text can be emitted after
@@ -3139,7 +3154,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 1749846498u
+#define TMI_STAMP_DIAG 2143179896u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -7245,6 +7260,10 @@ static void tmi_block_args(tmi_job *job, tmi_module *m, uint32_t block, const ui
 static uint32_t tmi_op_new(tmi_job *job, tmi_module *m, uint32_t kind) {
     uint32_t id = m->op.n;
     TMI_ASSERT(job, "ir", kind < TMI_OP_COUNT);
+    if (job->opt->max_ops && id > job->opt->max_ops) {
+        tmi_error(job, tmi_at_nowhere(), TMETAL_E_TOO_MANY, job->opt->max_ops);
+        tmi_leave(job, 2);
+    }
     ((tmi_op *)tmi_vec_add(job, &m->op))->kind = (uint16_t)kind;
     m->kinds[kind >> 6] |= (uint64_t)1 << (kind & 63);
     return id;
@@ -7417,7 +7436,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 1741532093u
+#define TMI_STAMP_IR 455722230u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -10095,11 +10114,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     tmi_parser  p;
     const char *foreign;
     uint32_t    at = 0;
-    if (len > TMI_MAX_SRC) {
-        tmi_error(job, tmi_at_src(0), TMETAL_E_TOO_LARGE, (unsigned long long)len,
-                  (unsigned long long)TMI_MAX_SRC);
-        return m;
-    }
+    if (!tmi_diag_fits(job, len)) return m;
     foreign = tmi_foreign(src, len, &at);
     if (foreign) {
         tmi_error(job, tmi_at_src(at), TMETAL_E_FOREIGN, foreign);
@@ -10125,7 +10140,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 805387394u
+#define TMI_STAMP_PARSE 1911495550u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -21220,14 +21235,16 @@ static tmi_tri_value tmi_tri_expr_in(tmi_tri *t, uint32_t node) {
 #define TMI_TRI_WORK 4000000u
 
 static int tmi_tri_enter(tmi_tri *t) {
-    int is_deep = ++t->depth > TMI_TRI_DEPTH;
-    if (!is_deep && ++t->work <= TMI_TRI_WORK) return 1;
-    (void)tmi_tri_wrong(
-        t, TMETAL_E_PY_REFUSED,
-        is_deep ? NULL : "tl.static_range writes its body out each time: tl.range keeps a loop",
-        "%s",
-        is_deep ? "nested too deeply, or a function that calls itself without end"
-                : "more than 4000000 steps to read the kernel");
+    uint32_t most = t->job->opt->max_steps ? t->job->opt->max_steps : TMI_TRI_WORK;
+    if (++t->depth > TMI_TRI_DEPTH)
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL, "%s",
+                            "nested too deeply, or a function that calls itself without end");
+    else if (++t->work > most)
+        (void)tmi_tri_wrong(
+            t, TMETAL_E_PY_REFUSED,
+            "tl.static_range writes its body out each time: tl.range keeps a loop",
+            "more than %u steps to read the kernel", most);
+    else return 1;
     return 0;
 }
 
@@ -23759,7 +23776,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3349924545u
+#define TMI_STAMP_TRITON 3171767736u
 
 
 /*==============================================================================
@@ -53502,11 +53519,7 @@ static tmi_json *tmi_short_read(tmi_job *job, const char *src, uint32_t len) {
 /* The text of an op list, JSON or short; NULL after an error. */
 static tmi_json *tmi_list_text(tmi_job *job, const char *src, size_t len) {
     uint32_t i;
-    if (len > TMI_MAX_SRC) {
-        tmi_error(job, tmi_json_at(0), TMETAL_E_TOO_LARGE, (unsigned long long)len,
-                  (unsigned long long)TMI_MAX_SRC);
-        return NULL;
-    }
+    if (!tmi_diag_fits(job, len)) return NULL;
     for (i = tmi_bom(src, len);
          i < len && (src[i] == ' ' || src[i] == '\t' || src[i] == '\n' || src[i] == '\r'); i++) {}
     if (i < len && (src[i] == '{' || src[i] == '[' || src[i] == '"'))
@@ -55028,7 +55041,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 2282331944u
+#define TMI_STAMP_JSON 1182462219u
 
 /*==============================================================================
  * >>oplist  [29]  Op lists to kernels: graph in, tile IR out
@@ -60754,7 +60767,10 @@ TMI_STRUCT(tmetal_gpu_limits, TMI_ROWS_LIMITS);
     X(S, WORD, parts, NULL, parts)                         \
     X(S, WORD, operands, NULL, operands)                   \
     X(S, WORD, reports, NULL, reports)                     \
-    X(S, WORD, bounds, NULL, bounds)
+    X(S, WORD, bounds, NULL, bounds)                       \
+    X(S, WORD, max_source, NULL, max_source)               \
+    X(S, WORD, max_ops, NULL, max_ops)                     \
+    X(S, WORD, max_steps, NULL, max_steps)
 TMI_STRUCT(tmetal_options, TMI_ROWS_OPTIONS);
 
 /* Where it is written to: into a sum, or as text. */
@@ -60848,8 +60864,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 1829573120u
-#define TMI_STAMP_API 1663791467u
+#define TMI_STAMP_KEY 1543716100u
+#define TMI_STAMP_API 3718927677u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -61224,11 +61240,12 @@ TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_
 #ifdef TMETAL_TRITON
 static const tmetal_triton_call *tmi_entry_triton_call(tmi_job *job, const tmi_call *c) {
     static const tmetal_triton_call none = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+    uint32_t i;
     job->section = "triton";
-    if (c->len <= TMI_MAX_SRC) return c->triton ? c->triton : &none;
-    tmi_error(job, tmi_at_nowhere(), TMETAL_E_TOO_LARGE, (unsigned long long)c->len,
-              (unsigned long long)TMI_MAX_SRC);
-    return NULL;
+    if (!tmi_diag_fits(job, c->len)) return NULL;
+    for (i = 0; c->triton && i < c->triton->n_files; i++)
+        if (!tmi_diag_fits(job, c->triton->files[i].len)) return NULL;
+    return c->triton ? c->triton : &none;
 }
 
 static void tmi_entry_triton(tmi_job *job, tmi_call *c) {

@@ -17,7 +17,6 @@
 
 /* Rows that no text of a reasonable length can bring about, or that another test does. */
 static const int elsewhere[] = {
-    TMETAL_E_TOO_LARGE, /* 4 GB of text */
     TMETAL_E_ARENA,     /* tests/robust/arenas.c */
     TMETAL_E_MISUSE,    /* tests/unit/api.c, builder.c */
     TMETAL_E_BUG,       /* our own mistakes: none is known */
@@ -48,6 +47,8 @@ static void read_options(const char *text, tmetal_options *opt) {
         if (strncmp(w, "threads=", 8) == 0) opt->threads = (uint32_t)strtoul(w + 8, NULL, 10);
         else if (strncmp(w, "msl=", 4) == 0) opt->msl = (uint32_t)strtoul(w + 4, NULL, 10);
         else if (strncmp(w, "max-errors=", 11) == 0) opt->max_errors = (uint32_t)strtoul(w + 11, NULL, 10);
+        else if (strncmp(w, "max-source=", 11) == 0) opt->max_source = (uint32_t)strtoul(w + 11, NULL, 10);
+        else if (strncmp(w, "max-ops=", 8) == 0) opt->max_ops = (uint32_t)strtoul(w + 8, NULL, 10);
         else if (strncmp(w, "gpu=", 4) == 0) opt->gpu = w + 4;
         else if (strncmp(w, "alias=", 6) == 0) opt->alias = w + 6;
         else if (strncmp(w, "programs=", 9) == 0) opt->programs = (uint32_t)strtoul(w + 9, NULL, 10);

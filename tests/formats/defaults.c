@@ -89,6 +89,8 @@ int main(void) {
     DEFAULT(programs, 0, 99);
     DEFAULT(two_stage, 0, 3);
     DEFAULT(mlx, 0, 3);
+    DEFAULT(max_source, 4294967280u, 100);
+    DEFAULT(max_ops, 0, 5);
 #undef SRC
 #define SRC wrong
     DEFAULT(max_errors, 100, 7);
