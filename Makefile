@@ -57,6 +57,7 @@ include tests/python/rules.mk
 include tests/cuda/rules.mk
 include tests/triton/rules.mk
 include tests/formats/rules.mk
+include tests/coverage/rules.mk
 include tests/mutate/rules.mk
 include tests/bounds/rules.mk
 
