@@ -15824,22 +15824,6 @@ static TMI_COLD tmi_tri_value tmi_tri_fail(tmi_tri *t, int code, const char *wha
     return none;
 }
 
-/* Report what is wrong here; 0. */
-static TMI_COLD int tmi_tri_wrong(tmi_tri *t, int code, const char *help, const char *fmt, ...) {
-    tmi_text text;
-    va_list  ap;
-    tmi_text_init(t->job, &text);
-    va_start(ap, fmt);
-    tmi_put_va(&text, fmt, ap);
-    va_end(ap);
-    (void)tmi_tri_fail(t, code, tmi_text_join(&text, 1), help);
-    return 0;
-}
-
-/* The same as the value that a function gives then. Functions with ... that return a structure are
- * what some compilers get wrong. */
-#define TMI_TRI_WRONG(...) tmi_tri_of(tmi_tri_wrong(__VA_ARGS__))
-
 /* -- Values that are made and asked ---------------------------------------------------------- */
 
 static const char *tmi_tri_string(const tmi_tri *t, uint32_t id) {
@@ -16068,6 +16052,41 @@ static const char *tmi_tri_type_text(tmi_tri *t, const tmi_tri_value *v) {
     if (i) tmi_put_str(&text, "]");
     return tmi_text_join(&text, 0);
 }
+
+/* Report what is wrong here, or, of the words of the call, nowhere; 0. %s %u %d (int64_t), %v the type
+ * of a value, %t a dtype, %n a name, %r the name of the row being called. `help` may be NULL. */
+static TMI_COLD int tmi_tri_wrong(tmi_tri *t, int code, const char *help, const char *fmt, ...) {
+    tmi_tri_frame *was = t->frame;
+    tmi_text       text;
+    va_list        ap;
+    tmi_text_init(t->job, &text);
+    va_start(ap, fmt);
+    for (; *fmt; fmt++) {
+        if (*fmt != '%') {
+            tmi_put_char(&text, *fmt);
+            continue;
+        }
+        switch (*++fmt) {
+        case 's': tmi_put_str(&text, va_arg(ap, const char *)); break;
+        case 'u': tmi_put_u64(&text, va_arg(ap, uint32_t)); break;
+        case 'd': tmi_put_i64(&text, va_arg(ap, int64_t)); break;
+        case 'v': tmi_put_str(&text, tmi_tri_type_text(t, va_arg(ap, const tmi_tri_value *))); break;
+        case 't': tmi_put_str(&text, TMI_DTYPE(t, va_arg(ap, uint32_t))->text); break;
+        case 'n': tmi_put_str(&text, tmi_tri_string(t, va_arg(ap, uint32_t))); break;
+        case 'r': tmi_put_str(&text, t->row->name); break;
+        default: tmi_put_char(&text, *fmt); break;
+        }
+    }
+    va_end(ap);
+    if (code == TMETAL_E_PY_SIGNATURE) t->frame = NULL;
+    (void)tmi_tri_fail(t, code, tmi_text_join(&text, 1), help);
+    t->frame = was;
+    return 0;
+}
+
+/* The same as the value that a function gives then: functions with ... that return a structure are
+ * what some compilers get wrong. */
+#define TMI_TRI_WRONG(...) tmi_tri_of(tmi_tri_wrong(__VA_ARGS__))
 
 /* -- Making ops ------------------------------------------------------------------------------ */
 
@@ -17292,7 +17311,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1364706551u
+#define TMI_STAMP_TRI 1822368900u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -17306,19 +17325,8 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #ifdef TMETAL_TRITON
 
-/* What is wrong with the call of the row at hand, whose name stands in front; 0. */
-static TMI_COLD int tmi_tl_wrong(tmi_tri *t, int code, const char *help, const char *fmt, ...) {
-    tmi_text text;
-    va_list  ap;
-    tmi_text_init(t->job, &text);
-    tmi_put(&text, "%s: ", t->row->name);
-    va_start(ap, fmt);
-    tmi_put_va(&text, fmt, ap);
-    va_end(ap);
-    return tmi_tri_wrong(t, code, help, "%s", tmi_text_join(&text, 1));
-}
-
-#define TMI_TL_WRONG(...) tmi_tri_of(tmi_tl_wrong(__VA_ARGS__))
+/* What is wrong with the call of the row at hand, whose name stands in front. */
+#define TMI_TL_WRONG(t, code, help, ...) TMI_TRI_WRONG(t, code, help, "%r: " __VA_ARGS__)
 
 /* A number known while compiling, of parameter `what`. */
 static int64_t tmi_tl_int(tmi_tri *t, const tmi_tri_value *v, const char *what) {
@@ -17329,21 +17337,22 @@ static int tmi_tl_is_true(tmi_tri *t, const tmi_tri_value *v) {
     return tmi_tri_is_true(t, v);
 }
 
+/* A tuple; of anything else the tuple of it alone, of *x given as one tuple that tuple. */
+static tmi_tri_value tmi_tl_tuple(tmi_tri *t, const tmi_tri_value *v) {
+    tmi_tri_value one;
+    if (v->kind != TMI_V_TUPLE) return tmi_tri_list(t, TMI_V_TUPLE, v, 1);
+    one = *v;
+    if (one.n == 1) one = tmi_tri_field(t, v, 0);
+    return one.kind == TMI_V_TUPLE ? one : *v;
+}
+
 /* Sizes from a tuple, or from the values themselves where a single tuple was not given. */
 static uint32_t tmi_tl_sizes(tmi_tri *t, const tmi_tri_value *v, uint32_t *dims) {
-    tmi_tri_value list = *v, one;
+    tmi_tri_value list = tmi_tl_tuple(t, v), one;
     uint32_t      i;
     uint64_t      numel = 1;
-    if (list.kind == TMI_V_TUPLE && list.n == 1 && tmi_tri_field(t, &list, 0).kind == TMI_V_TUPLE)
-        list = tmi_tri_field(t, &list, 0);
-    if (list.kind != TMI_V_TUPLE) {
-        one = list;
-        list = tmi_tri_list(t, TMI_V_TUPLE, &one, 1);
-    }
-    if (list.n > TMI_MAX_RANK) {
+    if (list.n > TMI_MAX_RANK)
         (void)tmi_tri_wrong(t, TMETAL_E_PY_SHAPE, NULL, "a shape of too many axes");
-        return 0;
-    }
     for (i = 0; i < list.n && !t->bad; i++) {
         int64_t n;
         one = tmi_tri_field(t, &list, i);
@@ -17351,8 +17360,7 @@ static uint32_t tmi_tl_sizes(tmi_tri *t, const tmi_tri_value *v, uint32_t *dims)
         if (!t->bad && (n < 1 || n & (n - 1)))
             (void)tmi_tri_wrong(t, TMETAL_E_PY_SHAPE,
                                 "take triton.next_power_of_2 of it, and mask what is too much",
-                                "sizes must be powers of two, but axis %u has %lld", i,
-                                (long long)n);
+                                "sizes must be powers of two, but axis %u has %d", i, n);
         else if (!t->bad && (numel *= (uint64_t)n) > TMI_MAX_NUMEL)
             (void)tmi_tri_wrong(t, TMETAL_E_PY_SHAPE, NULL, "a tensor has at most %u elements",
                                 TMI_MAX_NUMEL);
@@ -17371,13 +17379,20 @@ static uint32_t tmi_tl_axis(tmi_tri *t, const tmi_tri_value *v, uint32_t rank) {
                         rank ? NULL
                              : "this is one number: a block comes of a block of addresses, as in "
                                "x_ptr + offset + tl.arange(0, BLOCK)",
-                        "no axis %lld in a tensor of rank %u",
-                        (long long)(a < 0 ? a - (int64_t)rank : a), rank);
+                        "no axis %d in a tensor of rank %u", (a < 0 ? a - (int64_t)rank : a), rank);
     return 0;
 }
 
 static const char *tmi_tl_str(tmi_tri *t, const tmi_tri_value *v) {
     return v->kind == TMI_V_STR ? tmi_tri_string(t, v->id) : "";
+}
+
+/* The dtype of that name, of n letters; 0: none. */
+static uint32_t tmi_tl_dtype_named(tmi_tri *t, const char *s, size_t n) {
+    uint32_t i = TMI_DTYPE_FIRST_PTR;
+    while (--i && !(strlen(TMI_DTYPE(t, i)->name) == n && !memcmp(TMI_DTYPE(t, i)->name, s, n))) {
+    }
+    return i;
 }
 
 /* A dtype; of a block's, that of its elements. */
@@ -17393,22 +17408,52 @@ static uint32_t tmi_tl_dtype(tmi_tri *t, const tmi_tri_value *v) {
     return 0;
 }
 
+/* An op of those values that are not None, with a result of `type` and dt. */
+static tmi_tri_value tmi_tl_op(tmi_tri *t, uint32_t kind, const tmi_tri_value *v, uint32_t n,
+                               uint32_t type, uint32_t dt) {
+    uint32_t id[8], i, k = 0;
+    for (i = 0; i < n; i++)
+        if (v[i].kind != TMI_V_NONE) id[k++] = v[i].ir;
+    return tmi_tri_tensor(tmi_tri_op(t, kind, id, k, type), dt);
+}
+
+/* Attributes of the op that made a value, if one did. */
+static void tmi_tl_set_int(tmi_tri *t, tmi_tri_value v, const char *name, int64_t x) {
+    if (v.ir) tmi_op_set_int(t->job, t->m, tmi_def(t->m, v.ir), name, t->m->t_i32, x);
+}
+
+static void tmi_tl_set_unit(tmi_tri *t, tmi_tri_value v, const char *name) {
+    if (v.ir)
+        tmi_op_set_attr(t->job, t->m, tmi_def(t->m, v.ir), name,
+                        tmi_attr_new(t->job, t->m, TMI_A_UNIT, 0, 0));
+}
+
+/* The only element of a block. */
+static tmi_tri_value tmi_tl_only(tmi_tri *t, tmi_tri_value v) {
+    v.ir = tmi_tri_op1(t, TMI_OP_UNSPLAT, v.ir, tmi_elem(t->m, tmi_tri_type(t, &v)));
+    return v;
+}
+
+static uint64_t tmi_tl_numel(tmi_tri *t, const tmi_tri_value *v) {
+    return tmi_numel(t->m, tmi_tri_type(t, v));
+}
+
 /* -- Programs and blocks --------------------------------------------------------------------- */
 
 static tmi_tri_value tmi_tl_program(tmi_tri *t, const tmi_tri_value *in) {
-    int64_t  axis = tmi_tl_int(t, &in[0], "the axis of a program");
-    uint32_t v;
+    int64_t       axis = tmi_tl_int(t, &in[0], "the axis of a program");
+    tmi_tri_value v;
     if (!t->bad && (axis < 0 || axis > 2))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "axis must be 0, 1 or 2, not %lld",
-                            (long long)axis);
-    v = tmi_tri_op(t, (uint32_t)t->row->arg, NULL, 0, t->m->t_i32);
-    if (v) tmi_op_set_int(t->job, t->m, tmi_def(t->m, v), "axis", t->m->t_i32, axis);
-    return tmi_tri_tensor(v, TMI_INT32);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "axis must be 0, 1 or 2, not %d", axis);
+    v = tmi_tl_op(t, (uint32_t)t->row->arg, NULL, 0, t->m->t_i32, TMI_INT32);
+    tmi_tl_set_int(t, v, "axis", axis);
+    return v;
 }
 
 static tmi_tri_value tmi_tl_arange(tmi_tri *t, const tmi_tri_value *in) {
-    int64_t  a, b;
-    uint32_t n, v;
+    int64_t       a, b;
+    uint32_t      n;
+    tmi_tri_value v;
     if (!tmi_tri_is_const(&in[0]) || !tmi_tri_is_const(&in[1]))
         return TMI_TL_WRONG(
             t, TMETAL_E_PY_TYPE,
@@ -17418,22 +17463,20 @@ static tmi_tri_value tmi_tl_arange(tmi_tri *t, const tmi_tri_value *in) {
     b = tmi_tl_int(t, &in[1], "the end of tl.arange");
     if (t->bad) return in[0];
     if (b <= a || a < -2147483647LL - 1 || b > 2147483647LL)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "from %lld to %lld is no range of int32",
-                            (long long)a, (long long)b);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "from %d to %d is no range of int32", a, b);
     if ((b - a) & (b - a - 1))
         return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE,
                             "take triton.next_power_of_2 of it, and mask what is too much",
-                            "%lld elements: the number must be a power of two", (long long)(b - a));
+                            "%d elements: the number must be a power of two", (b - a));
     if (b - a > TMI_MAX_NUMEL)
         return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "a tensor has at most %u elements",
                             TMI_MAX_NUMEL);
     n = (uint32_t)(b - a);
-    v = tmi_tri_op(t, TMI_OP_RANGE, NULL, 0, tmi_type_tensor(t->job, t->m, t->m->t_i32, &n, 1));
-    if (v) {
-        tmi_op_set_int(t->job, t->m, tmi_def(t->m, v), "start", t->m->t_i32, a);
-        tmi_op_set_int(t->job, t->m, tmi_def(t->m, v), "end", t->m->t_i32, b);
-    }
-    return tmi_tri_tensor(v, TMI_INT32);
+    v = tmi_tl_op(t, TMI_OP_RANGE, NULL, 0, tmi_type_tensor(t->job, t->m, t->m->t_i32, &n, 1),
+                  TMI_INT32);
+    tmi_tl_set_int(t, v, "start", a);
+    tmi_tl_set_int(t, v, "end", b);
+    return v;
 }
 
 static tmi_tri_value tmi_tl_full(tmi_tri *t, const tmi_tri_value *in) {
@@ -17445,17 +17488,15 @@ static tmi_tri_value tmi_tl_full(tmi_tri *t, const tmi_tri_value *in) {
     if (tmi_tri_is_number(&in[1])) return tmi_tri_tensor(tmi_tri_const(t, type, dt, &in[1]), dt);
     v = tmi_tri_cast(t, in[1], dt);
     if (t->bad) return v;
-    if (tmi_tri_rank(t, &v)) {
-        if (tmi_numel(t->m, tmi_tri_type(t, &v)) != 1)
-            return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "its value must be one number");
-        v.ir = tmi_tri_op1(t, TMI_OP_UNSPLAT, v.ir, tmi_elem(t->m, tmi_tri_type(t, &v)));
-    }
+    if (tmi_tri_rank(t, &v) && tmi_tl_numel(t, &v) != 1)
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "its value must be one number");
+    if (tmi_tri_rank(t, &v)) v = tmi_tl_only(t, v);
     return rank ? tmi_tri_tensor(tmi_tri_splat(t, v.ir, type), dt) : v;
 }
 
 static tmi_tri_value tmi_tl_cast(tmi_tri *t, const tmi_tri_value *in) {
     uint32_t      dt = tmi_tl_dtype(t, &in[1]);
-    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]);
+    tmi_tri_value v = in[0];
     const char   *rounding = in[2].kind == TMI_V_STR ? tmi_tl_str(t, &in[2]) : NULL;
     int           narrows;
     if (t->bad) return v;
@@ -17463,8 +17504,7 @@ static tmi_tri_value tmi_tl_cast(tmi_tri *t, const tmi_tri_value *in) {
         !tmi_tri_is_ptr(t, dt)) {
         if (TMI_DTYPE(t, v.dt)->bits != TMI_DTYPE(t, dt)->bits)
             return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
-                                "a bitcast from %s to %s changes the number of bits",
-                                TMI_DTYPE(t, v.dt)->text, TMI_DTYPE(t, dt)->text);
+                                "a bitcast from %t to %t changes the number of bits", v.dt, dt);
         return tmi_tri_cast_op(t, TMI_OP_TTBITCAST, v, dt);
     }
     narrows = tmi_tri_is_float(t, v.dt) && tmi_tri_is_float(t, dt) &&
@@ -17482,21 +17522,16 @@ static tmi_tri_value tmi_tl_cast(tmi_tri *t, const tmi_tri_value *in) {
 /* -- Shapes ---------------------------------------------------------------------------------- */
 
 static tmi_tri_value tmi_tl_expand_dims(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]), one;
-    uint32_t      n = in[1].kind == TMI_V_TUPLE ? in[1].n : 1, i, k, axis[TMI_MAX_RANK], rank;
-    if (t->bad) return v;
-    rank = tmi_tri_rank(t, &v) + n;
+    tmi_tri_value v = in[0], list = tmi_tl_tuple(t, &in[1]), one;
+    uint32_t      i, k, x, axis[TMI_MAX_RANK], rank = tmi_tri_rank(t, &v) + list.n;
     if (rank > TMI_MAX_RANK) return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "too many axes");
-    for (i = 0; i < n; i++) {
-        one = in[1].kind == TMI_V_TUPLE ? tmi_tri_field(t, &in[1], i) : in[1];
-        axis[i] = tmi_tl_axis(t, &one, rank);
-        for (k = i; k && axis[k - 1] > axis[k]; k--) {
-            uint32_t x = axis[k];
-            axis[k] = axis[k - 1];
-            axis[k - 1] = x;
-        }
+    for (i = 0; i < list.n; i++) {
+        one = tmi_tri_field(t, &list, i);
+        x = tmi_tl_axis(t, &one, rank);
+        for (k = i; k && axis[k - 1] > x; k--) axis[k] = axis[k - 1];
+        axis[k] = x;
     }
-    for (i = 0; i < n && !t->bad; i++) {
+    for (i = 0; i < list.n && !t->bad; i++) {
         if (i && axis[i] == axis[i - 1])
             return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "an axis stands twice");
         v = tmi_tri_expand(t, v, axis[i]);
@@ -17506,37 +17541,30 @@ static tmi_tri_value tmi_tl_expand_dims(tmi_tri *t, const tmi_tri_value *in) {
 
 static tmi_tri_value tmi_tl_broadcast_to(tmi_tri *t, const tmi_tri_value *in) {
     uint32_t dims[TMI_MAX_RANK], rank = tmi_tl_sizes(t, &in[1], dims);
-    return t->bad ? in[0] : tmi_tri_broadcast_to(t, tmi_tri_to_tensor(t, in[0]), dims, rank);
+    return t->bad ? in[0] : tmi_tri_broadcast_to(t, in[0], dims, rank);
 }
 
 static tmi_tri_value tmi_tl_broadcast(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v[2];
-    v[0] = tmi_tri_to_tensor(t, in[0]);
-    v[1] = tmi_tri_to_tensor(t, in[1]);
+    memcpy(v, in, sizeof v);
     if (!tmi_tri_broadcast(t, &v[0], &v[1])) return v[0];
     return tmi_tri_list(t, TMI_V_TUPLE, v, 2);
 }
 
 /* arg 1: view, which may reorder. */
 static tmi_tri_value tmi_tl_reshape(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]);
-    uint32_t      dims[TMI_MAX_RANK], rank = tmi_tl_sizes(t, &in[1], dims), type, i;
-    uint64_t      numel = 1;
-    if (t->bad) return v;
+    tmi_tri_value v = in[0];
+    uint32_t      dims[TMI_MAX_RANK], rank = tmi_tl_sizes(t, &in[1], dims), i, numel = 1;
     for (i = 0; i < rank; i++) numel *= dims[i];
-    if (numel != tmi_numel(t->m, tmi_tri_type(t, &v)))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%s has %llu elements, the new shape %llu",
-                            tmi_tri_type_text(t, &v),
-                            (unsigned long long)tmi_numel(t->m, tmi_tri_type(t, &v)),
-                            (unsigned long long)numel);
+    if (!t->bad && numel != tmi_tl_numel(t, &v))
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%v has %u elements, the new shape %u", &v,
+                            (uint32_t)tmi_tl_numel(t, &v), numel);
+    if (t->bad) return v;
     if (!tmi_tri_rank(t, &v)) return rank ? tmi_tri_broadcast_to(t, v, dims, rank) : v;
-    type = tmi_tri_shape_type(t, v.dt, dims, rank);
-    if (!rank) return tmi_tri_tensor(tmi_tri_op1(t, TMI_OP_UNSPLAT, v.ir, type), v.dt);
-    v.ir = tmi_tri_op1(t, TMI_OP_RESHAPE, v.ir, type);
-    if (v.ir && (t->row->arg || tmi_tl_is_true(t, &in[2])))
-        tmi_op_set_attr(t->job, t->m, tmi_def(t->m, v.ir), "allow_reorder",
-                        tmi_attr_new(t->job, t->m, TMI_A_UNIT, 0, 0));
-    return tmi_tri_tensor(v.ir, v.dt);
+    if (!rank) return tmi_tl_only(t, v);
+    v.ir = tmi_tri_op1(t, TMI_OP_RESHAPE, v.ir, tmi_tri_shape_type(t, v.dt, dims, rank));
+    if (t->row->arg || tmi_tl_is_true(t, &in[2])) tmi_tl_set_unit(t, v, "allow_reorder");
+    return v;
 }
 
 /* An attribute of i32s: axes. */
@@ -17548,31 +17576,15 @@ static void tmi_tl_set_axes(tmi_tri *t, uint32_t value_op, const char *name, con
     tmi_op_set_attr(t->job, t->m, value_op, name, attr);
 }
 
-static tmi_tri_value tmi_tl_permuted(tmi_tri *t, tmi_tri_value v, const uint32_t *order,
-                                     uint32_t rank) {
-    uint32_t dims[TMI_MAX_RANK], out[TMI_MAX_RANK], i;
-    (void)tmi_tri_dims(t, &v, dims);
-    for (i = 0; i < rank; i++) out[i] = dims[order[i]];
-    v.ir = tmi_tri_op1(t, TMI_OP_TRANS, v.ir, tmi_tri_shape_type(t, v.dt, out, rank));
-    if (v.ir) tmi_tl_set_axes(t, tmi_def(t->m, v.ir), "order", order, rank);
-    return tmi_tri_tensor(v.ir, v.dt);
-}
-
 /* trans(x, *dims), permute(x, *dims); x.T. */
 static tmi_tri_value tmi_tl_trans(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]), list = in[1], one;
-    uint32_t      order[TMI_MAX_RANK], rank, i, k;
-    if (t->bad) return v;
-    rank = tmi_tri_rank(t, &v);
-    if (list.kind == TMI_V_TUPLE && list.n == 1 && tmi_tri_field(t, &list, 0).kind == TMI_V_TUPLE)
-        list = tmi_tri_field(t, &list, 0);
-    if (list.kind != TMI_V_TUPLE || !list.n) {
-        if (rank < 2) return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "wants at least two axes");
-        for (i = 0; i < rank; i++) order[i] = i;
-        order[rank - 2] = rank - 1;
-        order[rank - 1] = rank - 2;
-        return tmi_tl_permuted(t, v, order, rank);
-    }
+    tmi_tri_value v = in[0], list = tmi_tl_tuple(t, &in[1]), one;
+    uint32_t      order[TMI_MAX_RANK], dims[TMI_MAX_RANK], out[TMI_MAX_RANK];
+    uint32_t      rank = tmi_tri_rank(t, &v), i, k;
+    if (!list.n && rank < 2)
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "wants at least two axes");
+    for (i = 0; i < rank; i++) /* the last two change places */
+        order[i] = i + 2 < rank ? i : 2 * rank - 3 - i;
     for (i = 0; i < list.n && i < rank && !t->bad; i++) {
         one = tmi_tri_field(t, &list, i);
         order[i] = tmi_tl_axis(t, &one, rank);
@@ -17580,45 +17592,45 @@ static tmi_tri_value tmi_tl_trans(tmi_tri *t, const tmi_tri_value *in) {
         }
         if (k < i) break;
     }
-    if (t->bad) return v;
-    if (i < list.n || list.n != rank)
+    if (list.n && (i < list.n || list.n != rank))
         return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "the axes are no permutation of %u", rank);
-    return tmi_tl_permuted(t, v, order, rank);
+    if (t->bad) return v;
+    (void)tmi_tri_dims(t, &v, dims);
+    for (i = 0; i < rank; i++) out[i] = dims[order[i]];
+    v.ir = tmi_tri_op1(t, TMI_OP_TRANS, v.ir, tmi_tri_shape_type(t, v.dt, out, rank));
+    if (v.ir) tmi_tl_set_axes(t, tmi_def(t->m, v.ir), "order", order, rank);
+    return v;
 }
 
 /* -- Elementwise ----------------------------------------------------------------------------- */
 
 /* Functions of one float, f32 and f64 alone; arg: the op. */
 static tmi_tri_value tmi_tl_math(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]);
-    if (t->bad) return v;
-    if (v.dt != TMI_FP32 && v.dt != TMI_FP64 && !t->is_method)
+    uint32_t dt = in[0].dt;
+    if (dt != TMI_FP32 && dt != TMI_FP64 && !t->is_method)
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
                             "cast with .to(tl.float32) before, and back behind",
-                            "wants fp32 or fp64, not %s", TMI_DTYPE(t, v.dt)->text);
-    if (!tmi_tri_is_float(t, v.dt))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants floats, not %s",
-                            TMI_DTYPE(t, v.dt)->text);
-    return tmi_tri_tensor(tmi_tri_op1(t, (uint32_t)t->row->arg, v.ir, tmi_tri_type(t, &v)), v.dt);
+                            "wants fp32 or fp64, not %t", dt);
+    if (!tmi_tri_is_float(t, dt))
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants floats, not %t", dt);
+    return tmi_tl_op(t, (uint32_t)t->row->arg, in, 1, tmi_tri_type(t, &in[0]), dt);
 }
 
 static tmi_tri_value tmi_tl_where(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value c = tmi_tri_cast(t, in[0], TMI_INT1), x = in[1], y = in[2];
-    uint32_t      ops[3];
-    if (t->bad) return c;
-    if (x.kind == TMI_V_TENSOR && y.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, x.dt) && x.dt == y.dt)
-        (void)tmi_tri_broadcast(t, &x, &y);
-    else if (!tmi_tri_unite(t, &x, &y, TMI_PY_ADD)) return c;
-    if (tmi_tri_rank(t, &c)) {
-        (void)tmi_tri_broadcast(t, &c, &x);
-        (void)tmi_tri_broadcast(t, &x, &y);
-        (void)tmi_tri_broadcast(t, &c, &x);
-    } else if (tmi_tri_rank(t, &x)) c = tmi_tri_splat_to(t, c, tmi_tri_type(t, &x));
-    if (t->bad) return c;
-    ops[0] = c.ir;
-    ops[1] = x.ir;
-    ops[2] = y.ir;
-    return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_SELECT, ops, 3, tmi_tri_type(t, &x)), x.dt);
+    tmi_tri_value v[3], *c = v, *x = v + 1, *y = v + 2;
+    memcpy(v, in, sizeof v);
+    *c = tmi_tri_cast(t, *c, TMI_INT1);
+    if (t->bad) return *c;
+    if (x->kind == TMI_V_TENSOR && y->kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, x->dt) &&
+        x->dt == y->dt)
+        (void)tmi_tri_broadcast(t, x, y);
+    else if (!tmi_tri_unite(t, x, y, TMI_PY_ADD)) return *c;
+    if (tmi_tri_rank(t, c)) {
+        (void)tmi_tri_broadcast(t, c, x);
+        (void)tmi_tri_broadcast(t, x, y);
+        (void)tmi_tri_broadcast(t, c, x);
+    } else if (tmi_tri_rank(t, x)) *c = tmi_tri_splat_to(t, *c, tmi_tri_type(t, x));
+    return t->bad ? *c : tmi_tl_op(t, TMI_OP_SELECT, v, 3, tmi_tri_type(t, x), x->dt);
 }
 
 /* The larger or smaller of two; arg 1: minimum. in[2]: whether NaN wins. */
@@ -17626,36 +17638,31 @@ static tmi_tri_value tmi_tl_extreme(tmi_tri *t, const tmi_tri_value *in) {
     static const uint16_t ops[2][4] = {
         {TMI_OP_MAXNUMF, TMI_OP_MAXIMUMF, TMI_OP_MAXSI, TMI_OP_MAXUI},
         {TMI_OP_MINNUMF, TMI_OP_MINIMUMF, TMI_OP_MINSI, TMI_OP_MINUI}};
-    tmi_tri_value a = tmi_tri_to_tensor(t, in[0]), b = tmi_tri_to_tensor(t, in[1]);
+    tmi_tri_value a = in[0], b = in[1];
     uint32_t      dt;
+    int           which;
     if (!*t->row->space && in[2].n)
         return TMI_TL_WRONG(
             t, TMETAL_E_PY_CALL,
             tmi_format(t->job, 1, "nest it: %s(a, %s(b, c))", t->row->name, t->row->name),
             "takes two values here");
-    if (t->bad) return a;
     if (a.dt == TMI_BF16) a = tmi_tri_cast(t, a, TMI_FP32);
     if (b.dt == TMI_BF16) b = tmi_tri_cast(t, b, TMI_FP32);
     if ((dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD)) == 0) return a;
-    if (*t->row->space && tmi_tri_is_float(t, dt) && in[2].kind != TMI_V_NONE &&
-        in[2].kind != TMI_V_INT)
+    if (!tmi_tri_is_float(t, dt)) which = 2 + !TMI_DTYPE(t, dt)->is_signed;
+    else if (*t->row->space && in[2].kind != TMI_V_NONE && in[2].kind != TMI_V_INT)
         return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, "tl.PropagateNan.ALL or tl.PropagateNan.NONE",
                             "propagate_nan is none of its values");
-    return tmi_tri_tensor(
-        tmi_tri_op2(
-            t,
-            ops[t->row->arg][tmi_tri_is_float(t, dt) ? *t->row->space && tmi_tl_is_true(t, &in[2])
-                                                     : 2 + !TMI_DTYPE(t, dt)->is_signed],
-            a.ir, b.ir),
-        dt);
+    else which = *t->row->space && tmi_tl_is_true(t, &in[2]);
+    a.ir = tmi_tri_op2(t, ops[t->row->arg][which], a.ir, b.ir);
+    return tmi_tri_tensor(a.ir, dt);
 }
 
 static tmi_tri_value tmi_tl_abs(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]);
-    if (t->bad || (tmi_tri_is_int(t, v.dt) && !TMI_DTYPE(t, v.dt)->is_signed)) return v;
-    return tmi_tri_tensor(tmi_tri_op1(t, tmi_tri_is_float(t, v.dt) ? TMI_OP_ABSF : TMI_OP_ABSI,
-                                      v.ir, tmi_tri_type(t, &v)),
-                          v.dt);
+    int is_float = tmi_tri_is_float(t, in[0].dt);
+    if (tmi_tri_is_int(t, in[0].dt) && !TMI_DTYPE(t, in[0].dt)->is_signed) return in[0];
+    return tmi_tl_op(t, is_float ? TMI_OP_ABSF : TMI_OP_ABSI, in, 1, tmi_tri_type(t, &in[0]),
+                     in[0].dt);
 }
 
 /* An operator as a function; arg: which. */
@@ -17692,7 +17699,7 @@ static void tmi_tl_word(tmi_tri *t, uint32_t op, const char *name, const tmi_tri
         uint32_t i;
         tmi_text_init(t->job, &text);
         for (i = 0; all[i].word; i++) tmi_put(&text, i ? ", %s" : "it can be %s", all[i].word);
-        (void)tmi_tl_wrong(t, TMETAL_E_PY_VALUE, tmi_text_join(&text, 0), "%s cannot be \"%s\"",
+        (void)TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, tmi_text_join(&text, 0), "%s cannot be \"%s\"",
                            name, given);
         return;
     }
@@ -17708,13 +17715,17 @@ static void tmi_tl_load_hints(tmi_tri *t, uint32_t op, const tmi_tri_value *in) 
                         tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1, 1));
 }
 
+static int tmi_tl_is_pointer(tmi_tri *t, const tmi_tri_value *v) {
+    return v->kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, v->dt);
+}
+
 static tmi_tri_value tmi_tl_pointers(tmi_tri *t, tmi_tri_value p, int writes) {
-    if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt))
-        return TMI_TL_WRONG(
-            t, TMETAL_E_PY_TYPE,
-            p.kind == TMI_V_DESC ? "a descriptor has desc.load([...]) and desc.store([...], x)"
-                                 : "add offsets to a pointer parameter: x_ptr + offs",
-            "wants a pointer or a block of pointers, not %s", tmi_tri_type_text(t, &p));
+    if (!tmi_tl_is_pointer(t, &p))
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
+                            p.kind == TMI_V_DESC
+                                ? "a descriptor has desc.load([...]) and desc.store([...], x)"
+                                : "add offsets to a pointer parameter: x_ptr + offs",
+                            "wants a pointer or a block of pointers, not %v", &p);
     if (writes && TMI_DTYPE(t, p.dt)->is_const)
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "cannot store to a constant pointer");
     /* truths lie in memory as bytes */
@@ -17727,50 +17738,93 @@ static tmi_tri_value tmi_tl_pointers(tmi_tri *t, tmi_tri_value p, int writes) {
 static tmi_tri_value tmi_tl_load_block(tmi_tri *t, const tmi_tri_value *in);
 static tmi_tri_value tmi_tl_store_block(tmi_tri *t, const tmi_tri_value *in);
 
+/* A mask, or None; 0: refused. */
+static int tmi_tl_is_mask(tmi_tri *t, const tmi_tri_value *v) {
+    if (v->kind == TMI_V_TENSOR && v->dt != TMI_INT1)
+        (void)TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "compare: mask=offs < n",
+                           "its mask must be truths, not %t", v->dt);
+    return !t->bad;
+}
+
 /* pointer, mask, other, boundary_check, padding_option, then how: caches, volatile. */
 static tmi_tri_value tmi_tl_load(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value p = in[0], mask = in[1], other = in[2], r;
-    uint32_t      ops[3], n = 1, dt, op;
+    tmi_tri_value v[3], *p = v, *mask = v + 1, *other = v + 2, r;
+    uint32_t      dt;
     int           truth;
-    if (p.kind == TMI_V_BLOCK_PTR) return tmi_tl_load_block(t, in);
-    if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt)) return tmi_tl_pointers(t, p, 0);
-    truth = TMI_DTYPE(t, p.dt)->elem == TMI_INT1;
-    if (mask.kind == TMI_V_NONE && other.kind != TMI_V_NONE)
+    memcpy(v, in, sizeof v);
+    if (p->kind == TMI_V_BLOCK_PTR) return tmi_tl_load_block(t, in);
+    if (!tmi_tl_is_pointer(t, p)) return tmi_tl_pointers(t, *p, 0);
+    truth = TMI_DTYPE(t, p->dt)->elem == TMI_INT1;
+    if (mask->kind == TMI_V_NONE && other->kind != TMI_V_NONE)
         return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "`other` needs a mask");
     if (tmi_tl_is_true(t, &in[3]) || tmi_tl_is_true(t, &in[4]))
         return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, "use mask= and other=, or tl.make_block_ptr",
                             "boundary_check and padding_option are for block pointers");
-    if (mask.kind != TMI_V_NONE) mask = tmi_tri_to_tensor(t, mask);
-    if (other.kind != TMI_V_NONE) other = tmi_tri_to_tensor(t, other);
-    if (t->bad) return p;
-    if (!tmi_tri_rank(t, &p) && (tmi_tri_rank(t, &mask) || tmi_tri_rank(t, &other)))
+    if (!tmi_tri_rank(t, p) && (tmi_tri_rank(t, mask) || tmi_tri_rank(t, other)))
         return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE,
                             "add the offsets of the block to the pointer: x_ptr + offs",
                             "the pointer is one address, but its mask or `other` is a block");
-    if (mask.kind == TMI_V_TENSOR) (void)tmi_tri_broadcast(t, &p, &mask);
-    if (other.kind == TMI_V_TENSOR) (void)tmi_tri_broadcast(t, &p, &other);
-    if (mask.kind == TMI_V_TENSOR) (void)tmi_tri_broadcast(t, &p, &mask);
-    p = t->bad ? p : tmi_tl_pointers(t, p, 0);
-    if (t->bad) return p;
-    dt = TMI_DTYPE(t, p.dt)->elem;
-    if (mask.kind == TMI_V_TENSOR && mask.dt != TMI_INT1)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "compare: mask=offs < n",
-                            "its mask must be truths, not %s", TMI_DTYPE(t, mask.dt)->text);
-    if (other.kind == TMI_V_TENSOR) other = tmi_tri_cast(t, other, dt);
-    ops[0] = p.ir;
-    if (mask.kind == TMI_V_TENSOR) ops[n++] = mask.ir;
-    if (other.kind == TMI_V_TENSOR) ops[n++] = other.ir;
-    r = tmi_tri_tensor(
-        tmi_tri_op(t, TMI_OP_LOAD, ops, n, tmi_tri_ir_like(t, tmi_tri_type(t, &p), dt)), dt);
+    if (mask->kind == TMI_V_TENSOR) (void)tmi_tri_broadcast(t, p, mask);
+    if (other->kind == TMI_V_TENSOR) (void)tmi_tri_broadcast(t, p, other);
+    if (mask->kind == TMI_V_TENSOR) (void)tmi_tri_broadcast(t, p, mask);
+    if (!t->bad) *p = tmi_tl_pointers(t, *p, 0);
+    if (t->bad || !tmi_tl_is_mask(t, mask)) return *p;
+    dt = TMI_DTYPE(t, p->dt)->elem;
+    if (other->kind == TMI_V_TENSOR) *other = tmi_tri_cast(t, *other, dt);
+    r = tmi_tl_op(t, TMI_OP_LOAD, v, 3, tmi_tri_ir_like(t, tmi_tri_type(t, p), dt), dt);
     if (t->bad) return r;
-    op = tmi_def(t->m, r.ir);
-    tmi_tl_load_hints(t, op, &in[5]);
+    tmi_tl_load_hints(t, tmi_def(t->m, r.ir), &in[5]);
     return truth ? tmi_tri_truth(t, r) : r;
+}
+
+/* Axes of `rank`, each once, from a tuple or one number; how many. */
+static uint32_t tmi_tl_axes(tmi_tri *t, const tmi_tri_value *v, const char *what, uint32_t rank,
+                            uint32_t *axis) {
+    tmi_tri_value list = tmi_tl_tuple(t, v), one;
+    uint32_t      i, k;
+    for (i = 0; i < list.n && !t->bad; i++) {
+        int64_t at;
+        one = tmi_tri_field(t, &list, i);
+        at = tmi_tri_small(t, &one, what);
+        for (k = 0; k < i && at != axis[k]; k++) {
+        }
+        if (!t->bad && (at < 0 || at >= (int64_t)rank || k < i))
+            (void)TMI_TL_WRONG(t, TMETAL_E_PY_VALUE,
+                               strcmp(what, "order") == 0
+                                   ? "order=(1, 0) says that rows lie in memory one "
+                                     "behind the other"
+                                   : "boundary_check=(0, 1)",
+                               "%s names axes from 0 to %u, each once", what, rank ? rank - 1 : 0);
+        else axis[i] = (uint32_t)at;
+    }
+    return t->bad ? 0 : list.n;
+}
+
+/* What tl.load and tl.store say of a block pointer: the axes whose edges are looked at. */
+static void tmi_tl_boundary(tmi_tri *t, uint32_t op, const tmi_tri_value *v, uint32_t rank) {
+    uint32_t axis[TMI_MAX_RANK], n, i, is[TMI_MAX_RANK];
+    if (t->bad || (v->kind != TMI_V_INT && !tmi_tl_is_true(t, v))) return;
+    memset(is, 0, sizeof is);
+    n = tmi_tl_axes(t, v, "boundary_check", rank, axis);
+    for (i = 0; i < n; i++) is[axis[i]] = 1;
+    for (i = n = 0; i < rank; i++)
+        if (is[i]) axis[n++] = i;
+    if (!t->bad) tmi_tl_set_axes(t, op, "boundaryCheck", axis, n);
+}
+
+/* tt.store with what its call says besides; `rank`: of a block pointer. */
+static void tmi_tl_store_op(tmi_tri *t, const uint32_t *ops, uint32_t n, const tmi_tri_value *in,
+                            uint32_t rank) {
+    uint32_t op = tmi_tri_draft(t, TMI_OP_STORE, ops, n);
+    if (rank) tmi_tl_boundary(t, op, &in[3], rank);
+    tmi_tl_word(t, op, "cache", &in[4], tmi_tl_words_store);
+    tmi_tl_word(t, op, "evict", &in[5], tmi_tl_words_evict);
 }
 
 /* What goes to memory, and its mask, in the shape of the pointers, which stays; 0: refused. */
 static int tmi_tl_spread(tmi_tri *t, tmi_tri_value *p, tmi_tri_value *v, tmi_tri_value *mask) {
-    tmi_tri_value was = *p, more = tmi_tri_rank(t, v) ? *v : *mask;
+    static const char help[] = "add the offsets of the block to the pointer: y_ptr + offs";
+    tmi_tri_value     was = *p, more = tmi_tri_rank(t, v) ? *v : *mask;
     if (tmi_tri_rank(t, p)) {
         (void)tmi_tri_broadcast(t, p, v);
         if (mask->kind == TMI_V_TENSOR && !t->bad) {
@@ -17779,40 +17833,29 @@ static int tmi_tl_spread(tmi_tri *t, tmi_tri_value *p, tmi_tri_value *v, tmi_tri
         }
         if (!t->bad && tmi_tri_type(t, p) == tmi_tri_type(t, &was)) return 1;
     } else if (!tmi_tri_rank(t, v) && !tmi_tri_rank(t, mask)) return 1;
-    if (!t->bad)
-        (void)tmi_tl_wrong(
-            t, TMETAL_E_PY_SHAPE, "add the offsets of the block to the pointer: y_ptr + offs",
-            tmi_tri_rank(t, &was) ? "the pointers are %s, fewer than what is stored: %s"
-                                  : "%s is one address, but what is stored is %s",
-            tmi_tri_rank(t, &was) ? tmi_tri_type_text(t, &was) : "the pointer",
-            tmi_tri_type_text(t, &more));
+    if (tmi_tri_rank(t, &was))
+        (void)TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, help,
+                           "the pointers are %v, fewer than what is stored: %v", &was, &more);
+    else
+        (void)TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, help,
+                           "the pointer is one address, but what is stored is %v", &more);
     return 0;
 }
 
 /* pointer, value, mask, boundary_check, cache_modifier, eviction_policy */
 static tmi_tri_value tmi_tl_store(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value p = in[0], v, mask = in[2];
-    uint32_t      ops[3], n = 2, op;
+    tmi_tri_value p = in[0], v = in[1], mask = in[2];
+    uint32_t      ops[3];
     if (p.kind == TMI_V_BLOCK_PTR) return tmi_tl_store_block(t, in);
-    if (p.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, p.dt) && TMI_DTYPE(t, p.dt)->is_const)
-        return tmi_tl_pointers(t, p, 1);
-    v = tmi_tri_to_tensor(t, in[1]);
-    if (mask.kind != TMI_V_NONE) mask = tmi_tri_to_tensor(t, mask);
-    if (t->bad) return p;
-    if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt)) return tmi_tl_pointers(t, p, 1);
+    if (!tmi_tl_is_pointer(t, &p) || TMI_DTYPE(t, p.dt)->is_const) return tmi_tl_pointers(t, p, 1);
     if (!tmi_tl_spread(t, &p, &v, &mask)) return p;
     p = tmi_tl_pointers(t, p, 1);
-    if (mask.kind == TMI_V_TENSOR && mask.dt != TMI_INT1)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "compare: mask=offs < n",
-                            "its mask must be truths, not %s", TMI_DTYPE(t, mask.dt)->text);
+    if (!tmi_tl_is_mask(t, &mask)) return p;
     v = tmi_tri_cast(t, v, TMI_DTYPE(t, p.dt)->elem);
     ops[0] = p.ir;
     ops[1] = v.ir;
-    if (mask.kind == TMI_V_TENSOR) ops[n++] = mask.ir;
-    if (t->bad) return p;
-    op = tmi_tri_draft(t, TMI_OP_STORE, ops, n);
-    tmi_tl_word(t, op, "cache", &in[4], tmi_tl_words_store);
-    tmi_tl_word(t, op, "evict", &in[5], tmi_tl_words_evict);
+    ops[2] = mask.ir;
+    if (!t->bad) tmi_tl_store_op(t, ops, mask.kind == TMI_V_TENSOR ? 3 : 2, in, 0);
     return tmi_tri_of(TMI_V_NONE);
 }
 
@@ -17828,59 +17871,33 @@ typedef struct tmi_tl_operands {
 static uint32_t tmi_tl_scalars(tmi_tri *t, tmi_tri_value list, uint32_t dt, int is_exact,
                                tmi_tl_operands *o) {
     uint32_t      i;
-    tmi_tri_value one = list;
-    if (list.kind != TMI_V_TUPLE) list = tmi_tri_list(t, TMI_V_TUPLE, &one, 1);
+    tmi_tri_value one;
+    list = tmi_tl_tuple(t, &list);
     for (i = 0; i < list.n && !t->bad; i++) {
         one = tmi_tri_field(t, &list, i);
-        if (i == TMI_MAX_RANK) (void)tmi_tl_wrong(t, TMETAL_E_PY_SHAPE, NULL, "too many axes");
+        if (i == TMI_MAX_RANK) (void)TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "too many axes");
         else if (one.kind == TMI_V_INT || one.kind == TMI_V_BOOL) {
             if (tmi_tri_weak_fits(t, &one, dt))
                 one = tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, &one), dt);
         } else if (one.kind != TMI_V_TENSOR || !tmi_tri_is_int(t, one.dt) || tmi_tri_rank(t, &one))
-            (void)tmi_tl_wrong(t, TMETAL_E_PY_TYPE, NULL,
-                               "sizes, strides and offsets are whole numbers, not %s",
-                               tmi_tri_type_text(t, &one));
+            (void)TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
+                               "sizes, strides and offsets are whole numbers, not %v", &one);
         else if (is_exact && TMI_DTYPE(t, one.dt)->bits != TMI_DTYPE(t, dt)->bits)
-            (void)tmi_tl_wrong(t, TMETAL_E_PY_TYPE, "cast it with .to(tl.int32)",
-                               "offsets are int32, not %s", TMI_DTYPE(t, one.dt)->text);
+            (void)TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast it with .to(tl.int32)",
+                               "offsets are int32, not %t", one.dt);
         else one = tmi_tri_cast(t, one, dt);
         if (!t->bad) o->id[o->n++] = one.ir;
     }
     return t->bad ? 0 : list.n;
 }
 
-/* Axes of `rank`, each once, from a tuple or one number; how many. */
-static uint32_t tmi_tl_axes(tmi_tri *t, const tmi_tri_value *v, const char *what, uint32_t rank,
-                            uint32_t *axis) {
-    tmi_tri_value list = *v, one;
-    uint32_t      i, k;
-    if (list.kind != TMI_V_TUPLE) list = tmi_tri_list(t, TMI_V_TUPLE, v, 1);
-    for (i = 0; i < list.n && !t->bad; i++) {
-        int64_t at;
-        one = tmi_tri_field(t, &list, i);
-        at = tmi_tri_small(t, &one, what);
-        for (k = 0; k < i && at != axis[k]; k++) {
-        }
-        if (!t->bad && (at < 0 || at >= (int64_t)rank || k < i))
-            (void)tmi_tl_wrong(t, TMETAL_E_PY_VALUE,
-                               strcmp(what, "order") == 0
-                                   ? "order=(1, 0) says that rows lie in memory one "
-                                     "behind the other"
-                                   : "boundary_check=(0, 1)",
-                               "%s names axes from 0 to %u, each once", what, rank ? rank - 1 : 0);
-        else axis[i] = (uint32_t)at;
-    }
-    return t->bad ? 0 : list.n;
-}
-
-static tmi_tri_value tmi_tl_base_wrong(tmi_tri *t, const tmi_tri_value *p) {
-    return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
-                        "give the pointer parameter itself: offsets say where a block begins",
-                        "its base is one pointer, not %s", tmi_tri_type_text(t, p));
-}
-
+/* A pointer that blocks are counted from; 0: refused. */
 static int tmi_tl_is_base(tmi_tri *t, const tmi_tri_value *p) {
-    return p->kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, p->dt) && !tmi_tri_rank(t, p);
+    if (!tmi_tl_is_pointer(t, p) || tmi_tri_rank(t, p))
+        (void)TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
+                           "give the pointer parameter itself: offsets say where a block begins",
+                           "its base is one pointer, not %v", p);
+    return !t->bad;
 }
 
 /* base, shape, strides, offsets, block_shape, order */
@@ -17892,8 +17909,7 @@ static tmi_tri_value tmi_tl_make_block_ptr(tmi_tri *t, const tmi_tri_value *in) 
     o.n = 1;
     for (i = 0; i < 3; i++)
         n[i] = tmi_tl_scalars(t, in[1 + i], wide[i] ? TMI_INT64 : TMI_INT32, !wide[i], &o);
-    if (t->bad) return p;
-    if (!tmi_tl_is_base(t, &p)) return tmi_tl_base_wrong(t, &p);
+    if (!tmi_tl_is_base(t, &p)) return p;
     if (TMI_DTYPE(t, p.dt)->elem == TMI_INT1)
         p = tmi_tri_cast(t, p, tmi_tri_pointer(t, TMI_INT8, 0));
     rank = tmi_tl_sizes(t, &in[4], dims);
@@ -17926,7 +17942,7 @@ static tmi_tri_value tmi_tl_advance(tmi_tri *t, const tmi_tri_value *in) {
     if (p.kind != TMI_V_BLOCK_PTR)
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
                             "tl.make_block_ptr gives one; other pointers move by +",
-                            "wants a block pointer, not %s", tmi_tri_type_text(t, &p));
+                            "wants a block pointer, not %v", &p);
     o.n = 1;
     o.id[0] = p.ir;
     n = tmi_tl_scalars(t, in[1], TMI_INT32, 1, &o);
@@ -17939,24 +17955,12 @@ static tmi_tri_value tmi_tl_advance(tmi_tri *t, const tmi_tri_value *in) {
     return p;
 }
 
-/* What tl.load and tl.store say of a block pointer: the axes whose edges are looked at. */
-static void tmi_tl_boundary(tmi_tri *t, uint32_t op, const tmi_tri_value *v, uint32_t rank) {
-    uint32_t axis[TMI_MAX_RANK], n, i, is[TMI_MAX_RANK];
-    if (t->bad || (v->kind != TMI_V_INT && !tmi_tl_is_true(t, v))) return;
-    memset(is, 0, sizeof is);
-    n = tmi_tl_axes(t, v, "boundary_check", rank, axis);
-    for (i = 0; i < n; i++) is[axis[i]] = 1;
-    for (i = n = 0; i < rank; i++)
-        if (is[i]) axis[n++] = i;
-    if (!t->bad) tmi_tl_set_axes(t, op, "boundaryCheck", axis, n);
-}
-
 static const tmi_word tmi_tl_words_padding[] = {{"zero", 1}, {"nan", 2}, {NULL, 0}};
 
 /* `padding_option` of blocks of dt: whole numbers have no NaN. */
 static void tmi_tl_padding(tmi_tri *t, uint32_t op, const tmi_tri_value *v, uint32_t dt) {
     if (!t->bad && tmi_tri_is_int(t, dt) && strcmp(tmi_tl_str(t, v), "nan") == 0)
-        (void)tmi_tl_wrong(t, TMETAL_E_PY_VALUE, "use padding_option=\"zero\"",
+        (void)TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, "use padding_option=\"zero\"",
                            "padding_option \"nan\" is for floats, not whole numbers");
     tmi_tl_word(t, op, "padding", v, tmi_tl_words_padding);
 }
@@ -17979,26 +17983,21 @@ static tmi_tri_value tmi_tl_load_block(tmi_tri *t, const tmi_tri_value *in) {
 }
 
 static tmi_tri_value tmi_tl_store_block(tmi_tri *t, const tmi_tri_value *in) {
-    const tmi_dtype *block = TMI_DTYPE(t, TMI_DTYPE(t, in[0].dt)->elem);
-    uint32_t         elem = block->elem, type = block->type, ops[2], op;
-    tmi_tri_value    v = tmi_tri_to_tensor(t, in[1]);
-    if (t->bad) return v;
+    uint32_t         of = TMI_DTYPE(t, in[0].dt)->elem, ops[2];
+    const tmi_dtype *block = TMI_DTYPE(t, of);
+    tmi_tri_value    v = in[1];
     if (in[2].kind != TMI_V_NONE)
         return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, "use boundary_check=(0, 1)",
                             "a block pointer takes no mask");
-    if (!tmi_tri_rank(t, &v)) v = tmi_tri_splat_to(t, v, type);
+    if (!tmi_tri_rank(t, &v)) v = tmi_tri_splat_to(t, v, block->type);
     if (t->bad) return v;
-    if (v.dt != elem || tmi_tri_type(t, &v) != type)
-        return TMI_TL_WRONG(
-            t, TMETAL_E_PY_TYPE, v.dt != elem ? "cast it: x.to(p.dtype.element_ty)" : NULL,
-            "the block pointer is of %s, but the value is %s",
-            TMI_DTYPE(t, TMI_DTYPE(t, in[0].dt)->elem)->text, tmi_tri_type_text(t, &v));
+    if (v.dt != block->elem || tmi_tri_type(t, &v) != block->type)
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
+                            v.dt != block->elem ? "cast it: x.to(p.dtype.element_ty)" : NULL,
+                            "the block pointer is of %t, but the value is %v", of, &v);
     ops[0] = in[0].ir;
     ops[1] = v.ir;
-    op = tmi_tri_draft(t, TMI_OP_STORE, ops, 2);
-    tmi_tl_boundary(t, op, &in[3], tmi_tri_rank(t, &v));
-    tmi_tl_word(t, op, "cache", &in[4], tmi_tl_words_store);
-    tmi_tl_word(t, op, "evict", &in[5], tmi_tl_words_evict);
+    tmi_tl_store_op(t, ops, 2, in, tmi_tri_rank(t, &v));
     return tmi_tri_of(TMI_V_NONE);
 }
 
@@ -18007,7 +18006,7 @@ static tmi_tri_value tmi_tl_make_desc(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tl_operands o;
     tmi_tri_value   p = in[0], one, r, part[10];
     uint32_t        dims[TMI_MAX_RANK], rank, n, i, elem, dt, bytes;
-    if (!tmi_tl_is_base(t, &p)) return tmi_tl_base_wrong(t, &p);
+    if (!tmi_tl_is_base(t, &p)) return p;
     rank = tmi_tl_sizes(t, &in[3], dims);
     if (t->bad) return p;
     n = in[2].kind == TMI_V_TUPLE ? in[2].n : 0;
@@ -18048,10 +18047,10 @@ static int tmi_tl_desc_place(tmi_tri *t, const tmi_tri_value *desc, const tmi_tr
                              tmi_tl_operands *o) {
     uint32_t rank = desc->n / 2;
     if (desc->kind != TMI_V_DESC)
-        (void)tmi_tl_wrong(t, TMETAL_E_PY_TYPE, "tl.make_tensor_descriptor gives one",
-                           "wants a tensor descriptor, not %s", tmi_tri_type_text(t, desc));
+        (void)TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "tl.make_tensor_descriptor gives one",
+                           "wants a tensor descriptor, not %v", desc);
     else if (at->kind != TMI_V_TUPLE || at->n != rank)
-        (void)tmi_tl_wrong(t, TMETAL_E_PY_SHAPE, "desc.load([row, column])",
+        (void)TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, "desc.load([row, column])",
                            "wants %u offsets in [...], one an axis", rank);
     else (void)tmi_tl_scalars(t, *at, TMI_INT32, 1, o);
     o->id[0] = desc->ir;
@@ -18085,19 +18084,16 @@ static tmi_tri_value tmi_tl_desc_store(tmi_tri *t, const tmi_tri_value *in) {
     if (in[0].kind == TMI_V_DESC &&
         (v.kind != TMI_V_TENSOR || !tmi_same_shape(t->m, tmi_tri_type(t, &v), block->type)))
         return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
-                            "the descriptor's block is %s, but the value %s", block->text,
-                            tmi_tri_type_text(t, &v));
+                            "the descriptor's block is %s, but the value %v", block->text, &v);
     if (in[0].kind == TMI_V_DESC && t->row->arg && !tmi_tl_desc_can(t, t->row->arg, elem))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "does not work on %s",
-                            TMI_DTYPE(t, elem)->text);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "does not work on %t", elem);
     if (in[0].kind == TMI_V_DESC && !t->row->arg) v = tmi_tri_cast(t, v, elem);
     o.n = 2;
     if (!tmi_tl_desc_place(t, &in[0], &in[1], &o)) return in[0];
     if (t->row->arg && v.dt != elem &&
         tmi_elem(t->m, tmi_tri_type(t, &v)) != tmi_tri_ir_elem(t, elem))
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast it with .to()",
-                            "the descriptor is of %s, but the value %s", TMI_DTYPE(t, elem)->text,
-                            TMI_DTYPE(t, v.dt)->text);
+                            "the descriptor is of %t, but the value %t", elem, v.dt);
     o.id[1] = v.ir;
     op = tmi_tri_draft(t, t->row->arg ? TMI_OP_DREDUCE : TMI_OP_DSTORE, o.id, o.n);
     if (t->row->arg) tmi_op_set_int(t->job, t->m, op, "kind", t->m->t_i32, t->row->arg);
@@ -18115,15 +18111,15 @@ static tmi_tri_value tmi_tl_desc_rows(tmi_tri *t, const tmi_tri_value *in) {
         return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
                             "wants a descriptor of two axes whose block has one row");
     if (rows.kind != TMI_V_TENSOR || rows.dt != TMI_INT32 || tmi_tri_rank(t, &rows) != 1)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "its rows are a block of int32, not %s",
-                            tmi_tri_type_text(t, &rows));
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "its rows are a block of int32, not %v",
+                            &rows);
     dims[0] = tmi_dim(t->m, tmi_tri_type(t, &rows), 0);
     dims[1] = tmi_dim(t->m, block->type, 1);
     least = 32u / block->bits * 8;
     if (dims[0] < 8 || dims[1] < least)
         return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
-                            "wants at least 8 rows and %u columns of %s, not %u and %u", least,
-                            TMI_DTYPE(t, elem)->text, dims[0], dims[1]);
+                            "wants at least 8 rows and %u columns of %t, not %u and %u", least,
+                            elem, dims[0], dims[1]);
     o.n = 2;
     o.id[0] = in[0].ir;
     o.id[1] = rows.ir;
@@ -18133,8 +18129,8 @@ static tmi_tri_value tmi_tl_desc_rows(tmi_tri *t, const tmi_tri_value *in) {
     least = tmi_tri_shape_type(t, elem, dims, 2);
     if (!scatters) return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_DGATHER, o.id, o.n, least), elem);
     if (v.kind != TMI_V_TENSOR || tmi_tri_type(t, &v) != least)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "the value is %s, but wanted is %s",
-                            tmi_tri_type_text(t, &v), tmi_type_text(t->job, t->m, least));
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "the value is %v, but wanted is %s", &v,
+                            tmi_type_text(t->job, t->m, least));
     o.id[o.n++] = v.ir;
     (void)tmi_tri_draft(t, TMI_OP_DSCATTER, o.id, o.n);
     return tmi_tri_of(TMI_V_NONE);
@@ -18143,58 +18139,49 @@ static tmi_tri_value tmi_tl_desc_rows(tmi_tri *t, const tmi_tri_value *in) {
 /* -- Atomics --------------------------------------------------------------------------------- */
 
 /* One atomic op with its order and scope. `kind` of tmi_words_rmw; 0: compare and swap. */
-static uint32_t tmi_tl_atomic_op(tmi_tri *t, int kind, const uint32_t *ops,
-                                 const tmi_tri_value *sem) {
-    uint32_t r = t->bad ? 0
-                        : tmi_tri_op(t, kind ? TMI_OP_RMW : TMI_OP_CAS, ops, 3,
-                                     tmi_value_type(t->m, ops[1])),
-             op;
-    if (!r) return 0;
-    op = tmi_def(t->m, r);
-    if (kind) tmi_op_set_int(t->job, t->m, op, "atomic_rmw_op", t->m->t_i32, kind);
-    tmi_op_set_int(t->job, t->m, op, "sem", t->m->t_i32, 4); /* acq_rel */
-    tmi_op_set_int(t->job, t->m, op, "scope", t->m->t_i32, 1);
+static tmi_tri_value tmi_tl_atomic_op(tmi_tri *t, int kind, const tmi_tri_value *v, uint32_t dt,
+                                      const tmi_tri_value *sem) {
+    tmi_tri_value r =
+        tmi_tl_op(t, kind ? TMI_OP_RMW : TMI_OP_CAS, v, 3, tmi_tri_type(t, &v[1]), dt);
+    uint32_t op = r.ir ? tmi_def(t->m, r.ir) : 0;
+    if (kind) tmi_tl_set_int(t, r, "atomic_rmw_op", kind);
+    tmi_tl_set_int(t, r, "sem", 4); /* acq_rel */
+    tmi_tl_set_int(t, r, "scope", 1);
     tmi_tl_word(t, op, "sem", &sem[0], tmi_words_sem);
     tmi_tl_word(t, op, "scope", &sem[1], tmi_words_scope);
     return r;
 }
 
 /* Floats are larger where their bits are, as signed numbers if they are positive and turned round
- * if they are negative: one atomic for each, of which a lane takes part in one. */
-static tmi_tri_value tmi_tl_atomic_float(tmi_tri *t, tmi_tri_value p, tmi_tri_value v,
-                                         tmi_tri_value mask, const tmi_tri_value *sem) {
-    int      is_min = t->row->arg == 2;
-    uint32_t bits = TMI_DTYPE(t, v.dt)->bits, i, type, ops[3], dt = v.dt,
-             it = bits == 64 ? TMI_INT64 : TMI_INT32, ut = bits == 64 ? TMI_UINT64 : TMI_UINT32;
-    tmi_tri_value val[2], ptr[2], is[2], r[2], sign;
+ * if they are negative: one atomic for each, of which a lane takes part in one. in: pointer, value,
+ * mask. */
+static tmi_tri_value tmi_tl_atomic_float(tmi_tri *t, const tmi_tri_value *in,
+                                         const tmi_tri_value *sem) {
+    static const uint8_t kinds[2][2] = {{6, 9}, {7, 8}}; /* max, umin; min, umax */
+    uint32_t             bits = TMI_DTYPE(t, in[1].dt)->bits, i, type, dt[2];
+    tmi_tri_value        v[2][3], is[2], r[3], sign;
+    dt[0] = bits == 64 ? TMI_INT64 : TMI_INT32;
+    dt[1] = bits == 64 ? TMI_UINT64 : TMI_UINT32;
     for (i = 0; i < 2; i++) {
-        val[i] = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, v, i ? ut : it);
-        ptr[i] = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, p, tmi_tri_pointer(t, i ? ut : it, 0));
+        v[i][1] = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, in[1], dt[i]);
+        v[i][0] = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, in[0], tmi_tri_pointer(t, dt[i], 0));
     }
-    if (t->bad) return v;
-    sign = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, v, ut);
+    if (t->bad) return in[1];
+    sign = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, in[1], dt[1]);
     type = tmi_tri_type(t, &sign);
-    i = tmi_tri_const_bits(t, type, ut, bits - 1);
+    i = tmi_tri_const_bits(t, type, dt[1], bits - 1);
     sign.ir = tmi_tri_op2(t, TMI_OP_SHRUI, sign.ir, i);
     is[1] = tmi_tri_truth(t, sign);
     is[0] = tmi_tri_unary(t, TMI_PY_INVERT, is[1]);
     for (i = 0; i < 2; i++) {
-        ops[0] = ptr[i].ir;
-        ops[1] = val[i].ir;
-        ops[2] = tmi_tri_op2(t, TMI_OP_ANDI, mask.ir, is[i].ir);
-        r[i] = tmi_tri_tensor(tmi_tl_atomic_op(t,
-                                               i == 0   ? is_min ? 7 : 6
-                                               : is_min ? 8
-                                                        : 9,
-                                               ops, sem),
-                              ut);
+        v[i][2] = in[2];
+        v[i][2].ir = tmi_tri_op2(t, TMI_OP_ANDI, in[2].ir, is[i].ir);
+        r[1 + i] = tmi_tl_atomic_op(t, kinds[t->row->arg == 2][i], v[i], dt[1], sem);
     }
-    if (t->bad) return v;
-    ops[0] = is[0].ir;
-    ops[1] = r[0].ir;
-    ops[2] = r[1].ir;
-    sign.ir = tmi_tri_op(t, TMI_OP_SELECT, ops, 3, type);
-    return tmi_tri_cast_op(t, TMI_OP_TTBITCAST, sign, dt);
+    if (t->bad) return in[1];
+    r[0] = is[0];
+    sign = tmi_tl_op(t, TMI_OP_SELECT, r, 3, type, dt[1]);
+    return tmi_tri_cast_op(t, TMI_OP_TTBITCAST, sign, in[1].dt);
 }
 
 /* pointer, val, mask, sem, scope; arg: 0 add, 1 max, 2 min, 3 and, 4 or, 5 xor, 6 exchange. */
@@ -18202,89 +18189,69 @@ static tmi_tri_value tmi_tl_atomic(tmi_tri *t, const tmi_tri_value *in) {
     /* kinds of tmi_words_rmw: signed, unsigned, float; 0: none */
     static const uint8_t kinds[7][3] = {{4, 4, 5}, {6, 8, 0}, {7, 9, 0},   {1, 1, 0},
                                         {2, 2, 0}, {3, 3, 0}, {10, 10, 10}};
-    tmi_tri_value        p = in[0], v = tmi_tri_to_tensor(t, in[1]), mask = in[2];
-    uint32_t             dt, ops[3];
+    tmi_tri_value        v[3], *p = v, *mask = v + 2;
+    const tmi_dtype     *d;
+    uint32_t             dt;
     int                  is_float, kind;
-    if (t->bad) return v;
-    if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt) || TMI_DTYPE(t, p.dt)->is_const)
-        return tmi_tl_pointers(t, p, 1);
-    dt = TMI_DTYPE(t, p.dt)->elem;
+    memcpy(v, in, sizeof v);
+    if (!tmi_tl_is_pointer(t, p) || TMI_DTYPE(t, p->dt)->is_const) return tmi_tl_pointers(t, *p, 1);
+    dt = TMI_DTYPE(t, p->dt)->elem;
+    d = TMI_DTYPE(t, dt);
     is_float = tmi_tri_is_float(t, dt);
-    kind = kinds[t->row->arg][is_float ? 2 : !TMI_DTYPE(t, dt)->is_signed];
-    if (TMI_DTYPE(t, dt)->kind > TMI_DT_FLOAT ||
-        (TMI_DTYPE(t, dt)->bits < 32 &&
-         (t->row->arg || !is_float || TMI_DTYPE(t, dt)->bits != 16)) ||
+    kind = kinds[t->row->arg][is_float ? 2 : !d->is_signed];
+    if (d->kind > TMI_DT_FLOAT || (d->bits < 32 && (t->row->arg || !is_float || d->bits != 16)) ||
         (!kind && t->row->arg > 2))
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
                             !kind         ? "use whole numbers of 32 or 64 bits"
                             : t->row->arg ? "use elements of 32 or 64 bits"
                                           : "use fp16, bf16, or 32 or 64 bits",
-                            "does not work on %s", TMI_DTYPE(t, dt)->text);
-    if (tmi_tri_is_number(&mask) && tmi_tri_rank(t, &p)) mask = tmi_tri_to_tensor(t, mask);
-    if (mask.kind != TMI_V_NONE && (mask.kind != TMI_V_TENSOR || mask.dt != TMI_INT1))
+                            "does not work on %t", dt);
+    if (tmi_tri_is_number(mask) && tmi_tri_rank(t, p)) *mask = tmi_tri_to_tensor(t, *mask);
+    if (mask->kind != TMI_V_NONE && (mask->kind != TMI_V_TENSOR || mask->dt != TMI_INT1))
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "compare: mask=offs < n",
-                            "its mask must be truths that are computed, not %s",
-                            tmi_tri_type_text(t, &mask));
-    if (!tmi_tl_spread(t, &p, &v, &mask)) return p;
-    v = tmi_tri_cast(t, v, dt);
-    if (t->bad) return v;
-    if (mask.kind != TMI_V_TENSOR)
-        mask = tmi_tri_tensor(tmi_tri_const_bits(t, tmi_tri_type(t, &p), TMI_INT1, 1), TMI_INT1);
-    if (!kind) return tmi_tl_atomic_float(t, p, v, mask, &in[3]);
-    ops[0] = p.ir;
-    ops[1] = v.ir;
-    ops[2] = mask.ir;
-    return tmi_tri_tensor(tmi_tl_atomic_op(t, kind, ops, &in[3]), dt);
+                            "its mask must be truths that are computed, not %v", mask);
+    if (!tmi_tl_spread(t, p, &v[1], mask)) return *p;
+    v[1] = tmi_tri_cast(t, v[1], dt);
+    if (t->bad) return *p;
+    if (mask->kind != TMI_V_TENSOR)
+        *mask = tmi_tri_tensor(tmi_tri_const_bits(t, tmi_tri_type(t, p), TMI_INT1, 1), TMI_INT1);
+    return kind ? tmi_tl_atomic_op(t, kind, v, dt, &in[3]) : tmi_tl_atomic_float(t, v, &in[3]);
 }
 
 /* pointer, cmp, val, sem, scope: nothing is cast or broadcast. */
 static tmi_tri_value tmi_tl_cas(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value p = in[0], want = tmi_tri_to_tensor(t, in[1]), v = tmi_tri_to_tensor(t, in[2]);
-    uint32_t      dt, ops[3];
-    if (t->bad) return v;
-    if (p.kind != TMI_V_TENSOR || !tmi_tri_is_ptr(t, p.dt) || TMI_DTYPE(t, p.dt)->is_const)
-        return tmi_tl_pointers(t, p, 1);
-    dt = TMI_DTYPE(t, p.dt)->elem;
+    uint32_t dt, type;
+    if (!tmi_tl_is_pointer(t, in) || TMI_DTYPE(t, in->dt)->is_const)
+        return tmi_tl_pointers(t, *in, 1);
+    dt = TMI_DTYPE(t, in->dt)->elem;
     if (TMI_DTYPE(t, dt)->bits < 16)
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
-                            "wants elements of 16, 32 or 64 bits, not %s", TMI_DTYPE(t, dt)->text);
-    ops[0] = tmi_tri_ir_like(t, tmi_tri_type(t, &p), dt);
-    if (tmi_tri_type(t, &want) != ops[0] || tmi_tri_type(t, &v) != ops[0])
+                            "wants elements of 16, 32 or 64 bits, not %t", dt);
+    type = tmi_tri_ir_like(t, tmi_tri_type(t, in), dt);
+    if (tmi_tri_type(t, &in[1]) != type || tmi_tri_type(t, &in[2]) != type)
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
                             "it neither casts nor broadcasts: use .to() and tl.full",
-                            "the pointers are to %s, but compared is %s and stored %s",
-                            tmi_type_text(t->job, t->m, ops[0]), tmi_tri_type_text(t, &want),
-                            tmi_tri_type_text(t, &v));
-    ops[0] = p.ir;
-    ops[1] = want.ir;
-    ops[2] = v.ir;
-    return tmi_tri_tensor(tmi_tl_atomic_op(t, 0, ops, &in[3]), dt);
+                            "the pointers are to %s, but compared is %v and stored %v",
+                            tmi_type_text(t->job, t->m, type), &in[1], &in[2]);
+    return tmi_tl_atomic_op(t, 0, in, dt, &in[3]);
 }
 
 /* input, num_bins, mask */
 static tmi_tri_value tmi_tl_histogram(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]), mask = in[2];
-    uint32_t      n, dims[TMI_MAX_RANK], ops[2];
-    if (t->bad) return v;
-    if (tmi_tri_rank(t, &v) != 1 || !tmi_tri_is_int(t, v.dt))
+    tmi_tri_value v[2];
+    uint32_t      n, dims[TMI_MAX_RANK];
+    v[0] = in[0];
+    v[1] = in[2];
+    if (tmi_tri_rank(t, &v[0]) != 1 || !tmi_tri_is_int(t, v[0].dt))
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
-                            "wants whole numbers in a block of one axis, not %s",
-                            tmi_tri_type_text(t, &v));
-    if (tmi_tl_sizes(t, &in[1], dims) != 1 && !t->bad)
+                            "wants whole numbers in a block of one axis, not %v", &v[0]);
+    if (tmi_tl_sizes(t, &in[1], dims) != 1)
         return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "num_bins is one number");
-    if (mask.kind != TMI_V_NONE) {
-        n = tmi_dim(t->m, tmi_tri_type(t, &v), 0);
-        mask = tmi_tri_broadcast_to(t, tmi_tri_to_tensor(t, mask), &n, 1);
-        if (!t->bad && mask.dt != TMI_INT1)
-            return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "compare: mask=offs < n",
-                                "its mask must be truths, not %s", TMI_DTYPE(t, mask.dt)->text);
-    }
-    if (t->bad) return v;
-    ops[0] = v.ir;
-    ops[1] = mask.ir;
-    return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_HISTOGRAM, ops, mask.kind == TMI_V_NONE ? 1 : 2,
-                                     tmi_tri_shape_type(t, TMI_INT32, dims, 1)),
-                          TMI_INT32);
+    n = tmi_dim(t->m, tmi_tri_type(t, &v[0]), 0);
+    if (v[1].kind != TMI_V_NONE) v[1] = tmi_tri_broadcast_to(t, v[1], &n, 1);
+    if (!tmi_tl_is_mask(t, &v[1])) return v[0];
+    return tmi_tl_op(t, TMI_OP_HISTOGRAM, v, 2, tmi_tri_shape_type(t, TMI_INT32, dims, 1),
+                     TMI_INT32);
 }
 
 static tmi_tri_value tmi_tl_barrier(tmi_tri *t, const tmi_tri_value *in) {
@@ -18323,17 +18290,17 @@ static int tmi_tl_dot_shape(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_va
                             uint32_t *dims) {
     uint32_t da[TMI_MAX_RANK], db[TMI_MAX_RANK], rank = tmi_tri_dims(t, a, da), least;
     if (rank != tmi_tri_dims(t, b, db) || rank < 2 || rank > 3)
-        return tmi_tl_wrong(t, TMETAL_E_PY_SHAPE, NULL,
-                            "wants two matrices, or batches of them, not %s and %s",
-                            tmi_tri_type_text(t, a), tmi_tri_type_text(t, b));
+        return tmi_tri_wrong(t, TMETAL_E_PY_SHAPE, NULL,
+                             "%r: wants two matrices, or batches of them, not %v and %v", a, b);
     if (da[rank - 1] != db[rank - 2] || (rank == 3 && da[0] != db[0]))
-        return tmi_tl_wrong(
-            t, TMETAL_E_PY_SHAPE, NULL, "%s times %s: the inner sizes differ (%u and %u)",
-            tmi_tri_type_text(t, a), tmi_tri_type_text(t, b), da[rank - 1], db[rank - 2]);
+        return tmi_tri_wrong(t, TMETAL_E_PY_SHAPE, NULL,
+                             "%r: %v times %v: the inner sizes differ (%u and %u)", a, b,
+                             da[rank - 1], db[rank - 2]);
     least = TMI_DTYPE(t, a->dt)->bits == 8 ? 32u : 16u;
     if (da[rank - 1] < least)
-        return tmi_tl_wrong(t, TMETAL_E_PY_SHAPE, "use larger blocks, or multiply and tl.sum",
-                            "the inner size is %u, but at least %u is wanted", da[rank - 1], least);
+        return tmi_tri_wrong(t, TMETAL_E_PY_SHAPE, "use larger blocks, or multiply and tl.sum",
+                             "%r: the inner size is %u, but at least %u is wanted", da[rank - 1],
+                             least);
     dims[0] = da[0];
     dims[rank - 2] = da[rank - 2];
     dims[rank - 1] = db[rank - 1];
@@ -18362,7 +18329,7 @@ static void tmi_tl_dot_hints(tmi_tri *t, uint32_t op, const tmi_tri_value *in, i
     int64_t most = (int64_t)1 << 30; /* the default of sm_90 */
     if (t->bad) return;
     if (in[3].kind != TMI_V_NONE && in[4].kind != TMI_V_NONE)
-        (void)tmi_tl_wrong(t, TMETAL_E_PY_CALL, "leave allow_tf32 out",
+        (void)TMI_TL_WRONG(t, TMETAL_E_PY_CALL, "leave allow_tf32 out",
                            "both input_precision and allow_tf32 are given");
     tmi_op_set_int(t->job, t->m, op, "inputPrecision", t->m->t_i32,
                    in[4].kind == TMI_V_NONE || tmi_tl_is_true(t, &in[4]) ? 0 : 2);
@@ -18370,7 +18337,7 @@ static void tmi_tl_dot_hints(tmi_tri *t, uint32_t op, const tmi_tri_value *in, i
     if (in[5].kind != TMI_V_NONE) most = tmi_tl_int(t, &in[5], "max_num_imprecise_acc");
     if (!is_fp8 || t->bad) return;
     if (in[5].kind != TMI_V_NONE && most > k)
-        (void)tmi_tl_wrong(t, TMETAL_E_PY_VALUE, NULL, "max_num_imprecise_acc is more than K, %u",
+        (void)TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "max_num_imprecise_acc is more than K, %u",
                            k);
     tmi_op_set_int(t->job, t->m, op, "maxNumImpreciseAcc", t->m->t_i32, most);
 }
@@ -18384,8 +18351,7 @@ static tmi_tri_value tmi_tl_dot_flat(tmi_tri *t, const tmi_tri_value *in) {
     rank = tmi_tri_rank(t, &a);
     if (a.dt != b.dt && !(tmi_tri_is_fp8(t, a.dt) && tmi_tri_is_fp8(t, b.dt)))
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast one of them with .to()",
-                            "both must have one type, not %s and %s", TMI_DTYPE(t, a.dt)->text,
-                            TMI_DTYPE(t, b.dt)->text);
+                            "both must have one type, not %t and %t", a.dt, b.dt);
     if (a.dt == TMI_FP8E4B15 || b.dt == TMI_FP8E4B15) {
         a = tmi_tri_cast(t, a, TMI_FP16);
         b = tmi_tri_cast(t, b, TMI_FP16);
@@ -18394,8 +18360,8 @@ static tmi_tri_value tmi_tl_dot_flat(tmi_tri *t, const tmi_tri_value *in) {
     }
     out = tmi_tl_dot_type(a.dt, &in[6]);
     if (a.dt != TMI_INT8 && !tmi_tri_is_float(t, a.dt))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%s cannot be multiplied: int8 or floats",
-                            TMI_DTYPE(t, a.dt)->text);
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%t cannot be multiplied: int8 or floats",
+                            a.dt);
     if (out == TMI_BF16)
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast the product with .to(tl.bfloat16)",
                             "out_dtype cannot be bfloat16");
@@ -18435,8 +18401,8 @@ static tmi_tri_value tmi_tl_dot(tmi_tri *t, const tmi_tri_value *in) {
     for (i = 0; i + 2 < rank && da[i] == db[i]; i++) {
     }
     if (i + 2 < rank)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%s times %s: the batches differ",
-                            tmi_tri_type_text(t, &in[0]), tmi_tri_type_text(t, &in[1]));
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%v times %v: the batches differ", &in[0],
+                            &in[1]);
     da[rank - 1] = db[rank - 1];
     memcpy(part, in, sizeof part);
     part[0] = tmi_tl_batched(t, in[0]);
@@ -18465,13 +18431,12 @@ static int tmi_tl_scaled_side(tmi_tri *t, const tmi_tri_value *format, tmi_tri_v
     for (i = 0; i < 5 && strcmp(rows[i].name, tmi_tl_str(t, format)) != 0; i++) {
     }
     if (i == 5)
-        (void)tmi_tl_wrong(t, TMETAL_E_PY_VALUE, NULL,
+        (void)TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL,
                            "a format is \"e2m1\", \"e4m3\", \"e5m2\", \"bf16\" or \"fp16\"");
     else if (v->kind != TMI_V_TENSOR || (v->dt != rows[i].dt && v->dt != rows[i].bits))
-        (void)tmi_tl_wrong(t, TMETAL_E_PY_TYPE, "e2m1 is packed, two to a uint8",
-                           "numbers of format %s come as %s or %s, not %s", rows[i].name,
-                           TMI_DTYPE(t, rows[i].bits)->text, TMI_DTYPE(t, rows[i].dt)->text,
-                           tmi_tri_type_text(t, v));
+        (void)TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "e2m1 is packed, two to a uint8",
+                           "numbers of format %s come as %t or %t, not %v", rows[i].name,
+                           rows[i].bits, rows[i].dt, v);
     else if (v->dt != rows[i].dt) *v = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, *v, rows[i].dt);
     return t->bad ? -1 : rows[i].kind;
 }
@@ -18483,10 +18448,9 @@ static void tmi_tl_scaled_by(tmi_tri *t, const tmi_tri_value *scale, uint32_t ro
     k /= scale->kind == TMI_V_TENSOR && scale->dt == TMI_FP8E4NV ? 16 : 32;
     if (scale->kind != TMI_V_TENSOR || TMI_DTYPE(t, scale->dt)->bits != 8 || rank < 2 ||
         dims[rank - 2] != rows || dims[rank - 1] != k)
-        (void)tmi_tl_wrong(t, TMETAL_E_PY_SHAPE,
-                           "the scales of rhs have a row for each of its columns",
-                           "scales of these %u rows are a block [%u, %u] of uint8, not %s", rows,
-                           rows, k, tmi_tri_type_text(t, scale));
+        (void)TMI_TL_WRONG(
+            t, TMETAL_E_PY_SHAPE, "the scales of rhs have a row for each of its columns",
+            "scales of these %u rows are a block [%u, %u] of uint8, not %v", rows, rows, k, scale);
 }
 
 /* lhs, lhs_scale, lhs_format, rhs, rhs_scale, rhs_format, acc, fast_math, lhs_k_pack, rhs_k_pack,
@@ -18508,8 +18472,7 @@ static tmi_tri_value tmi_tl_dot_scaled(tmi_tri *t, const tmi_tri_value *in) {
     if (rank != tmi_tri_dims(t, &v[1], dims[1]) || rank < 2 || rank > 3 ||
         (rank == 3 && dims[0][0] != dims[1][0]))
         return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
-                            "wants two matrices, or batches of them, not %s and %s",
-                            tmi_tri_type_text(t, &v[0]), tmi_tri_type_text(t, &v[1]));
+                            "wants two matrices, or batches of them, not %v and %v", &v[0], &v[1]);
     for (i = 0; i < 2; i++) /* numbers, not bytes */
         if (kind[i] == 4) dims[i][(pack[i] != 0) == (i == 0) ? rank - 1 : rank - 2] *= 2;
     if (dims[0][rank - 1] != dims[1][rank - 2])
@@ -18567,7 +18530,7 @@ static int tmi_tl_combined(tmi_tri *t, tmi_tri_value r, const tmi_tri_value *v, 
         ids[i] = one.ir;
     }
     if (!t->bad && (r.n != n || i < n))
-        (void)tmi_tl_wrong(
+        (void)TMI_TL_WRONG(
             t, TMETAL_E_PY_TYPE, NULL,
             "its function must return what it takes: one scalar of each input's type");
     return !t->bad;
@@ -18653,11 +18616,11 @@ static tmi_tri_value tmi_tl_identity(tmi_tri *t, const tmi_tri_value *in) {
 
 static tmi_tri_value tmi_tl_static_assert(tmi_tri *t, const tmi_tri_value *in) {
     if (in[0].kind != TMI_V_BOOL)
-        return TMI_TL_WRONG(
-            t, TMETAL_E_PY_VALUE,
-            tmi_tri_is_const(&in[0]) ? "compare: tl.static_assert(N % 2 == 0)"
-                                     : "tl.device_assert checks values of the kernel",
-            "the condition must be known while compiling, not %s", tmi_tri_type_text(t, &in[0]));
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE,
+                            tmi_tri_is_const(&in[0])
+                                ? "compare: tl.static_assert(N % 2 == 0)"
+                                : "tl.device_assert checks values of the kernel",
+                            "the condition must be known while compiling, not %v", &in[0]);
     if (!tmi_tl_is_true(t, &in[0]))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_ASSERT, NULL, "%s",
                              *tmi_tl_str(t, &in[1]) ? tmi_tl_str(t, &in[1]) : "it is False");
@@ -18738,56 +18701,42 @@ static tmi_tri_value tmi_tl_count(tmi_tri *t, const tmi_tri_value *in) {
 
 /* -- Elementwise functions of several operands ------------------------------------------------- */
 
-/* All of one type and shape, pair after pair as Triton does it; 0: refused. */
-static uint32_t tmi_tl_unite3(tmi_tri *t, tmi_tri_value *v) {
+/* An op of three floats of one type and shape, pair after pair as Triton makes them so. */
+static tmi_tri_value tmi_tl_of_three(tmi_tri *t, uint32_t kind, tmi_tri_value *v, const char *help,
+                                     const char *what) {
+    static const uint8_t pair[6][2] = {{0, 1}, {2, 0}, {2, 1}, {0, 0}, {0, 1}, {0, 2}};
     uint32_t             i, dt = 0;
-    static const uint8_t pair[3][2] = {{0, 1}, {2, 0}, {2, 1}};
-    for (i = 0; i < 3; i++) v[i] = tmi_tri_to_tensor(t, v[i]);
-    for (i = 0; i < 3 && !t->bad; i++)
+    for (i = 0; i < 6 && !t->bad; i++)
         dt = tmi_tri_unite(t, &v[pair[i][0]], &v[pair[i][1]], TMI_PY_ADD);
-    for (i = 0; i < 3 && !t->bad; i++) dt = tmi_tri_unite(t, &v[0], &v[i], TMI_PY_ADD);
-    return t->bad ? 0 : dt;
+    if (!t->bad && !tmi_tri_is_float(t, dt))
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, help, "%s", what);
+    return tmi_tl_op(t, kind, v, 3, t->bad ? 0 : tmi_tri_type(t, &v[0]), dt);
 }
 
 /* x, min, max, propagate_nan */
 static tmi_tri_value tmi_tl_clamp(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value v[3];
-    uint32_t      i, ops[3], dt;
-    for (i = 0; i < 3; i++) {
-        v[i] = tmi_tri_to_tensor(t, in[i]);
-        if (t->bad) return v[i];
-        if (v[i].dt == TMI_BF16) v[i] = tmi_tri_cast(t, v[i], TMI_FP32);
-    }
-    if ((dt = tmi_tl_unite3(t, v)) == 0) return v[0];
-    if (!tmi_tri_is_float(t, dt))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "use tl.minimum and tl.maximum",
-                            "only floats can be clamped");
-    for (i = 0; i < 3; i++) ops[i] = v[i].ir;
-    v[0].ir = tmi_tri_op(t, TMI_OP_CLAMPF, ops, 3, tmi_tri_type(t, &v[0]));
-    if (v[0].ir)
-        tmi_op_set_int(t->job, t->m, tmi_def(t->m, v[0].ir), "propagateNan", t->m->t_i32,
-                       tmi_tl_is_true(t, &in[3]) ? 65535 : 0);
-    return tmi_tri_tensor(v[0].ir, dt);
+    tmi_tri_value v[3], r;
+    uint32_t      i;
+    for (i = 0; i < 3; i++) v[i] = in[i].dt == TMI_BF16 ? tmi_tri_cast(t, in[i], TMI_FP32) : in[i];
+    r = tmi_tl_of_three(t, TMI_OP_CLAMPF, v, "use tl.minimum and tl.maximum",
+                        "only floats can be clamped");
+    tmi_tl_set_int(t, r, "propagateNan", tmi_tl_is_true(t, &in[3]) ? 65535 : 0);
+    return r;
 }
 
 static tmi_tri_value tmi_tl_fma(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v[3];
-    uint32_t      i, ops[3], dt;
-    for (i = 0; i < 3; i++) v[i] = in[i];
-    if ((dt = tmi_tl_unite3(t, v)) == 0) return v[0];
-    if (!tmi_tri_is_float(t, dt)) return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants floats");
-    for (i = 0; i < 3; i++) ops[i] = v[i].ir;
-    return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_FMA, ops, 3, tmi_tri_type(t, &v[0])), dt);
+    memcpy(v, in, sizeof v);
+    return tmi_tl_of_three(t, TMI_OP_FMA, v, NULL, "wants floats");
 }
 
 /* The upper half of a product; of two of one type. */
 static tmi_tri_value tmi_tl_umulhi(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value a = in[0], b = in[1];
     uint32_t      dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD);
-    if (t->bad) return a;
-    if (!tmi_tri_is_int(t, dt) || TMI_DTYPE(t, dt)->bits < 32)
+    if (!t->bad && (!tmi_tri_is_int(t, dt) || TMI_DTYPE(t, dt)->bits < 32))
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
-                            "wants whole numbers of 32 or 64 bits, not %s", TMI_DTYPE(t, dt)->text);
+                            "wants whole numbers of 32 or 64 bits, not %t", dt);
     return tmi_tri_tensor(tmi_tri_op2(t, TMI_OP_MULHIUI, a.ir, b.ir), dt);
 }
 
@@ -18795,47 +18744,39 @@ static tmi_tri_value tmi_tl_umulhi(tmi_tri *t, const tmi_tri_value *in) {
 static tmi_tri_value tmi_tl_divide(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value a = tmi_tri_to_tensor(t, in[0]), b = tmi_tri_to_tensor(t, in[1]);
     uint32_t      i, dt;
+    int           is_precise = t->row->arg == TMI_OP_PRECISE_DIV;
     if (t->bad) return a;
-    for (i = 0; i < 2 && t->row->arg == TMI_OP_PRECISE_DIV; i++)
+    for (i = 0; i < 2 && is_precise; i++)
         if (in[i].kind == TMI_V_TENSOR && in[i].dt != TMI_FP32)
             return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast with .to(tl.float32)",
-                                "wants fp32, not %s", TMI_DTYPE(t, in[i].dt)->text);
-    if (t->row->arg != TMI_OP_PRECISE_DIV && (!tmi_tri_is_float(t, a.dt) || a.dt != b.dt))
+                                "wants fp32, not %t", in[i].dt);
+    if (!is_precise && (!tmi_tri_is_float(t, a.dt) || a.dt != b.dt))
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "x / y divides values of any types",
-                            "wants two floats of one type, not %s and %s", TMI_DTYPE(t, a.dt)->text,
-                            TMI_DTYPE(t, b.dt)->text);
+                            "wants two floats of one type, not %t and %t", a.dt, b.dt);
     if ((dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD)) == 0) return a;
-    if (t->row->arg == TMI_OP_PRECISE_DIV && dt != TMI_FP32)
+    if (is_precise && dt != TMI_FP32)
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast with .to(tl.float32)", "wants fp32");
     return tmi_tri_tensor(tmi_tri_op2(t, (uint32_t)t->row->arg, a.ir, b.ir), dt);
-}
-
-static tmi_tri_value tmi_tl_to_tensor(tmi_tri *t, const tmi_tri_value *in) {
-    return tmi_tri_to_tensor(t, in[0]);
 }
 
 /* -- Joining and splitting -------------------------------------------------------------------- */
 
 static tmi_tri_value tmi_tl_join(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value a = tmi_tri_to_tensor(t, in[0]), b = tmi_tri_to_tensor(t, in[1]);
-    uint32_t      dims[TMI_MAX_RANK + 1], rank, ops[2];
+    tmi_tri_value v[2], r;
+    uint32_t      dims[TMI_MAX_RANK + 1], rank, i, two = 2;
     int           is_scalar;
-    if (t->bad || !tmi_tri_broadcast(t, &a, &b)) return a;
-    if (a.dt != b.dt) return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "both must have one type");
-    is_scalar = !tmi_tri_rank(t, &a);
-    if (is_scalar) {
-        a = tmi_tri_expand(t, a, 0);
-        b = tmi_tri_expand(t, b, 0);
-    }
-    rank = tmi_tri_dims(t, &a, dims);
+    memcpy(v, in, sizeof v);
+    if (!tmi_tri_broadcast(t, &v[0], &v[1])) return v[0];
+    if (v[0].dt != v[1].dt)
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "both must have one type");
+    is_scalar = !tmi_tri_rank(t, &v[0]);
+    for (i = 0; i < 2 && is_scalar; i++) v[i] = tmi_tri_expand(t, v[i], 0);
+    rank = tmi_tri_dims(t, &v[0], dims);
     dims[rank] = 2;
-    ops[0] = a.ir;
-    ops[1] = b.ir;
-    a.ir = tmi_tri_op(t, TMI_OP_JOIN, ops, 2, tmi_tri_shape_type(t, a.dt, dims, rank + 1));
-    dims[0] = 2;
+    r = tmi_tl_op(t, TMI_OP_JOIN, v, 2, tmi_tri_shape_type(t, v[0].dt, dims, rank + 1), v[0].dt);
     if (is_scalar)
-        a.ir = tmi_tri_op1(t, TMI_OP_RESHAPE, a.ir, tmi_tri_shape_type(t, a.dt, dims, 1));
-    return tmi_tri_tensor(a.ir, a.dt);
+        r.ir = tmi_tri_op1(t, TMI_OP_RESHAPE, r.ir, tmi_tri_shape_type(t, r.dt, &two, 1));
+    return r;
 }
 
 static tmi_tri_value tmi_tl_split(tmi_tri *t, const tmi_tri_value *in) {
@@ -18843,8 +18784,8 @@ static tmi_tri_value tmi_tl_split(tmi_tri *t, const tmi_tri_value *in) {
     uint32_t      dims[TMI_MAX_RANK], rank = tmi_tri_rank(t, &a), types[2], op, i;
     int           is_scalar = rank == 1;
     if (!rank || tmi_dim(t->m, tmi_tri_type(t, &a), rank - 1) != 2)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "the last axis must have 2 elements: %s",
-                            tmi_tri_type_text(t, &a));
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "the last axis must have 2 elements: %v",
+                            &a);
     if (is_scalar) a = tmi_tri_expand(t, a, 0);
     if (t->bad) return a;
     rank = tmi_tri_dims(t, &a, dims) - 1;
@@ -18859,52 +18800,41 @@ static tmi_tri_value tmi_tl_split(tmi_tri *t, const tmi_tri_value *in) {
 }
 
 static tmi_tri_value tmi_tl_cat(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value a = in[0], b = in[1];
-    uint32_t      n, ops[2];
+    uint32_t n;
     if (!tmi_tl_is_true(t, &in[2]))
         return TMI_TL_WRONG(t, TMETAL_E_PY_REFUSED, "use tl.join and tl.permute for a fixed order",
                             "wants can_reorder=True");
-    if (tmi_tri_rank(t, &a) != 1 || tmi_tri_rank(t, &b) != 1 || a.dt != b.dt ||
-        tmi_tri_type(t, &a) != tmi_tri_type(t, &b))
+    if (tmi_tri_rank(t, &in[0]) != 1 || tmi_tri_rank(t, &in[1]) != 1 || in[0].dt != in[1].dt ||
+        tmi_tri_type(t, &in[0]) != tmi_tri_type(t, &in[1]))
         return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
                             "wants two blocks of one axis and one type");
-    n = 2 * tmi_dim(t->m, tmi_tri_type(t, &a), 0);
-    ops[0] = a.ir;
-    ops[1] = b.ir;
-    return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_CAT, ops, 2, tmi_tri_shape_type(t, a.dt, &n, 1)),
-                          a.dt);
+    n = 2 * tmi_dim(t->m, tmi_tri_type(t, &in[0]), 0);
+    return tmi_tl_op(t, TMI_OP_CAT, in, 2, tmi_tri_shape_type(t, in[0].dt, &n, 1), in[0].dt);
 }
 
 static tmi_tri_value tmi_tl_item(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]);
-    if (t->bad || !tmi_tri_rank(t, &v)) return v;
-    if (tmi_numel(t->m, tmi_tri_type(t, &v)) != 1)
+    if (!tmi_tri_rank(t, &in[0])) return in[0];
+    if (tmi_tl_numel(t, &in[0]) != 1)
         return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "wants a block of one element");
-    return tmi_tri_tensor(tmi_tri_op1(t, TMI_OP_UNSPLAT, v.ir, tmi_elem(t->m, tmi_tri_type(t, &v))),
-                          v.dt);
+    return tmi_tl_only(t, in[0]);
 }
 
 static tmi_tri_value tmi_tl_gather(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value v = tmi_tri_to_tensor(t, in[0]), at = tmi_tri_to_tensor(t, in[1]);
-    uint32_t      axis, i, ops[2], rank;
-    if (t->bad) return v;
-    rank = tmi_tri_rank(t, &v);
-    axis = tmi_tl_axis(t, &in[2], rank);
-    if (t->bad) return v;
-    if (!tmi_tri_is_int(t, at.dt))
+    uint32_t      dv[TMI_MAX_RANK], di[TMI_MAX_RANK], rank = tmi_tri_dims(t, &in[0], dv), i = 0;
+    uint32_t      axis = tmi_tl_axis(t, &in[2], rank);
+    tmi_tri_value r;
+    if (t->bad) return in[0];
+    if (!tmi_tri_is_int(t, in[1].dt))
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "its indices must be whole numbers");
-    for (i = 0; rank == tmi_tri_rank(t, &at) && i < rank; i++)
-        if (i != axis &&
-            tmi_dim(t->m, tmi_tri_type(t, &v), i) != tmi_dim(t->m, tmi_tri_type(t, &at), i))
-            break;
-    if (rank != tmi_tri_rank(t, &at) || i < rank)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%s by %s: the other axes must be equal",
-                            tmi_tri_type_text(t, &v), tmi_tri_type_text(t, &at));
-    ops[0] = v.ir;
-    ops[1] = at.ir;
-    v.ir = tmi_tri_op(t, TMI_OP_GATHER, ops, 2, tmi_tri_ir_like(t, tmi_tri_type(t, &at), v.dt));
-    if (v.ir) tmi_op_set_int(t->job, t->m, tmi_def(t->m, v.ir), "axis", t->m->t_i32, axis);
-    return tmi_tri_tensor(v.ir, v.dt);
+    if (rank == tmi_tri_dims(t, &in[1], di))
+        while (i < rank && (i == axis || dv[i] == di[i])) i++;
+    if (i < rank)
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%v by %v: the other axes must be equal",
+                            &in[0], &in[1]);
+    r = tmi_tl_op(t, TMI_OP_GATHER, in, 2, tmi_tri_ir_like(t, tmi_tri_type(t, &in[1]), in[0].dt),
+                  in[0].dt);
+    tmi_tl_set_int(t, r, "axis", axis);
+    return r;
 }
 
 /* Places along an axis, in the shape of x: what argmax picks from. */
@@ -18927,8 +18857,7 @@ static tmi_tri_value tmi_tl_index(tmi_tri *t, const tmi_tri_value *in) {
 static tmi_tri_value tmi_tl_log2(tmi_tri *t, const tmi_tri_value *in) {
     int64_t n = tmi_tl_int(t, &in[0], "a size"), k = 0;
     if (!t->bad && (n < 1 || n & (n - 1)))
-        return TMI_TRI_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "sizes must be powers of two, not %lld",
-                             (long long)n);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "sizes must be powers of two, not %d", n);
     while (n > 1) n >>= 1, k++;
     return tmi_tri_int(k);
 }
@@ -19200,7 +19129,7 @@ static uint32_t tmi_tl_mapped(tmi_tri *t, const tmi_tri_value *r, uint32_t n, ui
         ids[i] = r[i].ir;
         if (r[i].kind != TMI_V_TENSOR || tmi_tri_rank(t, &r[i]) || n % pack ||
             r[i].dt != r[i - i % pack].dt)
-            (void)tmi_tl_wrong(t, TMETAL_E_PY_TYPE, NULL,
+            (void)TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
                                "its function must return scalars, %u of one type for "
                                "each result",
                                pack);
@@ -19253,12 +19182,11 @@ static tmi_tri_value tmi_tl_map(tmi_tri *t, const tmi_tri_value *in) {
 
 /* logical_and, logical_or; arg: the operator. */
 static tmi_tri_value tmi_tl_logical(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value a = tmi_tri_to_tensor(t, in[0]), b = tmi_tri_to_tensor(t, in[1]);
-    if (t->bad) return a;
+    tmi_tri_value a = in[0], b = in[1];
     if (a.dt != TMI_INT1 || b.dt != TMI_INT1)
-        return TMI_TL_WRONG(
-            t, TMETAL_E_PY_TYPE, "compare first, as in (x != 0).logical_and(y != 0)",
-            "wants truths, not %s and %s", tmi_tri_type_text(t, &a), tmi_tri_type_text(t, &b));
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
+                            "compare first, as in (x != 0).logical_and(y != 0)",
+                            "wants truths, not %v and %v", &a, &b);
     return tmi_tri_binary(t, t->row->arg, a, b);
 }
 
@@ -19301,13 +19229,11 @@ static tmi_tri_value tmi_tl_print(tmi_tri *t, const tmi_tri_value *in) {
 
 /* cond, msg, mask. Nothing unless debugging. */
 static tmi_tri_value tmi_tl_device_assert(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value cond = tmi_tri_to_tensor(t, in[0]), mask = in[2];
-    if (mask.kind != TMI_V_NONE) mask = tmi_tri_to_tensor(t, mask);
-    if (t->bad || !t->call->debug) return tmi_tri_of(TMI_V_NONE);
+    tmi_tri_value cond = in[0], mask = in[2];
+    if (!t->call->debug) return tmi_tri_of(TMI_V_NONE);
     if (cond.dt != TMI_INT1 || (mask.kind == TMI_V_TENSOR && mask.dt != TMI_INT1))
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "compare: tl.device_assert(n > 0, \"n\")",
-                            "wants truths, not %s",
-                            tmi_tri_type_text(t, cond.dt != TMI_INT1 ? &cond : &mask));
+                            "wants truths, not %v", cond.dt != TMI_INT1 ? &cond : &mask);
     if (mask.kind == TMI_V_TENSOR) {
         mask = tmi_tri_unary(t, TMI_PY_INVERT, mask);
         cond = tmi_tri_binary(t, TMI_PY_OR, cond, mask);
@@ -19337,11 +19263,10 @@ static tmi_tri_value tmi_tl_static_print(tmi_tri *t, const tmi_tri_value *in) {
 }
 
 static tmi_tri_value tmi_tl_assume(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value cond = tmi_tri_to_tensor(t, in[0]);
-    if (t->bad) return cond;
+    tmi_tri_value cond = in[0];
     if (cond.dt != TMI_INT1 || tmi_tri_rank(t, &cond))
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "compare scalars: tl.assume(n > 0)",
-                            "wants one truth, not %s", tmi_tri_type_text(t, &cond));
+                            "wants one truth, not %v", &cond);
     (void)tmi_tri_draft(t, TMI_OP_ASSUME, &cond.ir, 1);
     return tmi_tri_of(TMI_V_NONE);
 }
@@ -19355,12 +19280,12 @@ static tmi_tri_value tmi_tl_hint(tmi_tri *t, const tmi_tri_value *in) {
     if (in[0].kind != TMI_V_TENSOR)
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
                             "leave the hint out: the value is known while compiling",
-                            "wants a tensor, not %s", tmi_tri_type_text(t, &in[0]));
+                            "wants a tensor, not %v", &in[0]);
     rank = tmi_tri_rank(t, &in[0]);
     if (n != (rank || t->row->arg ? rank : 1))
         return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL,
-                            "%u value%s for %s: one for each axis is wanted", n, n == 1 ? "" : "s",
-                            tmi_tri_type_text(t, &in[0]));
+                            "%u value%s for %v: one for each axis is wanted", n, n == 1 ? "" : "s",
+                            &in[0]);
     for (i = 0; i < n && !t->bad; i++) {
         one = in[1].kind == TMI_V_TUPLE ? tmi_tri_field(t, &in[1], i) : in[1];
         *(uint64_t *)tmi_vec_add(t->job, t->m->words) =
@@ -19440,9 +19365,7 @@ static tmi_tri_value tmi_tl_isinstance(tmi_tri *t, const tmi_tri_value *in) {
     for (i = 0; i < n && !t->bad; i++) {
         tmi_tri_value c = in[1].kind == TMI_V_TUPLE ? tmi_tri_field(t, &in[1], i) : in[1];
         const char   *name = tmi_tl_class(t, &c);
-        if (!*name)
-            return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%s is no class",
-                                tmi_tri_type_text(t, &c));
+        if (!*name) return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%v is no class", &c);
         is |= tmi_tl_instance(t, &in[0], name);
     }
     return tmi_tri_bool(is);
@@ -19468,8 +19391,7 @@ static tmi_tri_value tmi_tl_getattr(tmi_tri *t, const tmi_tri_value *in) {
 
 static tmi_tri_value tmi_tl_list(tmi_tri *t, const tmi_tri_value *in) {
     if (in[0].kind == TMI_V_TUPLE) return in[0];
-    return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants a tuple, not %s",
-                        tmi_tri_type_text(t, &in[0]));
+    return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants a tuple, not %v", &in[0]);
 }
 
 /* -- Python's math, of numbers --------------------------------------------------------------- */
@@ -19494,8 +19416,7 @@ static tmi_tri_value tmi_tl_python_math(tmi_tri *t, const tmi_tri_value *in) {
         return TMI_TL_WRONG(
             t, TMETAL_E_PY_TYPE,
             tmi_format(t->job, 1, "use tl.%s for values of the kernel", t->row->name),
-            "Python's math wants a number known while compiling, not %s",
-            tmi_tri_type_text(t, &in[0]));
+            "Python's math wants a number known while compiling, not %v", &in[0]);
     x = tmi_tri_double(&in[0]);
     if ((t->row->arg <= TMI_TL_M_LOG10 && (x < 0 || (x == 0 && t->row->arg != TMI_TL_M_SQRT))) ||
         ((t->row->arg == TMI_TL_M_FLOOR || t->row->arg == TMI_TL_M_CEIL) &&
@@ -19544,7 +19465,7 @@ static tmi_tri_value tmi_tl_propagate(tmi_tri *t, const tmi_tri_value *in) {
 
 /* -- The table ------------------------------------------------------------------------------- */
 
-#define TMI_TL_ATOMIC "pointer, val, mask=None, sem=None, scope=None"
+#define TMI_TL_ATOMIC "pointer, val: tensor, mask=None, sem=None, scope=None"
 /* clang-format off */
 static const tmi_tri_row tmi_tl_rows[] = {
     /* programs and blocks */
@@ -19552,57 +19473,60 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"tl", "num_programs", 0, "axis", tmi_tl_program, TMI_OP_NPROGRAMS, NULL},
     {"tl", "arange", 0, "start, end", tmi_tl_arange, 0, NULL},
     {"tl", "full", 0, "shape, value, dtype", tmi_tl_full, 0, NULL},
-    {"tl", "cast", 1, "input, dtype, fp_downcast_rounding=None, bitcast=False",
+    {"tl", "cast", 1, "input: tensor, dtype, fp_downcast_rounding=None, bitcast=False",
      tmi_tl_cast, 0, NULL},
-    {"tl", "to", 1, "input, dtype, fp_downcast_rounding=None, bitcast=False", tmi_tl_cast, 0, NULL},
+    {"tl", "to", 1, "input: tensor, dtype, fp_downcast_rounding=None, bitcast=False",
+     tmi_tl_cast, 0, NULL},
     /* shapes */
-    {"tl", "expand_dims", 1, "input, axis", tmi_tl_expand_dims, 0, NULL},
-    {"tl", "broadcast_to", 1, "input, *shape", tmi_tl_broadcast_to, 0, NULL},
-    {"tl", "broadcast", 0, "input, other", tmi_tl_broadcast, 0, NULL},
-    {"tl", "reshape", 1, "input, *shape, can_reorder=False", tmi_tl_reshape, 0, NULL},
-    {"tl", "view", 1, "input, *shape", tmi_tl_reshape, 1, NULL},
-    {"tl", "trans", 1, "input, *dims", tmi_tl_trans, 0, NULL},
-    {"tl", "permute", 1, "input, *dims", tmi_tl_trans, 0, NULL},
+    {"tl", "expand_dims", 1, "input: tensor, axis", tmi_tl_expand_dims, 0, NULL},
+    {"tl", "broadcast_to", 1, "input: tensor, *shape", tmi_tl_broadcast_to, 0, NULL},
+    {"tl", "broadcast", 0, "input: tensor, other: tensor", tmi_tl_broadcast, 0, NULL},
+    {"tl", "reshape", 1, "input: tensor, *shape, can_reorder=False", tmi_tl_reshape, 0, NULL},
+    {"tl", "view", 1, "input: tensor, *shape", tmi_tl_reshape, 1, NULL},
+    {"tl", "trans", 1, "input: tensor, *dims", tmi_tl_trans, 0, NULL},
+    {"tl", "permute", 1, "input: tensor, *dims", tmi_tl_trans, 0, NULL},
     /* elementwise */
     {"tl", "add", 0, "input, other, sanitize_overflow=True", tmi_tl_operator, TMI_PY_ADD, NULL},
     {"tl", "sub", 0, "input, other, sanitize_overflow=True", tmi_tl_operator, TMI_PY_SUB, NULL},
     {"tl", "mul", 0, "input, other, sanitize_overflow=True", tmi_tl_operator, TMI_PY_MUL, NULL},
     {"tl", "where", 0, "condition, x, y", tmi_tl_where, 0, NULL},
-    {"tl", "maximum", 0, "x, y, propagate_nan=None", tmi_tl_extreme, 0, NULL},
-    {"tl", "minimum", 0, "x, y, propagate_nan=None", tmi_tl_extreme, 1, NULL},
-    {"tl", "abs", 1, "x", tmi_tl_abs, 0, NULL},
-    {"tl", "exp", 1, "x", tmi_tl_math, TMI_OP_EXP, NULL},
-    {"tl", "exp2", 1, "x", tmi_tl_math, TMI_OP_EXP2, NULL},
-    {"tl", "log", 1, "x", tmi_tl_math, TMI_OP_LOG, NULL},
-    {"tl", "log2", 1, "x", tmi_tl_math, TMI_OP_LOG2, NULL},
-    {"tl", "sin", 1, "x", tmi_tl_math, TMI_OP_SIN, NULL},
-    {"tl", "cos", 1, "x", tmi_tl_math, TMI_OP_COS, NULL},
-    {"tl", "sqrt", 1, "x", tmi_tl_math, TMI_OP_SQRT, NULL},
-    {"tl", "rsqrt", 1, "x", tmi_tl_math, TMI_OP_RSQRT, NULL},
-    {"tl", "erf", 1, "x", tmi_tl_math, TMI_OP_ERF, NULL},
-    {"tl", "floor", 1, "x", tmi_tl_math, TMI_OP_FLOOR, NULL},
-    {"tl", "ceil", 1, "x", tmi_tl_math, TMI_OP_CEIL, NULL},
-    {"tl", "clamp", 0, "x, min, max, propagate_nan=None", tmi_tl_clamp, 0, NULL},
-    {"tl", "fma", 0, "x, y, z", tmi_tl_fma, 0, NULL},
+    {"tl", "maximum", 0, "x: tensor, y: tensor, propagate_nan=None", tmi_tl_extreme, 0, NULL},
+    {"tl", "minimum", 0, "x: tensor, y: tensor, propagate_nan=None", tmi_tl_extreme, 1, NULL},
+    {"tl", "abs", 1, "x: tensor", tmi_tl_abs, 0, NULL},
+    {"tl", "exp", 1, "x: tensor", tmi_tl_math, TMI_OP_EXP, NULL},
+    {"tl", "exp2", 1, "x: tensor", tmi_tl_math, TMI_OP_EXP2, NULL},
+    {"tl", "log", 1, "x: tensor", tmi_tl_math, TMI_OP_LOG, NULL},
+    {"tl", "log2", 1, "x: tensor", tmi_tl_math, TMI_OP_LOG2, NULL},
+    {"tl", "sin", 1, "x: tensor", tmi_tl_math, TMI_OP_SIN, NULL},
+    {"tl", "cos", 1, "x: tensor", tmi_tl_math, TMI_OP_COS, NULL},
+    {"tl", "sqrt", 1, "x: tensor", tmi_tl_math, TMI_OP_SQRT, NULL},
+    {"tl", "rsqrt", 1, "x: tensor", tmi_tl_math, TMI_OP_RSQRT, NULL},
+    {"tl", "erf", 1, "x: tensor", tmi_tl_math, TMI_OP_ERF, NULL},
+    {"tl", "floor", 1, "x: tensor", tmi_tl_math, TMI_OP_FLOOR, NULL},
+    {"tl", "ceil", 1, "x: tensor", tmi_tl_math, TMI_OP_CEIL, NULL},
+    {"tl", "clamp", 0, "x: tensor, min: tensor, max: tensor, propagate_nan=None",
+     tmi_tl_clamp, 0, NULL},
+    {"tl", "fma", 0, "x: tensor, y: tensor, z: tensor", tmi_tl_fma, 0, NULL},
     {"tl", "umulhi", 0, "x, y", tmi_tl_umulhi, 0, NULL},
     {"tl", "fdiv", 0, "x, y, ieee_rounding=False", tmi_tl_divide, TMI_OP_DIVF, NULL},
     {"tl", "div_rn", 0, "x, y", tmi_tl_divide, TMI_OP_PRECISE_DIV, NULL},
-    {"tl", "sqrt_rn", 1, "x", tmi_tl_math, TMI_OP_PRECISE_SQRT, NULL},
-    {"tl", "to_tensor", 0, "x", tmi_tl_to_tensor, 0, NULL},
-    {"tl", "join", 0, "a, b", tmi_tl_join, 0, NULL},
+    {"tl", "sqrt_rn", 1, "x: tensor", tmi_tl_math, TMI_OP_PRECISE_SQRT, NULL},
+    {"tl", "to_tensor", 0, "x: tensor", tmi_tl_identity, 0, NULL},
+    {"tl", "join", 0, "a: tensor, b: tensor", tmi_tl_join, 0, NULL},
     {"tl", "split", 1, "a", tmi_tl_split, 0, NULL},
     {"tl", "cat", 0, "input, other, can_reorder=False", tmi_tl_cat, 0, NULL},
-    {"tl", "item", 1, "x", tmi_tl_item, 0, NULL},
-    {"tl", "gather", 1, "src, index, axis", tmi_tl_gather, 0, NULL},
+    {"tl", "item", 1, "x: tensor", tmi_tl_item, 0, NULL},
+    {"tl", "gather", 1, "src: tensor, index: tensor, axis", tmi_tl_gather, 0, NULL},
     {"tl", "_index", 0, "input, axis", tmi_tl_index, 0, NULL},
     {"tl", "_log2", 0, "n", tmi_tl_log2, 0, NULL},
     {"tl", "_flip_axis", 0, "dim, rank", tmi_tl_flip_axis, 0, NULL},
     {"tl", "get_int_dtype", 0, "bitwidth, signed", tmi_tl_int_dtype, 0, NULL},
     /* memory */
-    {"tl", "load", 0, "pointer, mask=None, other=None, boundary_check=(), padding_option='', "
-                      "cache_modifier='', eviction_policy='', volatile=False", tmi_tl_load, 0, NULL},
-    {"tl", "store", 1, "pointer, value, mask=None, boundary_check=(), cache_modifier='', "
-                       "eviction_policy=''", tmi_tl_store, 0, NULL},
+    {"tl", "load", 0, "pointer, mask: tensor = None, other: tensor = None, boundary_check=(), "
+                      "padding_option='', cache_modifier='', eviction_policy='', volatile=False",
+     tmi_tl_load, 0, NULL},
+    {"tl", "store", 1, "pointer, value: tensor, mask: tensor = None, boundary_check=(), "
+                       "cache_modifier='', eviction_policy=''", tmi_tl_store, 0, NULL},
     {"tl", "make_block_ptr", 0, "base, shape, strides, offsets, block_shape, order",
      tmi_tl_make_block_ptr, 0, NULL},
     {"tl", "advance", 1, "base, offsets", tmi_tl_advance, 0, NULL},
@@ -19628,8 +19552,10 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"tl", "atomic_or", 1, TMI_TL_ATOMIC, tmi_tl_atomic, 4, NULL},
     {"tl", "atomic_xor", 1, TMI_TL_ATOMIC, tmi_tl_atomic, 5, NULL},
     {"tl", "atomic_xchg", 1, TMI_TL_ATOMIC, tmi_tl_atomic, 6, NULL},
-    {"tl", "atomic_cas", 1, "pointer, cmp, val, sem=None, scope=None", tmi_tl_cas, 0, NULL},
-    {"tl", "histogram", 1, "input, num_bins, mask=None", tmi_tl_histogram, 0, NULL},
+    {"tl", "atomic_cas", 1, "pointer, cmp: tensor, val: tensor, sem=None, scope=None",
+     tmi_tl_cas, 0, NULL},
+    {"tl", "histogram", 1, "input: tensor, num_bins, mask: tensor = None",
+     tmi_tl_histogram, 0, NULL},
     {"tl", "debug_barrier", 0, "", tmi_tl_barrier, 0, NULL},
     {"tl", "pointer_type", 0, "element_ty, address_space=1, const=False",
      tmi_tl_made_dtype, 0, NULL},
@@ -19646,19 +19572,20 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"tl", "associative_scan", 1, "input, axis, combine_fn, reverse=False",
      tmi_tl_combine, TMI_OP_SCAN, NULL},
     /* external functions, assembly, functions of scalars */
-    {"extern", "libdevice", 0, "name, *args", tmi_tl_libdevice, 0, NULL}, /* by no name of Python's */
+    {"extern", "libdevice", 0, "name, *args", tmi_tl_libdevice, 0, NULL}, /* not by this name */
     {"tl", "inline_asm_elementwise", 0, "asm, constraints, args, dtype, is_pure, pack", tmi_tl_asm,
      0, NULL},
     {"tl", "map_elementwise", 0, "scalar_fn, *args, pack=1", tmi_tl_map, 0, NULL},
-    {"tl", "logical_and", 1, "input, other", tmi_tl_logical, TMI_PY_AND, NULL},
-    {"tl", "logical_or", 1, "input, other", tmi_tl_logical, TMI_PY_OR, NULL},
+    {"tl", "logical_and", 1, "input: tensor, other: tensor", tmi_tl_logical, TMI_PY_AND, NULL},
+    {"tl", "logical_or", 1, "input: tensor, other: tensor", tmi_tl_logical, TMI_PY_OR, NULL},
     {"nan", "NONE", 0, NULL, tmi_tl_propagate, 0, NULL},
     {"nan", "ALL", 0, NULL, tmi_tl_propagate, 65535, NULL},
     /* prints, asserts, hints */
     {"tl", "device_print", 0, "prefix, *args, hex=False", tmi_tl_print, 0, NULL},
     {"", "print", 0, "prefix, *args, hex=False", tmi_tl_print, 0, NULL},
-    {"tl", "device_assert", 0, "cond, msg='', mask=None", tmi_tl_device_assert, 0, NULL},
-    {"tl", "assume", 0, "cond", tmi_tl_assume, 0, NULL},
+    {"tl", "device_assert", 0, "cond: tensor, msg='', mask: tensor = None",
+     tmi_tl_device_assert, 0, NULL},
+    {"tl", "assume", 0, "cond: tensor", tmi_tl_assume, 0, NULL},
     {"tl", "multiple_of", 0, "input, values", tmi_tl_hint, 0, NULL},
     {"tl", "max_contiguous", 0, "input, values", tmi_tl_hint, 1, NULL},
     {"tl", "max_constancy", 0, "input, values", tmi_tl_hint, 2, NULL},
@@ -19728,7 +19655,8 @@ static const tmi_tri_row tmi_tl_rows[] = {
      "  if x.dtype.primitive_bitwidth < 32:\n"
      "    x = x.to(float32 if x.dtype.is_floating() else int32)\n"
      "  return x\n"},
-    {"tl", "_extreme", 0, "input, axis, indices, first, keep_dims, best, take_first, take_any", NULL, 0,
+    {"tl", "_extreme", 0, "input, axis, indices, first, keep_dims, best, take_first, take_any",
+     NULL, 0,
      "  input = _widen_bf16(input)\n"
      "  if indices:\n"
      "    take: constexpr = take_first if first else take_any\n"
@@ -19938,8 +19866,8 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"", "len", 0, "x", tmi_tl_len, 0, NULL},
     {"", "float", 0, "x", tmi_tl_float, 0, NULL},
     {"", "int", 0, "x", tmi_tl_to_int, 0, NULL},
-    {"", "max", 0, "x, y, *more", tmi_tl_extreme, 0, NULL},
-    {"", "min", 0, "x, y, *more", tmi_tl_extreme, 1, NULL},
+    {"", "max", 0, "x: tensor, y: tensor, *more", tmi_tl_extreme, 0, NULL},
+    {"", "min", 0, "x: tensor, y: tensor, *more", tmi_tl_extreme, 1, NULL},
     /* of a dtype */
     {"dtype", "is_int", 1, "self", tmi_tl_is, TMI_TL_INT, NULL},
     {"dtype", "is_floating", 1, "self", tmi_tl_is, TMI_TL_FLOATING, NULL},
@@ -20015,131 +19943,27 @@ static uint32_t tmi_tl_row_of(const char *space, const char *name, int method) {
     return 0;
 }
 
-/* -- Calls of rows: parameters as Python binds them ------------------------------------------ */
-
-/* A default value of a row's parameter. */
-static tmi_tri_value tmi_tl_default(tmi_tri *t, const char *s, size_t n) {
-    uint32_t i;
-    if (n == 4 && memcmp(s, "None", 4) == 0) return tmi_tri_of(TMI_V_NONE);
-    if (n == 4 && memcmp(s, "True", 4) == 0) return tmi_tri_bool(1);
-    if (n == 5 && memcmp(s, "False", 5) == 0) return tmi_tri_bool(0);
-    if (n == 2 && *s == '\'') return tmi_tri_str(0);
-    if (n == 2 && *s == '(') return tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
-    for (i = 1; i < TMI_DTYPE_FIRST_PTR; i++)
-        if (strlen(TMI_DTYPE(t, i)->name) == n && memcmp(TMI_DTYPE(t, i)->name, s, n) == 0)
-            return tmi_tri_dtype(i);
-    if (*s == '\'') return tmi_tri_str(tmi_intern(t->job, t->strings, s + 1, n - 2));
-    return tmi_tri_int(*s == '-' ? -(int64_t)(s[1] - '0')
-                       : n == 2  ? (s[0] - '0') * 10 + s[1] - '0'
-                                 : *s - '0');
-}
-
-/* One parameter of a row's text. */
-typedef struct tmi_tl_param {
-    uint32_t    name;
-    int         is_rest;
-    const char *value; /* default; NULL: none */
-    size_t      n_value;
-} tmi_tl_param;
-
-static uint32_t tmi_tl_params(tmi_tri *t, const char *s, tmi_tl_param *p) {
-    uint32_t n = 0;
-    size_t   k;
-    while (*s) {
-        s += *s == ' ';
-        p[n].is_rest = *s == '*';
-        s += p[n].is_rest;
-        for (k = 0; s[k] && s[k] != ',' && s[k] != '='; k++) {
-        }
-        p[n].name = tmi_intern(t->job, t->strings, s, k);
-        s += k;
-        p[n].value = NULL;
-        if (*s == '=') {
-            p[n].value = ++s;
-            for (k = 0; s[k] && s[k] != ','; k++) {
-            }
-            p[n].n_value = k;
-            s += k;
-        }
-        s += *s == ',';
-        n++;
-    }
-    return n;
-}
-
-/* What the parameter gets of t->arg[base ..): `place` counts those given by position. */
-static tmi_tri_value tmi_tl_bound(tmi_tri *t, const tmi_tl_param *p, uint32_t base,
-                                  uint32_t place) {
-    uint32_t      i, at = 0, end = t->arg.n;
-    tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
-    if (p->is_rest) {
-        v = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
-        for (i = base; i < end; i++) {
-            const tmi_tri_arg *a = TMI_AT(&t->arg, tmi_tri_arg, i);
-            tmi_tri_value      one = a->v;
-            if ((!a->name && at++ < place) || (a->name && a->name != p->name)) continue;
-            tmi_tri_put_item(t, one);
-            v.n++;
-        }
-        return v;
-    }
-    for (i = base; i < end; i++) {
-        const tmi_tri_arg *a = TMI_AT(&t->arg, tmi_tri_arg, i);
-        if (a->name ? a->name == p->name : at++ == place) v = a->v;
-    }
-    return v;
-}
-
-static TMI_COLD const char *tmi_tl_takes(tmi_tri *t) {
-    return tmi_format(t->job, 1, "it takes (%s)", t->row->params);
-}
-
-/* The values of the row's parameters, of the arguments t->arg[base ..). */
-static void tmi_tl_bind(tmi_tri *t, uint32_t base, tmi_tri_value *in) {
-    tmi_tl_param p[TMI_TL_PARAMS];
-    uint32_t     n = tmi_tl_params(t, t->row->params, p), i, k, places = 0, rest = 0;
-    for (i = base; i < t->arg.n; i++) {
-        const tmi_tri_arg *a = TMI_AT(&t->arg, tmi_tri_arg, i);
-        places += !a->name;
-        for (k = 0; a->name && k < n && p[k].name != a->name; k++) {
-        }
-        if (a->name && k == n && a->name != tmi_intern(t->job, t->strings, "_semantic", 9))
-            (void)tmi_tl_wrong(t, TMETAL_E_PY_CALL, tmi_tl_takes(t), "has no parameter '%s'",
-                               tmi_tri_string(t, a->name));
-    }
-    for (i = 0; i < n; i++) {
-        in[i] = tmi_tl_bound(t, &p[i], base, rest ? TMI_NONE : i);
-        rest |= (uint32_t)p[i].is_rest;
-        if (!in[i].kind && p[i].value) in[i] = tmi_tl_default(t, p[i].value, p[i].n_value);
-        if (!in[i].kind)
-            (void)tmi_tl_wrong(t, TMETAL_E_PY_CALL, tmi_tl_takes(t), "misses its argument '%s'",
-                               tmi_tri_string(t, p[i].name));
-    }
-    if (!rest && places > n)
-        (void)tmi_tl_wrong(t, TMETAL_E_PY_CALL, tmi_tl_takes(t),
-                           "takes %u arguments, but %u are given", n, places);
-}
-
-/* The row's function is called with the arguments t->arg[base ..). */
-static TMI_APART tmi_tri_value tmi_tl_call(tmi_tri *t, uint32_t row, uint32_t base) {
-    const tmi_tri_row *was = t->row;
-    tmi_tri_value      in[TMI_TL_PARAMS], v = tmi_tri_of(TMI_V_UNSET);
-    t->row = &tmi_tl_rows[row];
-    if (t->row->params) tmi_tl_bind(t, base, in);
-    if (!t->bad) v = t->row->fn(t, in);
-    t->row = was;
-    return v;
-}
+/* -- Rows by name, called or not ------------------------------------------------------------- */
 
 /* The function of triton.language of that name, of n values. */
 static tmi_tri_value tmi_tl_apply(tmi_tri *t, const char *name, const tmi_tri_value *v,
                                   uint32_t n) {
     uint32_t      base = t->arg.n, i;
-    tmi_tri_value r;
+    tmi_tri_value r = tmi_tri_of(TMI_V_BUILTIN);
+    r.id = tmi_tl_row_of("tl", name, 0) - 1;
     for (i = 0; i < n; i++) tmi_tri_push_arg(t, 0, v[i]);
-    r = tmi_tl_call(t, tmi_tl_row_of("tl", name, 0) - 1, base);
+    r = t->walk(t, r, base);
     tmi_base_vec_cut(&t->arg, base);
     return r;
+}
+
+static tmi_tri_value tmi_tl_do(tmi_tri *t, uint32_t row, const tmi_tri_value *in) {
+    const tmi_tri_row *was = t->row;
+    tmi_tri_value      v;
+    t->row = &tmi_tl_rows[row];
+    v = t->row->fn(t, in);
+    t->row = was;
+    return v;
 }
 
 static tmi_tri_value tmi_tl_named(tmi_tri *t, const char *module, uint32_t name) {
@@ -20147,7 +19971,7 @@ static tmi_tri_value tmi_tl_named(tmi_tri *t, const char *module, uint32_t name)
     uint32_t      row = space ? tmi_tl_row_of(space, s, 0) : 0;
     tmi_tri_value v = tmi_tri_of(row ? TMI_V_BUILTIN : TMI_V_UNSET);
     if (row && !tmi_tl_rows[row - 1].text && !tmi_tl_rows[row - 1].params)
-        return tmi_tl_call(t, row - 1, t->arg.n); /* a value */
+        return tmi_tl_do(t, row - 1, NULL); /* a value */
     if (row) v.id = row - 1;
     /* older versions had libdevice's functions in tl.math */
     if (row || !tmi_tl_extern_sigs(s) ||
@@ -20238,7 +20062,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 487436043u
+#define TMI_STAMP_TL 1835650446u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -20325,6 +20149,22 @@ static void tmi_tri_cut_names(tmi_tri *t, uint32_t n) {
         *tmi_map_at(t->job, &t->scope, last->name) = last->hides;
         tmi_base_vec_cut(&t->name, t->name.n - 1);
     }
+}
+
+/* A function of a file is at hand from here on, or the file itself, with names of its own. */
+static void tmi_triton_enter_frame(tmi_tri *t, tmi_tri_frame *f, uint32_t file) {
+    memset(f, 0, sizeof *f);
+    f->up = t->frame;
+    f->file = file;
+    f->first = t->name.n;
+    f->call = t->at;
+    f->result = tmi_tri_of(TMI_V_NONE);
+    t->frame = f;
+}
+
+static void tmi_triton_leave_frame(tmi_tri *t) {
+    tmi_tri_cut_names(t, t->frame->first);
+    t->frame = t->frame->up;
 }
 
 static uint32_t tmi_triton_add_func(tmi_tri *t, uint32_t file, uint32_t node) {
@@ -20733,7 +20573,7 @@ static tmi_tri_value tmi_tri_starred(tmi_tri *t, uint32_t f, uint32_t name) {
 static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name) {
     uint32_t       i;
     tmi_tri_global g;
-    tmi_tri_frame  frame, *was = t->frame;
+    tmi_tri_frame  frame;
     tmi_tri_value  v = tmi_tri_of(TMI_V_UNSET);
     while ((i = tmi_tri_global_of(t, f, name)) == 0) {
         v = tmi_tri_starred(t, f, name);
@@ -20743,8 +20583,7 @@ static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name)
     g = *tmi_triton_global_at(t, i - 1);
     if (g.state == 2) return g.v;
     if (g.state == 1)
-        return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, NULL, "%s stands in its own value and",
-                             tmi_tri_string(t, name));
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, NULL, "%n stands in its own value and", name);
     if (TMI_PY(tmi_triton_text_of(t, g.file), g.node)->kind == TMI_PY_PARAM)
         return TMI_TRI_WRONG(
             t, TMETAL_E_PY_NAME,
@@ -20752,17 +20591,11 @@ static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name)
                        "a parameter of the function around the kernel: say what it "
                        "is, --global %s=VALUE",
                        tmi_tri_string(t, name)),
-            "%s", tmi_tri_string(t, name));
+            "%n", name);
     tmi_triton_global_at(t, i - 1)->state = 1;
-    memset(&frame, 0, sizeof frame);
-    frame.up = was;
-    frame.file = g.file;
-    frame.first = t->name.n;
-    frame.call = t->at;
-    t->frame = &frame;
+    tmi_triton_enter_frame(t, &frame, g.file);
     v = tmi_tri_given(t, &g);
-    t->frame = was;
-    tmi_tri_cut_names(t, frame.first);
+    tmi_triton_leave_frame(t);
     tmi_triton_global_at(t, i - 1)->state = 2;
     tmi_triton_global_at(t, i - 1)->v = v;
     return v;
@@ -20782,9 +20615,8 @@ static tmi_tri_value tmi_tri_torch_dtype(tmi_tri *t, const char *name) {
     uint32_t                 i;
     for (i = 0; i < sizeof other / sizeof *other; i++)
         if (strcmp(other[i][0], name) == 0) name = other[i][1];
-    for (i = 1; i < TMI_DTYPE_FIRST_PTR; i++)
-        if (strcmp(TMI_DTYPE(t, i)->name, name) == 0) return tmi_tri_dtype(i);
-    return tmi_tri_of(TMI_V_UNSET);
+    i = tmi_tl_dtype_named(t, name, strlen(name));
+    return i ? tmi_tri_dtype(i) : tmi_tri_of(TMI_V_UNSET);
 }
 
 /* Attribute `name` of a module: what its text gives, what triton.language has, else perhaps a
@@ -20795,28 +20627,31 @@ static tmi_tri_value tmi_tri_member(tmi_tri *t, uint32_t module, uint32_t name) 
     uint32_t      f = tmi_tri_file_of(t, m);
     if (f) v = tmi_tri_global_value(t, f - 1, name);
     if (!v.kind && !t->bad) v = tmi_tl_named(t, m, name);
-    if (!v.kind && !t->bad && tmi_tl_space(m) && strcmp(tmi_tl_space(m), "tl") == 0) {
-        uint32_t i;
-        for (i = 1; i < TMI_DTYPE_FIRST_PTR; i++)
-            if (strcmp(TMI_DTYPE(t, i)->name, n) == 0) return tmi_tri_dtype(i);
-    }
+    if (!v.kind && !t->bad && tmi_tl_space(m) && strcmp(tmi_tl_space(m), "tl") == 0 &&
+        (f = tmi_tl_dtype_named(t, n, strlen(n))) != 0)
+        return tmi_tri_dtype(f);
     if (!v.kind && !t->bad && t->is_const && strcmp(m, "torch") == 0) v = tmi_tri_torch_dtype(t, n);
     if (v.kind || t->bad) return v;
     return tmi_tri_module_value(t, *m ? tmi_format(t->job, 0, "%s.%s", m, n) : n);
+}
+
+/* `other` is closer to s than what was found before, if anything was. */
+static int tmi_triton_is_closer(const char *s, const char *other, uint32_t *best) {
+    uint32_t d = tmi_distance(s, other);
+    if (d >= *best || d >= strlen(s)) return 0;
+    *best = d;
+    return 1;
 }
 
 /* "did you mean tl.maximum?": the row of a name that is close; NULL: none. */
 static TMI_COLD const char *tmi_tri_nearest(tmi_tri *t, uint32_t name, const char *space,
                                             int method) {
     const char *s = tmi_tri_string(t, name), *found = NULL;
-    uint32_t    i, best = 3, d;
+    uint32_t    i, best = 3;
     for (i = 0; i < TMI_TL_ROWS; i++) {
         const tmi_tri_row *r = &tmi_tl_rows[i];
         if (strcmp(r->space, space) != 0 || (method && !r->is_method) || *r->name == '_') continue;
-        if ((d = tmi_distance(s, r->name)) < best && d < strlen(s)) {
-            best = d;
-            found = r->name;
-        }
+        if (tmi_triton_is_closer(s, r->name, &best)) found = r->name;
     }
     if (!found) return NULL;
     return tmi_format(t->job, 0, "did you mean %s%s?",
@@ -20857,13 +20692,11 @@ static int tmi_tri_gives(tmi_tri *t, uint32_t list, uint32_t n, uint32_t name) {
 static TMI_COLD tmi_tri_value tmi_tri_undefined(tmi_tri *t, uint32_t name) {
     const char        *s = tmi_tri_string(t, name), *help = NULL;
     const tmi_py_node *f = tmi_tri_node(t, t->frame->func);
-    uint32_t           i, best = 3, d;
+    uint32_t           i, best = 3;
     for (i = t->frame->first; i < t->name.n; i++) {
         const char *other = tmi_tri_string(t, tmi_triton_name_at(t, i)->name);
-        if ((d = tmi_distance(s, other)) < best && d < strlen(s)) {
-            best = d;
+        if (tmi_triton_is_closer(s, other, &best))
             help = tmi_format(t->job, 0, "did you mean %s?", other);
-        }
     }
     if (t->frame->func && tmi_tri_gives(t, f->list2, f->n2, name))
         help =
@@ -20892,8 +20725,7 @@ static TMI_APART tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node 
     v.is_plain = 0;
     if (v.kind == TMI_V_FUNC && !t->bad && !t->is_const && tmi_tri_is_undecorated(t, v.id))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, "put @triton.jit above it",
-                             "a kernel cannot call %s, a plain function of Python",
-                             tmi_tri_string(t, n->text));
+                             "a kernel cannot call %n, a plain function of Python", n->text);
     if (!v.kind && !t->bad && tmi_triton_file_at(t, t->frame->file)->is_ours) {
         v = tmi_tri_member(t, tmi_tri_word(t, "triton.language"), n->text);
         if (v.kind == TMI_V_MODULE) v.kind = TMI_V_UNSET;
@@ -20911,6 +20743,18 @@ static TMI_APART tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node 
 
 /* -- Operators ------------------------------------------------------------------------------- */
 
+/* An operator on two values, known while compiling or not. */
+static tmi_tri_value tmi_tri_operate(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
+    int is_known = tmi_tri_is_const(&a) && tmi_tri_is_const(&b);
+    if (op == TMI_PY_MATMUL || (op == TMI_PY_POW && !is_known))
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED,
+                             op == TMI_PY_MATMUL
+                                 ? "use tl.dot(a, b)"
+                                 : "use x * x, tl.exp2(y * tl.log2(x)) or libdevice.pow",
+                             "operator %s does not work on tensors", tmi_tri_op_texts[op]);
+    return is_known ? tmi_tri_fold(t, op, a, b) : tmi_tri_binary(t, op, a, b);
+}
+
 /* Behind a chain a + b + c + ... on the left are loops, not calls. */
 static tmi_tri_value tmi_tri_binop(tmi_tri *t, uint32_t node) {
     const tmi_py *py = tmi_tri_py(t);
@@ -20924,17 +20768,8 @@ static tmi_tri_value tmi_tri_binop(tmi_tri *t, uint32_t node) {
     for (i = 0; i < n && !t->bad; i++) {
         const tmi_py_node *o = TMI_PY(py, chain[i]);
         b = tmi_tri_expr(t, o->b);
-        if (t->bad) break;
         tmi_triton_look(t, o);
-        if (o->op == TMI_PY_MATMUL ||
-            (o->op == TMI_PY_POW && !(tmi_tri_is_const(&a) && tmi_tri_is_const(&b))))
-            a = TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED,
-                              o->op == TMI_PY_MATMUL
-                                  ? "use tl.dot(a, b)"
-                                  : "use x * x, tl.exp2(y * tl.log2(x)) or libdevice.pow",
-                              "operator %s does not work on tensors", tmi_tri_op_texts[o->op]);
-        else if (tmi_tri_is_const(&a) && tmi_tri_is_const(&b)) a = tmi_tri_fold(t, o->op, a, b);
-        else a = tmi_tri_binary(t, o->op, a, b);
+        if (!t->bad) a = tmi_tri_operate(t, o->op, a, b);
     }
     tmi_mark_drop(t->job, mark);
     return a;
@@ -20943,8 +20778,8 @@ static tmi_tri_value tmi_tri_binop(tmi_tri *t, uint32_t node) {
 static tmi_tri_value tmi_tri_fold_unary(tmi_tri *t, int op, tmi_tri_value v) {
     if (op == TMI_PY_NOT) return tmi_tri_bool(!tmi_tri_is_true(t, &v));
     if (!tmi_tri_is_number(&v) || (op == TMI_PY_INVERT && v.kind == TMI_V_FLOAT))
-        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "operator %s is not defined for %s",
-                             tmi_tri_op_texts[op], tmi_tri_type_text(t, &v));
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "operator %s is not defined for %v",
+                             tmi_tri_op_texts[op], &v);
     if (v.kind == TMI_V_FLOAT) {
         if (op == TMI_PY_NEG) v.v.f = -v.v.f;
         return v;
@@ -20953,12 +20788,6 @@ static tmi_tri_value tmi_tri_fold_unary(tmi_tri *t, int op, tmi_tri_value v) {
     if (op == TMI_PY_INVERT)
         return tmi_tri_int_of(tmi_tri_big_add(tmi_tri_big_neg(v.v.i), tmi_tri_big_of(-1)));
     return tmi_tri_int_of(v.v.i);
-}
-
-/* The same object, as far as `is` can tell here: None, dtypes, functions, small values. */
-static int tmi_tri_is_object(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
-    if (a->kind != b->kind) return 0;
-    return tmi_tri_same(t, a, b);
 }
 
 static TMI_APART tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node *n) {
@@ -20973,7 +20802,7 @@ static TMI_APART tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node 
     tmi_triton_look(t, n);
     if (t->bad) return a;
     if (c->op == TMI_PY_IS || c->op == TMI_PY_ISNOT)
-        return tmi_tri_bool(tmi_tri_is_object(t, &a, &b) == (c->op == TMI_PY_IS));
+        return tmi_tri_bool((a.kind == b.kind && tmi_tri_same(t, &a, &b)) == (c->op == TMI_PY_IS));
     if (c->op == TMI_PY_IN || c->op == TMI_PY_NOTIN)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, "compare with == and combine with |",
                              "Triton does not take `in` and `not in`");
@@ -20989,22 +20818,14 @@ static TMI_APART tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node 
 static TMI_APART tmi_tri_value tmi_tri_boolop(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value v = tmi_tri_of(TMI_V_UNSET), r;
     uint32_t      i, base = t->arg.n;
-    tmi_tri_arg  *a;
     for (i = 0; i < n->n && !t->bad; i++) {
         v = tmi_tri_expr(t, TMI_PY_ID(tmi_tri_py(t), n->list + i));
         if (t->bad) break;
-        if (tmi_tri_is_const(&v)) {
-            if (tmi_tri_is_true(t, &v) == (n->op == TMI_PY_BOR)) break;
-            continue;
-        }
-        a = (tmi_tri_arg *)tmi_vec_add(t->job, &t->arg);
-        a->v = v;
+        if (!tmi_tri_is_const(&v)) tmi_tri_push_arg(t, 0, v);
+        else if (tmi_tri_is_true(t, &v) == (n->op == TMI_PY_BOR)) break;
     }
-    if (t->bad || (i < n->n && t->arg.n == base) || t->arg.n == base) {
-        tmi_base_vec_cut(&t->arg, base);
-        return v;
-    }
-    if (i < n->n && tmi_tri_is_const(&v)) { /* decided by a constant behind tensors */
+    if (t->bad || i < n->n ||
+        t->arg.n == base) { /* decided, perhaps by a constant behind tensors */
         tmi_base_vec_cut(&t->arg, base);
         return v;
     }
@@ -21014,8 +20835,8 @@ static TMI_APART tmi_tri_value tmi_tri_boolop(tmi_tri *t, const tmi_py_node *n) 
         if (left.kind != TMI_V_TENSOR || r.kind != TMI_V_TENSOR || left.dt != TMI_INT1 ||
             r.dt != TMI_INT1)
             r = TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "compare first, as in (x != 0) & (y != 0)",
-                              "`%s` wants truths, not %s and %s", tmi_tri_op_texts[n->op],
-                              tmi_tri_type_text(t, &left), tmi_tri_type_text(t, &r));
+                              "`%s` wants truths, not %v and %v", tmi_tri_op_texts[n->op], &left,
+                              &r);
         else r = tmi_tri_binary(t, n->op == TMI_PY_BAND ? TMI_PY_AND : TMI_PY_OR, left, r);
     }
     tmi_base_vec_cut(&t->arg, base);
@@ -21031,8 +20852,8 @@ static tmi_tri_value tmi_tri_index_tensor(tmi_tri *t, tmi_tri_value v, tmi_tri_v
     for (i = 0; i < n && index.kind == TMI_V_TUPLE; i++)
         kept += tmi_tri_field(t, &index, i).kind != TMI_V_NONE;
     if (kept > tmi_tri_rank(t, &v))
-        return TMI_TRI_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%u axes are named, but %s has %u", kept,
-                             tmi_tri_type_text(t, &v), tmi_tri_rank(t, &v));
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%u axes are named, but %v has %u", kept,
+                             &v, tmi_tri_rank(t, &v));
     for (i = 0; i < n && !t->bad; i++) {
         one = index.kind == TMI_V_TUPLE ? tmi_tri_field(t, &index, i) : index;
         if (one.kind == TMI_V_NONE) v = tmi_tri_expand(t, v, axis++);
@@ -21045,7 +20866,7 @@ static tmi_tri_value tmi_tri_index_tensor(tmi_tri *t, tmi_tri_value v, tmi_tri_v
                 t, TMETAL_E_PY_REFUSED,
                 "tensors have no elements to pick: only ':' and None; use tl.gather, or "
                 "load what is needed",
-                "a tensor indexed by %s", tmi_tri_type_text(t, &one));
+                "a tensor indexed by %v", &one);
     }
     return v;
 }
@@ -21095,8 +20916,7 @@ static TMI_APART tmi_tri_value tmi_tri_subscript(tmi_tri *t, const tmi_py_node *
             return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "index out of range");
         return t->bad ? v : tmi_tri_field(t, &v, (uint32_t)at);
     }
-    return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%s cannot be indexed",
-                         tmi_tri_type_text(t, &v));
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%v cannot be indexed", &v);
 }
 
 static tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v, uint32_t name);
@@ -21130,14 +20950,12 @@ static tmi_tri_value tmi_tri_tuple(tmi_tri *t, uint32_t base) {
 }
 
 static tmi_tri_value tmi_tri_sequence(tmi_tri *t, const tmi_py_node *n) {
-    uint32_t      base = t->arg.n, i;
-    tmi_tri_value r;
+    uint32_t base = t->arg.n, i;
     for (i = 0; i < n->n && !t->bad; i++) {
         tmi_tri_value v = tmi_tri_expr(t, TMI_PY_ID(tmi_tri_py(t), n->list + i));
         tmi_tri_push_arg(t, 0, v);
     }
-    r = tmi_tri_tuple(t, base);
-    return r;
+    return tmi_tri_tuple(t, base);
 }
 
 static tmi_tri_value tmi_tri_slice(tmi_tri *t, const tmi_py_node *n) {
@@ -21240,10 +21058,9 @@ static int tmi_tri_enter(tmi_tri *t) {
         (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL, "%s",
                             "nested too deeply, or a function that calls itself without end");
     else if (++t->work > most)
-        (void)tmi_tri_wrong(
-            t, TMETAL_E_PY_REFUSED,
-            "tl.static_range writes its body out each time: tl.range keeps a loop",
-            "more than %u steps to read the kernel", most);
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED,
+                            "tl.static_range writes its body out each time: tl.range keeps a loop",
+                            "more than %u steps to read the kernel", most);
     else return 1;
     return 0;
 }
@@ -21273,22 +21090,17 @@ static int tmi_tri_says_constexpr(tmi_tri *t, const tmi_py *py, uint32_t node) {
 /* A plain local holds values of the IR: numbers become scalars, in tuples too.
  * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
 static tmi_tri_value tmi_tri_settle(tmi_tri *t, tmi_tri_value v) {
-    uint32_t      i;
-    tmi_tri_value r;
-    if (tmi_tri_is_number(&v) && !v.is_bare && !t->is_const) return tmi_tri_to_tensor(t, v);
-    if (v.kind != TMI_V_TUPLE) return v;
-    for (i = 0; i < v.n && (tmi_tri_field(t, &v, i).kind == TMI_V_TENSOR); i++) {
+    uint32_t i, base = t->arg.n;
+    if (t->is_const) return v;
+    if (tmi_tri_is_number(&v) && !v.is_bare) return tmi_tri_to_tensor(t, v);
+    for (i = 0; v.kind == TMI_V_TUPLE && i < v.n; i++)
+        if (tmi_tri_field(t, &v, i).kind != TMI_V_TENSOR) break;
+    if (v.kind != TMI_V_TUPLE || i == v.n) return v;
+    for (i = 0; i < v.n && !t->bad; i++) {
+        tmi_tri_value one = tmi_tri_settle(t, tmi_tri_field(t, &v, i)); /* depth: of the text */
+        tmi_tri_push_arg(t, 0, one);
     }
-    if (i == v.n || t->is_const) return v;
-    {
-        uint32_t base = t->arg.n;
-        for (i = 0; i < v.n && !t->bad; i++) {
-            tmi_tri_value one = tmi_tri_settle(t, tmi_tri_field(t, &v, i)); /* depth: of the text */
-            tmi_tri_push_arg(t, 0, one);
-        }
-        r = tmi_tri_tuple(t, base);
-    }
-    return r;
+    return tmi_tri_tuple(t, base);
 }
 
 /* -- Regions: what branches and loops carry -------------------------------------------------- */
@@ -21394,13 +21206,12 @@ typedef struct tmi_tri_carried {
 
 static TMI_COLD void tmi_tri_mismatch(tmi_tri *t, const tmi_tri_carried *c, const char *first,
                                       const char *second, const char *help) {
-    (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, help, "'%s' is %s %s, but %s %s",
-                        tmi_tri_string(t, c->name), tmi_tri_type_text(t, &c->a), first,
-                        tmi_tri_type_text(t, &c->b), second);
+    (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, help, "'%n' is %v %s, but %v %s", c->name, &c->a,
+                        first, &c->b, second);
 }
 
-/* What differs at the ends of two branches: names that were live first, then those that both give, in
- * order of the alphabet. */
+/* What differs at the ends of two branches: names that were live first, then those that both give,
+ * in order of the alphabet. */
 static tmi_tri_carried *tmi_tri_merge(tmi_tri *t, const tmi_tri_names *live,
                                       const tmi_tri_names *yes, const tmi_tri_names *no,
                                       uint32_t *count) {
@@ -21523,7 +21334,7 @@ static tmi_tri_value tmi_tri_condition(tmi_tri *t, tmi_tri_value v) {
                 t, TMETAL_E_PY_TYPE,
                 "use tl.where for a choice of each element, or reduce the block first: "
                 "tl.max(x) > 0",
-                "an if wants one truth, not %s", tmi_tri_type_text(t, &v));
+                "an if wants one truth, not %v", &v);
         v.ir = tmi_tri_op1(t, TMI_OP_UNSPLAT, v.ir, tmi_elem(t->m, tmi_tri_type(t, &v)));
     }
     return tmi_tri_cast(t, v, TMI_INT1);
@@ -21535,7 +21346,7 @@ static int tmi_tri_known(tmi_tri *t, const tmi_tri_value *v) {
     if (t->is_const || v->kind == TMI_V_INT || v->kind == TMI_V_BOOL || v->kind == TMI_V_NONE)
         return tmi_tri_is_true(t, v);
     (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, "only truths, whole numbers, None and scalars decide",
-                        "an if cannot be decided by %s", tmi_tri_type_text(t, v));
+                        "an if cannot be decided by %v", v);
     return 0;
 }
 
@@ -21557,8 +21368,8 @@ static int tmi_tri_has_return(tmi_tri *t, uint32_t list, uint32_t n) {
     return 0;
 }
 
-/* What a function that is walked inside another returns early leaves a region: opened where the first
- * branch with a return stands. */
+/* What a function that is walked inside another returns early leaves a region: opened where the
+ * first branch with a return stands. */
 static int tmi_tri_need_region(tmi_tri *t) {
     tmi_tri_frame *f = t->frame;
     uint32_t       op;
@@ -21596,8 +21407,7 @@ static tmi_tri_flow tmi_tri_return(tmi_tri *t, const tmi_py_node *n) {
     }
     if (f->has_result && !tmi_tri_like(t, &f->result, &v))
         (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, "all returns must have one type",
-                            "the function returns %s here, but %s elsewhere",
-                            tmi_tri_type_text(t, &v), tmi_tri_type_text(t, &f->result));
+                            "the function returns %v here, but %v elsewhere", &v, &f->result);
     f->has_result = 1;
     f->result = v;
     if (f->region || !f->up) tmi_tri_leave(t);
@@ -21761,10 +21571,9 @@ static TMI_APART tmi_tri_value tmi_tri_ifexp(tmi_tri *t, const tmi_py_node *n) {
     tmi_triton_look(t, n);
     if (t->bad) return v[0];
     if (!tmi_tri_carries(t, &v[0]) || !tmi_tri_like(t, &v[0], &v[1]))
-        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE,
-                             "both sides must have one type: 1.0 if c else 0.0",
-                             "the two sides of an if expression have types %s and %s",
-                             tmi_tri_type_text(t, &v[0]), tmi_tri_type_text(t, &v[1]));
+        return TMI_TRI_WRONG(
+            t, TMETAL_E_PY_TYPE, "both sides must have one type: 1.0 if c else 0.0",
+            "the two sides of an if expression have types %v and %v", &v[0], &v[1]);
     for (i = 0; i < 2; i++) {
         tmi_vec_init(&ids[i], sizeof(uint32_t), 0);
         tmi_tri_flatten(t, &v[i], &ids[i]);
@@ -22008,8 +21817,7 @@ static uint32_t tmi_tri_bounds(tmi_tri *t, tmi_tri_value *bound) {
         if (t->bad) return 0;
         if (!tmi_tri_is_int(t, bound[i].dt) || tmi_tri_rank(t, &bound[i])) {
             (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL,
-                                "the bounds of a loop must be whole numbers, not %s",
-                                tmi_tri_type_text(t, &bound[i]));
+                                "the bounds of a loop must be whole numbers, not %v", &bound[i]);
             return 0;
         }
         dt = dt ? tmi_tri_promote_ints(t, dt, bound[i].dt) : bound[i].dt;
@@ -22122,8 +21930,7 @@ static TMI_APART void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
     t->to = TMI_PY(tmi_tri_py(t), n->a)->to;
     if (!t->bad && (test.kind != TMI_V_TENSOR || test.dt != TMI_INT1 || tmi_tri_rank(t, &test)))
         (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, "compare, as in `while n > 0`",
-                            "a while loop wants a truth that is computed, not %s",
-                            tmi_tri_type_text(t, &test));
+                            "a while loop wants a truth that is computed, not %v", &test);
     if (!t->bad) {
         tmi_vec_init(&pass, sizeof(uint32_t), 0);
         tmi_todo(t->job, &pass, test.ir);
@@ -22150,68 +21957,78 @@ static TMI_APART void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
 
 /* -- Functions ------------------------------------------------------------------------------- */
 
-/* Every argument given by name has a parameter. */
-static int tmi_tri_known_params(tmi_tri *t, const tmi_py *py, const tmi_py_node *f, uint32_t base,
-                                uint32_t n_args) {
-    const char *name = tmi_tri_string(t, f->text);
-    uint32_t    i, k;
-    for (k = 0; k < n_args && !t->bad; k++) {
-        const tmi_tri_arg *a = tmi_triton_arg_at(t, base + k);
-        for (i = 0; a->name && i < f->n && tmi_triton_kid(py, f, i)->text != a->name; i++) {
-        }
-        if (a->name && i == f->n)
-            return tmi_tri_wrong(t, TMETAL_E_PY_CALL, NULL, "%s has no parameter '%s'", name,
-                                 tmi_tri_string(t, a->name));
-    }
-    return !t->bad;
+/* An expression that only constants are wanted of, in the scope of a file: a default. */
+static tmi_tri_value tmi_triton_constant_in(tmi_tri *t, uint32_t file, uint32_t node) {
+    uint32_t      at = t->at, to = t->to;
+    tmi_tri_frame frame;
+    tmi_tri_value v;
+    tmi_triton_enter_frame(t, &frame, file);
+    v = tmi_tri_constant(t, node);
+    tmi_triton_leave_frame(t);
+    t->at = at;
+    t->to = to;
+    return v;
 }
 
-/* The parameters of a function get the arguments t->arg[base ..); by position, name, default. */
-static TMI_APART int tmi_tri_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base,
-                                         uint32_t n_args) {
+/* "it takes (x, axis=None)", of the functions of the library. */
+static TMI_COLD const char *tmi_triton_takes(tmi_tri *t, const tmi_tri_row *row) {
+    return row ? tmi_format(t->job, 1, "it takes (%s)", row->params) : NULL;
+}
+
+/* The parameters of a function get the n arguments t->arg[base ..), those with names in front: by
+ * name, position, default; their values come behind them. `row`: of the library; its functions in C
+ * may take *args, and tensors where they say so. */
+static TMI_APART int tmi_triton_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base,
+                                            uint32_t n, const tmi_tri_row *row) {
     const tmi_py      *py = tmi_triton_text_of(t, fn->file);
     const tmi_py_node *f = TMI_PY(py, fn->node), *p;
     const char        *name = tmi_tri_string(t, f->text);
-    uint32_t           i, k, n_named = 0, at = t->at;
-    for (i = 0; i < n_args; i++) n_named += tmi_triton_arg_at(t, base + i)->name != 0;
-    if (n_args - n_named > f->n)
-        return tmi_tri_wrong(t, TMETAL_E_PY_CALL, NULL, "%s takes %u arguments, but %u are given",
-                             name, f->n, n_args - n_named);
+    uint32_t           i, k, named = 0, has_rest = 0;
+    for (k = 0; k < n; k++) {
+        const tmi_tri_arg *a = tmi_triton_arg_at(t, base + k);
+        for (i = 0; a->name && i < f->n && tmi_triton_kid(py, f, i)->text != a->name; i++) {
+        }
+        named += a->name != 0;
+        if (a->name && i == f->n && !(row && tmi_tri_says(t, a->name, "_semantic")))
+            return tmi_tri_wrong(t, TMETAL_E_PY_CALL, tmi_triton_takes(t, row),
+                                 "%s has no parameter '%n'", name, a->name);
+    }
     for (i = 0; i < f->n && !t->bad; i++) {
-        tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
+        int           is_rest = row && tmi_triton_kid(py, f, i)->op == TMI_PY_ARGS;
+        tmi_tri_value v = is_rest ? tmi_tri_list(t, TMI_V_TUPLE, NULL, 0) : tmi_tri_of(TMI_V_UNSET);
         p = tmi_triton_kid(py, f, i);
-        for (k = 0; k < n_args; k++) { /* a call has few arguments */
+        has_rest |= (uint32_t)is_rest;
+        for (k = 0; k < n; k++) { /* a call has few arguments */
             const tmi_tri_arg *a = tmi_triton_arg_at(t, base + k);
-            if (a->name ? a->name != p->text : k != i + n_named) continue;
-            if (v.kind)
-                return tmi_tri_wrong(t, TMETAL_E_PY_CALL, NULL, "%s gets two values for '%s'", name,
-                                     tmi_tri_string(t, p->text));
-            v = a->v;
+            if (a->name   ? a->name != p->text
+                : is_rest ? k < i + named
+                          : k != i + named || p->op != TMI_PY_PLAIN)
+                continue;
+            if (is_rest) {
+                tmi_tri_put_item(t, a->v);
+                v.n++;
+            } else if (v.kind)
+                return tmi_tri_wrong(t, TMETAL_E_PY_CALL, NULL, "%s gets two values for '%n'", name,
+                                     p->text);
+            else v = a->v;
         }
-        if (p->op != TMI_PY_PLAIN)
-            return tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, "give the function plain parameters",
-                                 "parameter '%s' of %s: Triton takes neither *, ** nor "
-                                 "keyword-only parameters",
-                                 tmi_tri_string(t, p->text), name);
-        if (!v.kind && p->b) {
-            tmi_tri_frame frame, *was = t->frame;
-            memset(&frame, 0, sizeof frame);
-            frame.up = was;
-            frame.file = fn->file;
-            frame.first = t->name.n;
-            frame.call = at;
-            t->frame = &frame;
-            v = tmi_tri_constant(t, p->b);
-            t->frame = was;
-            t->at = at;
-        }
-        if (!v.kind && !t->bad)
-            return tmi_tri_wrong(t, TMETAL_E_PY_CALL, NULL, "%s misses its argument '%s'", name,
-                                 tmi_tri_string(t, p->text));
-        /* bound below, when the frame stands: names of the caller must not be seen before */
+        if (p->op != TMI_PY_PLAIN && !row)
+            return tmi_tri_wrong(
+                t, TMETAL_E_PY_REFUSED, "give the function plain parameters",
+                "parameter '%n' of %s: Triton takes neither *, ** nor keyword-only parameters",
+                p->text, name);
+        if (!v.kind && p->b) v = tmi_triton_constant_in(t, fn->file, p->b);
+        if (!v.kind)
+            return tmi_tri_wrong(t, TMETAL_E_PY_CALL, tmi_triton_takes(t, row),
+                                 "%s misses its argument '%n'", name, p->text);
+        if (row && row->fn && p->a && (v.kind != TMI_V_NONE || !p->b)) v = tmi_tri_to_tensor(t, v);
+        /* names of the caller must not be seen before: bound when the frame stands */
         tmi_tri_push_arg(t, 0, v);
     }
-    return !t->bad && tmi_tri_known_params(t, py, f, base, n_args);
+    if (n - named > f->n && !has_rest)
+        return tmi_tri_wrong(t, TMETAL_E_PY_CALL, tmi_triton_takes(t, row),
+                             "%s takes %u arguments, but %u are given", name, f->n, n - named);
+    return !t->bad;
 }
 
 /* Functions that Python itself runs while compiling want values that it knows. */
@@ -22220,45 +22037,36 @@ static int tmi_tri_knows_args(tmi_tri *t, const tmi_py *py, const tmi_py_node *f
     for (i = 0; i < f->n; i++) {
         const tmi_tri_value *v = &tmi_triton_arg_at(t, base + i)->v;
         if (tmi_tri_is_const(v)) continue;
-        (void)tmi_tri_wrong(
-            t, TMETAL_E_PY_TYPE, "for values of the kernel, decorate the function with @triton.jit",
-            "%s is run while compiling, but its argument '%s' is %s", tmi_tri_string(t, f->text),
-            tmi_tri_string(t, tmi_triton_kid(py, f, i)->text), tmi_tri_type_text(t, v));
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE,
+                            "for values of the kernel, decorate the function with @triton.jit",
+                            "%n is run while compiling, but its argument '%n' is %v", f->text,
+                            tmi_triton_kid(py, f, i)->text, v);
         return 0;
     }
     return 1;
 }
 
 /* Walk a function with the arguments t->arg[base ..), here and now. */
-static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base) {
+static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
+                                       const tmi_tri_row *row) {
     tmi_tri_func       fn = *tmi_triton_func_at(t, id);
     const tmi_py      *py = tmi_triton_text_of(t, fn.file);
     const tmi_py_node *f = TMI_PY(py, fn.node);
     uint32_t           n = t->arg.n - base, i, at = t->at, to = t->to;
-    int                was_const = t->is_const;
-    int                is_python =
-        !tmi_tri_is_decorated(t, py, f, "jit") && !tmi_triton_file_at(t, fn.file)->is_ours;
-    tmi_tri_frame frame, *was = t->frame;
-    tmi_py_body(tmi_triton_file_at(t, fn.file)->py, fn.node);
+    int was_const = t->is_const, is_python = !row && !tmi_tri_is_decorated(t, py, f, "jit");
+    tmi_tri_frame frame;
+    tmi_py_body(tmi_triton_text_of(t, fn.file), fn.node);
     if (f->op) { /* wrong, and told already; or async */
         t->bad = 1;
         return tmi_tri_of(TMI_V_UNSET);
     }
-    if (!tmi_tri_bind_params(t, &fn, base, n) ||
+    if (!tmi_triton_bind_params(t, &fn, base, n, row) ||
         (is_python && !tmi_tri_knows_args(t, py, f, base + n)))
         return tmi_tri_of(TMI_V_UNSET);
-    memset(&frame, 0, sizeof frame);
-    frame.up = was;
-    frame.file = fn.file;
+    tmi_triton_enter_frame(t, &frame, fn.file);
     frame.func = fn.node;
-    frame.first = t->name.n;
-    frame.call = at;
-    frame.result = tmi_tri_of(TMI_V_NONE);
-    t->frame = &frame;
-    for (i = 0; i < f->n; i++) {
-        const tmi_py_node *p = tmi_triton_kid(py, f, i);
-        tmi_tri_bind(t, p->text, tmi_triton_arg_at(t, base + n + i)->v);
-    }
+    for (i = 0; i < f->n; i++)
+        tmi_tri_bind(t, tmi_triton_kid(py, f, i)->text, tmi_triton_arg_at(t, base + n + i)->v);
     tmi_base_vec_cut(&t->arg, base + n);
     t->is_const |= is_python;
     if (tmi_tri_enter(t)) {
@@ -22266,9 +22074,8 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base) {
         if (!t->bad && frame.region) tmi_tri_leave_region(t, flow == TMI_FLOW_ON);
     }
     t->depth--;
-    tmi_tri_cut_names(t, frame.first);
+    tmi_triton_leave_frame(t);
     t->is_const = was_const;
-    t->frame = was;
     t->at = at;
     t->to = to;
     return frame.result;
@@ -22301,7 +22108,7 @@ static TMI_COLD tmi_tri_value tmi_tri_unknown(tmi_tri *t, uint32_t dotted) {
 static tmi_tri_value tmi_tri_call_value(tmi_tri *t, tmi_tri_value callee, uint32_t base) {
     if (t->bad) return tmi_tri_of(TMI_V_UNSET);
     switch (callee.kind) {
-    case TMI_V_FUNC: return tmi_tri_call_func(t, callee.id, base);
+    case TMI_V_FUNC: return tmi_tri_call_func(t, callee.id, base, NULL);
     case TMI_V_BUILTIN: return tmi_tri_call_builtin(t, callee.id, base);
     case TMI_V_MODULE:
         if (t->is_const && t->arg.n == base + 1 &&
@@ -22313,9 +22120,7 @@ static tmi_tri_value tmi_tri_call_value(tmi_tri *t, tmi_tri_value callee, uint32
             return callee;
         }
         return tmi_tri_unknown(t, callee.id);
-    default:
-        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%s cannot be called",
-                             tmi_tri_type_text(t, &callee));
+    default: return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%v cannot be called", &callee);
     }
 }
 
@@ -22405,11 +22210,6 @@ static void tmi_tri_assert(tmi_tri *t, const tmi_py_node *n) {
     if (!t->bad) (void)tmi_tl_apply(t, "device_assert", in, 2);
 }
 
-static tmi_tri_value tmi_tri_operate(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
-    if (tmi_tri_is_const(&a) && tmi_tri_is_const(&b)) return tmi_tri_fold(t, op, a, b);
-    return tmi_tri_binary(t, op, a, b);
-}
-
 /* -- Statements ------------------------------------------------------------------------------ */
 
 /* Depth: TMI_MAX_DEPTH, by the parser. */
@@ -22460,8 +22260,7 @@ static void tmi_tri_ann_assign(tmi_tri *t, const tmi_py_node *n) {
     old = target->kind == TMI_PY_NAME ? tmi_tri_local(t, target->text) : NULL;
     if (old && old->v.kind)
         (void)tmi_tri_wrong(t, TMETAL_E_PY_VALUE, "give it another name",
-                            "'%s' has a value already: a constexpr is given once",
-                            tmi_tri_string(t, target->text));
+                            "'%n' has a value already: a constexpr is given once", target->text);
     else if (target->kind != TMI_PY_NAME)
         (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL, "only a name can be a tl.constexpr");
     else tmi_tri_bind(t, target->text, v); /* a tensor too: Triton takes it, and it is one */
@@ -22637,14 +22436,14 @@ static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_
     }
 }
 
-/* A row of the library that is text, as a function. */
+/* A row of the library as a function: of one in C only the parameters count. */
 static uint32_t tmi_tri_library(tmi_tri *t, uint32_t row) {
     const tmi_tri_row *r = &tmi_tl_rows[row];
     uint32_t           file, id = tmi_map_get(&t->library, row + 1);
     tmi_text           text;
     if (id) return id - 1;
     tmi_text_init(t->job, &text);
-    tmi_put(&text, "def %s(%s):\n%s", r->name, r->params, r->text);
+    tmi_put(&text, "def %s(%s):\n%s", r->name, r->params, r->text ? r->text : "  pass\n");
     file = tmi_tri_add_file(t, "<triton.language>", 0, tmi_text_join(&text, 0), text.len, 1);
     id = tmi_triton_text_of(t, file)->body;
     id = tmi_triton_add_func(t, file, TMI_PY_ID(tmi_triton_text_of(t, file), id));
@@ -22678,14 +22477,23 @@ static tmi_tri_value tmi_tri_least(tmi_tri *t, uint32_t base, int is_min) {
 
 static tmi_tri_value tmi_tri_call_builtin(tmi_tri *t, uint32_t row, uint32_t base) {
     const tmi_tri_row *r = &tmi_tl_rows[row];
+    tmi_tri_value      in[TMI_TL_PARAMS];
+    uint32_t           func, i, end = t->arg.n;
+    tmi_tri_func       fn;
     if (t->is_const && !*r->space && (r->name[0] == 'm')) /* Python's own min and max */
         return tmi_tri_least(t, base, r->name[1] == 'i');
     if (t->is_const && tmi_tri_makes_ops(r))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL,
                              "%s.%s gives no value that is known while compiling", r->space,
                              r->name);
-    if (r->text) return tmi_tri_call_func(t, tmi_tri_library(t, row), base);
-    return tmi_tl_call(t, row, base);
+    func = tmi_tri_library(t, row);
+    if (r->text) return tmi_tri_call_func(t, func, base, r);
+    fn = *tmi_triton_func_at(t, func);
+    if (!tmi_triton_bind_params(t, &fn, base, end - base, r)) return tmi_tri_of(TMI_V_UNSET);
+    TMI_ASSERT(t->job, "triton", t->arg.n - end <= TMI_TL_PARAMS);
+    for (i = end; i < t->arg.n; i++) in[i - end] = tmi_triton_arg_at(t, i)->v;
+    tmi_base_vec_cut(&t->arg, end);
+    return tmi_tl_do(t, row, in);
 }
 
 /* max, min, ... of torch.finfo and torch.iinfo. UNSET: none of that name. */
@@ -22736,7 +22544,7 @@ static TMI_APART tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v,
     if (r.kind || t->bad) return r;
     return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME,
                          tmi_tri_nearest(t, name, v.kind == TMI_V_DTYPE ? "dtype" : "tl", 1),
-                         "%s.%s", tmi_tri_type_text(t, &v), tmi_tri_string(t, name));
+                         "%v.%n", &v, name);
 }
 
 /* -- The call: kernel, types of its arguments, constants ------------------------------------- */
@@ -22745,28 +22553,13 @@ static const char *tmi_tri_piece(tmi_tri *t, const char *s, size_t n) {
     return tmi_tri_string(t, tmi_intern(t->job, t->strings, s, n));
 }
 
-/* What the caller of the compiler says wrongly, which stands in no text; 0. */
-static TMI_COLD int tmi_tri_misuse(tmi_tri *t, const char *help, const char *fmt, ...) {
-    tmi_tri_frame *was = t->frame;
-    tmi_text       text;
-    va_list        ap;
-    tmi_text_init(t->job, &text);
-    va_start(ap, fmt);
-    tmi_put_va(&text, fmt, ap);
-    va_end(ap);
-    t->frame = NULL;
-    (void)tmi_tri_fail(t, TMETAL_E_PY_SIGNATURE, tmi_text_join(&text, 1), help);
-    t->frame = was;
-    return 0;
-}
-#define TMI_TRI_MISUSE(...) tmi_tri_of(tmi_tri_misuse(__VA_ARGS__))
-
 /* Depth: the stars of a type that the caller spells. */
 static uint32_t tmi_tri_type_named(tmi_tri *t, const char *s, size_t n) {
     static const char *const other[][2] = {
-        {"i1", "int1"},    {"u1", "int1"},   {"B", "int1"},   {"i8", "int8"},    {"i16", "int16"},
-        {"i32", "int32"},  {"i64", "int64"}, {"u8", "uint8"}, {"u16", "uint16"}, {"u32", "uint32"},
-        {"u64", "uint64"}, {"f16", "fp16"},  {"f32", "fp32"}, {"f64", "fp64"}};
+        {"i1", "int1"},     {"u1", "int1"},    {"B", "int1"},     {"i8", "int8"},
+        {"i16", "int16"},   {"i32", "int32"},  {"i64", "int64"},  {"u8", "uint8"},
+        {"u16", "uint16"},  {"u32", "uint32"}, {"u64", "uint64"}, {"f16", "float16"},
+        {"f32", "float32"}, {"f64", "float64"}};
     uint32_t i, is_const;
     size_t   k;
     if (n && *s == '*') {
@@ -22780,10 +22573,9 @@ static uint32_t tmi_tri_type_named(tmi_tri *t, const char *s, size_t n) {
             n = strlen(s);
         }
     for (i = 1; i < TMI_DTYPE_FIRST_PTR; i++)
-        if ((strlen(TMI_DTYPE(t, i)->text) == n && memcmp(TMI_DTYPE(t, i)->text, s, n) == 0) ||
-            (strlen(TMI_DTYPE(t, i)->name) == n && memcmp(TMI_DTYPE(t, i)->name, s, n) == 0))
+        if (strlen(TMI_DTYPE(t, i)->text) == n && memcmp(TMI_DTYPE(t, i)->text, s, n) == 0)
             return i;
-    return 0;
+    return tmi_tl_dtype_named(t, s, n);
 }
 
 /* A parameter of the IR. */
@@ -22794,9 +22586,7 @@ typedef struct tmi_tri_leaf {
 
 /* The value of a text of the caller, as an expression of the kernel's file. */
 static tmi_tri_value tmi_tri_value_of(tmi_tri *t, uint32_t home, const char *s, size_t n) {
-    tmi_tri_frame      frame;
     uint32_t           file;
-    tmi_tri_value      v;
     const char        *copy = tmi_format(t->job, 0, "_ = %s\n", tmi_tri_piece(t, s, n));
     const tmi_py_node *stmt;
     const tmi_py      *py;
@@ -22805,23 +22595,15 @@ static tmi_tri_value tmi_tri_value_of(tmi_tri *t, uint32_t home, const char *s, 
     stmt = py->n_body ? TMI_PY(py, TMI_PY_ID(py, py->body)) : NULL;
     if (t->job->n_errors || !stmt || stmt->kind != TMI_PY_ASSIGN) {
         if (!t->job->n_errors)
-            (void)tmi_tri_misuse(
-                t,
+            (void)tmi_tri_wrong(
+                t, TMETAL_E_PY_SIGNATURE,
                 "types are i32, fp32, *fp16, tensordesc<fp16[64, 32]>; values as Python has them",
                 "'%s' is neither a type nor a value", tmi_tri_piece(t, s, n));
         t->bad = 1;
         return tmi_tri_of(TMI_V_UNSET);
     }
     tmi_triton_file_at(t, file)->around = home + 1;
-    memset(&frame, 0, sizeof frame);
-    frame.file = file;
-    frame.first = t->name.n;
-    t->frame = &frame;
-    t->is_const = 1;
-    v = tmi_tri_expr(t, stmt->a);
-    t->is_const = 0;
-    t->frame = NULL;
-    return v;
+    return tmi_triton_constant_in(t, file, stmt->a);
 }
 
 /* The end of an entry: a comma outside of brackets and quotes. */
@@ -22874,8 +22656,9 @@ static tmi_tri_value tmi_tri_desc_argument(tmi_tri *t, uint32_t home, const char
     v = tmi_tri_value_of(t, home, open, n - 1 - (size_t)(open - s));
     rank = t->bad ? 0 : tmi_tl_sizes(t, &v, dims);
     if (!t->bad && (!dt || tmi_tri_is_ptr(t, dt) || rank < 1 || rank > 5))
-        return TMI_TRI_MISUSE(t, "write its element type and its block: tensordesc<fp16[64, 32]>",
-                              "'%s' is no tensor descriptor", tmi_tri_piece(t, s, n));
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_SIGNATURE,
+                             "write its element type and its block: tensordesc<fp16[64, 32]>",
+                             "'%s' is no tensor descriptor", tmi_tri_piece(t, s, n));
     if (t->bad) return v;
     dt = tmi_tri_block_dtype(t, dt, tmi_tri_shape_type(t, dt, dims, rank));
     v = tmi_tri_leaf_of(t, dt, 0);
@@ -22901,12 +22684,14 @@ static tmi_tri_value tmi_tri_argument(tmi_tri *t, uint32_t home, const char *s, 
         (dt = tmi_tri_type_named(t, s, colon - 1)) != 0) {
         if (n - colon == 2 && memcmp(s + colon, "16", 2) == 0) return tmi_tri_leaf_of(t, dt, 1);
         if (n - colon == 1 && s[colon] == '1') return tmi_tri_int(1);
-        return TMI_TRI_MISUSE(t, NULL, "'%s' is no type with :16 or :1", tmi_tri_piece(t, s, n));
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_SIGNATURE, NULL, "'%s' is no type with :16 or :1",
+                             tmi_tri_piece(t, s, n));
     }
     if ((dt = tmi_tri_type_named(t, s, n)) != 0) return tmi_tri_leaf_of(t, dt, 0);
     if (*s == '*')
-        return TMI_TRI_MISUSE(t, "pointers are *fp32, *fp16, *bf16, *i32, *u8, ...",
-                              "'%s' is no type", tmi_tri_piece(t, s, n));
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_SIGNATURE,
+                             "pointers are *fp32, *fp16, *bf16, *i32, *u8, ...", "'%s' is no type",
+                             tmi_tri_piece(t, s, n));
     v = tmi_tri_desc_argument(t, home, s, n);
     if (v.kind || t->bad) return v;
     if (n < 2 || *s != '(' || tmi_tri_entry(s) < n || depth == TMI_TRI_TUPLES)
@@ -22990,8 +22775,8 @@ static void tmi_tri_read_globals(tmi_tri *t, uint32_t home, const char *s) {
             f = 1 +
                 tmi_tri_add_file(t, "<call>", tmi_intern(t->job, t->strings, e, dot - 1), "", 0, 0);
         if (!k || k + 1 >= len)
-            (void)tmi_tri_misuse(t, NULL, "'%s': globals are given as NAME=VALUE",
-                                 tmi_tri_piece(t, e, len));
+            (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, NULL,
+                                "'%s': globals are given as NAME=VALUE", tmi_tri_piece(t, e, len));
         else
             tmi_tri_put_value_of(t, f ? f - 1 : home,
                                  tmi_intern(t->job, t->strings, e + dot, k - dot), home, e + k + 1,
@@ -23017,8 +22802,8 @@ static void tmi_tri_read_entries(tmi_tri *t, uint32_t home, const char *s, tmi_t
             e = tmi_tri_trim(e + k + 1, &len);
             if (i == n && is_const && tmi_tri_set_global(t, home, name, e, len)) continue;
             if (i == n) {
-                (void)tmi_tri_misuse(t, NULL, "the kernel has no parameter '%s'",
-                                     tmi_tri_string(t, name));
+                (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, NULL,
+                                    "the kernel has no parameter '%n'", name);
                 return;
             }
         } else {
@@ -23026,14 +22811,14 @@ static void tmi_tri_read_entries(tmi_tri *t, uint32_t home, const char *s, tmi_t
             }
             next = i + 1;
             if (i == n || is_const) {
-                (void)tmi_tri_misuse(t, NULL, "%s",
-                                     is_const ? tmi_format(t->job, 1,
-                                                           "'%s': constants are given by name: "
-                                                           "BLOCK=1024",
-                                                           tmi_tri_piece(t, e, len))
-                                              : tmi_format(t->job, 1,
-                                                           "more arguments than parameters: '%s'",
-                                                           tmi_tri_piece(t, e, len)));
+                (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, NULL, "%s",
+                                    is_const ? tmi_format(t->job, 1,
+                                                          "'%s': constants are given by name: "
+                                                          "BLOCK=1024",
+                                                          tmi_tri_piece(t, e, len))
+                                             : tmi_format(t->job, 1,
+                                                          "more arguments than parameters: '%s'",
+                                                          tmi_tri_piece(t, e, len)));
                 return;
             }
         }
@@ -23072,8 +22857,7 @@ static tmi_tri_value tmi_tri_launch_arg(tmi_tri *t, uint32_t name) {
     tmi_tri_value        v = tmi_tri_of(TMI_V_OBJECT);
     if (p && p->is_given && p->is_const) return p->v;
     t->need = name;
-    if (!p || !p->is_given)
-        return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, NULL, "%s", tmi_tri_string(t, name));
+    if (!p || !p->is_given) return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, NULL, "%n", name);
     v.id = name;
     return v;
 }
@@ -23263,8 +23047,8 @@ static void tmi_tri_take_config(tmi_tri *t, const tmi_py *py, const tmi_py_node 
     if (!c.want) return;
     tmi_tri_count_configs(t, py, f, &c);
     if (c.n >= c.want && !(c.is_open && c.n == c.want)) return;
-    (void)tmi_tri_misuse(
-        t, "give its values with --const", "%s",
+    (void)tmi_tri_wrong(
+        t, TMETAL_E_PY_SIGNATURE, "give its values with --const", "%s",
         c.is_open ? tmi_format(t->job, 1, "configuration %u of %s cannot be read from the text",
                                c.want, tmi_tri_string(t, f->text))
                   : tmi_format(t->job, 1, "%s has %u configurations, but number %u is asked for",
@@ -23360,10 +23144,10 @@ static void tmi_tri_specialise(tmi_tri *t, const tmi_py *py, const tmi_py_node *
             tmi_tri_make_leaf(t, p, dt ? dt : tmi_tri_natural(t, &p->v),
                               !is_plain && p->v.v.i.lo % 16 == 0);
         else if (leaf && dt && p->v.dt != dt && !tmi_tri_is_ptr(t, p->v.dt))
-            (void)tmi_tri_misuse(
-                t, "Triton makes the argument what the annotation says: say so too",
-                "parameter '%s' is annotated %s, but its argument is %s",
-                tmi_tri_string(t, p->name), TMI_DTYPE(t, dt)->text, TMI_DTYPE(t, p->v.dt)->text);
+            (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE,
+                                "Triton makes the argument what the annotation says: say so too",
+                                "parameter '%n' is annotated %t, but its argument is %t", p->name,
+                                dt, p->v.dt);
         if (leaf && (is_plain || tmi_tri_listed(t, py, aligned, p->name, i))) leaf->divides = 0;
     }
 }
@@ -23389,15 +23173,14 @@ static void tmi_tri_missing(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) 
     }
     if (!n_types && !n_values) return;
     tmi_tri_count_configs(t, py, f, &c);
-    (void)tmi_tri_misuse(
-        t,
+    (void)tmi_tri_wrong(
+        t, TMETAL_E_PY_SIGNATURE,
         tmi_format(t->job, 1, "%s%s%s%s%s",
                    n_types ? "--args gives types in order, as \"*fp32:16, i32\"" : "",
                    n_types && n_values ? "; " : "", n_values ? "--const " : "",
                    n_values ? tmi_text_join(&help, 0) : "",
                    n_values && c.n ? tmi_format(t->job, 1, ", or --config 1 to %u", c.n) : ""),
-        "of %s's parameters %s%s%s%s%s", tmi_tri_string(t, f->text),
-        n_types ? tmi_text_join(&types, 0) : "",
+        "of %n's parameters %s%s%s%s%s", f->text, n_types ? tmi_text_join(&types, 0) : "",
         n_types > 1 ? " have no type"
         : n_types   ? " has no type"
                     : "",
@@ -23766,7 +23549,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     uint32_t func;
     tmi_make none;
     if (job->n_errors || (func = tmi_tri_find_kernel(t)) == 0) return NULL;
-    tmi_py_body(tmi_triton_file_at(t, 0)->py, tmi_triton_func_at(t, func - 1)->node);
+    tmi_py_body(tmi_triton_text_of(t, 0), tmi_triton_func_at(t, func - 1)->node);
     if (job->n_errors) return NULL;
     tmi_tri_kernel(t, func - 1);
     job->text = &job->given;
@@ -23776,7 +23559,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3171767736u
+#define TMI_STAMP_TRITON 186280261u
 
 
 /*==============================================================================
