@@ -1,4 +1,5 @@
-/* Building IR in C: a kernel that sums the rows of a matrix, made call by call, without any text.
+/* Building IR in C: a kernel that sums the rows of a matrix, made call by call, without any text. In Triton it is
+ * examples/kernels/row_sum.py.
  *
  * Shows tmetal_build_*: arguments, ops, a loop that carries a value, a reduction with its body, names and
  * attributes; then the same module as Triton IR and as Metal. A mistake on the way needs no check: it makes

@@ -107,7 +107,7 @@ class job:
         shutil.rmtree(self.folder, ignore_errors=True)
         for name in subprocess.run(["git", "-C", TOP, "ls-files", "-co", "--exclude-standard", "tests", "examples", "docs", "Makefile", "README.md", "LICENSE"],
                                    capture_output=True, text=True).stdout.split("\n"):
-            if name:
+            if name and os.path.exists(os.path.join(TOP, name)):
                 os.makedirs(os.path.dirname(os.path.join(self.folder, name)) or self.folder, exist_ok=True)
                 shutil.copy2(os.path.join(TOP, name), os.path.join(self.folder, name))
         self.write(text)

@@ -17,8 +17,10 @@ test-triton: test-triton-quick $(BUILD)/syntax-san $(BUILD)/walk ## Python: tree
 # Seconds of it, for tests/mutate.
 test-triton-quick: $(BUILD)/tmetal $(BUILD)/syntax
 	python3 tests/triton/wrong.py $(BUILD)/tmetal
-	sed 's/triton/triton_metal/g' examples/kernels/vector_add.py > $(BUILD)/prototype.py # as the prototype's documents name the package
-	$(BUILD)/tmetal compile $(BUILD)/prototype.py --args '*fp32, *fp32, *fp32, i32' --const BLOCK=128 > /dev/null
+	sed 's/triton/triton_metal/g' tests/kernels/prototype.py > $(BUILD)/prototype.py # as the prototype's documents name the package
+	$(BUILD)/tmetal compile $(BUILD)/prototype.py --kernel add_kernel --args '*fp32, *fp32, *fp32, i32' --const BLOCK_SIZE=128 > /dev/null
+	$(BUILD)/tmetal compile $(BUILD)/prototype.py --kernel matmul_kernel --args '*fp32, *fp32, *fp32, i32, i32, i32, i32, 1, i32, 1, i32, 1' \
+	    --const 'BLOCK_M=64, BLOCK_N=64, BLOCK_K=32' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel known --args '*fp32' --const 'N=128, NAME="abc"' > /dev/null
 	python3 tests/triton/syntax.py $(BUILD)/syntax tests docs examples
 	python3 tests/triton/syntax.py "$(BUILD)/syntax --lazy" tests/triton tests/kernels
