@@ -42413,8 +42413,8 @@ static void tmi_add_fence_for(tmi_low *w, int why) {
 /* Two accesses keep to their own thread's elements when they have one address, an element's own,
  * and one layout without copies: then the order within each thread is order enough. */
 static int tmi_own_elements(const tmi_low *w, const tmi_access *a, const tmi_access *b) {
-    return a->ptr == b->ptr && a->lin == b->lin && !a->copies && !b->copies &&
-        tmi_analyse_apart(w->m, a->ptr);
+    return a->ptr != TMI_NONE && a->ptr == b->ptr && a->lin == b->lin && !a->copies &&
+        !b->copies && tmi_analyse_apart(w->m, a->ptr);
 }
 
 /* What threads read more than once each may be what this store overwrites, where a kernel is
@@ -44091,7 +44091,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3821164730u
+#define TMI_STAMP_LOWER 829155204u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
