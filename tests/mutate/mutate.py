@@ -12,6 +12,8 @@ import argparse
 import collections
 import concurrent.futures
 import difflib
+import hashlib
+import json
 import os
 import re
 import resource
@@ -105,11 +107,10 @@ class job:
         self.link = "SIM_LINK=-rdynamic -ldl " + self.runtime
         self.base_time = os.stat(os.path.join(TOP, "tmetal.h")).st_mtime
         shutil.rmtree(self.folder, ignore_errors=True)
-        for name in subprocess.run(["git", "-C", TOP, "ls-files", "-co", "--exclude-standard", "tests", "examples", "docs", "Makefile", "README.md", "LICENSE"],
-                                   capture_output=True, text=True).stdout.split("\n"):
-            if name and os.path.exists(os.path.join(TOP, name)):
-                os.makedirs(os.path.dirname(os.path.join(self.folder, name)) or self.folder, exist_ok=True)
-                shutil.copy2(os.path.join(TOP, name), os.path.join(self.folder, name))
+        for name in ("tests", "examples", "docs"):
+            shutil.copytree(os.path.join(TOP, name), os.path.join(self.folder, name), ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("Makefile", "README.md", "LICENSE"):
+            shutil.copy2(os.path.join(TOP, name), self.folder)
         self.write(text)
 
     def write(self, text):
@@ -227,23 +228,41 @@ class tree:
         """Inputs, and what is given for them: of the header itself, so made anew with it."""
         folder = os.path.join(os.path.abspath(self.build), "mutate")
         lists, made = os.path.join(folder, "lists"), os.path.join(folder, "random")
+        self.inputs = list(OWN) + [lists, made] + [p for p in os.environ.get("MUTATE_CORPUS", "").split() if os.path.isdir(p)]
+        self.calls = sorted(os.path.join(d, n) for d in ("tests/kernels/recorded", "examples/kernels")
+                            for n in os.listdir(os.path.join(TOP, d)) if n.endswith(".call"))
+        kept, key = os.path.join(folder, "base.json"), self.key()
+        if os.path.exists(kept):
+            with open(kept) as f:
+                before = json.load(f)
+            if before["key"] == key:
+                self.digests, self.sources = before["digests"], before["sources"]
+                return
         for path in (lists, made):
             shutil.rmtree(path, ignore_errors=True)
             os.makedirs(path)
         run([os.path.join(self.build, "oplist"), "--quick", "--write", lists], TOP, 60)
-        seeds = re.sub("#.*", "", open(os.path.join(TOP, "tests/interp/seeds.txt")).read()).split()
-        for seed in seeds:
+        for seed in re.sub("#.*", "", open(os.path.join(TOP, "tests/interp/seeds.txt")).read()).split():
             with open(os.path.join(made, seed + ".ttir"), "w") as f:
                 f.write(run([os.path.join(self.build, "random"), "--print", seed], TOP, 60)[1])
-        self.inputs = list(OWN) + [lists, made] + [p for p in os.environ.get("MUTATE_CORPUS", "").split() if os.path.isdir(p)]
-        self.calls = sorted(os.path.join(d, n) for d in ("tests/kernels/recorded", "examples/kernels")
-                            for n in os.listdir(os.path.join(TOP, d)) if n.endswith(".call"))
         j = job(self.build, "base", self.text)
         wrong = j.compiles()
         self.digests, bad = j.digest(self.inputs)
         self.sources, bad_source = j.sources(self.calls) if set(self.names) & set(READERS) else ({}, "")
         if wrong or bad or bad_source or not self.digests:
             sys.exit(f"mutate: the header as it is fails: {wrong}{bad}{bad_source}")
+        with open(kept, "w") as f:
+            json.dump({"key": key, "digests": self.digests, "sources": self.sources}, f)
+
+    def key(self):
+        """Of the header, what reads its outputs, and the names, sizes and times of the inputs."""
+        h = hashlib.sha1((self.text + " ".join(self.names) + os.environ.get("MUTATE_CORPUS", "")).encode())
+        for top in ("tests/kernels", "examples/kernels", "tests/detect", "tests/robust"):
+            for folder, _, names in sorted(os.walk(os.path.join(TOP, top))):
+                for name in sorted(names):
+                    s = os.stat(os.path.join(folder, name))
+                    h.update(f"{folder}/{name} {s.st_size} {int(s.st_mtime)}\n".encode())
+        return h.hexdigest()
 
 
 def known_equal(path):

@@ -30,9 +30,9 @@ uint32_t result_of(unsigned op, unsigned type, uint32_t old, uint32_t value) {
 }
 
 /* An operation that reads and writes must satisfy the rules of both. */
-bool may_touch(uintptr_t address, size_t bytes, bool read, bool write, uint64_t pc, unsigned at) {
-    if (read && !check_access(address, bytes, {false, true, true}, pc, at)) return false;
-    return !write || check_access(address, bytes, {true, true, true}, pc, at);
+bool may_touch(uintptr_t address, size_t bytes, bool read, bool write, uint64_t pc) {
+    if (read && !check_access(address, bytes, {false, true, true}, pc)) return false;
+    return !write || check_access(address, bytes, {true, true, true}, pc);
 }
 
 void begin(unsigned order, uintptr_t address) {
@@ -49,10 +49,10 @@ using namespace sim;
 extern "C" {
 
 unsigned sim_atomic(unsigned long address, unsigned op, unsigned type, unsigned value,
-                    unsigned order, unsigned at) {
+                    unsigned order, unsigned /* place */) {
     const uint64_t pc = SIM_CALLER;
     begin(order, address);
-    if (!may_touch(address, 4, op != SIM_ATOMIC_STORE, op != SIM_ATOMIC_LOAD, pc, at)) return 0;
+    if (!may_touch(address, 4, op != SIM_ATOMIC_STORE, op != SIM_ATOMIC_LOAD, pc)) return 0;
     auto          *p = reinterpret_cast<uint32_t *>(address);
     const uint32_t old = *p;
     if (op != SIM_ATOMIC_LOAD) *p = result_of(op, type, old, value);
@@ -61,10 +61,10 @@ unsigned sim_atomic(unsigned long address, unsigned op, unsigned type, unsigned 
 }
 
 unsigned sim_atomic_cas(unsigned long address, unsigned *expected, unsigned desired, unsigned order,
-                        unsigned at) {
+                        unsigned /* place */) {
     const uint64_t pc = SIM_CALLER;
     begin(order, address);
-    if (!may_touch(address, 4, true, true, pc, at)) return 0;
+    if (!may_touch(address, 4, true, true, pc)) return 0;
     auto      *p = reinterpret_cast<uint32_t *>(address);
     const bool weak_failure = M.random.below(16) == 0;
     const bool done = *p == *expected && !weak_failure;
@@ -74,10 +74,10 @@ unsigned sim_atomic_cas(unsigned long address, unsigned *expected, unsigned desi
     return done;
 }
 
-void sim_atomic_wide(unsigned long address, unsigned op, unsigned long value, unsigned at) {
+void sim_atomic_wide(unsigned long address, unsigned op, unsigned long value, unsigned /* place */) {
     const uint64_t pc = SIM_CALLER;
     begin(0, address);
-    if (!may_touch(address, 8, true, true, pc, at)) return;
+    if (!may_touch(address, 8, true, true, pc)) return;
     auto *p = reinterpret_cast<unsigned long *>(address);
     *p = op == SIM_ATOMIC_MIN ? std::min(*p, value) : std::max(*p, value);
 }

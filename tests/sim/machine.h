@@ -166,7 +166,7 @@ struct access_flags {
     bool write, atomic, aligned;
 };
 /* The full check of one access; true if the bytes may be touched. */
-bool check_access(uintptr_t address, size_t bytes, access_flags flags, uint64_t pc, unsigned at);
+bool check_access(uintptr_t address, size_t bytes, access_flags flags, uint64_t pc);
 void start_group_memory();
 void forget_group_memory();
 uintptr_t add_group_argument(unsigned index, size_t bytes);

@@ -188,7 +188,7 @@ const view *find_view(uintptr_t address) {
 }
 
 bool out_of_bounds(const view *v, uintptr_t address, size_t bytes, const access_flags &f,
-                   uint64_t pc, unsigned at) {
+                   uint64_t pc) {
     char text[160];
     if (v) {
         const long long offset = static_cast<long long>(address - v->base);
@@ -201,8 +201,7 @@ bool out_of_bounds(const view *v, uintptr_t address, size_t bytes, const access_
         snprintf(text, sizeof text, "%zu-byte %s far from every buffer (address %#llx)", bytes,
                  verb(f), static_cast<unsigned long long>(address));
     }
-    if (pc) violate_pc(violation_kind::BOUNDS, pc, "%s", text);
-    else violate_at(violation_kind::BOUNDS, at, "%s", text);
+    violate_pc(violation_kind::BOUNDS, pc, "%s", text);
     if (!v && address - M.arena_base >= arena_bytes)
         stop_dispatch(); /* the access itself would fault */
     return false;
@@ -243,7 +242,7 @@ void track(const view &v, uintptr_t address, size_t bytes, const access_flags &f
     if (__builtin_expect(t.shared, 0)) note_alias(t, v, offset, bytes, f.write);
 }
 
-inline bool check(uintptr_t address, size_t bytes, access_flags f, uint64_t pc, unsigned at) {
+inline bool check(uintptr_t address, size_t bytes, access_flags f, uint64_t pc) {
     if (__builtin_expect(M.settling, 0)) settle_pending();
     const view *v = find_view(address);
     if (f.atomic && v && v->track && !(address & 3)) {
@@ -256,20 +255,17 @@ inline bool check(uintptr_t address, size_t bytes, access_flags f, uint64_t pc, 
             !v || address - v->base >= v->bytes || v->bytes - (address - v->base) < bytes, 0)) {
         if (!v && address >= M.image_low && address < M.image_high)
             return true; /* tables of the kernel */
-        return out_of_bounds(v, address, bytes, f, pc, at);
+        return out_of_bounds(v, address, bytes, f, pc);
     }
     if (__builtin_expect(f.aligned && (address & (bytes - 1)), 0)) {
         char text[160];
         describe(text, sizeof text, *v, address - v->base, bytes, f);
-        if (pc) violate_pc(violation_kind::ALIGNMENT, pc, "%s is not aligned to its size", text);
-        else violate_at(violation_kind::ALIGNMENT, at, "%s is not aligned to its size", text);
+        violate_pc(violation_kind::ALIGNMENT, pc, "%s is not aligned to its size", text);
     }
     if (__builtin_expect(f.write && !v->writable, 0)) {
         char text[160];
         describe(text, sizeof text, *v, address - v->base, bytes, f);
-        if (pc)
-            violate_pc(violation_kind::READ_ONLY, pc, "%s, which is bound for reading only", text);
-        else violate_at(violation_kind::READ_ONLY, at, "%s, which is bound for reading only", text);
+        violate_pc(violation_kind::READ_ONLY, pc, "%s, which is bound for reading only", text);
         return true;
     }
     if (M.checks && v->track) track(*v, address, bytes, f, pc);
@@ -286,7 +282,7 @@ inline bool is_private(uintptr_t address) { return address - M.stacks_base < M.s
 
 template <size_t bytes, bool write, bool aligned> inline void on_access(void *p, uint64_t pc) {
     const uintptr_t address = reinterpret_cast<uintptr_t>(p);
-    if (!is_private(address)) check(address, bytes, {write, false, aligned}, pc, 0);
+    if (!is_private(address)) check(address, bytes, {write, false, aligned}, pc);
 }
 
 /* Polling another thread's variable is legal, so whoever reads volatile memory lets others run. */
@@ -297,14 +293,14 @@ template <size_t bytes, bool write, bool aligned> inline void on_volatile(void *
 
 void on_range(void *p, size_t bytes, bool write, uint64_t pc) {
     const uintptr_t address = reinterpret_cast<uintptr_t>(p);
-    if (bytes && !is_private(address)) check(address, bytes, {write, false, false}, pc, 0);
+    if (bytes && !is_private(address)) check(address, bytes, {write, false, false}, pc);
 }
 
 } // namespace
 
-bool check_access(uintptr_t address, size_t bytes, access_flags flags, uint64_t pc, unsigned at) {
+bool check_access(uintptr_t address, size_t bytes, access_flags flags, uint64_t pc) {
     if (is_private(address)) return true;
-    return check(address, bytes, flags, pc, at);
+    return check(address, bytes, flags, pc);
 }
 
 void settle_pending() {

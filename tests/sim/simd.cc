@@ -349,13 +349,13 @@ void note_tile(uint64_t address, uint64_t per_row, uint64_t column, uint64_t row
     std::memcpy(M.current->tile, tile, sizeof tile);
 }
 
-bool may_touch(const fragment &f, bool write, uint64_t pc, unsigned at) {
+bool may_touch(const fragment &f, bool write, uint64_t pc) {
     if (f.element[1] != f.element[0] + f.bytes || f.element[0] % f.bytes) {
-        const bool first = check_access(f.element[0], f.bytes, {write, false, true}, pc, at);
-        const bool second = check_access(f.element[1], f.bytes, {write, false, true}, pc, at);
+        const bool first = check_access(f.element[0], f.bytes, {write, false, true}, pc);
+        const bool second = check_access(f.element[1], f.bytes, {write, false, true}, pc);
         return first && second;
     }
-    return check_access(f.element[0], 2 * f.bytes, {write, false, false}, pc, at);
+    return check_access(f.element[0], 2 * f.bytes, {write, false, false}, pc);
 }
 
 } // namespace
@@ -371,7 +371,7 @@ unsigned long sim_matrix_load(unsigned long address, unsigned bytes, unsigned lo
     meet_simdgroup(SIM_OP_MATRIX_LOAD, at);
     const fragment f = fragment_of(address, bytes, per_row, column, row, transpose);
     unsigned long  word[2] = {0, 0};
-    if (!may_touch(f, false, pc, at)) return 0;
+    if (!may_touch(f, false, pc)) return 0;
     for (int i = 0; i < 2; i++)
         std::memcpy(&word[i], reinterpret_cast<void *>(f.element[i]), bytes);
     return word[0] | word[1] << 32;
@@ -384,7 +384,7 @@ void sim_matrix_store(unsigned long address, unsigned bytes, unsigned long per_r
     note_tile(address, per_row, column, row, transpose);
     meet_simdgroup(SIM_OP_MATRIX_STORE, at);
     const fragment f = fragment_of(address, bytes, per_row, column, row, transpose);
-    if (!may_touch(f, true, pc, at)) return;
+    if (!may_touch(f, true, pc)) return;
     for (int i = 0; i < 2; i++) {
         const uint32_t word = static_cast<uint32_t>(bits >> (32 * i));
         std::memcpy(reinterpret_cast<void *>(f.element[i]), &word, bytes);

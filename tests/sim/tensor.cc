@@ -115,14 +115,14 @@ product product_of(const gpu_thread &t, unsigned groups, unsigned at) {
 }
 
 /* Each thread answers for its share of what is read. */
-void check_operands(const product &p, const gpu_thread &t, uint64_t pc, unsigned at) {
+void check_operands(const product &p, const gpu_thread &t, uint64_t pc) {
     for (unsigned w = 0; w < 2; w++)
         for (unsigned e = t.index % p.threads; !(t.held >> w & 1) && e < p.columns[w] * p.rows[w];
              e += p.threads) {
             const unsigned c = e % p.columns[w], r = e / p.columns[w];
             if (inside(t.tensor[w], c, r))
                 check_access(address_of(t.tensor[w], c, r), t.tensor[w].bytes,
-                             {false, false, true}, pc, at);
+                             {false, false, true}, pc);
         }
 }
 
@@ -220,7 +220,7 @@ void sim_tensor_run(unsigned long shape, unsigned groups, unsigned held, unsigne
     }
     const product p = product_of(t, groups, at);
     if (!p.valid) stop_dispatch();
-    check_operands(p, t, pc, at);
+    check_operands(p, t, pc);
     if (groups == 1) {
         meet_simdgroup(SIM_OP_TENSOR_RUN, at);
         return;
@@ -244,7 +244,7 @@ void sim_tensor_move(unsigned columns, unsigned rows, unsigned groups, unsigned 
         uint64_t       word = 0;
         if (inside(v, c, r)) {
             const uint64_t address = address_of(v, c, r);
-            if (!check_access(address, v.bytes, {out != 0, false, true}, pc, at)) continue;
+            if (!check_access(address, v.bytes, {out != 0, false, true}, pc)) continue;
             if (out)
                 std::memcpy(reinterpret_cast<void *>(address),
                             reinterpret_cast<void *>(held + i * v.bytes), v.bytes);
