@@ -13614,32 +13614,47 @@ typedef struct tmi_py {
 
 /* -- Tokens ------------------------------------------------------------------------------ */
 
+/* name, text, the operator that it is between operands, the node that it is or begins */
 #define TMI_PY_WORDS(X)                                                                            \
-    X(FALSE, "False") X(NONE, "None") X(TRUE, "True") X(BAND, "and") X(AS, "as")                   \
-    X(ASSERT, "assert") X(ASYNC, "async") X(AWAIT, "await") X(BREAK, "break") X(CLASS, "class")    \
-    X(CONTINUE, "continue") X(DEF, "def") X(DEL, "del") X(ELIF, "elif") X(ELSE, "else")            \
-    X(EXCEPT, "except") X(FINALLY, "finally") X(FOR, "for") X(FROM, "from") X(GLOBAL, "global")    \
-    X(IF, "if") X(IMPORT, "import") X(IN, "in") X(IS, "is") X(LAMBDA, "lambda")                    \
-    X(NONLOCAL, "nonlocal") X(NOT, "not") X(BOR, "or") X(PASS, "pass") X(RAISE, "raise")           \
-    X(RETURN, "return") X(TRY, "try") X(WHILE, "while") X(WITH, "with") X(YIELD, "yield")
+    X(FALSE, "False", NO_OP, FALSE) X(NONE, "None", NO_OP, NONE) X(TRUE, "True", NO_OP, TRUE)      \
+    X(BAND, "and", BAND, BAD) X(AS, "as", NO_OP, BAD) X(ASSERT, "assert", NO_OP, ASSERT)           \
+    X(ASYNC, "async", NO_OP, BAD) X(AWAIT, "await", NO_OP, BAD) X(BREAK, "break", NO_OP, BREAK)    \
+    X(CLASS, "class", NO_OP, BAD) X(CONTINUE, "continue", NO_OP, CONTINUE)                         \
+    X(DEF, "def", NO_OP, BAD) X(DEL, "del", NO_OP, DELETE) X(ELIF, "elif", NO_OP, BAD)             \
+    X(ELSE, "else", NO_OP, BAD) X(EXCEPT, "except", NO_OP, BAD) X(FINALLY, "finally", NO_OP, BAD)  \
+    X(FOR, "for", NO_OP, BAD) X(FROM, "from", NO_OP, FROM) X(GLOBAL, "global", NO_OP, GLOBAL)      \
+    X(IF, "if", NO_OP, BAD) X(IMPORT, "import", NO_OP, IMPORT) X(IN, "in", IN, BAD)                \
+    X(IS, "is", IS, BAD) X(LAMBDA, "lambda", NO_OP, BAD) X(NONLOCAL, "nonlocal", NO_OP, NONLOCAL)  \
+    X(NOT, "not", NOTIN, BAD) X(BOR, "or", BOR, BAD) X(PASS, "pass", NO_OP, PASS)                  \
+    X(RAISE, "raise", NO_OP, RAISE) X(RETURN, "return", NO_OP, RETURN) X(TRY, "try", NO_OP, BAD)   \
+    X(WHILE, "while", NO_OP, BAD) X(WITH, "with", NO_OP, BAD) X(YIELD, "yield", NO_OP, BAD)
 
-/* The longer before the shorter. Those that assign stand first, in the order of their operators. */
+/* The longer before the shorter. */
 #define TMI_PY_SIGNS(X)                                                                            \
-    X(POW_IS, "**=") X(FLOORDIV_IS, "//=") X(SHL_IS, "<<=") X(SHR_IS, ">>=") X(ADD_IS, "+=")       \
-    X(SUB_IS, "-=") X(MUL_IS, "*=") X(DIV_IS, "/=") X(MOD_IS, "%=") X(MATMUL_IS, "@=")             \
-    X(AND_IS, "&=") X(OR_IS, "|=") X(XOR_IS, "^=") X(DOTS, "...") X(POW, "**") X(FLOORDIV, "//")   \
-    X(SHL, "<<") X(SHR, ">>") X(EQ, "==") X(NE, "!=") X(LE, "<=") X(GE, ">=") X(ARROW, "->")       \
-    X(WALRUS, ":=") X(ADD, "+") X(SUB, "-") X(MUL, "*") X(DIV, "/") X(MOD, "%") X(MATMUL, "@")     \
-    X(AND, "&") X(OR, "|") X(XOR, "^") X(INVERT, "~") X(LT, "<") X(GT, ">") X(ASSIGN, "=")         \
-    X(DOT, ".") X(COMMA, ",") X(COLON, ":") X(SEMICOLON, ";") X(OPEN, "(") X(CLOSE, ")")           \
-    X(SQUARE, "[") X(SQUARE_END, "]") X(BRACE, "{") X(BRACE_END, "}") X(BANG, "!")
+    X(POW_IS, "**=", POW, AUGASSIGN) X(FLOORDIV_IS, "//=", FLOORDIV, AUGASSIGN)                    \
+    X(SHL_IS, "<<=", SHL, AUGASSIGN) X(SHR_IS, ">>=", SHR, AUGASSIGN)                              \
+    X(ADD_IS, "+=", ADD, AUGASSIGN) X(SUB_IS, "-=", SUB, AUGASSIGN)                                \
+    X(MUL_IS, "*=", MUL, AUGASSIGN) X(DIV_IS, "/=", DIV, AUGASSIGN)                                \
+    X(MOD_IS, "%=", MOD, AUGASSIGN) X(MATMUL_IS, "@=", MATMUL, AUGASSIGN)                          \
+    X(AND_IS, "&=", AND, AUGASSIGN) X(OR_IS, "|=", OR, AUGASSIGN) X(XOR_IS, "^=", XOR, AUGASSIGN)  \
+    X(DOTS, "...", NO_OP, ELLIPSIS) X(POW, "**", POW, BAD) X(FLOORDIV, "//", FLOORDIV, BAD)        \
+    X(SHL, "<<", SHL, BAD) X(SHR, ">>", SHR, BAD) X(EQ, "==", EQ, BAD) X(NE, "!=", NE, BAD)        \
+    X(LE, "<=", LE, BAD) X(GE, ">=", GE, BAD) X(ARROW, "->", NO_OP, BAD)                           \
+    X(WALRUS, ":=", NO_OP, BAD) X(ADD, "+", ADD, BAD) X(SUB, "-", SUB, BAD) X(MUL, "*", MUL, BAD)  \
+    X(DIV, "/", DIV, BAD) X(MOD, "%", MOD, BAD) X(MATMUL, "@", MATMUL, BAD) X(AND, "&", AND, BAD)  \
+    X(OR, "|", OR, BAD) X(XOR, "^", XOR, BAD) X(INVERT, "~", NO_OP, BAD) X(LT, "<", LT, BAD)       \
+    X(GT, ">", GT, BAD) X(ASSIGN, "=", NO_OP, BAD) X(DOT, ".", NO_OP, BAD)                         \
+    X(COMMA, ",", NO_OP, BAD) X(COLON, ":", NO_OP, BAD) X(SEMICOLON, ";", NO_OP, BAD)              \
+    X(OPEN, "(", NO_OP, BAD) X(CLOSE, ")", NO_OP, BAD) X(SQUARE, "[", NO_OP, BAD)                  \
+    X(SQUARE_END, "]", NO_OP, BAD) X(BRACE, "{", NO_OP, BAD) X(BRACE_END, "}", NO_OP, BAD)         \
+    X(BANG, "!", NO_OP, BAD)
 
 typedef enum tmi_py_tok {
     TMI_PY_T_BAD, /* after a mistake: fits nowhere, so that all that is being read ends */
     TMI_PY_T_END, TMI_PY_T_NEWLINE, TMI_PY_T_NAME, TMI_PY_T_NUMBER, TMI_PY_T_STRING,
     TMI_PY_T_FSTRING, /* up to its first quote: the parser reads the rest */
     TMI_PY_T_LINE, /* a line whose first token is wrong: whose line it is says who hears of it */
-#define X(name, text) TMI_PY_T_##name,
+#define X(name, text, op, kind) TMI_PY_T_##name,
     TMI_PY_WORDS(X)
     TMI_PY_SIGNS(X)
 #undef X
@@ -13649,10 +13664,13 @@ typedef enum tmi_py_tok {
 #define TMI_PY_T_FIRST_WORD TMI_PY_T_FALSE
 #define TMI_PY_T_FIRST_SIGN TMI_PY_T_POW_IS
 
-static const char *const tmi_py_words[] = {
-#define X(name, text) text,
-    TMI_PY_WORDS(X)
-    TMI_PY_SIGNS(X)
+static const struct {
+    const char *text;
+    uint8_t     op, kind;
+} tmi_py_tokens[] = {{"", 0, 0}, {"", 0, 0}, {"", 0, 0}, {"", 0, 0},
+                     {"", 0, 0}, {"", 0, 0}, {"", 0, 0}, {"", 0, 0},
+#define X(name, text, op, kind) {text, TMI_PY_##op, TMI_PY_##kind},
+                     TMI_PY_WORDS(X) TMI_PY_SIGNS(X)
 #undef X
 };
 
@@ -13753,50 +13771,34 @@ static uint32_t tmi_py_word_end(const tmi_py_reader *r, uint32_t at) {
 
 /* A character that begins nothing. */
 static TMI_COLD void tmi_py_bad_char(tmi_py_reader *r, uint32_t at) {
+    static const char blank[] = "it looks like a blank but is none: write a plain one";
     static const struct {
         int32_t     c;
         const char *help;
-    } rows[] = {{'?', "a choice is written a if test else b"},
-                {0xa0, "it looks like a blank but is none: write a plain one"},
-                {0xd7, "write *"},
-                {0x2013, "write -"},
-                {0x2014, "write -"},
-                {0x2018, "write '"},
-                {0x2019, "write '"},
-                {0x201c, "write \""},
-                {0x201d, "write \""},
-                {0x2026, "write ..."},
-                {0x2212, "write -"},
-                {0x2264, "write <="},
-                {0x2265, "write >="},
-                {0x2260, "write !="},
-                {0x3000, "it looks like a blank but is none: write a plain one"}};
+    } rows[] = {{'?', "a choice is written a if test else b"}, {0xa0, blank}, {0x3000, blank},
+                {0xd7, "write *"}, {0x2013, "write -"}, {0x2014, "write -"}, {0x2212, "write -"},
+                {0x2018, "write '"}, {0x2019, "write '"}, {0x201c, "write \""},
+                {0x201d, "write \""}, {0x2026, "write ..."}, {0x2264, "write <="},
+                {0x2265, "write >="}, {0x2260, "write !="}};
     uint32_t n;
     int32_t  c = tmi_utf8(r->src + at, r->len - at, &n);
-    char     shown[16], what[64];
     size_t   i;
     tmi_text t;
-    memcpy(shown, r->src + at, n);
-    shown[n] = '\0';
-    if (tmi_py_is_quiet(r)) {
-        (void)tmi_py_wrong(r, at, at + n, TMETAL_E_PY_TEXT, "", "");
-        return;
-    }
     tmi_text_init(r->job, &t);
     if (c < 0 || tmi_is_control(c)) {
         tmi_put_str(&t, "byte 0x");
         tmi_put_hex(&t, (unsigned char)r->src[at], 2);
-    } else if (c < 0x80) tmi_put(&t, "character '%s'", shown);
-    else {
-        tmi_put(&t, "character '%s' (U+", shown);
-        tmi_put_hex(&t, (uint64_t)c, 4);
-        tmi_put_char(&t, ')');
+    } else {
+        tmi_put_str(&t, "character '");
+        tmi_put_bytes(&t, r->src + at, n);
+        tmi_put_str(&t, c < 0x80 ? "'" : "' (U+");
+        if (c >= 0x80) tmi_put_hex(&t, (uint64_t)c, 4);
+        if (c >= 0x80) tmi_put_char(&t, ')');
     }
     tmi_put_str(&t, " is not part of Python");
-    memcpy(what, tmi_text_join(&t, 1), tmi_min32((uint32_t)t.len + 1, sizeof what));
-    what[sizeof what - 1] = '\0';
     for (i = 0; i < sizeof rows / sizeof *rows && rows[i].c != c; i++) {}
-    tmi_py_text_wrong(r, at, at + n, what, i < sizeof rows / sizeof *rows ? rows[i].help : NULL);
+    tmi_py_text_wrong(r, at, at + n, tmi_text_join(&t, 1),
+                      i < sizeof rows / sizeof *rows ? rows[i].help : NULL);
 }
 
 /* Blanks, comments, joined lines and, in brackets, ends of lines. */
@@ -13846,7 +13848,7 @@ static uint8_t tmi_py_word_kind(const tmi_py_reader *r, uint32_t at, uint32_t to
         : c == 'F' || c == 'N' || c == 'T' ? TMI_PY_T_FALSE
                                            : 0;
     for (; i && i < TMI_PY_T_FIRST_SIGN; i++) {
-        const char *w = tmi_py_words[i - TMI_PY_T_FIRST_WORD];
+        const char *w = tmi_py_tokens[i].text;
         for (n = 0; w[n] && n < to - at && w[n] == r->src[at + n]; n++) {}
         if (!w[n] && n == to - at) return (uint8_t)i;
         if (!n && c >= 'a') break;
@@ -13913,24 +13915,26 @@ static void tmi_py_unclosed(tmi_py_reader *r, uint32_t at, uint32_t n) {
                                "for a text of several lines");
 }
 
-static void tmi_py_lex_string(tmi_py_reader *r, uint32_t quote, int prefix) {
-    uint32_t n = tmi_py_quotes(r, quote), at = quote + n, i;
+/* Behind the string that begins at `quote`; 0: it is not closed. */
+static uint32_t tmi_py_string_end(const tmi_py_reader *r, uint32_t quote) {
+    uint32_t n = tmi_py_quotes(r, quote), at = quote + n, end;
     char     c = r->src[quote];
-    r->tok = prefix & 8 ? TMI_PY_T_FSTRING : TMI_PY_T_STRING;
-    r->pos = at;
-    if (prefix & 8) return;
-    for (;;) {
-        if (at >= r->len || (n == 1 && tmi_py_eol(r, at) != at)) {
-            tmi_py_unclosed(r, quote, n);
-            return;
-        }
-        for (i = 0; i < n && tmi_py_char(r, at + i) == c; i++) {}
-        if (i == n) break;
-        if (r->src[at] == '\\')
-            at = tmi_py_eol(r, at + 1) > at + 1 ? tmi_py_eol(r, at + 1) : at + 2;
-        else at++;
+    while (at < r->len) {
+        char one = r->src[at];
+        if (one == c && (n == 1 || (tmi_py_char(r, at + 1) == c && tmi_py_char(r, at + 2) == c)))
+            return at + n;
+        if (n == 1 && (one == '\n' || one == '\r')) return 0;
+        end = one == '\\' ? tmi_py_eol(r, ++at) : at;
+        at = end > at ? end : at + 1;
     }
-    r->pos = at + n;
+    return 0;
+}
+
+static void tmi_py_lex_string(tmi_py_reader *r, uint32_t quote, int prefix) {
+    uint32_t n = tmi_py_quotes(r, quote), end = prefix & 8 ? quote + n : tmi_py_string_end(r, quote);
+    r->tok = prefix & 8 ? TMI_PY_T_FSTRING : TMI_PY_T_STRING;
+    r->pos = end ? end : quote + n;
+    if (!end) tmi_py_unclosed(r, quote, n);
 }
 
 static void tmi_py_lex_sign(tmi_py_reader *r, uint32_t at) {
@@ -13939,7 +13943,7 @@ static void tmi_py_lex_sign(tmi_py_reader *r, uint32_t at) {
                   second == '/' || second == '.';
     uint32_t i, n;
     for (i = is_long ? TMI_PY_T_FIRST_SIGN : TMI_PY_T_ADD; i < TMI_PY_T_COUNT; i++) {
-        const char *s = tmi_py_words[i - TMI_PY_T_FIRST_WORD];
+        const char *s = tmi_py_tokens[i].text;
         for (n = 0; s[n] && s[n] == tmi_py_char(r, at + n); n++) {}
         if (s[n]) continue;
         if (i == TMI_PY_T_WALRUS && r->field == r->brackets && r->field)
@@ -13984,19 +13988,22 @@ static void tmi_py_next(tmi_py_reader *r) {
     r->to = r->pos;
 }
 
+/* Behind the blanks that a line begins with; their columns, with tabs to 8 and with tabs of 1. */
+static uint32_t tmi_py_margin(const tmi_py_reader *r, uint32_t at, uint32_t *wide, uint32_t *narrow) {
+    char c;
+    for (*wide = *narrow = 0; (c = tmi_py_char(r, at)) == ' ' || c == '\t' || c == '\f'; at++) {
+        *wide = c == ' ' ? *wide + 1 : c == '\t' ? (*wide | 7) + 1 : 0;
+        *narrow = c == '\f' ? 0 : *narrow + 1;
+    }
+    return at;
+}
+
 /* The first token of the next line that holds any. */
 static void tmi_py_line(tmi_py_reader *r) {
     uint32_t at = r->pos;
     if (r->bad) return;
     for (;; at = tmi_py_eol(r, tmi_py_to_eol(r, at))) {
-        r->indent = r->narrow = 0;
-        for (; at < r->len; at++) {
-            if (r->src[at] == ' ') r->indent++;
-            else if (r->src[at] == '\t') r->indent = (r->indent | 7) + 1;
-            else if (r->src[at] == '\f') r->indent = 0;
-            else break;
-            r->narrow = r->src[at] == '\f' ? 0 : r->narrow + 1;
-        }
+        at = tmi_py_margin(r, at, &r->indent, &r->narrow);
         if (at >= r->len || (r->src[at] != '#' && tmi_py_eol(r, at) == at)) break;
     }
     r->pos = r->to = at;
@@ -14112,13 +14119,8 @@ static int tmi_py_take(tmi_py_reader *r, tmi_py_tok tok) {
 }
 
 static void tmi_py_want(tmi_py_reader *r, tmi_py_tok tok) {
-    char what[16];
-    const char *w = tmi_py_words[tok - TMI_PY_T_FIRST_WORD];
     if (r->bad || tmi_py_take(r, tok)) return;
-    memcpy(what + 1, w, strlen(w));
-    what[0] = what[strlen(w) + 1] = '\'';
-    what[strlen(w) + 2] = '\0';
-    tmi_py_expected(r, what,
+    tmi_py_expected(r, tmi_format(r->job, 1, "'%s'", tmi_py_tokens[tok].text),
                     tok == TMI_PY_T_COLON && r->tok == TMI_PY_T_NEWLINE
                         ? "a line that opens a block ends in ':'"
                         : NULL);
@@ -14486,10 +14488,10 @@ static int tmi_py_is_comp(const tmi_py_reader *r) {
     return r->tok == TMI_PY_T_FOR || r->tok == TMI_PY_T_ASYNC;
 }
 
-/* A comprehension that began at `at`, with an element or a key and a value; `what`: NULL is a list's.
- * Its end is the caller's. */
-static uint32_t tmi_py_comp(tmi_py_reader *r, uint32_t at, const char *what, uint32_t a,
-                            uint32_t b) {
+/* A comprehension that began at `at`, with an element or a key and a value; `what`: NULL is a list's;
+ * `close`: how it ends, 0 where that is the caller's. */
+static uint32_t tmi_py_comp(tmi_py_reader *r, uint32_t at, tmi_py_tok close, const char *what,
+                            uint32_t a, uint32_t b) {
     uint32_t from = r->stack.n, id;
     tmi_py_comp_for(r);
     id = what ? tmi_py_make_text(r, TMI_PY_OTHERCOMP, at, what, strlen(what))
@@ -14497,6 +14499,8 @@ static uint32_t tmi_py_comp(tmi_py_reader *r, uint32_t at, const char *what, uin
     TMI_PY(r->py, id)->a = a;
     TMI_PY(r->py, id)->b = b;
     tmi_py_list(r, id, from, 0);
+    if (close) tmi_py_close(r, close, at);
+    TMI_PY(r->py, id)->to = r->before;
     return id;
 }
 
@@ -14509,8 +14513,9 @@ static uint32_t tmi_py_parens(tmi_py_reader *r) {
     else if (r->tok == TMI_PY_T_YIELD) a = tmi_py_yield(r);
     else {
         a = tmi_py_starred(r);
-        if (tmi_py_is_comp(r)) a = tmi_py_comp(r, at, "a generator expression", a, 0);
-        else if (r->tok == TMI_PY_T_COMMA) {
+        if (tmi_py_is_comp(r))
+            return tmi_py_comp(r, at, TMI_PY_T_CLOSE, "a generator expression", a, 0);
+        if (r->tok == TMI_PY_T_COMMA) {
             tuple = 1;
             tmi_py_push(r, a);
             while (tmi_py_take(r, TMI_PY_T_COMMA) && r->tok != TMI_PY_T_CLOSE)
@@ -14519,23 +14524,16 @@ static uint32_t tmi_py_parens(tmi_py_reader *r) {
     }
     tmi_py_close(r, TMI_PY_T_CLOSE, at);
     if (r->bad) return 0;
-    if (tuple) return tmi_py_make_list(r, TMI_PY_TUPLE, at, from);
-    if (TMI_PY(r->py, a)->kind == TMI_PY_OTHERCOMP && TMI_PY(r->py, a)->at == at)
-        TMI_PY(r->py, a)->to = r->before;
-    return a;
+    return tuple ? tmi_py_make_list(r, TMI_PY_TUPLE, at, from) : a;
 }
 
 static uint32_t tmi_py_square(tmi_py_reader *r) {
-    uint32_t at = r->at, from = r->stack.n, a, id;
+    uint32_t at = r->at, from = r->stack.n, a;
     tmi_py_next(r);
     while (r->tok != TMI_PY_T_SQUARE_END && !r->bad) {
         a = tmi_py_starred(r);
-        if (tmi_py_is_comp(r) && r->stack.n == from) {
-            id = tmi_py_comp(r, at, NULL, a, 0);
-            tmi_py_close(r, TMI_PY_T_SQUARE_END, at);
-            TMI_PY(r->py, id)->to = r->before;
-            return id;
-        }
+        if (tmi_py_is_comp(r) && r->stack.n == from)
+            return tmi_py_comp(r, at, TMI_PY_T_SQUARE_END, NULL, a, 0);
         tmi_py_push(r, a);
         if (!tmi_py_take(r, TMI_PY_T_COMMA)) break;
     }
@@ -14545,7 +14543,7 @@ static uint32_t tmi_py_square(tmi_py_reader *r) {
 
 /* A dict or a set. */
 static uint32_t tmi_py_brace(tmi_py_reader *r) {
-    uint32_t at = r->at, from = r->stack.n, key, value, id;
+    uint32_t at = r->at, from = r->stack.n, key, value;
     int      set = 0;
     tmi_py_next(r);
     while (r->tok != TMI_PY_T_BRACE_END && !r->bad) {
@@ -14559,13 +14557,9 @@ static uint32_t tmi_py_brace(tmi_py_reader *r) {
                 value = tmi_py_expr(r);
             }
         }
-        if (tmi_py_is_comp(r) && r->stack.n == from) {
-            id = tmi_py_comp(r, at, set ? "a set comprehension" : "a dict comprehension", key,
-                             value);
-            tmi_py_close(r, TMI_PY_T_BRACE_END, at);
-            TMI_PY(r->py, id)->to = r->before;
-            return id;
-        }
+        if (tmi_py_is_comp(r) && r->stack.n == from)
+            return tmi_py_comp(r, at, TMI_PY_T_BRACE_END,
+                               set ? "a set comprehension" : "a dict comprehension", key, value);
         tmi_py_push(r, key);
         if (!set) tmi_py_push(r, value);
         if (!tmi_py_take(r, TMI_PY_T_COMMA)) break;
@@ -14574,22 +14568,17 @@ static uint32_t tmi_py_brace(tmi_py_reader *r) {
     return tmi_py_make_list(r, set ? TMI_PY_SET : TMI_PY_DICT, at, from);
 }
 
-static uint32_t tmi_py_word_node(tmi_py_reader *r, tmi_py_kind kind) {
-    uint32_t at = r->at;
-    tmi_py_next(r);
-    return tmi_py_make(r, kind, at, 0, 0, 0);
-}
-
 static uint32_t tmi_py_atom(tmi_py_reader *r) {
+    tmi_py_kind kind = (tmi_py_kind)tmi_py_tokens[r->tok].kind;
+    uint32_t    at = r->at;
     switch (r->tok) {
     case TMI_PY_T_NAME: return tmi_py_name(r, "a name");
     case TMI_PY_T_NUMBER: return tmi_py_number(r);
     case TMI_PY_T_STRING:
     case TMI_PY_T_FSTRING: return tmi_py_strings(r);
-    case TMI_PY_T_TRUE: return tmi_py_word_node(r, TMI_PY_TRUE);
-    case TMI_PY_T_FALSE: return tmi_py_word_node(r, TMI_PY_FALSE);
-    case TMI_PY_T_NONE: return tmi_py_word_node(r, TMI_PY_NONE);
-    case TMI_PY_T_DOTS: return tmi_py_word_node(r, TMI_PY_ELLIPSIS);
+    case TMI_PY_T_TRUE: case TMI_PY_T_FALSE: case TMI_PY_T_NONE: case TMI_PY_T_DOTS:
+        tmi_py_next(r);
+        return tmi_py_make(r, kind, at, 0, 0, 0);
     case TMI_PY_T_OPEN: return tmi_py_parens(r);
     case TMI_PY_T_SQUARE: return tmi_py_square(r);
     case TMI_PY_T_BRACE: return tmi_py_brace(r);
@@ -14613,7 +14602,7 @@ static uint32_t tmi_py_argument(tmi_py_reader *r, uint32_t open) {
         return tmi_py_make(r, TMI_PY_DOUBLESTAR, at, a, 0, 0);
     }
     a = tmi_py_named(r);
-    if (tmi_py_is_comp(r)) return tmi_py_comp(r, open, "a generator expression", a, 0);
+    if (tmi_py_is_comp(r)) return tmi_py_comp(r, open, TMI_PY_T_BAD, "a generator expression", a, 0);
     if (r->tok != TMI_PY_T_ASSIGN || TMI_PY(r->py, a)->kind != TMI_PY_NAME) return a;
     tmi_py_next(r);
     b = tmi_py_expr(r);
@@ -14713,32 +14702,7 @@ static const uint8_t tmi_py_binds[] = {
 
 /* The operator between two operands that the token is. */
 static uint32_t tmi_py_infix(const tmi_py_reader *r) {
-    switch (r->tok) {
-    case TMI_PY_T_BOR: return TMI_PY_BOR;
-    case TMI_PY_T_BAND: return TMI_PY_BAND;
-    case TMI_PY_T_NOT: return TMI_PY_NOTIN;
-    case TMI_PY_T_IN: return TMI_PY_IN;
-    case TMI_PY_T_IS: return TMI_PY_IS;
-    case TMI_PY_T_EQ: return TMI_PY_EQ;
-    case TMI_PY_T_NE: return TMI_PY_NE;
-    case TMI_PY_T_LT: return TMI_PY_LT;
-    case TMI_PY_T_LE: return TMI_PY_LE;
-    case TMI_PY_T_GT: return TMI_PY_GT;
-    case TMI_PY_T_GE: return TMI_PY_GE;
-    case TMI_PY_T_OR: return TMI_PY_OR;
-    case TMI_PY_T_XOR: return TMI_PY_XOR;
-    case TMI_PY_T_AND: return TMI_PY_AND;
-    case TMI_PY_T_SHL: return TMI_PY_SHL;
-    case TMI_PY_T_SHR: return TMI_PY_SHR;
-    case TMI_PY_T_ADD: return TMI_PY_ADD;
-    case TMI_PY_T_SUB: return TMI_PY_SUB;
-    case TMI_PY_T_MUL: return TMI_PY_MUL;
-    case TMI_PY_T_DIV: return TMI_PY_DIV;
-    case TMI_PY_T_FLOORDIV: return TMI_PY_FLOORDIV;
-    case TMI_PY_T_MOD: return TMI_PY_MOD;
-    case TMI_PY_T_MATMUL: return TMI_PY_MATMUL;
-    default: return TMI_PY_NO_OP;
-    }
+    return tmi_py_tokens[r->tok].kind == TMI_PY_AUGASSIGN ? TMI_PY_NO_OP : tmi_py_tokens[r->tok].op;
 }
 
 /* a < b <= c, with `a` read: one node, as it is one question. */
@@ -14879,13 +14843,10 @@ static void tmi_py_may_assign(tmi_py_reader *r, uint32_t id) {
 
 /* assignment ::= exprs (('=' exprs)* | aug exprs | ':' expr ['=' exprs]) */
 static void tmi_py_expr_statement(tmi_py_reader *r) {
-    static const uint8_t augmented[] = {TMI_PY_POW, TMI_PY_FLOORDIV, TMI_PY_SHL, TMI_PY_SHR,
-                                        TMI_PY_ADD, TMI_PY_SUB, TMI_PY_MUL, TMI_PY_DIV, TMI_PY_MOD,
-                                        TMI_PY_MATMUL, TMI_PY_AND, TMI_PY_OR, TMI_PY_XOR};
     uint32_t at = r->at, from = r->stack.n, a = tmi_py_exprs(r), b, c = 0, id;
     if (r->bad) return;
-    if (r->tok >= TMI_PY_T_POW_IS && r->tok <= TMI_PY_T_XOR_IS) {
-        uint32_t op = augmented[r->tok - TMI_PY_T_POW_IS];
+    if (tmi_py_tokens[r->tok].kind == TMI_PY_AUGASSIGN) {
+        uint32_t op = tmi_py_tokens[r->tok].op;
         tmi_py_may_assign(r, a);
         tmi_py_next(r);
         b = tmi_py_exprs(r);
@@ -14982,29 +14943,12 @@ static uint32_t tmi_py_word_statement(tmi_py_reader *r, tmi_py_kind kind) {
     return id;
 }
 
-static tmi_py_kind tmi_py_simple_kind(const tmi_py_reader *r) {
-    switch (r->tok) {
-    case TMI_PY_T_RETURN: return TMI_PY_RETURN;
-    case TMI_PY_T_PASS: return TMI_PY_PASS;
-    case TMI_PY_T_BREAK: return TMI_PY_BREAK;
-    case TMI_PY_T_CONTINUE: return TMI_PY_CONTINUE;
-    case TMI_PY_T_ASSERT: return TMI_PY_ASSERT;
-    case TMI_PY_T_RAISE: return TMI_PY_RAISE;
-    case TMI_PY_T_GLOBAL: return TMI_PY_GLOBAL;
-    case TMI_PY_T_NONLOCAL: return TMI_PY_NONLOCAL;
-    case TMI_PY_T_DEL: return TMI_PY_DELETE;
-    case TMI_PY_T_IMPORT: return TMI_PY_IMPORT;
-    case TMI_PY_T_FROM: return TMI_PY_FROM;
-    default: return TMI_PY_BAD;
-    }
-}
-
 /* simple (';' simple)* [';'] end of line */
 static void tmi_py_simple(tmi_py_reader *r) {
     do {
-        tmi_py_kind kind = tmi_py_simple_kind(r);
+        tmi_py_kind kind = (tmi_py_kind)tmi_py_tokens[r->tok].kind;
         if (kind == TMI_PY_IMPORT || kind == TMI_PY_FROM) tmi_py_import(r);
-        else if (kind != TMI_PY_BAD) tmi_py_push(r, tmi_py_word_statement(r, kind));
+        else if (kind > TMI_PY_AUGASSIGN) tmi_py_push(r, tmi_py_word_statement(r, kind));
         else tmi_py_expr_statement(r);
     } while (tmi_py_take(r, TMI_PY_T_SEMICOLON) && r->tok != TMI_PY_T_NEWLINE);
     if (r->tok == TMI_PY_T_NEWLINE) tmi_py_line(r);
@@ -15026,8 +14970,7 @@ static TMI_COLD void tmi_py_recover(tmi_py_reader *r) {
         r->bad = r->said = r->tok = 0;
         r->brackets = r->field = r->n_text = 0;
         if (at >= r->len || r->wide == TMI_NONE) break;
-        for (r->indent = 0; at < r->len && (r->src[at] == ' ' || r->src[at] == '\t'); at++)
-            r->indent = r->src[at] == '\t' ? (r->indent | 7) + 1 : r->indent + 1;
+        at = tmi_py_margin(r, at, &r->indent, &r->narrow);
         if (r->indent <= r->wide && at < r->len && r->src[at] != '#' && tmi_py_eol(r, at) == at)
             break;
     }
@@ -15189,11 +15132,11 @@ static void tmi_py_try(tmi_py_reader *r) {
     tmi_py_list(r, id, from, 0);
     while (r->indent == indent && (r->tok == TMI_PY_T_EXCEPT || r->tok == TMI_PY_T_ELSE ||
                                    r->tok == TMI_PY_T_FINALLY)) {
-        const char *w = tmi_py_words[r->tok - TMI_PY_T_FIRST_WORD];
+        const char *w = tmi_py_tokens[r->tok].text;
         word = r->at;
         a = b = 0;
         tmi_py_next(r);
-        if (*w == 'e' && w[1] == 'x') {
+        if (*w == 'e' && w[1] == 'x') { /* except */
             (void)tmi_py_take(r, TMI_PY_T_MUL);
             if (tmi_py_begins_expr(r)) a = tmi_py_exprs(r);
             if (tmi_py_take(r, TMI_PY_T_AS)) b = tmi_py_name(r, "a name");
@@ -15222,19 +15165,12 @@ static void tmi_py_generics(tmi_py_reader *r) {
 
 /* Behind the string that begins at `quote`; 0: it has to be read to know. */
 static uint32_t tmi_py_skim_string(const tmi_py_reader *r, uint32_t quote) {
-    uint32_t n = tmi_py_quotes(r, quote), at = quote + n, fields = 0;
-    char     c = r->src[quote], letter = (char)(r->src[quote - 1] | 32);
-    int      has_fields = letter == 'f' || (letter == 'r' && (r->src[quote - 2] | 32) == 'f');
-    while (at < r->len) {
-        char     one = r->src[at];
-        uint32_t end = one == '\\' ? tmi_py_eol(r, at + 1) : at;
-        if (one == c && (n == 1 || (tmi_py_char(r, at + 1) == c && tmi_py_char(r, at + 2) == c)))
-            return fields ? 0 : at + n; /* in a field a string may begin */
-        if (n == 1 && (one == '\n' || one == '\r')) return 0;
-        if (has_fields) fields += (uint32_t)(one == '{') - (uint32_t)(one == '}');
-        at = one != '\\' ? at + 1 : end > at + 1 ? end : at + 2;
-    }
-    return 0;
+    uint32_t end = tmi_py_string_end(r, quote), at, fields = 0;
+    char     letter = (char)(r->src[quote - 1] | 32);
+    if (letter != 'f' && (letter != 'r' || (r->src[quote - 2] | 32) != 'f')) return end;
+    for (at = quote; at < end; at++)
+        fields += (uint32_t)(r->src[at] == '{') - (uint32_t)(r->src[at] == '}');
+    return fields ? 0 : end; /* in a field a string may begin */
 }
 
 /* The begin of the line behind that at `at`, and how many brackets are open there. 0: as above. */
@@ -15278,10 +15214,10 @@ static uint32_t tmi_py_skim_line(const tmi_py_reader *r, uint32_t at, uint32_t *
 static uint32_t tmi_py_skim(const tmi_py_reader *r, uint32_t at, uint32_t indent) {
     uint32_t open = 0, lines = 0;
     while ((at = tmi_py_skim_line(r, at, &open)) != 0) {
-        uint32_t begin = at, width = 0;
+        uint32_t begin = at, width, narrow;
         char     c;
-        for (; (c = tmi_py_char(r, at)) == ' ' || c == '\t' || c == '\f'; at++)
-            width = c == ' ' ? width + 1 : c == '\t' ? (width | 7) + 1 : 0;
+        at = tmi_py_margin(r, at, &width, &narrow);
+        c = tmi_py_char(r, at);
         if (at >= r->len) return open || !lines ? 0 : r->len;
         if (c == '#' || c == '\n' || c == '\r') continue;
         if (width <= indent && !open) return lines ? begin : 0;
