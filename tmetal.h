@@ -13588,6 +13588,15 @@ typedef enum tmi_py_op {
     TMI_PY_OP_COUNT
 } tmi_py_op;
 
+static const struct {
+    const char *text;
+    uint8_t     binds;
+} tmi_py_ops[] = {{"", 0},
+#define X(name, text, binds) {text, binds},
+                  TMI_PY_OPS(X)
+#undef X
+};
+
 typedef struct tmi_py_node {
     uint8_t  kind, op;        /* tmi_py_kind; tmi_py_op or what the kind's row says */
     uint32_t at, to;          /* bytes of the text: [at, to) */
@@ -14693,22 +14702,15 @@ static uint32_t tmi_py_unary(tmi_py_reader *r) {
     return a;
 }
 
-static const uint8_t tmi_py_binds[] = {
-    0,
-#define X(name, text, binds) binds,
-    TMI_PY_OPS(X)
-#undef X
-};
-
 /* The operator between two operands that the token is. */
 static uint32_t tmi_py_infix(const tmi_py_reader *r) {
-    return tmi_py_tokens[r->tok].kind == TMI_PY_AUGASSIGN ? TMI_PY_NO_OP : tmi_py_tokens[r->tok].op;
+    return tmi_py_tokens[r->tok].kind == TMI_PY_AUGASSIGN ? 0u : tmi_py_tokens[r->tok].op;
 }
 
 /* a < b <= c, with `a` read: one node, as it is one question. */
 static uint32_t tmi_py_compare(tmi_py_reader *r, uint32_t at, uint32_t a) {
     uint32_t from = r->stack.n, op, start, b, id;
-    while (tmi_py_binds[op = tmi_py_infix(r)] == 4) {
+    while (tmi_py_ops[op = tmi_py_infix(r)].binds == 4) {
         start = r->at;
         tmi_py_next(r);
         if (op == TMI_PY_NOTIN) tmi_py_want(r, TMI_PY_T_IN);
@@ -14732,21 +14734,21 @@ static uint32_t tmi_py_binary(tmi_py_reader *r, uint32_t least) {
         a = tmi_py_make_op(r, TMI_PY_UNARY, TMI_PY_NOT, at, a, 0);
         tmi_py_leave(r);
     } else a = tmi_py_unary(r);
-    while ((op = tmi_py_infix(r)) != TMI_PY_NO_OP && tmi_py_binds[op] >= least) {
-        if (tmi_py_binds[op] == 4) a = tmi_py_compare(r, at, a);
+    while ((op = tmi_py_infix(r)) != TMI_PY_NO_OP && tmi_py_ops[op].binds >= least) {
+        if (tmi_py_ops[op].binds == 4) a = tmi_py_compare(r, at, a);
         else if (op == TMI_PY_BAND || op == TMI_PY_BOR) {
             from = r->stack.n;
             tmi_py_push(r, a);
             while (tmi_py_infix(r) == op) {
                 tmi_py_next(r);
-                tmi_py_push(r, tmi_py_binary(r, tmi_py_binds[op] + 1u));
+                tmi_py_push(r, tmi_py_binary(r, tmi_py_ops[op].binds + 1u));
             }
             id = tmi_py_make_list(r, TMI_PY_BOOLOP, at, from);
             TMI_PY(r->py, id)->op = (uint8_t)op;
             a = id;
         } else {
             tmi_py_next(r);
-            b = tmi_py_binary(r, tmi_py_binds[op] + 1u);
+            b = tmi_py_binary(r, tmi_py_ops[op].binds + 1u);
             a = tmi_py_make_op(r, TMI_PY_BINOP, op, at, a, b);
         }
     }
@@ -15478,7 +15480,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 4133982777u
+#define TMI_STAMP_PYTHON 3879371576u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -15519,13 +15521,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
     X(FP8E4B15, "float8e4b15", "fp8e4b15",  FLOAT,  8, 1, E4M3B11)
 /* clang-format on */
 
-typedef enum tmi_dtype_kind {
-    TMI_DT_VOID,
-    TMI_DT_INT,
-    TMI_DT_FLOAT,
-    TMI_DT_PTR,
-    TMI_DT_BLOCK
-} tmi_dtype_kind;
+typedef enum tmi_dtype_kind { TMI_DT_VOID, TMI_DT_INT, TMI_DT_FLOAT, TMI_DT_PTR, TMI_DT_BLOCK } tmi_dtype_kind;
 
 enum {
     TMI_DTYPE_NONE,
@@ -15973,10 +15969,10 @@ static uint32_t tmi_tri_ir_like(tmi_tri *t, uint32_t like, uint32_t dt) {
 
 /* What Python prints of a value's type, for messages: "<[128], fp32>" is "fp32[128]" here. */
 static const char *tmi_tri_type_text(tmi_tri *t, const tmi_tri_value *v) {
-    static const char *const names[] = {"nothing", "tensor", "block pointer", "tensor descriptor",
-                                        "int",     "bool",   "float",         "str",
-                                        "None",    "...",    "dtype",         "tuple",
-                                        "slice",   "function", "function",    "method",
+    static const char *const names[] = {"nothing", "tensor",   "block pointer", "tensor descriptor",
+                                        "int",     "bool",     "float",         "str",
+                                        "None",    "...",      "dtype",         "tuple",
+                                        "slice",   "function", "function",      "method",
                                         "module",  "object"};
     tmi_text                 text;
     uint32_t                 i;
@@ -16139,29 +16135,26 @@ static uint32_t tmi_tri_const_bits(tmi_tri *t, uint32_t like, uint32_t dt, uint6
     return tmi_make_splat(t->b, tmi_tri_ir_like(t, like, dt), bits);
 }
 
-static uint64_t tmi_tri_float_bits(uint32_t format, double x) {
-    const tmi_float_format *f = &tmi_float_formats[format], *d = &tmi_float_formats[TMI_F_F64];
-    uint64_t                bits, mant = 0;
+/* The bits of a float in another format. */
+static uint64_t tmi_tri_refloat(uint32_t from, uint32_t to, uint64_t bits) {
+    const tmi_float_format *f = &tmi_float_formats[from], *d = &tmi_float_formats[to];
+    uint64_t                mant = 0, one = 1;
     int                     negative, exp = 0;
+    if (tmi_float_split(f, bits, &negative, &mant, &exp))
+        return tmi_float_round(d, negative, mant, exp, 0);
+    mant = bits & ((one << f->man_bits) - 1) ? one << (d->man_bits - 1) : 0; /* NaN */
+    return ((one << d->exp_bits) - 1) << d->man_bits | mant | (uint64_t)negative << (d->bits - 1);
+}
+
+static uint64_t tmi_tri_float_bits(uint32_t format, double x) {
+    uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
-    if (tmi_float_split(d, bits, &negative, &mant, &exp))
-        return tmi_float_round(f, negative, mant, exp, 0);
-    bits <<= 1;
-    mant = bits << 11 ? (uint64_t)1 << (f->man_bits - 1) : 0; /* NaN */
-    return ((((uint64_t)1 << f->exp_bits) - 1) << f->man_bits) | mant |
-           (uint64_t)negative << (f->bits - 1);
+    return tmi_tri_refloat(TMI_F_F64, format, bits);
 }
 
 static double tmi_tri_from_bits(uint32_t format, uint64_t bits) {
-    const tmi_float_format *f = &tmi_float_formats[format], *d = &tmi_float_formats[TMI_F_F64];
-    uint64_t                mant = 0;
-    int                     negative, exp = 0;
-    double                  x;
-    if (tmi_float_split(f, bits, &negative, &mant, &exp))
-        bits = tmi_float_round(d, negative, mant, exp, 0);
-    else
-        bits = (uint64_t)negative << 63 | (uint64_t)0x7ff << 52 |
-               (uint64_t)((bits & (((uint64_t)1 << f->man_bits) - 1)) != 0) << 51;
+    double x;
+    bits = tmi_tri_refloat(format, TMI_F_F64, bits);
     memcpy(&x, &bits, sizeof x);
     return x;
 }
@@ -16181,32 +16174,27 @@ static double tmi_tri_six_decimals(double x) {
 static uint32_t tmi_tri_const(tmi_tri *t, uint32_t like, uint32_t dt, const tmi_tri_value *v) {
     const tmi_dtype *d = TMI_DTYPE(t, dt);
     double           x = tmi_tri_double(v);
-    if (d->kind == TMI_DT_INT) {
-        if (v->kind == TMI_V_FLOAT && x != 0)
-            return (void)tmi_tri_fail(
-                       t, TMETAL_E_PY_TYPE,
-                       tmi_format(t->job, 1, "a float cannot be a constant of %s", d->text),
-                       "write a whole number, or cast with .to()"),
-                   0;
-        if (v->kind == TMI_V_FLOAT) return tmi_tri_const_bits(t, like, dt, 0);
-        return tmi_tri_const_bits(
-            t, like, dt, d->bits == 1 ? v->v.i.lo & 1 : (uint64_t)tmi_sext(v->v.i.lo, d->bits));
+    uint64_t         bits = 0; /* of -0.0 too, as in Triton */
+    if (d->kind != TMI_DT_INT && d->kind != TMI_DT_FLOAT)
+        return (uint32_t)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL,
+                                       "a number cannot be a constant of %s", d->text);
+    if (d->kind == TMI_DT_INT && v->kind == TMI_V_FLOAT && x != 0)
+        return (uint32_t)tmi_tri_wrong(t, TMETAL_E_PY_TYPE,
+                                       "write a whole number, or cast with .to()",
+                                       "a float cannot be a constant of %s", d->text);
+    if (d->kind == TMI_DT_FLOAT && d->bits == 8 && x != 0)
+        return (uint32_t)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED,
+                                       "write it in fp16 or fp32 and cast with .to()",
+                                       "Triton has no constants of %s but 0", d->text);
+    if (d->kind == TMI_DT_INT && v->kind != TMI_V_FLOAT)
+        bits = d->bits == 1 ? v->v.i.lo & 1 : (uint64_t)tmi_sext(v->v.i.lo, d->bits);
+    else if (x != 0) {
+        if (d->format != TMI_F_F64)
+            x = tmi_tri_from_bits(TMI_F_F32, tmi_tri_float_bits(TMI_F_F32, x));
+        if (d->format == TMI_F_BF16) x = tmi_tri_six_decimals(x);
+        bits = tmi_tri_float_bits(d->format, x);
     }
-    if (d->kind != TMI_DT_FLOAT)
-        return (void)tmi_tri_fail(
-                   t, TMETAL_E_PY_TYPE,
-                   tmi_format(t->job, 1, "a number cannot be a constant of %s", d->text), NULL),
-               0;
-    if (x == 0) return tmi_tri_const_bits(t, like, dt, 0); /* -0.0 too, as in Triton */
-    if (d->bits == 8)
-        return (void)tmi_tri_fail(
-                   t, TMETAL_E_PY_REFUSED,
-                   tmi_format(t->job, 1, "Triton has no constants of %s but 0", d->text),
-                   "write it in fp16 or fp32 and cast with .to()"),
-               0;
-    if (d->format != TMI_F_F64) x = tmi_tri_from_bits(TMI_F_F32, tmi_tri_float_bits(TMI_F_F32, x));
-    if (d->format == TMI_F_BF16) x = tmi_tri_six_decimals(x);
-    return tmi_tri_const_bits(t, like, dt, tmi_tri_float_bits(d->format, x));
+    return tmi_tri_const_bits(t, like, dt, bits);
 }
 
 /* The type that a Python number has on its own; 0: none (reported). */
@@ -16226,8 +16214,7 @@ static uint32_t tmi_tri_natural(tmi_tri *t, const tmi_tri_value *v) {
     if (v->v.i.hi == 0 && v->v.i.lo >> 32 == 0) return TMI_UINT32;
     if (tmi_tri_big_fits(v->v.i)) return TMI_INT64;
     if (v->v.i.hi == 0) return TMI_UINT64;
-    (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE, "the integer does not fit 64 bits", NULL);
-    return 0;
+    return (uint32_t)tmi_tri_wrong(t, TMETAL_E_PY_VALUE, NULL, "the integer does not fit 64 bits");
 }
 
 /* As a value of the IR: a Python number becomes a scalar constant. */
@@ -16235,10 +16222,10 @@ static tmi_tri_value tmi_tri_to_tensor(tmi_tri *t, tmi_tri_value v) {
     uint32_t dt;
     if (v.kind == TMI_V_TENSOR || v.kind == TMI_V_UNSET) return v;
     if (!tmi_tri_is_number(&v))
-        return tmi_tri_fail(
+        return TMI_TRI_WRONG(
             t, TMETAL_E_PY_TYPE,
-            tmi_format(t->job, 1, "%s cannot be converted to a tensor", tmi_tri_type_text(t, &v)),
-            v.kind == TMI_V_BLOCK_PTR ? "tl.load reads what a block pointer points to" : NULL);
+            v.kind == TMI_V_BLOCK_PTR ? "tl.load reads what a block pointer points to" : NULL,
+            "%s cannot be converted to a tensor", tmi_tri_type_text(t, &v));
     if ((dt = tmi_tri_natural(t, &v)) == 0) return tmi_tri_of(TMI_V_UNSET);
     return tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, &v), dt);
 }
@@ -16260,10 +16247,8 @@ static tmi_tri_value tmi_tri_truth(tmi_tri *t, tmi_tri_value v) {
 }
 
 static tmi_tri_value tmi_tri_cast_bad(tmi_tri *t, uint32_t from, uint32_t to, const char *help) {
-    return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                        tmi_format(t->job, 1, "cannot cast %s to %s", TMI_DTYPE(t, from)->text,
-                                   TMI_DTYPE(t, to)->text),
-                        help);
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, help, "cannot cast %s to %s",
+                         TMI_DTYPE(t, from)->text, TMI_DTYPE(t, to)->text);
 }
 
 static tmi_tri_value tmi_tri_fp_to_fp(tmi_tri *t, tmi_tri_value v, uint32_t dt, int rtz) {
@@ -16439,17 +16424,12 @@ static int tmi_tri_broadcast(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b) {
     (void)tmi_tri_dims(t, a, da);
     (void)tmi_tri_dims(t, b, db);
     for (i = 0; i < ra; i++) {
-        if (da[i] != db[i] && da[i] != 1 && db[i] != 1) {
-            (void)tmi_tri_fail(
+        if (da[i] != db[i] && da[i] != 1 && db[i] != 1)
+            return tmi_tri_wrong(
                 t, TMETAL_E_PY_SHAPE,
-                tmi_format(t->job, 1,
-                           "shapes do not go together: %s and %s differ in "
-                           "axis %u (%u and %u)",
-                           tmi_tri_type_text(t, a), tmi_tri_type_text(t, b), i, da[i], db[i]),
-                "sizes of one axis must be equal, or one of them 1: x[:, None] adds an "
-                "axis of 1");
-            return 0;
-        }
+                "sizes of one axis must be equal, or one of them 1: x[:, None] adds an axis of 1",
+                "shapes do not go together: %s and %s differ in axis %u (%u and %u)",
+                tmi_tri_type_text(t, a), tmi_tri_type_text(t, b), i, da[i], db[i]);
         da[i] = db[i] = da[i] == 1 ? db[i] : da[i];
     }
     *a = tmi_tri_stretch(t, *a, da);
@@ -16460,42 +16440,30 @@ static int tmi_tri_broadcast(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b) {
 /* To the shape of `dims`, as broadcast_to wants it: the rank is the same, or 0. */
 static tmi_tri_value tmi_tri_broadcast_to(tmi_tri *t, tmi_tri_value v, const uint32_t *dims,
                                           uint32_t rank) {
-    uint32_t mine[TMI_MAX_RANK], i, r;
+    uint32_t mine[TMI_MAX_RANK], i, r, type;
     if (v.kind != TMI_V_TENSOR) return v;
     r = tmi_tri_dims(t, &v, mine);
-    if (!r)
-        return rank ? tmi_tri_tensor(
-                          tmi_tri_splat(t, v.ir, tmi_tri_shape_type(t, v.dt, dims, rank)), v.dt)
-                    : v;
+    type = tmi_tri_shape_type(t, v.dt, dims, rank);
+    if (!r) return rank ? tmi_tri_tensor(tmi_tri_splat(t, v.ir, type), v.dt) : v;
     for (i = 0; r == rank && i < r && (mine[i] == dims[i] || mine[i] == 1); i++) {
     }
-    if (r != rank || i < r)
-        return tmi_tri_fail(
-            t, TMETAL_E_PY_SHAPE,
-            tmi_format(t->job, 1, "%s cannot be broadcast to %s", tmi_tri_type_text(t, &v),
-                       tmi_type_text(t->job, t->m, tmi_tri_shape_type(t, v.dt, dims, rank))),
-            r == rank ? NULL : "the rank must be the same: x[:, None] adds an axis");
-    return tmi_tri_stretch(t, v, dims);
+    if (r == rank && i == r) return tmi_tri_stretch(t, v, dims);
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_SHAPE,
+                         r == rank ? NULL : "the rank must be the same: x[:, None] adds an axis",
+                         "%s cannot be broadcast to %s", tmi_tri_type_text(t, &v),
+                         tmi_type_text(t->job, t->m, type));
 }
 
 static int64_t tmi_tri_small(tmi_tri *t, const tmi_tri_value *v, const char *what) {
     if ((v->kind == TMI_V_INT || v->kind == TMI_V_BOOL) && tmi_tri_big_fits(v->v.i))
         return (int64_t)v->v.i.lo;
-    (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE,
-                       tmi_format(t->job, 1,
-                                  "%s must be a whole number known while compiling, not %s", what,
-                                  tmi_tri_type_text(t, v)),
-                       v->kind == TMI_V_TENSOR
-                           ? "annotate the parameter, or the local that it comes from, with tl.constexpr"
-                           : NULL);
-    return 0;
+    return tmi_tri_wrong(
+        t, TMETAL_E_PY_VALUE,
+        v->kind == TMI_V_TENSOR
+            ? "annotate the parameter, or the local that it comes from, with tl.constexpr"
+            : NULL,
+        "%s must be a whole number known while compiling, not %s", what, tmi_tri_type_text(t, v));
 }
-
-static const char *const tmi_tri_op_texts[] = {"",
-#define X(name, text, binds) text,
-                                               TMI_PY_OPS(X)
-#undef X
-};
 
 /* -- Types of results ------------------------------------------------------------------------ */
 
@@ -16519,21 +16487,14 @@ static uint32_t tmi_tri_promote(tmi_tri *t, uint32_t a, uint32_t b, int op) {
     if (a == TMI_FP16 || b == TMI_FP16) return divides ? TMI_FP32 : TMI_FP16;
     if (a == TMI_BF16 || b == TMI_BF16) return a == b && !divides ? TMI_BF16 : TMI_FP32;
     if (tmi_tri_is_fp8(t, a) && tmi_tri_is_fp8(t, b)) return a == b ? a : (uint32_t)TMI_FP16;
-    if (!tmi_tri_is_int(t, a) || !tmi_tri_is_int(t, b)) {
-        (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                           tmi_format(t->job, 1, "%s and %s have no type in common",
-                                      TMI_DTYPE(t, a)->text, TMI_DTYPE(t, b)->text),
-                           "cast one of them with .to()");
-        return 0;
-    }
-    if (divides && TMI_DTYPE(t, a)->is_signed != TMI_DTYPE(t, b)->is_signed) {
-        (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                           tmi_format(t->job, 1,
-                                      "cannot use /, // or %% on %s and %s: their signs differ",
-                                      TMI_DTYPE(t, a)->text, TMI_DTYPE(t, b)->text),
-                           "cast one of them with .to()");
-        return 0;
-    }
+    if (!tmi_tri_is_int(t, a) || !tmi_tri_is_int(t, b) ||
+        (divides && TMI_DTYPE(t, a)->is_signed != TMI_DTYPE(t, b)->is_signed))
+        return (uint32_t)tmi_tri_wrong(
+            t, TMETAL_E_PY_TYPE, "cast one of them with .to()",
+            tmi_tri_is_int(t, a) && tmi_tri_is_int(t, b)
+                ? "cannot use /, // or %% on %s and %s: their signs differ"
+                : "%s and %s have no type in common",
+            TMI_DTYPE(t, a)->text, TMI_DTYPE(t, b)->text);
     return tmi_tri_promote_ints(t, a, b);
 }
 
@@ -16547,33 +16508,23 @@ static uint32_t tmi_tri_promote_weak(tmi_tri *t, const tmi_tri_value *weak, uint
                                        : 2;
     uint32_t own;
     if (kind <= mine)
-        return (dt == TMI_FP16 || dt == TMI_BF16) && tmi_tri_divides(op)
-            ? (uint32_t)TMI_FP32
-            : dt;
+        return (dt == TMI_FP16 || dt == TMI_BF16) && tmi_tri_divides(op) ? (uint32_t)TMI_FP32 : dt;
     own = tmi_tri_natural(t, weak);
     return own ? tmi_tri_promote(t, own, dt, op) : 0;
 }
 
 static int tmi_tri_weak_fits(tmi_tri *t, const tmi_tri_value *w, uint32_t dt) {
     const tmi_dtype *d = TMI_DTYPE(t, dt);
-    int              fits;
+    uint32_t         bits = d->bits - d->is_signed; /* of the magnitude */
     if (d->kind != TMI_DT_INT || w->kind == TMI_V_FLOAT) return 1;
     if (!d->is_signed && w->v.i.hi < 0)
-        return (void)tmi_tri_fail(
-                   t, TMETAL_E_PY_VALUE,
-                   tmi_format(t->job, 1, "a negative number cannot be combined with %s", d->text),
-                   "cast the tensor to a signed type first"),
-               0;
-    if (d->is_signed)
-        fits = tmi_tri_big_fits(w->v.i) &&
-               (d->bits == 64 || ((int64_t)w->v.i.lo >= -((int64_t)1 << (d->bits - 1)) &&
-                                  (int64_t)w->v.i.lo < (int64_t)1 << (d->bits - 1)));
-    else fits = w->v.i.hi == 0 && (d->bits == 64 || w->v.i.lo >> d->bits == 0);
-    if (!fits)
-        (void)tmi_tri_fail(t, TMETAL_E_PY_VALUE,
-                           tmi_format(t->job, 1, "the number is out of range for %s", d->text),
-                           "cast the tensor to a wider type first");
-    return fits;
+        return tmi_tri_wrong(t, TMETAL_E_PY_VALUE, "cast the tensor to a signed type first",
+                             "a negative number cannot be combined with %s", d->text);
+    if (w->v.i.hi == (w->v.i.hi < 0 ? -1 : 0) &&
+        (bits == 64 || (w->v.i.lo ^ (uint64_t)w->v.i.hi) >> bits == 0))
+        return 1;
+    return tmi_tri_wrong(t, TMETAL_E_PY_VALUE, "cast the tensor to a wider type first",
+                         "the number is out of range for %s", d->text);
 }
 
 /* Both operands in the type of the result and of one shape; 0: refused. Numbers stay weak. */
@@ -16582,13 +16533,12 @@ static uint32_t tmi_tri_unite(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b, in
     uint32_t dt;
     if (t->bad) return 0;
     if ((!wa && a->kind != TMI_V_TENSOR) || (!wb && b->kind != TMI_V_TENSOR) ||
-        (!wa && tmi_tri_is_ptr(t, a->dt)) || (!wb && tmi_tri_is_ptr(t, b->dt))) {
-        (void)tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                           tmi_format(t->job, 1, "operands of types %s and %s cannot be combined",
-                                      tmi_tri_type_text(t, a), tmi_tri_type_text(t, b)),
-                           a->kind == TMI_V_BLOCK_PTR ? "tl.advance moves a block pointer" : NULL);
-        return 0;
-    }
+        (!wa && tmi_tri_is_ptr(t, a->dt)) || (!wb && tmi_tri_is_ptr(t, b->dt)))
+        return (uint32_t)tmi_tri_wrong(
+            t, TMETAL_E_PY_TYPE,
+            a->kind == TMI_V_BLOCK_PTR ? "tl.advance moves a block pointer" : NULL,
+            "operands of types %s and %s cannot be combined", tmi_tri_type_text(t, a),
+            tmi_tri_type_text(t, b));
     if (wa && wb) {
         uint32_t da = tmi_tri_natural(t, a), db = tmi_tri_natural(t, b);
         dt = da && db ? tmi_tri_promote(t, da, db, op) : 0;
@@ -16598,10 +16548,8 @@ static uint32_t tmi_tri_unite(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b, in
                   : tmi_tri_promote(t, a->dt, b->dt, op);
     if (!dt || (wa && !tmi_tri_weak_fits(t, a, dt)) || (wb && !tmi_tri_weak_fits(t, b, dt)))
         return 0;
-    if (wa) *a = tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, a), dt);
-    else *a = tmi_tri_cast(t, *a, dt);
-    if (wb) *b = tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, b), dt);
-    else *b = tmi_tri_cast(t, *b, dt);
+    *a = wa ? tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, a), dt) : tmi_tri_cast(t, *a, dt);
+    *b = wb ? tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, b), dt) : tmi_tri_cast(t, *b, dt);
     if (!tmi_tri_broadcast(t, a, b)) return 0;
     if (op != TMI_PY_DIV || !tmi_tri_is_int(t, dt)) return dt;
     *a = tmi_tri_cast(t, *a, TMI_FP32); /* whole numbers divide as f32, of 64 bits too */
@@ -16616,42 +16564,33 @@ static tmi_tri_value tmi_tri_offset_ptr(tmi_tri *t, tmi_tri_value p, tmi_tri_val
     uint32_t in[2];
     offset = tmi_tri_to_tensor(t, offset);
     if (t->bad || offset.kind != TMI_V_TENSOR || !tmi_tri_is_int(t, offset.dt))
-        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                            offset.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, offset.dt)
-                                ? "pointers cannot be added to each other"
-                                : tmi_format(t->job, 1,
-                                             "a pointer wants a whole number added, not %s",
-                                             tmi_tri_type_text(t, &offset)),
-                            NULL);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL,
+                             offset.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, offset.dt)
+                                 ? "pointers cannot be added to each other"
+                                 : "a pointer wants a whole number added, not %s",
+                             tmi_tri_type_text(t, &offset));
     if (!tmi_tri_broadcast(t, &p, &offset)) return tmi_tri_of(TMI_V_UNSET);
     if (!TMI_DTYPE(t, offset.dt)->is_signed && TMI_DTYPE(t, offset.dt)->bits < 64)
         offset = tmi_tri_cast_op(t, TMI_OP_EXTUI, offset, TMI_INT64);
-    if (minus)
-        offset.ir =
-            tmi_tri_op2(t, TMI_OP_SUBI,
-                        tmi_tri_const_bits(t, tmi_tri_type(t, &offset), offset.dt, 0), offset.ir);
-    if (t->bad) return p;
+    in[0] = minus ? tmi_tri_const_bits(t, tmi_tri_type(t, &offset), offset.dt, 0) : 0;
+    in[1] = minus ? tmi_tri_op2(t, TMI_OP_SUBI, in[0], offset.ir) : offset.ir;
     in[0] = p.ir;
-    in[1] = offset.ir;
+    if (t->bad) return p;
     return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_ADDPTR, in, 2, tmi_tri_type(t, &p)), p.dt);
 }
 
 /* Op of the IR for each operator: on floats, signed and unsigned whole numbers; NONE: none. */
 static uint32_t tmi_tri_arith(int op, int is_float, int is_signed) {
-    switch (op) {
-    case TMI_PY_ADD: return is_float ? TMI_OP_ADDF : TMI_OP_ADDI;
-    case TMI_PY_SUB: return is_float ? TMI_OP_SUBF : TMI_OP_SUBI;
-    case TMI_PY_MUL: return is_float ? TMI_OP_MULF : TMI_OP_MULI;
-    case TMI_PY_DIV: return is_float ? TMI_OP_DIVF : TMI_OP_NONE;
-    case TMI_PY_FLOORDIV: return is_float ? TMI_OP_NONE : is_signed ? TMI_OP_DIVSI : TMI_OP_DIVUI;
-    case TMI_PY_MOD: return is_float ? TMI_OP_REMF : is_signed ? TMI_OP_REMSI : TMI_OP_REMUI;
-    case TMI_PY_AND: return is_float ? TMI_OP_NONE : TMI_OP_ANDI;
-    case TMI_PY_OR: return is_float ? TMI_OP_NONE : TMI_OP_ORI;
-    case TMI_PY_XOR: return is_float ? TMI_OP_NONE : TMI_OP_XORI;
-    case TMI_PY_SHL: return is_float ? TMI_OP_NONE : TMI_OP_SHLI;
-    case TMI_PY_SHR: return is_float ? TMI_OP_NONE : is_signed ? TMI_OP_SHRSI : TMI_OP_SHRUI;
-    default: return TMI_OP_NONE;
-    }
+    /* clang-format off */
+    static const uint16_t rows[][3] = { /* from TMI_PY_OR on */
+        {0, TMI_OP_ORI, TMI_OP_ORI}, {0, TMI_OP_XORI, TMI_OP_XORI}, {0, TMI_OP_ANDI, TMI_OP_ANDI},
+        {0, TMI_OP_SHLI, TMI_OP_SHLI}, {0, TMI_OP_SHRSI, TMI_OP_SHRUI},
+        {TMI_OP_ADDF, TMI_OP_ADDI, TMI_OP_ADDI}, {TMI_OP_SUBF, TMI_OP_SUBI, TMI_OP_SUBI},
+        {TMI_OP_MULF, TMI_OP_MULI, TMI_OP_MULI}, {TMI_OP_DIVF, 0, 0},
+        {0, TMI_OP_DIVSI, TMI_OP_DIVUI}, {TMI_OP_REMF, TMI_OP_REMSI, TMI_OP_REMUI}};
+    /* clang-format on */
+    if (op < TMI_PY_OR || op > TMI_PY_MOD) return TMI_OP_NONE;
+    return rows[op - TMI_PY_OR][is_float ? 0 : is_signed ? 1 : 2];
 }
 
 static void tmi_tri_assert_that(tmi_tri *t, tmi_tri_value cond, const char *message) {
@@ -16659,35 +16598,38 @@ static void tmi_tri_assert_that(tmi_tri *t, tmi_tri_value cond, const char *mess
     if (t->bad) return;
     text = tmi_intern(t->job, t->m->strings, message, strlen(message));
     op = tmi_tri_draft(t, TMI_OP_ASSERT, &cond.ir, 1);
-    tmi_op_set_attr(t->job, t->m, op, "message",
-                    tmi_attr_new(t->job, t->m, TMI_A_STRING, 0, text));
+    tmi_op_set_attr(t->job, t->m, op, "message", tmi_attr_new(t->job, t->m, TMI_A_STRING, 0, text));
 }
 
 static tmi_tri_value tmi_tri_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b);
 
+static tmi_tri_value tmi_tri_no_operator(tmi_tri *t, int op, const tmi_tri_value *a,
+                                         const tmi_tri_value *b, const char *help) {
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, help, "operator %s is not defined for %s and %s",
+                         tmi_py_ops[op].text, tmi_tri_type_text(t, a), tmi_tri_type_text(t, b));
+}
+
 /* When debugging, sums of less than 64 bits are taken in 64 too, and must fit. */
 static void tmi_tri_test_overflow(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
     const tmi_dtype *d = TMI_DTYPE(t, a.dt);
-    uint32_t         bits = d->bits;
-    int              is_signed = d->is_signed;
+    uint32_t         bits = d->bits, first = d->is_signed;
+    uint64_t         top;
     const char      *name = op == TMI_PY_ADD ? "add" : op == TMI_PY_SUB ? "sub" : "mul";
-    int64_t          top;
-    tmi_tri_value    least, most;
     if (!t->call->debug || t->call->overflows || t->wraps || d->kind != TMI_DT_INT || bits == 64 ||
         (op != TMI_PY_ADD && op != TMI_PY_SUB && op != TMI_PY_MUL))
         return;
-    top = (int64_t)1 << (bits - (is_signed ? 1 : 0));
+    top = (uint64_t)1 << (bits - first);
     a = tmi_tri_cast(t, a, TMI_INT64);
     b = tmi_tri_cast(t, b, TMI_INT64);
     a = tmi_tri_binary(t, op, a, b);
     if (t->bad) return;
-    b = tmi_tri_int(top - 1);
-    b = tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, TMI_INT64, &b), TMI_INT64);
-    most = tmi_tri_compare(t, TMI_PY_LE, a, b);
-    b = tmi_tri_int(is_signed ? -top : 0);
-    b = tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, TMI_INT64, &b), TMI_INT64);
-    least = tmi_tri_compare(t, TMI_PY_GE, a, b);
-    a = tmi_tri_binary(t, TMI_PY_AND, most, least);
+    b = tmi_tri_tensor(tmi_tri_const_bits(t, t->m->t_i1, TMI_INT64, top - 1), TMI_INT64);
+    b = tmi_tri_compare(t, TMI_PY_LE, a, b);
+    top = first ? 0 - top : 0;
+    a = tmi_tri_compare(
+        t, TMI_PY_GE, a,
+        tmi_tri_tensor(tmi_tri_const_bits(t, t->m->t_i1, TMI_INT64, top), TMI_INT64));
+    a = tmi_tri_binary(t, TMI_PY_AND, b, a);
     tmi_tri_assert_that(
         t, a, tmi_format(t->job, 1, "int%u overflow detected for operation %s", bits, name));
 }
@@ -16706,10 +16648,8 @@ static tmi_tri_value tmi_tri_binary(tmi_tri *t, int op, tmi_tri_value a, tmi_tri
                          op == TMI_PY_SHR ? TMI_DTYPE(t, shifts)->is_signed
                                           : TMI_DTYPE(t, dt)->is_signed);
     if (kind == TMI_OP_NONE)
-        return tmi_tri_fail(
-            t, TMETAL_E_PY_TYPE,
-            tmi_format(t->job, 1, "operator %s is not defined for %s and %s", tmi_tri_op_texts[op],
-                       tmi_tri_type_text(t, &a), tmi_tri_type_text(t, &b)),
+        return tmi_tri_no_operator(
+            t, op, &a, &b,
             op == TMI_PY_FLOORDIV ? "// is for whole numbers: use / or tl.floor" : NULL);
     tmi_tri_test_overflow(t, op, a, b);
     return tmi_tri_tensor(tmi_tri_op2(t, kind, a.ir, b.ir), dt);
@@ -16717,10 +16657,12 @@ static tmi_tri_value tmi_tri_binary(tmi_tri *t, int op, tmi_tri_value a, tmi_tri
 
 /* Comparisons give a number its own type first: x_f16 > 0.5 compares in f32. */
 static tmi_tri_value tmi_tri_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
-    static const uint8_t flt[] = {TMI_FOEQ, TMI_FUNE, TMI_FOLT, TMI_FOLE, TMI_FOGT, TMI_FOGE},
-                         sint[] = {TMI_EQ, TMI_NE, TMI_SLT, TMI_SLE, TMI_SGT, TMI_SGE},
-                         uint[] = {TMI_EQ, TMI_NE, TMI_ULT, TMI_ULE, TMI_UGT, TMI_UGE};
+    static const uint8_t rows[3][6] = {
+        {TMI_EQ, TMI_NE, TMI_ULT, TMI_ULE, TMI_UGT, TMI_UGE},
+        {TMI_EQ, TMI_NE, TMI_SLT, TMI_SLE, TMI_SGT, TMI_SGE},
+        {TMI_FOEQ, TMI_FUNE, TMI_FOLT, TMI_FOLE, TMI_FOGT, TMI_FOGE}};
     uint32_t dt;
+    int      is_float;
     a = tmi_tri_to_tensor(t, a);
     b = tmi_tri_to_tensor(t, b);
     if (!t->bad && a.kind == TMI_V_TENSOR && b.kind == TMI_V_TENSOR &&
@@ -16728,42 +16670,34 @@ static tmi_tri_value tmi_tri_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tr
         return tmi_tri_fail(t, TMETAL_E_PY_TYPE, "pointers cannot be compared",
                             "compare addresses: p.to(tl.int64)");
     if ((dt = tmi_tri_unite(t, &a, &b, op)) == 0) return tmi_tri_of(TMI_V_UNSET);
-    op -= TMI_PY_EQ;
-    if (tmi_tri_is_float(t, dt))
-        return tmi_tri_tensor(tmi_tri_compare_op(t, TMI_OP_CMPF, flt[op], a.ir, b.ir), TMI_INT1);
-    return tmi_tri_tensor(tmi_tri_compare_op(t, TMI_OP_CMPI,
-                                             TMI_DTYPE(t, dt)->is_signed ? sint[op] : uint[op],
-                                             a.ir, b.ir),
-                          TMI_INT1);
+    is_float = tmi_tri_is_float(t, dt);
+    op = rows[is_float ? 2 : TMI_DTYPE(t, dt)->is_signed][op - TMI_PY_EQ];
+    return tmi_tri_tensor(
+        tmi_tri_compare_op(t, is_float ? TMI_OP_CMPF : TMI_OP_CMPI, op, a.ir, b.ir), TMI_INT1);
 }
 
 static TMI_APART tmi_tri_value tmi_tri_unary(tmi_tri *t, int op, tmi_tri_value v) {
-    tmi_tri_value other;
-    uint32_t      type = tmi_tri_type(t, &v);
+    uint32_t ones, type = tmi_tri_type(t, &v);
     if (tmi_tri_is_ptr(t, v.dt) || (op == TMI_PY_INVERT && !tmi_tri_is_int(t, v.dt)) ||
         op == TMI_PY_POS)
-        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "operator %s is not defined for %s",
-                                       op == TMI_PY_NEG   ? "-"
-                                       : op == TMI_PY_POS ? "unary +"
-                                                          : "~",
-                                       tmi_tri_type_text(t, &v)),
-                            op == TMI_PY_POS ? "leave it out" : NULL);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, op == TMI_PY_POS ? "leave it out" : NULL,
+                             "operator %s is not defined for %s",
+                             op == TMI_PY_NEG   ? "-"
+                             : op == TMI_PY_POS ? "unary +"
+                                                : "~",
+                             tmi_tri_type_text(t, &v));
     if (op == TMI_PY_NOT && v.dt != TMI_INT1)
-        return tmi_tri_fail(
-            t, TMETAL_E_PY_TYPE,
-            tmi_format(t->job, 1, "`not` wants a truth, not %s", tmi_tri_type_text(t, &v)),
-            "compare with 0: x == 0");
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "compare with 0: x == 0",
+                             "`not` wants a truth, not %s", tmi_tri_type_text(t, &v));
     if (op == TMI_PY_NEG) {
-        other = tmi_tri_tensor(tmi_tri_const_bits(t, type, v.dt, 0), v.dt);
-        tmi_tri_test_overflow(t, TMI_PY_SUB, other, v);
+        tmi_tri_value zero = tmi_tri_tensor(tmi_tri_const_bits(t, type, v.dt, 0), v.dt);
+        tmi_tri_test_overflow(t, TMI_PY_SUB, zero, v);
         return tmi_tri_tensor(
-            tmi_tri_op2(t, tmi_tri_is_float(t, v.dt) ? TMI_OP_SUBF : TMI_OP_SUBI, other.ir, v.ir),
+            tmi_tri_op2(t, tmi_tri_is_float(t, v.dt) ? TMI_OP_SUBF : TMI_OP_SUBI, zero.ir, v.ir),
             v.dt);
     }
-    other = tmi_tri_tensor(
-        tmi_tri_const_bits(t, type, v.dt, TMI_DTYPE(t, v.dt)->bits == 1 ? 1 : ~(uint64_t)0), v.dt);
-    return tmi_tri_tensor(tmi_tri_op2(t, TMI_OP_XORI, v.ir, other.ir), v.dt);
+    ones = tmi_tri_const_bits(t, type, v.dt, TMI_DTYPE(t, v.dt)->bits == 1 ? 1 : ~(uint64_t)0);
+    return tmi_tri_tensor(tmi_tri_op2(t, TMI_OP_XORI, v.ir, ones), v.dt);
 }
 
 /* -- Python's whole numbers ------------------------------------------------------------------ */
@@ -16858,25 +16792,17 @@ static double tmi_tri_floor(double x) {
 /* Functions of doubles, without libm. Roots and what gives powers of two are exact, the rest is
  * within some units of the last place. */
 static double tmi_tri_ldexp(double x, int64_t n) {
-    uint64_t bits;
-    double   scale;
     for (; n > 1000; n -= 1000) x *= tmi_tri_from_bits(TMI_F_F64, (uint64_t)2023 << 52);
     for (; n < -1000; n += 1000) x *= tmi_tri_from_bits(TMI_F_F64, (uint64_t)23 << 52);
-    bits = (uint64_t)(n + 1023) << 52;
-    memcpy(&scale, &bits, sizeof scale);
-    return x * scale;
+    return x * tmi_tri_from_bits(TMI_F_F64, (uint64_t)(n + 1023) << 52);
 }
 
 /* x > 0 as m * 2^e with m in [1, 2). Depth: 1, from a number below the normal ones. */
 static int64_t tmi_tri_frexp(double x, double *m) {
-    uint64_t bits;
-    int64_t  e;
+    uint64_t bits = tmi_tri_float_bits(TMI_F_F64, x);
     if (x < 2.2250738585072014e-308) return tmi_tri_frexp(x * 18014398509481984.0, m) - 54;
-    memcpy(&bits, &x, sizeof bits);
-    e = (int64_t)(bits >> 52) - 1023;
-    bits = (bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1023 << 52;
-    memcpy(m, &bits, sizeof *m);
-    return e;
+    *m = tmi_tri_from_bits(TMI_F_F64, (bits << 12 >> 12) | (uint64_t)1023 << 52);
+    return (int64_t)(bits >> 52) - 1023;
 }
 
 /* Logarithm to base 2: that of the power, and a series for what is left, which is exactly 0 at
@@ -16946,8 +16872,17 @@ static tmi_tri_value tmi_tri_overflow(tmi_tri *t) {
     return tmi_tri_fail(t, TMETAL_E_PY_NOT_YET, "a whole number of more than 127 bits", NULL);
 }
 
-static int tmi_tri_big_wide(tmi_tri_big a) { /* more than 63 bits of magnitude */
-    return !tmi_tri_big_fits(a);
+static int tmi_tri_big_zero(tmi_tri_big a) {
+    return !(a.lo | (uint64_t)a.hi);
+}
+
+/* The product; 0: it has more than 127 bits. */
+static int tmi_tri_big_times(tmi_tri_big a, tmi_tri_big b, tmi_tri_big *product) {
+    tmi_tri_big back, rest;
+    *product = tmi_tri_big_mul(a, b);
+    if (tmi_tri_big_zero(b) || (tmi_tri_big_fits(a) && tmi_tri_big_fits(b))) return 1;
+    tmi_tri_big_divide(*product, b, &back, &rest);
+    return tmi_tri_big_same(back, a) && tmi_tri_big_zero(rest);
 }
 
 static tmi_tri_value tmi_tri_int_of(tmi_tri_big i) {
@@ -16964,9 +16899,9 @@ static tmi_tri_value tmi_tri_pow(tmi_tri *t, tmi_tri_value a, tmi_tri_value b) {
     if (b.kind == TMI_V_FLOAT && b.v.f != tmi_tri_floor(b.v.f)) {
         double half = b.v.f - 0.5;
         if (!(y > 0 && y < 1.7e308))
-            return y == 0 && half > 0 ? tmi_tri_float(0)
-                                      : tmi_tri_fail(t, TMETAL_E_PY_VALUE,
-                                                     "no such power of this number", NULL);
+            return y == 0 && half > 0
+                       ? tmi_tri_float(0)
+                       : tmi_tri_fail(t, TMETAL_E_PY_VALUE, "no such power of this number", NULL);
         if (half != tmi_tri_floor(half) || half > 1100 || half < -1100)
             return tmi_tri_float(tmi_tri_exp2_of(b.v.f * tmi_tri_lb(y)));
         for (k = (int64_t)(half < 0 ? -half : half); k > 0; k--) x *= y;
@@ -16978,13 +16913,8 @@ static tmi_tri_value tmi_tri_pow(tmi_tri *t, tmi_tri_value a, tmi_tri_value b) {
         for (k = n < 0 ? -n : n; k > 0; k--) x *= y;
         return tmi_tri_float(n < 0 ? 1 / x : x);
     }
-    for (k = 0; k < n; k++) {
-        tmi_tri_big was = r.v.i, q, rest;
-        r.v.i = tmi_tri_big_mul(was, a.v.i);
-        if (!(a.v.i.lo | (uint64_t)a.v.i.hi)) continue;
-        tmi_tri_big_divide(r.v.i, a.v.i, &q, &rest);
-        if (!tmi_tri_big_same(q, was) || rest.lo | (uint64_t)rest.hi) return tmi_tri_overflow(t);
-    }
+    for (k = 0; k < n; k++)
+        if (!tmi_tri_big_times(r.v.i, a.v.i, &r.v.i)) return tmi_tri_overflow(t);
     return r;
 }
 
@@ -17026,16 +16956,13 @@ static tmi_tri_value tmi_tri_fold_float(tmi_tri *t, int op, double x, double y) 
         q = tmi_tri_floor_div(x, y, &mod);
         return tmi_tri_float(op == TMI_PY_MOD ? mod : q);
     default:
-        return tmi_tri_fail(
-            t, TMETAL_E_PY_TYPE,
-            tmi_format(t->job, 1, "operator %s is not defined for floats", tmi_tri_op_texts[op]),
-            NULL);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "operator %s is not defined for floats",
+                             tmi_py_ops[op].text);
     }
 }
 
 static tmi_tri_value tmi_tri_fold_int(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
     tmi_tri_big x = a.v.i, y = b.v.i, q, r;
-    int         zero = !(y.lo | (uint64_t)y.hi);
     switch (op) {
     case TMI_PY_ADD:
     case TMI_PY_SUB:
@@ -17043,19 +16970,12 @@ static tmi_tri_value tmi_tri_fold_int(tmi_tri *t, int op, tmi_tri_value a, tmi_t
         r = tmi_tri_big_add(x, y);
         if ((x.hi < 0) == (y.hi < 0) && (r.hi < 0) != (x.hi < 0)) return tmi_tri_overflow(t);
         return tmi_tri_int_of(r);
-    case TMI_PY_MUL:
-        q = tmi_tri_big_mul(x, y);
-        if (tmi_tri_big_wide(x) || tmi_tri_big_wide(y)) {
-            tmi_tri_big back, rest;
-            if (zero) return tmi_tri_int(0);
-            tmi_tri_big_divide(q, y, &back, &rest);
-            if (!tmi_tri_big_same(back, x)) return tmi_tri_overflow(t);
-        }
-        return tmi_tri_int_of(q);
+    case TMI_PY_MUL: return tmi_tri_big_times(x, y, &r) ? tmi_tri_int_of(r) : tmi_tri_overflow(t);
     case TMI_PY_DIV:
     case TMI_PY_FLOORDIV:
     case TMI_PY_MOD:
-        if (zero) return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "division by zero", NULL);
+        if (tmi_tri_big_zero(y))
+            return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "division by zero", NULL);
         if (op == TMI_PY_DIV) return tmi_tri_float(tmi_tri_double(&a) / tmi_tri_double(&b));
         tmi_tri_big_divide(x, y, &q, &r);
         return tmi_tri_int_of(op == TMI_PY_MOD ? r : q);
@@ -17094,44 +17014,33 @@ static tmi_tri_value tmi_tri_str_of(tmi_tri *t, tmi_text *text) {
 }
 
 static tmi_tri_value tmi_tri_concat(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
-    tmi_text      text;
+    int           adds = op == TMI_PY_ADD && a.kind == b.kind;
+    uint64_t      n = a.n;
     uint32_t      i;
     tmi_tri_value r;
-    if (op == TMI_PY_ADD && a.kind == TMI_V_STR && b.kind == TMI_V_STR) {
+    if (adds && a.kind == TMI_V_STR) {
         tmi_mark mark = tmi_mark_take(t->job);
+        tmi_text text;
         tmi_text_init(t->job, &text);
-        tmi_put_str(&text, tmi_string_at(t->strings, a.id));
-        tmi_put_str(&text, tmi_string_at(t->strings, b.id));
+        tmi_put_str(&text, tmi_tri_string(t, a.id));
+        tmi_put_str(&text, tmi_tri_string(t, b.id));
         r = tmi_tri_str_of(t, &text);
         tmi_mark_drop(t->job, mark);
         return r;
     }
+    if (a.kind != TMI_V_TUPLE ||
+        (!adds && (op != TMI_PY_MUL || b.kind != TMI_V_INT || !tmi_tri_big_fits(b.v.i))))
+        return tmi_tri_no_operator(t, op, &a, &b, NULL);
+    if (adds) n += b.n;
+    else n = b.v.i.hi < 0 || !n ? 0 : b.v.i.lo > TMI_TRI_LONGEST ? b.v.i.lo : n * b.v.i.lo;
+    if (n > TMI_TRI_LONGEST)
+        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "a tuple of more than 65536 elements", NULL);
     r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
-    if (op == TMI_PY_ADD && a.kind == TMI_V_TUPLE && b.kind == TMI_V_TUPLE) {
-        if (a.n + b.n > TMI_TRI_LONGEST)
-            return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "a tuple of more than 65536 elements",
-                                NULL);
-        for (i = 0; i < a.n + b.n; i++) {
-            tmi_tri_value one = i < a.n ? tmi_tri_field(t, &a, i) : tmi_tri_field(t, &b, i - a.n);
-            tmi_tri_put_item(t, one);
-        }
-        r.n = a.n + b.n;
-        return r;
+    for (; r.n < n; r.n++) {
+        i = adds ? r.n : r.n % a.n;
+        tmi_tri_put_item(t, i < a.n ? tmi_tri_field(t, &a, i) : tmi_tri_field(t, &b, i - a.n));
     }
-    if (op == TMI_PY_MUL && a.kind == TMI_V_TUPLE && b.kind == TMI_V_INT && b.v.i.hi <= 0 &&
-        (b.v.i.hi < 0 || !a.n || b.v.i.lo <= TMI_TRI_LONGEST / a.n)) {
-        r.n = b.v.i.hi < 0 || !a.n ? 0 : a.n * (uint32_t)b.v.i.lo;
-        for (i = 0; i < r.n; i++) {
-            tmi_tri_value one = tmi_tri_field(t, &a, i % a.n);
-            tmi_tri_put_item(t, one);
-        }
-        return r;
-    }
-    return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                        tmi_format(t->job, 1, "operator %s is not defined for %s and %s",
-                                   tmi_tri_op_texts[op], tmi_tri_type_text(t, &a),
-                                   tmi_tri_type_text(t, &b)),
-                        NULL);
+    return r;
 }
 
 /* An operator on what is known while compiling: Python's arithmetic. */
@@ -17168,28 +17077,24 @@ static int tmi_tri_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value 
     }
 }
 
+/* Of two numbers or two strings. */
+static int tmi_tri_less(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
+    if (a->kind == TMI_V_STR) return strcmp(tmi_tri_string(t, a->id), tmi_tri_string(t, b->id)) < 0;
+    if (a->kind == TMI_V_FLOAT || b->kind == TMI_V_FLOAT)
+        return tmi_tri_double(a) < tmi_tri_double(b);
+    return tmi_tri_big_less(a->v.i, b->v.i);
+}
+
 static tmi_tri_value tmi_tri_fold_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
-    int less, same = tmi_tri_same(t, &a, &b);
-    if (op == TMI_PY_EQ) return tmi_tri_bool(same);
-    if (op == TMI_PY_NE) return tmi_tri_bool(!same);
-    if (a.kind == TMI_V_STR && b.kind == TMI_V_STR)
-        less = strcmp(tmi_string_at(t->strings, a.id), tmi_string_at(t->strings, b.id)) < 0;
-    else if (!tmi_tri_is_number(&a) || !tmi_tri_is_number(&b))
-        return tmi_tri_fail(t, TMETAL_E_PY_TYPE,
-                            tmi_format(t->job, 1, "%s and %s cannot be compared",
-                                       tmi_tri_type_text(t, &a), tmi_tri_type_text(t, &b)),
-                            NULL);
-    else if (a.kind == TMI_V_FLOAT || b.kind == TMI_V_FLOAT) {
-        double x = tmi_tri_double(&a), y = tmi_tri_double(&b);
-        return tmi_tri_bool(op == TMI_PY_LT   ? x < y
-                            : op == TMI_PY_LE ? x <= y
-                            : op == TMI_PY_GT ? x > y
-                                              : x >= y);
-    } else less = tmi_tri_big_less(a.v.i, b.v.i);
-    return tmi_tri_bool(op == TMI_PY_LT   ? less
-                        : op == TMI_PY_LE ? less || same
-                        : op == TMI_PY_GT ? !less && !same
-                                          : !less);
+    int same = tmi_tri_same(t, &a, &b);
+    if (op == TMI_PY_EQ || op == TMI_PY_NE) return tmi_tri_bool(same == (op == TMI_PY_EQ));
+    if ((a.kind != TMI_V_STR || b.kind != TMI_V_STR) &&
+        (!tmi_tri_is_number(&a) || !tmi_tri_is_number(&b)))
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%s and %s cannot be compared",
+                             tmi_tri_type_text(t, &a), tmi_tri_type_text(t, &b));
+    if (same) return tmi_tri_bool(op == TMI_PY_LE || op == TMI_PY_GE);
+    return tmi_tri_bool(op == TMI_PY_LT || op == TMI_PY_LE ? tmi_tri_less(t, &a, &b)
+                                                           : tmi_tri_less(t, &b, &a));
 }
 
 /* Truth as Python has it, of what is known while compiling. */
@@ -17247,7 +17152,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1822368900u
+#define TMI_STAMP_TRI 231522383u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -20687,7 +20592,7 @@ static tmi_tri_value tmi_tri_operate(tmi_tri *t, int op, tmi_tri_value a, tmi_tr
                              op == TMI_PY_MATMUL
                                  ? "use tl.dot(a, b)"
                                  : "use x * x, tl.exp2(y * tl.log2(x)) or libdevice.pow",
-                             "operator %s does not work on tensors", tmi_tri_op_texts[op]);
+                             "operator %s does not work on tensors", tmi_py_ops[op].text);
     return is_known ? tmi_tri_fold(t, op, a, b) : tmi_tri_binary(t, op, a, b);
 }
 
@@ -20715,7 +20620,7 @@ static tmi_tri_value tmi_tri_fold_unary(tmi_tri *t, int op, tmi_tri_value v) {
     if (op == TMI_PY_NOT) return tmi_tri_bool(!tmi_tri_is_true(t, &v));
     if (!tmi_tri_is_number(&v) || (op == TMI_PY_INVERT && v.kind == TMI_V_FLOAT))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "operator %s is not defined for %v",
-                             tmi_tri_op_texts[op], &v);
+                             tmi_py_ops[op].text, &v);
     if (v.kind == TMI_V_FLOAT) {
         if (op == TMI_PY_NEG) v.v.f = -v.v.f;
         return v;
@@ -20771,7 +20676,7 @@ static TMI_APART tmi_tri_value tmi_tri_boolop(tmi_tri *t, const tmi_py_node *n) 
         if (left.kind != TMI_V_TENSOR || r.kind != TMI_V_TENSOR || left.dt != TMI_INT1 ||
             r.dt != TMI_INT1)
             r = TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "compare first, as in (x != 0) & (y != 0)",
-                              "`%s` wants truths, not %v and %v", tmi_tri_op_texts[n->op], &left,
+                              "`%s` wants truths, not %v and %v", tmi_py_ops[n->op].text, &left,
                               &r);
         else r = tmi_tri_binary(t, n->op == TMI_PY_BAND ? TMI_PY_AND : TMI_PY_OR, left, r);
     }
@@ -23495,7 +23400,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 186280261u
+#define TMI_STAMP_TRITON 1202175338u
 
 
 /*==============================================================================
