@@ -43,6 +43,7 @@ include tests/oplist/rules.mk
 include tests/transform/rules.mk
 include tests/layouts/rules.mk
 include tests/robust/rules.mk
+include tests/fuzz/rules.mk
 include tests/unit/rules.mk
 include tests/mlx/rules.mk
 include tests/examples/rules.mk
@@ -180,6 +181,7 @@ test: test-library
 test: test-oplist-quick
 test: test-layouts-quick
 test: test-robust
+test: test-fuzz
 test: test-mlx
 test: test-examples
 test: test-explain
@@ -203,6 +205,7 @@ check: test-sources
 check: check-plain
 check: check-chips
 check: check-robust
+check: check-fuzz
 check: check-reductions
 check: check-explain
 check: test-oplist

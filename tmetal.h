@@ -68558,6 +68558,7 @@ static int tmi_tune_read_line(const char *at, const char *end, tmi_tune_line *l,
     l->next = at + l->len + (at + l->len < end);
     *good = at + l->len < end;
     for (i = 0; i <= l->len; i++) {
+        if (i < l->len && (at[i] < ' ' || at[i] > '~')) return *good = 0, 1; /* none of ours */
         if (i < l->len && at[i] != ' ') continue;
         if (l->words == TMI_TUNE_WORDS) return *good = 0, 1;
         l->word[l->words] = at + from;

@@ -5,7 +5,6 @@
  *   syntax --quiet < NAMES  as kernels are read: what does not parse outside decorated functions is passed over
  *   syntax --errors < NAMES the same, and only what is said of them
  *   syntax --lazy < NAMES   bodies of functions are skimmed first, and read afterwards
- *   syntax --fuzz TIMES SEED FILE...   changed at random
  *   syntax --scale          a megabyte each of what is nested, long or never closed
  *
  * A node is (KIND@at:to op text children...); lists stand in brackets. In f-strings places are left out: Python 3.11
@@ -156,15 +155,6 @@ static char *load(const char *path, size_t *len) {
 
 /* -- What must not crash, hang, or take longer than its length allows ----------------------------- */
 
-static uint32_t seed = 1;
-
-static uint32_t pick(uint32_t n) { /* xorshift */
-    seed ^= seed << 13;
-    seed ^= seed >> 17;
-    seed ^= seed << 5;
-    return n ? seed % n : 0;
-}
-
 /* Every node's range and children are those of the tree. */
 static void check(const reading *r) {
     uint32_t id, i, nodes = r->py.node.n, ids = r->py.ids.n;
@@ -184,63 +174,10 @@ static void attempt(const char *text, size_t len) {
     for (quiet = 0; quiet < 3; quiet++) {
         int good;
         lazy = quiet == 2;
-        good = read_text(&r, "fuzz.py", text, len, quiet);
+        good = read_text(&r, "scale.py", text, len, quiet);
         if (good != !r.job.n_errors) abort();
         check(&r);
     }
-}
-
-static size_t mutate(char *t, size_t len, size_t cap) {
-    static const char *const bits[] = {
-        "(", ")", "[", "]", "{", "}", "\"\"\"", "'''", "'", "\"", "\\", "\n", "\r\n", "    ", "\t", ":", "f'{", "f\"{x:{", "lambda ",
-        "@", "def f(", "class ", "match x:\n case ", "with (", "async ", "if ", "else:", "elif ", "\f", "#", "0x", "1e", "1_", "\xc3",
-        "\xe2\x80\x9c", "", ":=", "=", "**", "type X", "not ", "in "};
-    uint32_t n = 1 + pick(6);
-    while (n--) {
-        size_t      at = pick((uint32_t)len + 1), m = pick(40), to;
-        const char *b = bits[pick(sizeof bits / sizeof *bits)];
-        size_t      k = *b ? strlen(b) : 1;
-        switch (pick(4)) {
-        case 0: /* remove */
-            if (at + m > len) m = len - at;
-            memmove(t + at, t + at + m, len - at - m);
-            len -= m;
-            break;
-        case 1: /* put in */
-            if (len + k > cap) break;
-            memmove(t + at + k, t + at, len - at);
-            memcpy(t + at, b, k);
-            len += k;
-            break;
-        case 2: /* change */
-            if (at < len) t[at] = (char)pick(256);
-            break;
-        default: /* copy from elsewhere */
-            to = pick((uint32_t)len + 1);
-            if (at + m <= len && to + m <= len) memmove(t + to, t + at, m);
-        }
-    }
-    return len;
-}
-
-static void fuzz(uint32_t times, char **paths, int n) {
-    uint32_t i;
-    for (i = 0; i < times; i++) {
-        size_t len, cap, from = 0;
-        char  *text = load(paths[pick((uint32_t)n)], &len), *wide, *exact;
-        if (len > 4096) from = pick((uint32_t)(len - 4096)), len = 4096; /* a part of it */
-        cap = len + 256;
-        wide = (char *)malloc(cap);
-        memcpy(wide, text + from, len);
-        len = mutate(wide, len, cap);
-        exact = (char *)malloc(len + !len);
-        memcpy(exact, wide, len);
-        attempt(exact, len);
-        free(exact);
-        free(wide);
-        free(text);
-    }
-    printf("fuzz: %u texts read\n", times);
 }
 
 static const size_t megabyte = (size_t)1 << 20;
@@ -293,11 +230,6 @@ int main(int argc, char **argv) {
     arena_memory = malloc(room);
     if (!arena_memory) return 2;
     if (argc > 1 && strcmp(argv[1], "--scale") == 0) return scale() != 0;
-    if (argc > 4 && strcmp(argv[1], "--fuzz") == 0) {
-        seed = (uint32_t)strtoul(argv[3], NULL, 10) | 1u;
-        fuzz((uint32_t)strtoul(argv[2], NULL, 10), argv + 4, argc - 4);
-        return 0;
-    }
     while (fgets(path, sizeof path, stdin)) {
         size_t len;
         char  *text;
