@@ -59,6 +59,7 @@ include tests/cuda/rules.mk
 include tests/triton/rules.mk
 include tests/formats/rules.mk
 include tests/coverage/rules.mk
+include tests/reliability/rules.mk
 include tests/mutate/rules.mk
 include tests/bounds/rules.mk
 
@@ -206,6 +207,8 @@ check: check-plain
 check: check-chips
 check: check-robust
 check: check-fuzz
+check: threads
+check: arenas-near
 check: check-reductions
 check: check-explain
 check: test-oplist

@@ -5,6 +5,6 @@ COVERAGE_RUNS = test-unit test-cases test-census test-roundtrip test-golden test
 .PHONY: coverage
 coverage:                       ## lines and branches of tmetal.h that the tests reach, by gcov: build/coverage.md
 	@rm -rf $(BUILD)/coverage
-	-@$(MAKE) --no-print-directory -k BUILD=$(BUILD)/coverage CC='gcc --coverage' TMETAL_AGAIN=1 $(COVERAGE_RUNS) > $(BUILD)/coverage.log 2>&1
+	-@$(MAKE) --no-print-directory -k BUILD=$(BUILD)/coverage CC='gcc --coverage' CXX='g++ --coverage' TMETAL_AGAIN=1 $(COVERAGE_RUNS) > $(BUILD)/coverage.log 2>&1
 	python3 tests/coverage/coverage.py $(BUILD)/coverage --list $(BUILD)/coverage.txt > $(BUILD)/coverage.md
 	@tail -1 $(BUILD)/coverage.md

@@ -1,12 +1,17 @@
 /* Arenas of every size from nothing up: each too small one is refused with TMETAL_E_ARENA and a `need` that
  * is above it; from the first that suffices on, the output is the same. Nothing outside is touched: the
- * arena ends where malloc's memory ends, under a sanitizer. */
+ * arena ends where malloc's memory ends, under a sanitizer.
+ *
+ *     arenas FILE...           every size up to 4,096 bytes, then in steps
+ *     arenas --near FILE...    from nothing by what `need` says, and the bytes just below and above each of these sizes */
 #include "../../tmetal.h"
 #include "text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static size_t needed; /* what the last arena said that was too small */
 
 static const char *one(const char *text, size_t len, size_t bytes, size_t off, char **msl, int *fits) {
     char         *space = (char *)take_memory(bytes + off);
@@ -19,6 +24,7 @@ static const char *one(const char *text, size_t len, size_t bytes, size_t off, c
     opt.reports = 1;
     code = tmetal_compile(text, len, &opt, &arena, &r);
     *fits = code == TMETAL_OK;
+    needed = arena.need;
     if (code == TMETAL_E_ARENA) {
         if (arena.need <= bytes) bad = "need is not above the size that failed";
         else if (r.n_diags != 1 || r.n_kernels || arena.used) bad = "a full arena leaves things behind";
@@ -36,8 +42,46 @@ static const char *one(const char *text, size_t len, size_t bytes, size_t off, c
     return bad;
 }
 
+/* By what `need` says, until it suffices: gives how often it said so, or what is wrong. */
+static const char *climb(const char *text, size_t len, unsigned *tries, size_t *first, char **msl) {
+    size_t      bytes = 0, next;
+    const char *what;
+    int         fits = 0, below;
+    for (*tries = 0; !fits; bytes = next, ++*tries) {
+        if ((what = one(text, len, bytes, *tries % 16, msl, &fits)) != NULL) return what;
+        *first = bytes;
+        next = needed;
+        if (fits) break;
+        if (next > bytes + 1 && (what = one(text, len, next - 1, *tries % 16, msl, &below)) != NULL) return what;
+        if (next > bytes + 1 && below) return "an arena below `need` suffices";
+        if (*tries > 100000) return "`need` grows too slowly";
+    }
+    for (next = *first > 3 ? *first - 3 : 0; next < *first + 20; next++) {
+        if ((what = one(text, len, next, 0, msl, &fits)) != NULL) return what;
+        if (next >= *first + 15 && !fits) return "a larger arena does not suffice where a smaller did";
+    }
+    return NULL;
+}
+
+static int near(int n, char **names) {
+    unsigned most = 0, tries, bad = 0;
+    size_t   len, first;
+    int      i;
+    for (i = 0; i < n; i++) {
+        char       *text = read_file(names[i], &len), *msl = NULL;
+        const char *what = climb(text, len, &tries, &first, &msl);
+        if (what) printf("%s: %s\n", names[i], what), bad++;
+        if (tries > most) most = tries;
+        free(msl);
+        free(text);
+    }
+    printf("arenas: %d files from nothing up by `need`, at most %u times; %u wrong\n", n, most, bad);
+    return bad != 0;
+}
+
 int main(int argc, char **argv) {
     int i, bad = 0;
+    if (argc > 1 && strcmp(argv[1], "--near") == 0) return near(argc - 2, argv + 2);
     for (i = 1; i < argc; i++) {
         size_t      len, bytes, first = 0, tried = 0;
         char       *text = read_file(argv[i], &len), *msl = NULL;
