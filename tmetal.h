@@ -416,6 +416,8 @@ typedef struct tmetal_options {
     uint32_t max_source; /* bytes of a text, of a file of Python each; 0: 4294967280 */
     uint32_t max_ops;    /* operations of IR, inlined and unrolled ones too; 0: any */
     uint32_t max_steps;  /* of reading a kernel's Python; 0: 4000000 */
+    uint32_t text; /* of a tuning over several texts: the one that this goes with; 0: `src`, else
+                    * of tmetal_tune_options.more, from 1. Nothing else looks at it */
 } tmetal_options;
 
 /* -- What comes out ---------------------------------------------------------- */
@@ -1704,6 +1706,11 @@ typedef struct tmetal_tune_options {
     uint32_t             programs[3]; /* Triton programs; all 0: unknown, or an op list */
     const int64_t       *ints;     /* by parameter: integer arguments, else 0; NULL: unknown */
     uint32_t             n_ints;
+    /* Further texts of the program, as of the configurations behind the first of @triton.autotune:
+     * each is tuned, too. NULL: left out. At most 63. */
+    const char *const   *more;
+    uint32_t             n_more;
+    const uint32_t     (*grids)[3]; /* the programs of each of these; NULL: as `programs` */
 } tmetal_tune_options;
 
 /* One way to compile the program. All have different Metal or launch plans. */
@@ -1720,7 +1727,8 @@ typedef struct tmetal_candidate {
 /* A tuning under way: plain data in the arena that it was begun in. */
 typedef struct tmetal_tune tmetal_tune;
 
-/* A cap that suffices for any of these functions, for a program of `len` bytes. */
+/* A cap that suffices for any of these functions, for a program of `len` bytes; of several texts,
+ * that of the longest. */
 TMETAL_API size_t tmetal_tune_bound(const char *src, size_t len);
 /* Find the candidates of a program, Triton IR or an op list: it is compiled once for each. What
  * `opt` already asks for is left as it is, and what it points to must stay until the end, as must
@@ -18440,6 +18448,16 @@ static tmi_tri_value tmi_tl_combine(tmi_tri *t, const tmi_tri_value *in) {
 /* -- Compile time ---------------------------------------------------------------------------- */
 
 /* What tl.range and Python's range give: begin, end, step, then what tl.range was told besides. */
+/* A remark on the user's line. */
+static void tmi_tl_tell(tmi_tri *t, tmetal_remark_kind kind, const char *text) {
+    tmi_at at = tmi_at_nowhere();
+    if (t->dry) return; /* said when the loop is walked in earnest */
+    tmi_tri_show(t, t->frame);
+    at.src = t->at + 1;
+    at.python = tmi_place_of(t->job, at.src, NULL);
+    tmi_remark(t->job, at, kind, t->row->name, "%s", text);
+}
+
 static tmi_tri_value tmi_tl_range(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v[8];
     uint32_t      i;
@@ -18447,6 +18465,9 @@ static tmi_tri_value tmi_tl_range(tmi_tri *t, const tmi_tri_value *in) {
     v[1] = in[1].kind == TMI_V_NONE ? in[0] : in[1];
     v[2] = in[2].kind == TMI_V_NONE ? tmi_tri_int(1) : in[2];
     for (i = 0; i < 5; i++) v[3 + i] = t->row->arg ? tmi_tri_of(TMI_V_NONE) : in[3 + i];
+    if (t->row->arg == 2 && in[3].kind != TMI_V_NONE) /* Python's: Triton reads no keyword of it */
+        tmi_tl_tell(t, TMETAL_MISSED,
+                    "Triton ignores step= here and takes steps of 1; tl.range has it");
     return tmi_tri_list(t, TMI_V_SLICE, v, 8); /* a range is no tuple: only loops take it */
 }
 
@@ -18709,6 +18730,15 @@ static tmi_tri_value tmi_tl_flip_axis(tmi_tri *t, const tmi_tri_value *in) {
     return tmi_tri_int(tmi_tl_axis(t, &in[0], (uint32_t)tmi_tl_int(t, &in[1], "a rank")));
 }
 
+/* tl.dtype("int32"). Of floats it wants "fp32", and one made so is not what promotions ask for. */
+static tmi_tri_value tmi_tl_int_called(tmi_tri *t, const tmi_tri_value *in) {
+    const char *s = in[0].kind == TMI_V_STR ? tmi_string_at(t->strings, in[0].id) : "";
+    uint32_t    dt = tmi_tl_dtype_named(t, s, strlen(s));
+    if (dt && tmi_tri_is_int(t, dt)) return tmi_tri_dtype(dt);
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, "write tl.int32, tl.bfloat16 and so on",
+                         "dtype: '%s' names no type of whole numbers", s);
+}
+
 static tmi_tri_value tmi_tl_int_dtype(tmi_tri *t, const tmi_tri_value *in) {
     int64_t  bits = tmi_tl_int(t, &in[0], "a width");
     uint32_t i;
@@ -18730,8 +18760,16 @@ enum {
     TMI_TL_PTR,
     TMI_TL_BLOCK,
     TMI_TL_CONST,
+    TMI_TL_SHAPE,
     TMI_TL_IS
 };
+
+static tmi_tri_value tmi_tl_shape(tmi_tri *t, uint32_t type) {
+    tmi_tri_value dims[TMI_MAX_RANK];
+    uint32_t      i, rank = tmi_rank(t->m, type);
+    for (i = 0; i < rank; i++) dims[i] = tmi_tri_int(tmi_dim(t->m, type, i));
+    return tmi_tri_list(t, TMI_V_TUPLE, dims, rank);
+}
 
 static tmi_tri_value tmi_tl_is(tmi_tri *t, const tmi_tri_value *in) {
     uint32_t         dt = in[0].dt;
@@ -18746,6 +18784,9 @@ static tmi_tri_value tmi_tl_is(tmi_tri *t, const tmi_tri_value *in) {
     case TMI_TL_PTR: return tmi_tri_bool(d->kind == TMI_DT_PTR);
     case TMI_TL_BLOCK: return tmi_tri_bool(d->kind == TMI_DT_BLOCK);
     case TMI_TL_CONST: return tmi_tri_bool(d->is_const);
+    case TMI_TL_SHAPE:
+        if (d->kind == TMI_DT_BLOCK) return tmi_tl_shape(t, d->type);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%s is no block", d->text);
     default: return tmi_tri_bool(dt == (uint32_t)t->row->arg - TMI_TL_IS);
     }
 }
@@ -19088,18 +19129,13 @@ static tmi_tri_value tmi_tl_device_assert(tmi_tri *t, const tmi_tri_value *in) {
 static tmi_tri_value tmi_tl_static_print(tmi_tri *t, const tmi_tri_value *in) {
     tmi_text text;
     uint32_t i;
-    tmi_at   at = tmi_at_nowhere();
-    if (t->dry) return tmi_tri_of(TMI_V_NONE); /* said when the loop is walked in earnest */
     tmi_text_init(t->job, &text);
     for (i = 0; i < in[0].n; i++) {
         tmi_tri_value v = tmi_tri_field(t, &in[0], i);
         if (i) tmi_put_char(&text, ' ');
         tmi_tri_put_value(t, &text, &v);
     }
-    tmi_tri_show(t, t->frame);
-    at.src = t->at + 1;
-    at.python = tmi_place_of(t->job, at.src, NULL);
-    tmi_remark(t->job, at, TMETAL_FOUND, t->row->name, "%s", tmi_text_join(&text, 0));
+    tmi_tl_tell(t, TMETAL_FOUND, tmi_text_join(&text, 0));
     return tmi_tri_of(TMI_V_NONE);
 }
 
@@ -19149,6 +19185,17 @@ static tmi_tri_value tmi_tl_flag(tmi_tri *t, const tmi_tri_value *in) {
     (void)t;
     (void)in;
     return tmi_tri_bool(t->row->arg);
+}
+
+/* triton.runtime.driver.active.get_current_target() and its members: of a GPU that Triton knows. */
+static tmi_tri_value tmi_tl_target(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value v = tmi_tri_of(TMI_V_MODULE);
+    (void)in;
+    if (t->row->arg == 2) return tmi_tri_int(90);
+    v.id = tmi_intern(t->job, t->strings, t->row->arg ? "cuda" : "triton.runtime.driver.gpu",
+                      t->row->arg ? 4 : 25);
+    if (t->row->arg) v.kind = TMI_V_STR;
+    return v;
 }
 
 static tmi_tri_value tmi_tl_capability(tmi_tri *t, const tmi_tri_value *in) {
@@ -19362,6 +19409,7 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"tl", "_log2", 0, "n", tmi_tl_log2, 0, NULL},
     {"tl", "_flip_axis", 0, "dim, rank", tmi_tl_flip_axis, 0, NULL},
     {"tl", "get_int_dtype", 0, "bitwidth, signed", tmi_tl_int_dtype, 0, NULL},
+    {"tl", "dtype", 0, "name", tmi_tl_int_called, 0, NULL},
     /* memory */
     {"tl", "load", 0, "pointer, mask: tensor = None, other: tensor = None, boundary_check=(), "
                       "padding_option='', cache_modifier='', eviction_policy='', volatile=False",
@@ -19431,6 +19479,9 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"tl", "max_contiguous", 0, "input, values", tmi_tl_hint, 1, NULL},
     {"tl", "max_constancy", 0, "input, values", tmi_tl_hint, 2, NULL},
     /* the target */
+    {"triton", "get_current_target", 0, "", tmi_tl_target, 0, NULL},
+    {"gpu", "backend", 0, NULL, tmi_tl_target, 1, NULL},
+    {"gpu", "arch", 0, NULL, tmi_tl_target, 2, NULL},
     {"target", "is_cuda", 0, "", tmi_tl_flag, 1, NULL},
     {"target", "is_hip", 0, "", tmi_tl_flag, 0, NULL},
     {"target", "is_hip_cdna3", 0, "", tmi_tl_flag, 0, NULL},
@@ -19698,9 +19749,9 @@ static const tmi_tri_row tmi_tl_rows[] = {
                        "disallow_acc_multi_buffer=False, flatten=False, warp_specialize=False, "
                        "disable_licm=False", tmi_tl_range, 0, NULL},
     {"tl", "static_range", 0, "arg1, arg2=None, step=None", tmi_tl_range, 1, NULL},
-    {"", "range", 0, "arg1, arg2=None, step=None, num_stages=None, loop_unroll_factor=None, "
-                     "disallow_acc_multi_buffer=None, flatten=None, warp_specialize=None, "
-                     "disable_licm=None", tmi_tl_range, 1, NULL},
+    {"", "range", 0, "arg1, arg2=None, arg3=None, step=None, num_stages=None, "
+                     "loop_unroll_factor=None, disallow_acc_multi_buffer=None, flatten=None, "
+                     "warp_specialize=None, disable_licm=None", tmi_tl_range, 2, NULL},
     {"tl", "constexpr", 0, "value", tmi_tl_identity, 0, NULL},
     {"tl", "static_assert", 0, "cond, msg=''", tmi_tl_static_assert, 0, NULL},
     {"tl", "static_print", 0, "*values", tmi_tl_static_print, 0, NULL},
@@ -19719,11 +19770,13 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"dtype", "is_ptr", 1, "self", tmi_tl_is, TMI_TL_PTR, NULL},
     {"dtype", "is_block", 1, "self", tmi_tl_is, TMI_TL_BLOCK, NULL},
     {"dtype", "is_const", 1, "self", tmi_tl_is, TMI_TL_CONST, NULL},
+    {"dtype", "get_block_shapes", 1, "self", tmi_tl_is, TMI_TL_SHAPE, NULL},
     {"dtype", "is_bool", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_INT1, NULL},
 #define X(id, tl, said, of, width, sign, row) \
     {"dtype", "is_" said, 1, "self", tmi_tl_is, TMI_TL_IS + TMI_##id, NULL},
     TMI_DTYPES(X)
 #undef X
+    {"triton", "constexpr_function", 0, "fn", tmi_tl_identity, 0, NULL},
     {"triton", "cdiv", 0, "x, y", tmi_tl_count, 0, NULL},
     {"triton", "next_power_of_2", 0, "n, _=0", tmi_tl_count, 1, NULL},
 };
@@ -19743,6 +19796,9 @@ static const char *tmi_tl_space(const char *module) {
     static const char *const rows[][2] = {{"", ""},
                                           {"builtins", ""},
                                           {"triton", "triton"},
+                                          {"triton.runtime.jit", "triton"},
+                                          {"triton.runtime.driver.active", "triton"},
+                                          {"triton.runtime.driver.gpu", "gpu"},
                                           {"math", "math"},
                                           {"triton.language", "tl"},
                                           {"triton.language.core", "tl"},
@@ -19825,13 +19881,6 @@ static tmi_tri_value tmi_tl_named(tmi_tri *t, const char *module, uint32_t name)
 }
 /* -- Members: x.dtype, x.sum ----------------------------------------------------------------- */
 
-static tmi_tri_value tmi_tl_shape(tmi_tri *t, uint32_t type) {
-    tmi_tri_value dims[TMI_MAX_RANK];
-    uint32_t      i, rank = tmi_rank(t->m, type);
-    for (i = 0; i < rank; i++) dims[i] = tmi_tri_int(tmi_dim(t->m, type, i));
-    return tmi_tri_list(t, TMI_V_TUPLE, dims, rank);
-}
-
 /* Members of a dtype that are no calls. UNSET: none of that name. */
 static tmi_tri_value tmi_tl_dtype_member(tmi_tri *t, uint32_t dt, const char *name) {
     const tmi_dtype *d = TMI_DTYPE(t, dt);
@@ -19903,7 +19952,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1835650446u
+#define TMI_STAMP_TL 2846974988u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -20200,6 +20249,11 @@ static int tmi_tri_decide_compare(tmi_tri *t, uint32_t f, const tmi_py_node *n, 
     const tmi_py_node *c = tmi_triton_kid(py, n, 0), *set = TMI_PY(py, c->a);
     const char        *a = tmi_tri_guess(t, f, n->a, deep), *b;
     uint32_t           i;
+    if (n->n == 1 && (c->op == TMI_PY_IS || c->op == TMI_PY_ISNOT) &&
+        TMI_PY(py, c->a)->kind == TMI_PY_NONE && TMI_PY(py, n->a)->kind == TMI_PY_ATTRIBUTE) {
+        int is = tmi_tri_machine_word(tmi_tri_string(t, TMI_PY(py, n->a)->text));
+        return is < 0 ? is : is == (c->op == TMI_PY_ISNOT); /* torch.version.hip is not None */
+    }
     if (n->n != 1 || !a) return -1;
     if (c->op != TMI_PY_IN && c->op != TMI_PY_NOTIN) {
         b = tmi_tri_guess(t, f, c->a, deep);
@@ -20616,7 +20670,20 @@ static tmi_tri_value tmi_tri_binop(tmi_tri *t, uint32_t node) {
     return a;
 }
 
+static TMI_COLD tmi_tri_value tmi_tri_unknown(tmi_tri *t, uint32_t dotted);
+
+/* What a name of another module holds cannot be told, whose text is not there: 1 after a message. */
+static int tmi_tri_is_open(tmi_tri *t, const tmi_tri_value *v) {
+    const char *s = v->kind == TMI_V_MODULE ? tmi_tri_string(t, v->id) : "";
+    if (v->kind != TMI_V_MODULE || tmi_tri_file_of(t, s) || tmi_tl_is_module(s) ||
+        strncmp(s, "torch.version.", 14) == 0) /* tmi_tri_attribute_of() knows these */
+        return 0;
+    (void)tmi_tri_unknown(t, v->id);
+    return 1;
+}
+
 static tmi_tri_value tmi_tri_fold_unary(tmi_tri *t, int op, tmi_tri_value v) {
+    if (op == TMI_PY_NOT && tmi_tri_is_open(t, &v)) return v;
     if (op == TMI_PY_NOT) return tmi_tri_bool(!tmi_tri_is_true(t, &v));
     if (!tmi_tri_is_number(&v) || (op == TMI_PY_INVERT && v.kind == TMI_V_FLOAT))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "operator %s is not defined for %v",
@@ -20641,7 +20708,7 @@ static TMI_APART tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node 
     a = tmi_tri_expr(t, n->a);
     b = tmi_tri_expr(t, c->a);
     tmi_triton_look(t, n);
-    if (t->bad) return a;
+    if (t->bad || tmi_tri_is_open(t, &a) || tmi_tri_is_open(t, &b)) return a;
     if (c->op == TMI_PY_IS || c->op == TMI_PY_ISNOT)
         return tmi_tri_bool((a.kind == b.kind && tmi_tri_same(t, &a, &b)) == (c->op == TMI_PY_IS));
     if (c->op == TMI_PY_IN || c->op == TMI_PY_NOTIN)
@@ -20662,6 +20729,7 @@ static TMI_APART tmi_tri_value tmi_tri_boolop(tmi_tri *t, const tmi_py_node *n) 
     for (i = 0; i < n->n && !t->bad; i++) {
         v = tmi_tri_expr(t, TMI_PY_ID(tmi_tri_py(t), n->list + i));
         if (t->bad) break;
+        if (tmi_tri_is_open(t, &v)) break;
         if (!tmi_tri_is_const(&v)) tmi_tri_push_arg(t, 0, v);
         else if (tmi_tri_is_true(t, &v) == (n->op == TMI_PY_BOR)) break;
     }
@@ -20688,21 +20756,19 @@ static TMI_APART tmi_tri_value tmi_tri_boolop(tmi_tri *t, const tmi_py_node *n) 
 
 /* x[:, None] and the like. */
 static tmi_tri_value tmi_tri_index_tensor(tmi_tri *t, tmi_tri_value v, tmi_tri_value index) {
-    uint32_t      i, n = index.kind == TMI_V_TUPLE ? index.n : 1, axis = 0, kept = 0;
+    uint32_t      i, n = index.kind == TMI_V_TUPLE ? index.n : 1, rank;
     tmi_tri_value one;
-    for (i = 0; i < n && index.kind == TMI_V_TUPLE; i++)
-        kept += tmi_tri_field(t, &index, i).kind != TMI_V_NONE;
-    if (kept > tmi_tri_rank(t, &v))
-        return TMI_TRI_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%u axes are named, but %v has %u", kept,
-                             &v, tmi_tri_rank(t, &v));
     for (i = 0; i < n && !t->bad; i++) {
         one = index.kind == TMI_V_TUPLE ? tmi_tri_field(t, &index, i) : index;
-        if (one.kind == TMI_V_NONE) v = tmi_tri_expand(t, v, axis++);
-        else if (one.kind == TMI_V_SLICE && tmi_tri_field(t, &one, 0).kind == TMI_V_NONE &&
-                 tmi_tri_field(t, &one, 1).kind == TMI_V_NONE &&
-                 tmi_tri_field(t, &one, 2).kind == TMI_V_NONE)
-            axis++;
-        else
+        rank = tmi_tri_rank(t, &v);
+        if (one.kind == TMI_V_NONE && rank && i > rank)
+            return TMI_TRI_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
+                                 "%u axes are named before a None, but %v has %u", i, &v, rank);
+        /* Triton does not count the ':' of a scalar, nor those behind the last None */
+        if (one.kind == TMI_V_NONE) v = tmi_tri_expand(t, v, rank ? i : 0);
+        else if (one.kind != TMI_V_SLICE || tmi_tri_field(t, &one, 0).kind != TMI_V_NONE ||
+                 tmi_tri_field(t, &one, 1).kind != TMI_V_NONE ||
+                 tmi_tri_field(t, &one, 2).kind != TMI_V_NONE)
             return TMI_TRI_WRONG(
                 t, TMETAL_E_PY_REFUSED,
                 "tensors have no elements to pick: only ':' and None; use tl.gather, or "
@@ -20915,7 +20981,11 @@ static tmi_tri_value tmi_tri_expr(tmi_tri *t, uint32_t node) {
     return v;
 }
 
-typedef enum tmi_tri_flow { TMI_FLOW_ON, TMI_FLOW_OUT /* returned */ } tmi_tri_flow;
+typedef enum tmi_tri_flow {
+    TMI_FLOW_ON,
+    TMI_FLOW_OUT, /* returned */
+    TMI_FLOW_NEXT /* `continue`, which kernels do not have */
+} tmi_tri_flow;
 
 static tmi_tri_flow tmi_tri_block(tmi_tri *t, uint32_t list, uint32_t n);
 
@@ -21183,7 +21253,7 @@ static tmi_tri_value tmi_tri_condition(tmi_tri *t, tmi_tri_value v) {
 
 /* A test that is known while compiling: 1, 0; -1: it is not. */
 static int tmi_tri_known(tmi_tri *t, const tmi_tri_value *v) {
-    if (v->kind == TMI_V_TENSOR) return -1;
+    if (v->kind == TMI_V_TENSOR || tmi_tri_is_open(t, v)) return -1;
     if (t->is_const || v->kind == TMI_V_INT || v->kind == TMI_V_BOOL || v->kind == TMI_V_NONE)
         return tmi_tri_is_true(t, v);
     (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, "only truths, whole numbers, None and scalars decide",
@@ -22222,6 +22292,48 @@ static void tmi_tri_imports_of(tmi_tri *t, uint32_t file, uint32_t id, uint32_t 
 }
 
 /* The names that a list of statements of a module gives. Depth: TMI_MAX_DEPTH, by the parser. */
+static int tmi_tri_wraps(tmi_tri *t, const tmi_py *py, uint32_t node) {
+    const tmi_py_node *n = TMI_PY(py, node);
+    if (n->kind == TMI_PY_CALL) n = TMI_PY(py, n->a);
+    return n->text && (n->text == tmi_tri_word(t, "jit") || n->text == tmi_tri_word(t, "autotune") ||
+                       n->text == tmi_tri_word(t, "heuristics"));
+}
+
+/* `a = triton.autotune(...)(b)`, `a = triton.jit(a)`: decorators in other words, so the statement
+ * becomes the function. 1: it has the name that it had, and stands already. */
+static int tmi_tri_wrapped(tmi_tri *t, uint32_t file, uint32_t id) {
+    tmi_py        *py = tmi_triton_file_at(t, file)->py;
+    tmi_py_node    s = *TMI_PY(py, id), f, *n;
+    const uint32_t name = s.n == 1 ? TMI_PY(py, TMI_PY_ID(py, s.list))->text : 0;
+    uint32_t       at = s.a, by[8], k = 0, i, g, list;
+    while (name && (n = TMI_PY(py, at))->kind == TMI_PY_CALL && n->n && k < 8) {
+        if (!tmi_tri_wraps(t, py, n->a)) return 0;
+        by[k++] = n->a;
+        at = TMI_PY_ID(py, n->list);
+    }
+    g = k && TMI_PY(py, at)->kind == TMI_PY_NAME
+            ? tmi_map_get(&tmi_triton_file_at(t, file)->global, TMI_PY(py, at)->text)
+            : 0;
+    if (!g || TMI_PY(py, tmi_triton_global_at(t, g - 1)->node)->kind != TMI_PY_FUNCTION) return 0;
+    i = tmi_triton_global_at(t, g - 1)->node;
+    f = *TMI_PY(py, i);
+    list = py->ids.n;
+    for (at = 0; at < k; at++) *(uint32_t *)tmi_vec_add(t->job, &py->ids) = by[at];
+    for (at = 0; f.b && at < TMI_PY(py, f.b)->n; at++) {
+        uint32_t one = TMI_PY_ID(py, TMI_PY(py, f.b)->list + at);
+        *(uint32_t *)tmi_vec_add(t->job, &py->ids) = one;
+    }
+    n = (tmi_py_node *)tmi_vec_add(t->job, &py->node);
+    n->kind = TMI_PY_TUPLE;
+    n->list = list;
+    n->n = py->ids.n - list;
+    f.b = py->node.n - 1;
+    f.text = name;
+    k = name == TMI_PY(py, i)->text;
+    *TMI_PY(py, k ? i : id) = f;
+    return (int)k;
+}
+
 static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_t n,
                                uint32_t cond) {
     const tmi_py *py = tmi_triton_text_of(t, file);
@@ -22229,6 +22341,8 @@ static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_
     for (i = 0; i < n; i++) {
         uint32_t           id = TMI_PY_ID(py, list + i);
         const tmi_py_node *s = TMI_PY(py, id), *a;
+        if (s->kind == TMI_PY_ASSIGN && tmi_tri_wrapped(t, file, id)) continue;
+        s = TMI_PY(py, id);
         switch (s->kind) {
         case TMI_PY_FUNCTION: tmi_tri_put_global(t, file, s->text, id, 0, cond); break;
         case TMI_PY_IMPORT:
@@ -22370,6 +22484,9 @@ static tmi_tri_value tmi_tri_limit(tmi_tri *t, uint32_t dt, const char *name) {
 static TMI_APART tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v, uint32_t name) {
     tmi_tri_value r;
     if (v.kind == TMI_V_MODULE) {
+        if (strcmp(tmi_tri_string(t, v.id), "torch.version") == 0 &&
+            tmi_tri_machine_word(tmi_tri_string(t, name)) == 0)
+            return tmi_tri_of(TMI_V_NONE); /* torch.version.hip, where CUDA is */
         r = tmi_tri_member(t, v.id, name);
         r.is_bare |= r.is_plain;
         r.is_plain = 0;
@@ -22706,7 +22823,8 @@ static tmi_tri_value tmi_tri_launch_arg(tmi_tri *t, uint32_t name) {
 /* The configurations of @triton.autotune: they are counted, and `want` is taken. */
 typedef struct tmi_tri_configs {
     uint32_t  want, n;
-    int       is_open; /* not all can be read */
+    uint32_t  into, from; /* in a function: the list that it returns; configurations before it */
+    int       is_open;    /* not all can be read */
     tmi_text *text;    /* NULL: nobody wants them written */
     tmi_vec  *lines;   /* with text: const char *, one a configuration */
 } tmi_tri_configs;
@@ -22743,6 +22861,7 @@ static void tmi_tri_config(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n)
         if (a->kind == TMI_PY_KEYWORD) id = a->a;
         else place++;
         d = TMI_PY(py, id);
+        if (name == tmi_tri_word(t, "pre_hook")) continue; /* of the host, before the launch */
         if (name != tmi_tri_word(t, "kwargs")) {
             tmi_tri_config_pair(t, c, name, id);
             continue;
@@ -22770,54 +22889,228 @@ static void tmi_tri_config(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n)
 
 static void tmi_tri_configs_of(tmi_tri *t, tmi_tri_configs *c, uint32_t node);
 
+/* range(...) of constants. */
+static tmi_tri_value tmi_tri_config_range(tmi_tri *t, const tmi_py_node *over) {
+    tmi_tri_value bound[3], v = tmi_tri_of(TMI_V_UNSET);
+    int64_t       at, end, step = 1;
+    uint32_t      i;
+    bound[0] = tmi_tri_int(0);
+    for (i = 0; i < over->n; i++) {
+        tmi_tri_value *one = &bound[over->n == 1 ? 1 : i];
+        *one = tmi_tri_try_constant(t, TMI_PY_ID(tmi_tri_py(t), over->list + i));
+        if (one->kind != TMI_V_INT) return v;
+    }
+    if (over->n == 3) step = (int64_t)bound[2].v.i.lo;
+    v = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+    at = (int64_t)bound[0].v.i.lo;
+    end = (int64_t)bound[1].v.i.lo;
+    for (; step > 0 && at < end && v.n < 1000; at += step) {
+        tmi_tri_put_item(t, tmi_tri_int(at));
+        v.n++;
+        if ((uint64_t)step >= (uint64_t)end - (uint64_t)at) break;
+    }
+    return v;
+}
+
+/* itertools.product(a, b, ...): the last moves first. */
+static tmi_tri_value tmi_tri_config_product(tmi_tri *t, const tmi_py_node *over) {
+    tmi_tri_value of[16], one[16], v = tmi_tri_of(TMI_V_UNSET), *all;
+    uint64_t      total = 1;
+    uint32_t      i, k, at;
+    if (over->n > 16) return v;
+    for (i = 0; i < over->n; i++) {
+        of[i] = tmi_tri_try_constant(t, TMI_PY_ID(tmi_tri_py(t), over->list + i));
+        if (of[i].kind != TMI_V_TUPLE) return v;
+        total *= of[i].n;
+        if (total > 4096) return v;
+    }
+    all = TMI_TEMP(t->job, tmi_tri_value, (size_t)total + 1);
+    for (k = 0; k < total; k++) {
+        for (i = over->n, at = k; i-- > 0; at /= of[i].n)
+            one[i] = tmi_tri_field(t, &of[i], at % of[i].n);
+        all[k] = tmi_tri_list(t, TMI_V_TUPLE, one, over->n);
+    }
+    return tmi_tri_list(t, TMI_V_TUPLE, all, (uint32_t)total);
+}
+
+/* What a `for` goes over: no tuple where that cannot be told. */
+static tmi_tri_value tmi_tri_config_over(tmi_tri *t, uint32_t node) {
+    const tmi_py_node *over = TMI_PY(tmi_tri_py(t), node);
+    uint32_t           callee = over->kind == TMI_PY_CALL ? TMI_PY(tmi_tri_py(t), over->a)->text : 0;
+    if (callee && callee == tmi_tri_word(t, "range") && over->n - 1 < 3)
+        return tmi_tri_config_range(t, over);
+    if (callee && callee == tmi_tri_word(t, "product")) return tmi_tri_config_product(t, over);
+    return tmi_tri_try_constant(t, node);
+}
+
+/* 1, 0; -1: it cannot be told. */
+static int tmi_tri_config_test(tmi_tri *t, uint32_t node) {
+    tmi_tri_value v = tmi_tri_try_constant(t, node);
+    return v.kind && v.kind != TMI_V_OBJECT ? tmi_tri_is_true(t, &v)
+                                            : tmi_tri_decide(t, t->frame->file, node, 0);
+}
+
 /* [Config(...) for x in ... for y in ...] from its clause `k` on. */
 static void tmi_tri_configs_comp(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n, uint32_t k) {
     const tmi_py      *py = tmi_tri_py(t);
-    const tmi_py_node *f, *over;
-    tmi_tri_value      v, bound[3];
-    int64_t            at, end, step = 1;
+    const tmi_py_node *f;
+    tmi_tri_value      v;
     uint32_t           i, m = 0;
     if (k == n->n) {
         tmi_tri_configs_of(t, c, n->a); /* depth: tmi_tri_enter() there */
         return;
     }
     f = tmi_triton_kid(py, n, k);
-    over = TMI_PY(py, f->b);
-    bound[0] = tmi_tri_int(0);
-    if (over->kind == TMI_PY_CALL && TMI_PY(py, over->a)->text == tmi_tri_word(t, "range") &&
-        over->n - 1 < 3) {
-        for (i = 0; i < over->n; i++)
-            bound[over->n == 1 ? 1 : i] = tmi_tri_try_constant(t, TMI_PY_ID(py, over->list + i));
-        for (i = 0; i < (over->n == 3 ? 3u : 2u); i++)
-            if (bound[i].kind != TMI_V_INT) c->is_open = 1;
-        if (c->is_open) return;
-        if (over->n == 3) step = (int64_t)bound[2].v.i.lo;
-        v = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
-        at = (int64_t)bound[0].v.i.lo;
-        end = (int64_t)bound[1].v.i.lo;
-        for (; step > 0 && at < end && v.n < 1000; at += step) {
-            tmi_tri_put_item(t, tmi_tri_int(at));
-            v.n++;
-            if ((uint64_t)step >= (uint64_t)end - (uint64_t)at) break;
-        }
-    } else v = tmi_tri_try_constant(t, f->b);
+    v = tmi_tri_config_over(t, f->b);
     if (v.kind != TMI_V_TUPLE) c->is_open = 1;
     for (i = 0; v.kind == TMI_V_TUPLE && i < v.n && !c->is_open; i++) {
         if (++t->n_step > TMI_TRI_CONFIGS) c->is_open = 1;
         tmi_tri_assign(t, f->a, tmi_tri_field(t, &v, i));
         for (m = 0; m < f->n && !t->bad; m++) {
-            tmi_tri_value is = tmi_tri_try_constant(t, TMI_PY_ID(py, f->list + m));
-            if (!is.kind) c->is_open = 1;
-            if (!is.kind || !tmi_tri_is_true(t, &is)) break;
+            int is = tmi_tri_config_test(t, TMI_PY_ID(py, f->list + m));
+            if (is < 0) c->is_open = 1;
+            if (is <= 0) break;
         }
         if (m == f->n && !t->bad) tmi_tri_configs_comp(t, c, n, k + 1); /* depth: clauses */
     }
+}
+
+/* -- Plain functions that make configurations ------------------------------------------------- */
+
+static tmi_tri_flow tmi_tri_configs_block(tmi_tri *t, tmi_tri_configs *c, uint32_t list, uint32_t n);
+
+/* `name.append(Config(...))`, `name.extend([...])`; 0: neither. */
+static int tmi_tri_configs_append(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *s) {
+    const tmi_py      *py = tmi_tri_py(t);
+    const tmi_py_node *call = TMI_PY(py, s->a), *to = TMI_PY(py, call->a);
+    if (call->kind != TMI_PY_CALL || to->kind != TMI_PY_ATTRIBUTE || call->n != 1 ||
+        (to->text != tmi_tri_word(t, "append") && to->text != tmi_tri_word(t, "extend")) ||
+        TMI_PY(py, to->a)->text != c->into)
+        return 0;
+    tmi_tri_configs_of(t, c, TMI_PY_ID(py, call->list));
+    return 1;
+}
+
+static tmi_tri_flow tmi_tri_configs_for(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *s) {
+    tmi_tri_value v = tmi_tri_config_over(t, s->b);
+    tmi_tri_flow  flow = TMI_FLOW_ON;
+    uint32_t      i;
+    if (v.kind != TMI_V_TUPLE || s->n2) c->is_open = 1;
+    for (i = 0; v.kind == TMI_V_TUPLE && i < v.n && !c->is_open && flow != TMI_FLOW_OUT; i++) {
+        if (++t->n_step > TMI_TRI_CONFIGS) c->is_open = 1;
+        tmi_tri_assign(t, s->a, tmi_tri_field(t, &v, i));
+        flow = tmi_tri_configs_block(t, c, s->list, s->n);
+    }
+    return flow == TMI_FLOW_OUT ? flow : TMI_FLOW_ON;
+}
+
+/* One statement. What is returned is made on the way: the list `into` grows by what is appended. */
+static tmi_tri_flow tmi_tri_configs_step(tmi_tri *t, tmi_tri_configs *c, uint32_t id) {
+    const tmi_py      *py = tmi_tri_py(t);
+    const tmi_py_node *s = TMI_PY(py, id), *to = s->n == 1 ? TMI_PY(py, TMI_PY_ID(py, s->list)) : s;
+    tmi_tri_value      v;
+    int                is;
+    switch (s->kind) {
+    case TMI_PY_EXPR:
+        if (TMI_PY(py, s->a)->kind != TMI_PY_STRING && !tmi_tri_configs_append(t, c, s)) break;
+        return TMI_FLOW_ON;
+    case TMI_PY_PASS: return TMI_FLOW_ON;
+    case TMI_PY_CONTINUE: return TMI_FLOW_NEXT;
+    case TMI_PY_ASSIGN:
+        if (s->n == 1 && to->kind == TMI_PY_NAME && to->text == c->into && c->n == c->from) {
+            tmi_tri_configs_of(t, c, s->a);
+            return TMI_FLOW_ON;
+        }
+        v = tmi_tri_config_over(t, s->a);
+        if (s->n != 1 || !v.kind || to->text == c->into) break;
+        tmi_tri_assign(t, TMI_PY_ID(py, s->list), v);
+        return TMI_FLOW_ON;
+    case TMI_PY_AUGASSIGN:
+        if (s->op != TMI_PY_ADD || TMI_PY(py, s->a)->text != c->into) break;
+        tmi_tri_configs_of(t, c, s->b);
+        return TMI_FLOW_ON;
+    case TMI_PY_FOR: return tmi_tri_configs_for(t, c, s); /* depth: parser */
+    case TMI_PY_IF:
+        if ((is = tmi_tri_config_test(t, s->a)) < 0) break;
+        return is ? tmi_tri_configs_block(t, c, s->list, s->n)
+                  : tmi_tri_configs_block(t, c, s->list2, s->n2);
+    case TMI_PY_RETURN:
+        if (!s->a) break;
+        if (TMI_PY(py, s->a)->kind != TMI_PY_NAME || TMI_PY(py, s->a)->text != c->into)
+            c->n == c->from ? tmi_tri_configs_of(t, c, s->a) : (void)(c->is_open = 1);
+        return TMI_FLOW_OUT;
+    default: break;
+    }
+    c->is_open = 1;
+    return TMI_FLOW_OUT;
+}
+
+static tmi_tri_flow tmi_tri_configs_block(tmi_tri *t, tmi_tri_configs *c, uint32_t list,
+                                          uint32_t n) {
+    tmi_tri_flow flow = TMI_FLOW_ON;
+    uint32_t     i;
+    if (!tmi_tri_enter(t)) c->is_open = 1;
+    for (i = 0; i < n && flow == TMI_FLOW_ON && !c->is_open && !t->bad; i++)
+        flow = tmi_tri_configs_step(t, c, TMI_PY_ID(tmi_tri_py(t), list + i)); /* depth: above */
+    t->depth--;
+    return flow;
+}
+
+/* The list that a function returns by name, which its last statement says. */
+static uint32_t tmi_tri_configs_into(const tmi_py *py, const tmi_py_node *f) {
+    const tmi_py_node *last = f->n2 ? TMI_PY(py, TMI_PY_ID(py, f->list2 + f->n2 - 1)) : f;
+    if (last->kind != TMI_PY_RETURN || TMI_PY(py, last->a)->kind != TMI_PY_NAME) return TMI_NONE;
+    return TMI_PY(py, last->a)->text;
+}
+
+/* A call of a plain function of the file or a module. */
+static void tmi_tri_configs_call(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n) {
+    const tmi_py      *py = tmi_tri_py(t);
+    const tmi_py_node *f;
+    tmi_tri_value      callee = tmi_tri_try_constant(t, n->a), v;
+    tmi_tri_func       fn;
+    tmi_tri_frame      frame;
+    uint32_t           i, base = t->arg.n, into = c->into, from = c->from, n_args;
+    c->is_open |= callee.kind != TMI_V_FUNC;
+    for (i = 0; i < n->n && !c->is_open; i++) {
+        uint32_t           id = TMI_PY_ID(py, n->list + i);
+        const tmi_py_node *a = TMI_PY(py, id);
+        v = tmi_tri_try_constant(t, a->kind == TMI_PY_KEYWORD ? a->a : id);
+        tmi_tri_push_arg(t, a->kind == TMI_PY_KEYWORD ? a->text : 0, v);
+        c->is_open |= !v.kind || a->kind == TMI_PY_STARRED || a->kind == TMI_PY_DOUBLESTAR;
+    }
+    if (c->is_open) {
+        tmi_base_vec_cut(&t->arg, base);
+        return;
+    }
+    fn = *tmi_triton_func_at(t, callee.id);
+    py = tmi_triton_text_of(t, fn.file);
+    tmi_py_body(tmi_triton_text_of(t, fn.file), fn.node);
+    f = TMI_PY(py, fn.node);
+    n_args = t->arg.n - base;
+    t->is_quiet++;
+    if (f->op || !tmi_triton_bind_params(t, &fn, base, n_args, NULL)) c->is_open = 1;
+    t->is_quiet--;
+    t->bad = 0;
+    tmi_triton_enter_frame(t, &frame, fn.file);
+    frame.func = fn.node;
+    for (i = 0; i < f->n && !c->is_open; i++)
+        tmi_tri_bind(t, tmi_triton_kid(py, f, i)->text,
+                     tmi_triton_arg_at(t, base + n_args + i)->v);
+    tmi_base_vec_cut(&t->arg, base);
+    c->into = tmi_tri_configs_into(py, f);
+    c->from = c->n;
+    if (!c->is_open && tmi_tri_configs_block(t, c, f->list2, f->n2) != TMI_FLOW_OUT) c->is_open = 1;
+    tmi_triton_leave_frame(t);
+    c->into = into;
+    c->from = from;
 }
 
 /* Depth: TMI_MAX_DEPTH, by the parser. */
 static void tmi_tri_configs_in(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n) {
     const tmi_py *py = tmi_tri_py(t);
     uint32_t      i, one;
+    int           is;
     switch (n->kind) {
     case TMI_PY_LIST:
     case TMI_PY_TUPLE:
@@ -22836,8 +23129,9 @@ static void tmi_tri_configs_in(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node
         return;
     case TMI_PY_NAME:
         one = tmi_tri_plain_value(t, t->frame->file, n->text);
-        if (one) tmi_tri_configs_of(t, c, one);
-        else c->is_open = 1;
+        if (!one || (TMI_PY(py, one)->kind == TMI_PY_LIST && !TMI_PY(py, one)->n))
+            break; /* an empty list is filled by statements that are not read */
+        tmi_tri_configs_of(t, c, one);
         return;
     case TMI_PY_CALL:
         if (TMI_PY(py, n->a)->text == tmi_tri_word(t, "Config")) {
@@ -22848,7 +23142,13 @@ static void tmi_tri_configs_in(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node
             tmi_tri_configs_of(t, c, TMI_PY_ID(py, n->list));
             return;
         }
-        break;
+        tmi_tri_configs_call(t, c, n); /* depth: tmi_tri_enter() around this */
+        return;
+    case TMI_PY_IFEXP:
+        is = tmi_tri_config_test(t, n->a);
+        if (is < 0) break;
+        tmi_tri_configs_of(t, c, is ? n->b : n->c);
+        return;
     default: break;
     }
     c->is_open = 1;
@@ -23400,7 +23700,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1202175338u
+#define TMI_STAMP_TRITON 1476867531u
 
 
 /*==============================================================================
@@ -60394,7 +60694,8 @@ TMI_STRUCT(tmetal_gpu_limits, TMI_ROWS_LIMITS);
     X(S, WORD, bounds, NULL, bounds)                       \
     X(S, WORD, max_source, NULL, max_source)               \
     X(S, WORD, max_ops, NULL, max_ops)                     \
-    X(S, WORD, max_steps, NULL, max_steps)
+    X(S, WORD, max_steps, NULL, max_steps)               \
+    X(S, OTHER, text, NULL, text) /* the caller's */
 TMI_STRUCT(tmetal_options, TMI_ROWS_OPTIONS);
 
 /* Where it is written to: into a sum, or as text. */
@@ -60488,8 +60789,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 1543716100u
-#define TMI_STAMP_API 3718927677u
+#define TMI_STAMP_KEY 2434274448u
+#define TMI_STAMP_API 3004665461u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -67886,15 +68187,22 @@ TMETAL_API const char *tmetal_host_suffix(tmetal_host host) {
 
 /* What the program has, as it is planned without moves. */
 typedef struct tmi_tune_facts {
-    uint32_t listed, products, reductions;
+    uint32_t listed, products, reductions, texts; /* texts: beside the first */
     uint32_t is_full; /* the launch has 8 programs a core or more: nothing is to be split */
 } tmi_tune_facts;
+
+/* Texts count from 1, as configurations do: the first is what no move asks for. */
+#define TMI_TUNE_TEXTS                                                                        \
+    "2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 "\
+    "34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 " \
+    "63 64"
 
 /* Columns: id, name, values, whether neighbouring values are nearly alike, what the first trial of
  * a value may bring in 16ths of log2, when it applies (o: the caller's options, f: the facts), how
  * value `at` (from 1), the word or the number n, is asked for. An option that the caller has set is
  * left alone. Staged operands were twice as fast as direct ones on one GPU and slower on others. */
 #define TMI_TUNE_MOVES(X)                                                                     \
+    X(CONFIG, "config", TMI_TUNE_TEXTS, 0, 4, f->texts != 0, o->text = at)                    \
     X(THREADS, "threads", "32 64 128 256 512 1024", 1, 1, !o->threads, o->threads = n)        \
     X(OPERANDS, "operands", "direct staged", 0, 10, f->products && !o->operands,              \
       o->operands = at)                                                                       \
@@ -67906,7 +68214,7 @@ typedef struct tmi_tune_facts {
     X(LAYOUT, "layout", "COALESCED ROW_MAJOR COLUMN_MAJOR TILED DEFAULT", 0, 1,               \
       f->reductions && !o->layouts, o->layouts = word)
 
-#define TMI_TUNE_VALUES 16u /* of a move at most, the planner's choice among them */
+#define TMI_TUNE_VALUES 64u /* of a move at most, the planner's choice among them */
 #define TMI_TUNE_WORD   16u /* bytes of a move's name or of a value, with what ends it, at most */
 
 typedef enum tmi_tune_move {
@@ -67918,7 +68226,7 @@ typedef enum tmi_tune_move {
 
 #define X(id, name, values, is_ordered, brings, applies, set)                                      \
     static int tmi_tune_applies_##id(const tmi_tune_facts *f, const tmetal_options *o) {           \
-        (void)f;                                                                                   \
+        (void)f, (void)o;                                                                          \
         return applies;                                                                            \
     }                                                                                              \
     static void tmi_tune_set_##id(tmetal_options *o, uint32_t at, uint32_t n, const char *word) {  \
@@ -68310,20 +68618,28 @@ static tmetal_code tmi_tune_try(tmetal_tune *t, const char *src, size_t len, tme
     tmi_tune_call  call = tmi_tune_call_on(src, len, t);
     tmetal_options opt;
     size_t         used = arena->used;
-    uint32_t       i, programs;
+    uint32_t       i, run, programs[3];
     tmi_tune_ask(c, &t->opt);
+    memcpy(programs, t->how.programs, sizeof programs);
     opt = c->c.options;
     opt.reports = 1;
     opt.trace = NULL;
-    if (tmi_entry_run(tmi_tune_compile, &call.call, arena, &opt, out) != TMETAL_OK) {
+    if (opt.text) {
+        call.call.src = t->how.more[opt.text - 1];
+        call.call.len = strlen(call.call.src);
+        if (t->how.grids) memcpy(t->how.programs, t->how.grids[opt.text - 1], sizeof programs);
+    }
+    (void)tmi_entry_run(tmi_tune_compile, &call.call, arena, &opt, out);
+    if (out->code == TMETAL_OK) c->predicted = tmi_tune_predict(t, out, &call.working);
+    memcpy(t->how.programs, programs, sizeof programs);
+    if (out->code != TMETAL_OK) {
         if (!t->n || out->code == TMETAL_E_ARENA) return out->code;
         arena->used = used;
         return TMETAL_OK;
     }
     tmi_tune_sum(out, c->sum);
-    c->predicted = tmi_tune_predict(t, out, &call.working);
     c->c.threads = out->n_kernels ? out->kernels[0].threads : 0;
-    programs = out->n_kernels ? out->kernels[0].programs : 0;
+    run = out->n_kernels ? out->kernels[0].programs : 0;
     if (!t->n) {
         t->facts.products = call.working.products;
         t->facts.reductions = call.working.reductions;
@@ -68333,7 +68649,7 @@ static tmetal_code tmi_tune_try(tmetal_tune *t, const char *src, size_t len, tme
         if (memcmp(t->row[i].sum, c->sum, sizeof c->sum) == 0) return TMETAL_OK;
     memcpy(c->near, c->at, sizeof c->near);
     tmi_tune_place(c, TMI_TUNE_THREADS, c->c.threads);
-    tmi_tune_place(c, TMI_TUNE_PROGRAMS, programs);
+    tmi_tune_place(c, TMI_TUNE_PROGRAMS, run);
     c->c.name = c->name;
     c->c.index = t->n++;
     c->c.predicted = (double)c->predicted * 1e-12;
@@ -68352,26 +68668,37 @@ static int tmi_tune_step(const uint8_t *values, uint32_t moves, uint8_t *at,
     return 1;
 }
 
-/* First what the planner chooses, then one move at a time, then two, ... A value that alone gives
- * nothing new is not tried with others. */
+/* First what the planner chooses (of the first text that compiles), then one move at a time, then
+ * two, ... A value that alone gives nothing new is not tried with others. */
 static tmetal_code tmi_tune_find_all(tmetal_tune *t, const char *src, size_t len,
                                      tmetal_arena *arena, tmetal_result *out) {
     uint8_t     values[TMI_TUNE_COUNT], at[TMI_TUNE_COUNT],
                 dead[TMI_TUNE_COUNT][TMI_TUNE_VALUES];
     uint32_t    i, moves, was, tries = 0, most = t->how.most;
+    size_t      used = arena->used;
     tmetal_code code = tmi_tune_try(t, src, len, arena, out);
     const char *word;
+    for (i = 0; code != TMETAL_OK && code != TMETAL_E_ARENA && i < t->how.n_more; i++) {
+        if (!t->how.more[i]) continue;
+        arena->used = used;
+        t->row[0].at[TMI_TUNE_CONFIG] = (uint8_t)(i + 1);
+        code = tmi_tune_try(t, src, len, arena, out);
+    }
     memset(values, 0, sizeof values);
     memset(dead, 0, sizeof dead);
     for (i = 0; i < TMI_TUNE_COUNT; i++)
         if (tmi_tune_rows[i].applies(&t->facts, &t->opt))
             while (tmi_tune_word(tmi_tune_rows[i].values, values[i] + 1u, &word)) values[i]++;
+    values[TMI_TUNE_CONFIG] = (uint8_t)t->how.n_more;
+    for (i = 0; i < t->how.n_more; i++) dead[TMI_TUNE_CONFIG][i + 1] = !t->how.more[i];
     for (moves = 1; moves <= TMI_TUNE_COUNT && code == TMETAL_OK; moves++) {
         memset(at, 0, sizeof at);
         while (t->n < most && tries++ < 4 * most && tmi_tune_step(values, moves, at, dead)) {
             was = t->n;
             memset(&t->row[t->n], 0, sizeof *t->row);
             memcpy(t->row[t->n].at, at, sizeof at);
+            if (!at[TMI_TUNE_CONFIG]) /* where the first is refused, what stands for it */
+                t->row[t->n].at[TMI_TUNE_CONFIG] = t->row[0].at[TMI_TUNE_CONFIG];
             code = tmi_tune_try(t, src, len, arena, out);
             if (code != TMETAL_OK) break;
             for (i = 0; moves == 1 && i < TMI_TUNE_COUNT; i++)
@@ -68399,19 +68726,27 @@ static void tmi_tune_put_program(tmi_job *job, tmi_text *text, const tmi_call *c
     tmi_print_text(job, m, text);
 }
 
-static void tmi_tune_name_program(tmi_job *job, const tmi_call *c, char key[TMETAL_KEY_BYTES]) {
+static void tmi_tune_name_program(tmi_job *job, const tmi_call *c, tmetal_tune *t) {
     tmi_mark       mark = tmi_mark_take(job);
     tmetal_options opt = *job->opt;
     const void    *note = job->last_note;
+    tmi_call       one;
     tmi_text       text;
     const char    *joined;
+    uint32_t       i;
     opt.file = opt.gpu = NULL;
     opt.live = NULL; /* the GPU's name stands for it */
     opt.max_errors = opt.reports = 0;
     tmi_text_init(job, &text);
     tmi_tune_put_program(job, &text, c);
+    for (i = 0; i < t->how.n_more && !job->n_errors; i++) {
+        tmi_put(&text, "\n// %u\n", i + 2);
+        if (!t->how.more[i]) continue;
+        one = tmi_entry_call(t->how.more[i], strlen(t->how.more[i]));
+        tmi_tune_put_program(job, &text, &one);
+    }
     joined = tmi_text_join(&text, 1);
-    tmi_key_of(joined, text.len, &opt, key);
+    tmi_key_of(joined, text.len, &opt, t->program);
     if (job->last_note == note) tmi_mark_undo(job, mark);
     else tmi_mark_drop(job, mark); /* what was said stands among the results */
 }
@@ -68457,7 +68792,7 @@ static int tmi_tune_name(tmi_job *job, const tmi_call *c, tmetal_tune *t) {
     if (!gpu) return 0;
     t->gpu = *gpu;
     t->chip = gpu->name;
-    tmi_tune_name_program(job, c, t->program);
+    tmi_tune_name_program(job, c, t);
     if (job->n_errors) return 0;
     t->shapes = tmi_tune_shapes(job, &t->how);
     tmi_tune_own_build(t->build);
@@ -68470,13 +68805,15 @@ static int tmi_tune_name(tmi_job *job, const tmi_call *c, tmetal_tune *t) {
 }
 
 #define TMI_TUNE_MOST 256u
-#define TMI_TUNE_ALL  16384u /* no less than all points: 7 * 3 * 8 * 8 * 6 */
+#define TMI_TUNE_ALL  16384u /* no less than all points of a text: 7 * 3 * 8 * 8 * 6 */
 
 static void tmi_tune_begin(tmi_job *job, tmi_call *call) {
     tmi_tune_call             *c = (tmi_tune_call *)(void *)call;
     tmetal_tune               *t = TMI_NEW(job, tmetal_tune, 1);
     if (c->how) t->how = *c->how;
     t->opt = *job->opt;
+    t->how.n_more = tmi_min32(t->how.n_more, TMI_TUNE_VALUES - 1);
+    t->facts.texts = t->how.n_more;
     t->how.most = t->how.most ? tmi_min32(t->how.most, TMI_TUNE_ALL) : TMI_TUNE_MOST;
     if (t->how.ints) {
         int64_t *ints = TMI_NEW(job, int64_t, t->how.n_ints);
@@ -68927,6 +69264,7 @@ TMETAL_API int tmetal_tune_find(const char *cache, size_t cache_len, const char 
     if (opt) t.opt = *opt; /* which `tuned` may be */
     *tuned = t.opt;
     if (how) t.how = *how;
+    t.how.n_more = tmi_min32(t.how.n_more, TMI_TUNE_VALUES - 1);
     c.cache = cache ? cache : "";
     c.cache_len = cache ? cache_len : 0;
     if (tmi_entry_run(tmi_tune_find, &c.call, arena, opt, out) != TMETAL_OK || !c.is_found)

@@ -99,9 +99,10 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
                                           "model: nothing is timed")                                            \
     X(TRIALS, "--trials", "", "N", "candidates to time at most")                                                \
     X(ORDER, "--seed", "", "N", "of the random strategy")                                                       \
-    X(GRID, "--grid", "", "X[,Y[,Z]]", "Triton programs of the launch")                                 \
+    X(GRID, "--grid", "", "X[,Y[,Z]]", "Triton programs of the launch; of a .py file also by its constants:\n" \
+                                       "\"cdiv(4096, BLOCK)\"")                                               \
     X(ARGS, "--args", "", "A,...", "arguments of the launch, one a parameter: an integer, a float with a point,\n" \
-                                   "or @BYTES for a buffer")                                                    \
+                                   "or @BYTES for a buffer; of a .py file beside --signature")                  \
     X(DEBUG, "--debug", "", "", "print the IR after each pass to standard error, as TRITON_METAL_DEBUG=1 does")  \
     X(IR_OUT, "-o", "--output", "OUT", "write the changed IR to OUT, and the summary to standard output")        \
     X(SUMMARY, "--summary", "", "", "the summary without the IR")                                                \
@@ -111,7 +112,8 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
     X(CONST, "--const", "", "NAME=VALUE", "of a .py file: a tl.constexpr parameter; any number of them")         \
     X(GLOBAL, "--global", "", "NAME=VALUE", "of a .py file: a name of the module that its text does not give")     \
     X(MODULE, "--module", "", "NAME=FILE", "of a .py file: the text of a module that it imports")                \
-    X(CONFIG, "--config", "", "N", "of a .py file: the Nth configuration of @triton.autotune")                   \
+    X(CONFIG, "--config", "", "N", "of a .py file: the Nth configuration of @triton.autotune;\n"  \
+                                         "without it the tuner takes all")                   \
     X(OPTION, "--option", "", "debug=True", "of a .py file: keep its asserts and tests for overflow;\n"\
       "with sanitize_overflow=False its asserts alone")                                                                    \
     X(TEST_IR, "--create-test-ir", "", "", "write a kernel to try this on, and nothing else")
@@ -163,6 +165,8 @@ typedef struct command {
     int (*run)(request *r);   /* returns the exit code */
     const char *more;         /* further lines of --help; "" */
 } command;
+
+static int tune_command(request *r);
 
 static int misuse(const request *r, const char *what, const char *which) {
     fprintf(stderr, "tmetal: %s%s%s\nTry 'tmetal %s%s--help'.\n", what, which ? " " : "", which ? which : "",
@@ -422,12 +426,16 @@ static tmetal_arena arena_of(size_t bytes) {
 #define MOST_MODULES 64 /* that a .py file imports from */
 
 /* An input and what came of it; close_job frees both. */
+#define MOST_CONFIGS 63 /* beside the first: what the tuner takes */
 typedef struct job {
     const char   *path;
     char         *src;
     size_t        len;
     const char   *cache;  /* a folder; NULL: none */
     int           is_ops; /* an op list, not Triton IR */
+    char         *more[MOST_CONFIGS]; /* for the tuner: further configurations of a .py; NULL: refused */
+    char         *config[MOST_CONFIGS + 1]; /* all, as "BLOCK=64, num_warps=4" */
+    unsigned      n_more;
     tmetal_arena  arena;
     tmetal_result result;
 } job;
@@ -478,20 +486,109 @@ typedef struct launch_spec {
     int64_t             ints[MOST_ARGS];
     const char         *arg[MOST_ARGS]; /* as given, up to a comma */
     unsigned            n;
+    uint32_t            grid[MOST_CONFIGS][3]; /* of further configurations */
 } launch_spec;
 
-/* 0 after a message. */
-static int read_launch(const request *r, launch_spec *l) {
-    const char *s = r->value[OPT_GRID], *args = r->value[OPT_ARGS];
+/* A grid may hang on the constants of a kernel: "cdiv(4096, BLOCK), 8". Of a configuration "BLOCK=64, num_warps=4" or of
+ * --const. */
+typedef struct grid_text {
+    const char *s, *of[2];
+    int         bad;
+} grid_text;
+
+static int64_t grid_sum(grid_text *g, int deep);
+
+static int grid_takes(grid_text *g, const char *word) {
+    g->s += strspn(g->s, " ");
+    if (strncmp(g->s, word, strlen(word)) != 0) return 0;
+    g->s += strlen(word);
+    return 1;
+}
+
+static int64_t grid_named(grid_text *g) {
+    const char *name = g->s, *s;
+    size_t      n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+    int         i;
+    g->s += n;
+    for (i = 0; n && i < 2; i++)
+        for (s = g->of[i]; s && *s; s += strcspn(s, ","), s += *s == ',', s += strspn(s, " "))
+            if (strncmp(s, name, n) == 0 && s[n] == '=') return strtoll(s + n + 1, NULL, 10);
+    g->bad = 1;
+    return 1;
+}
+
+static int64_t grid_term(grid_text *g, int deep) {
+    int64_t a, b;
+    char   *end;
+    if (deep > 20) return g->bad = 1;
+    if (grid_takes(g, "cdiv(")) {
+        a = grid_sum(g, deep + 1);
+        g->bad |= !grid_takes(g, ",");
+        b = grid_sum(g, deep + 1);
+        g->bad |= !grid_takes(g, ")") || a <= 0 || b <= 0;
+        return g->bad ? 1 : (a - 1) / b + 1;
+    }
+    if (grid_takes(g, "(")) {
+        a = grid_sum(g, deep + 1);
+        g->bad |= !grid_takes(g, ")");
+        return a;
+    }
+    if (*g->s < '0' || *g->s > '9') return grid_named(g);
+    a = strtoll(g->s, &end, 10);
+    g->s = end;
+    return a;
+}
+
+static int64_t grid_product(grid_text *g, int deep) {
+    int64_t a = grid_term(g, deep), b;
+    while (!g->bad) {
+        int times = grid_takes(g, "*");
+        if (!times && !grid_takes(g, "//")) break;
+        b = grid_term(g, deep);
+        if (a < 0 || b <= 0 || a > 0xffffffff || b > 0xffffffff) g->bad = 1;
+        else a = times ? a * b : a / b;
+    }
+    return a;
+}
+
+static int64_t grid_sum(grid_text *g, int deep) {
+    int64_t a = grid_product(g, deep);
+    while (!g->bad && a <= 0xffffffff) {
+        if (grid_takes(g, "+")) a += grid_product(g, deep);
+        else if (grid_takes(g, "-")) a -= grid_product(g, deep);
+        else break;
+    }
+    return a;
+}
+
+static int read_grid(const request *r, const char *config, uint32_t programs[3]) {
+    grid_text g;
+    unsigned  i;
+    memset(&g, 0, sizeof g);
+    g.s = r->value[OPT_GRID];
+    g.of[0] = r->value[OPT_CONST];
+    g.of[1] = config;
+    for (i = 0; g.s && i < 3 && *g.s; i++) {
+        int64_t n = grid_sum(&g, 0);
+        if (g.bad || n <= 0 || n > 0xffffffff || (!grid_takes(&g, ",") && *g.s)) return misuse(r, "not X[,Y[,Z]] programs:", r->value[OPT_GRID]), 0;
+        programs[i] = (uint32_t)n;
+    }
+    return !g.s || !*g.s ? 1 : (misuse(r, "more than X,Y,Z programs:", r->value[OPT_GRID]), 0);
+}
+
+/* 0 after a message. The configurations of `j`, with their grids, are tuned beside the first. */
+static int read_launch(const request *r, const job *j, launch_spec *l) {
+    const char *s, *args = r->value[OPT_ARGS];
     char       *end;
     unsigned    i;
     memset(l, 0, sizeof *l);
-    if (!args && !(r->n_files && is_python(r->files[0]))) args = r->value[OPT_SIGNATURE];
-    for (i = 0; s && i < 3 && *s; i++, s = *end == ',' ? end + 1 : end) {
-        unsigned long n = strtoul(s, &end, 10);
-        if (end == s || !n || n > 0xffffffffu || (*end && *end != ',')) return misuse(r, "not X[,Y[,Z]] programs:", r->value[OPT_GRID]), 0;
-        l->how.programs[i] = (uint32_t)n;
-    }
+    if (is_python(j->path) && !r->value[OPT_SIGNATURE]) args = NULL; /* they are types */
+    if (!read_grid(r, j->config[0], l->how.programs)) return 0;
+    for (i = 0; i < j->n_more; i++)
+        if (!read_grid(r, j->config[i + 1], l->grid[i])) return 0;
+    l->how.more = (const char *const *)j->more;
+    l->how.grids = (const uint32_t (*)[3])l->grid;
+    l->how.n_more = j->n_more;
     for (s = args; s && *s; s += strcspn(s, ","), s += *s == ',') {
         if (l->n == MOST_ARGS) return misuse(r, "more than 64 arguments:", args), 0;
         (void)strtod(*s == '@' ? s + 1 : s, &end);
@@ -503,22 +600,46 @@ static int read_launch(const request *r, launch_spec *l) {
     return 1;
 }
 
+/* Of the longest text. */
+static size_t tune_bound(const job *j) {
+    size_t   most = tmetal_tune_bound(j->src, j->len), n;
+    unsigned i;
+    for (i = 0; i < j->n_more; i++)
+        if (j->more[i] && (n = tmetal_tune_bound(j->more[i], strlen(j->more[i]))) > most) most = n;
+    return most + (j->n_more ? most : 0); /* all are read for the name of the program */
+}
+
+static void free_texts(job *j) {
+    unsigned i;
+    for (i = 0; i < j->n_more; i++) free(j->more[i]);
+    for (i = 0; i <= MOST_CONFIGS; i++) free(j->config[i]);
+    free(j->src);
+}
+
 /* With --tuned: what is best for this kernel into the options, which `arena` holds a part of. */
-static int take_tuned(const request *r, const job *j, tmetal_options *opt, tmetal_arena *arena) {
+static int take_tuned(const request *r, job *j, tmetal_options *opt, tmetal_arena *arena) {
     launch_spec   l;
     tmetal_result out;
     size_t        len;
     char         *cache;
+    int           found;
     unsigned      i;
     if (!r->value[OPT_TUNED]) return 1;
-    if (!read_launch(r, &l)) return 0;
+    if (!read_launch(r, j, &l)) return 0;
     cache = read_all(r->value[OPT_TUNED], &len);
     if (!cache) return 0;
-    *arena = arena_of(tmetal_tune_bound(j->src, j->len) + 64 * len);
+    *arena = arena_of(tune_bound(j) + 64 * len);
     if (!arena->base) return free(cache), 0;
-    (void)tmetal_tune_find(cache, len, j->src, j->len, opt, &l.how, arena, opt, &out);
+    found = tmetal_tune_find(cache, len, j->src, j->len, opt, &l.how, arena, opt, &out);
     for (i = 0; i < out.n_remarks; i++) fprintf(stderr, "tmetal: %s: %s\n", r->value[OPT_TUNED], out.remarks[i].text);
     free(cache);
+    if (j->n_more && !found) fprintf(stderr, "tmetal: %s: configuration 1 is taken\n", j->path);
+    if (opt->text && j->more[opt->text - 1]) {
+        char *first = j->src;
+        j->src = j->more[opt->text - 1];
+        j->more[opt->text - 1] = first;
+        j->len = strlen(j->src);
+    }
     return 1;
 }
 
@@ -614,7 +735,7 @@ static int find_module(const char *path, size_t dots, const char *dotted, tmetal
     char   folder[1024], package[512], name[1024];
     size_t k = strlen(path), up;
     while (k && path[k - 1] != '/') k--;
-    if (k > 1000 || !*dotted || strncmp(dotted, "triton", 6) == 0) return 0;
+    if (k > 1000 || !*dotted || (strncmp(dotted, "triton", 6) == 0 && (!dotted[6] || dotted[6] == '.'))) return 0;
     memcpy(folder, path, k);
     folder[k ? k - 1 : 0] = '\0';
     for (up = 0; up <= MOST_FOLDERS; up++) {
@@ -669,8 +790,8 @@ static void find_modules(const job *j, tmetal_triton_file *files, uint32_t *n) {
     for (i = given; i < *n; i++) free(paths[i]);
 }
 
-/* A kernel from its source: j->src becomes the Triton IR that Triton would make. 0 after a message. */
-static int read_triton(const request *r, job *j) {
+/* A kernel from its source, which j->src is: the IR that Triton would make. NULL after a message. */
+static char *triton_ir(const request *r, const job *j, uint32_t config, size_t *len) {
     tmetal_triton_file files[MOST_MODULES];
     tmetal_triton_call call;
     tmetal_options     opt = r->opt;
@@ -678,16 +799,17 @@ static int read_triton(const request *r, job *j) {
     tmetal_arena       arena = {0};
     tmetal_result      out, printed;
     const char        *text = NULL;
-    size_t             bytes = (size_t)8 << 20, len = 0;
+    size_t             bytes = (size_t)8 << 20;
     char              *copy = NULL;
     uint32_t           i;
     memset(&call, 0, sizeof call);
+    *len = 0;
     opt.file = j->path;
     call.kernel = r->value[OPT_KERNEL];
     call.args = r->value[OPT_SIGNATURE] ? r->value[OPT_SIGNATURE] : r->value[OPT_ARGS];
     call.consts = r->value[OPT_CONST];
     call.globals = r->value[OPT_GLOBAL];
-    call.config = r->value[OPT_CONFIG] ? (uint32_t)strtoul(r->value[OPT_CONFIG], NULL, 10) : 0;
+    call.config = config;
     call.files = files;
     if (read_options(r, &call) && read_modules(r, files, &call.n_files)) {
         find_modules(j, files, &call.n_files);
@@ -696,23 +818,61 @@ static int read_triton(const request *r, job *j) {
             arena = arena_of(bytes);
             if (!arena.base) break;
             if (tmetal_triton(j->src, j->len, &call, &opt, &arena, &module, &out) == TMETAL_OK)
-                out.code = tmetal_print(module, &arena, &text, &len, &printed);
+                out.code = tmetal_print(module, &arena, &text, len, &printed);
         } while (out.code == TMETAL_E_ARENA && (bytes *= 4) <= (size_t)2 << 30);
         if (arena.base && out.code != TMETAL_OK) print_diags(r, &out, &arena);
         for (i = 0; arena.base && i < out.n_remarks; i++) /* tl.static_print */
             fprintf(stderr, "%s:%u: %s\n", out.remarks[i].python.file, out.remarks[i].python.line, out.remarks[i].text);
-        if (arena.base && text) copy = (char *)malloc(len + 1);
-        if (copy) memcpy(copy, text, len + 1);
+        if (arena.base && text) copy = (char *)malloc(*len + 1);
+        if (copy) memcpy(copy, text, *len + 1);
     }
     for (i = 0; i < call.n_files; i++) {
         free((void *)files[i].name);
         free((void *)files[i].text);
     }
     free(arena.base);
+    return copy;
+}
+
+/* How many configurations of @triton.autotune the kernel has that the call is of. */
+static uint32_t count_configs(const request *r, job *j) {
+    const tmetal_triton_kernel *k = NULL;
+    tmetal_arena                arena = {0};
+    tmetal_result               out;
+    uint32_t                    n, i, found = 0;
+    size_t                      bytes = (size_t)8 << 20;
+    do {
+        free(arena.base);
+        arena = arena_of(bytes);
+        if (!arena.base) return 0;
+        if (tmetal_triton_kernels(j->src, j->len, NULL, &arena, &k, &n, &out) != TMETAL_OK) n = 0;
+    } while (out.code == TMETAL_E_ARENA && (bytes *= 4) <= (size_t)2 << 30);
+    for (i = 0; i < n; i++) {
+        if (r->value[OPT_KERNEL] ? strcmp(r->value[OPT_KERNEL], k[i].name) != 0 : !k[i].n_configs) continue;
+        found = k[i].n_configs;
+        for (n = 0; n < found && n <= MOST_CONFIGS; n++)
+            if ((j->config[n] = (char *)malloc(strlen(k[i].configs[n]) + 1)) != NULL) strcpy(j->config[n], k[i].configs[n]);
+        if (k[i].configs_open) fprintf(stderr, "tmetal: %s: further configurations of %s cannot be read from the text\n", j->path, k[i].name);
+        break;
+    }
+    free(arena.base);
+    if (found > MOST_CONFIGS + 1) fprintf(stderr, "tmetal: %s: the first %d of %u configurations are tuned\n", j->path, MOST_CONFIGS + 1, found), found = MOST_CONFIGS + 1;
+    return found;
+}
+
+/* j->src becomes the Triton IR of its kernel; for the tuner that of all configurations, which j->more takes. 0 after a
+ * message. */
+static int read_triton(const request *r, job *j) {
+    uint32_t config = r->value[OPT_CONFIG] ? (uint32_t)strtoul(r->value[OPT_CONFIG], NULL, 10) : 0, i, n;
+    size_t   len, other;
+    char    *text;
+    n = config || !(r->value[OPT_TUNED] || (r->command && r->command->run == tune_command)) ? 0 : count_configs(r, j);
+    text = triton_ir(r, j, n ? 1 : config, &len);
+    for (i = 1; text && i < n; i++) j->more[j->n_more++] = triton_ir(r, j, i + 1, &other);
     free(j->src);
-    j->src = copy;
+    j->src = text;
     j->len = len;
-    return copy != NULL;
+    return text != NULL;
 }
 
 /* Read and compile. 1: j->result holds what came of it, kernels or diagnostics, not yet printed. 0 after a message. */
@@ -732,12 +892,12 @@ static int open_job(const request *r, const char *path, job *j) {
         return 1;
     }
     free(tuned.base);
-    free(j->src);
+    free_texts(j);
     return 0;
 }
 
 static void close_job(job *j) {
-    free(j->src);
+    free_texts(j);
     free(j->arena.base);
 }
 
@@ -3092,12 +3252,13 @@ static double tune_time(tuning *t, const tmetal_candidate *c) {
     tmetal_result  result;
     double         seconds[8];
     unsigned       i = 0;
+    const char    *src = c->options.text ? t->j.more[c->options.text - 1] : t->j.src;
     t->work.used = 0;
-    if ((t->j.is_ops ? tmetal_compile_ops : tmetal_compile)(t->j.src, t->j.len, &c->options, &t->work, &result) == TMETAL_OK &&
+    if ((t->j.is_ops ? tmetal_compile_ops : tmetal_compile)(src, c->options.text ? strlen(src) : t->j.len, &c->options, &t->work, &result) == TMETAL_OK &&
         tmetal_load(t->metal, &result, &t->work, &loaded, NULL, &t->problem) == TMETAL_OK &&
         tmetal_launch_make(loaded, &t->work, &launch, &t->problem) == TMETAL_OK)
         for (; i < 8; i++) {
-            if (tmetal_launch_run(launch, t->arg, t->n_arg, t->j.is_ops ? NULL : t->launch.how.programs, &t->problem) != TMETAL_OK) break;
+            if (tmetal_launch_run(launch, t->arg, t->n_arg, t->j.is_ops ? NULL : c->options.text ? t->launch.grid[c->options.text - 1] : t->launch.how.programs, &t->problem) != TMETAL_OK) break;
             seconds[i] = tmetal_launch_seconds(launch);
         }
     if (launch) tmetal_launch_free(launch);
@@ -3185,7 +3346,7 @@ static int tune_options(tuning *t) {
     const request *r = t->r;
     const char    *s = r->value[OPT_STRATEGY];
     unsigned       k;
-    if (!read_launch(r, &t->launch)) return 0;
+    if (!read_launch(r, &t->j, &t->launch)) return 0;
     for (k = 0; s && k < 4 && strcmp(names[k], s) != 0; k++) {}
     if (s && k == 4) return misuse(r, "--strategy knows guided, exhaustive, random and model, not", s), 0;
     t->launch.how.strategy = s ? (tmetal_tune_strategy)k : TMETAL_TUNE_GUIDED;
@@ -3204,13 +3365,13 @@ static int tune_command(request *r) {
     int           bad = 1;
     if (!t) return 1;
     t->r = r;
-    if (!tune_options(t)) return free(t), 2;
     if (!open_job(r, r->files[0], &t->j)) return free(t), 1;
-    t->arena = arena_of(tmetal_tune_bound(t->j.src, t->j.len));
-    t->work = arena_of(tmetal_tune_bound(t->j.src, t->j.len) + ((size_t)4 << 20));
+    if (!tune_options(t)) return close_job(&t->j), free(t), 2;
+    t->arena = arena_of(tune_bound(&t->j));
+    t->work = arena_of(tune_bound(&t->j) + ((size_t)4 << 20));
     t->device = arena_of(65536);
     if (t->j.result.code != TMETAL_OK) print_diags(r, &t->j.result, &t->j.arena);
-    else if (t->arena.base && t->work.base && t->device.base) {
+    if ((t->j.result.code == TMETAL_OK || t->j.n_more) && t->arena.base && t->work.base && t->device.base) {
         why_not = tune_device(t);
         t->opt.file = t->j.path;
         if (tmetal_tune_begin(t->j.src, t->j.len, &t->opt, &t->launch.how, &t->arena, &tune, &out) != TMETAL_OK) print_diags(r, &out, &t->arena);
@@ -3357,7 +3518,7 @@ static int kernels_command(request *r) {
 
 static const command commands[] = {
     {"compile", "FILE|-", "a .ttir file or an op list to Metal", 1, 1,
-     TAKES(OUT) | TAKES(EMIT) | TAKES(PARTS) | TAKES(CACHE) | TAKES(TUNED) | TAKES(GRID) | TAKES_COMPILE, compile_command,
+     TAKES(OUT) | TAKES(EMIT) | TAKES(PARTS) | TAKES(CACHE) | TAKES(TUNED) | TAKES(GRID) | TAKES(ARGS) | TAKES_COMPILE, compile_command,
      "FILE is Triton IR, a .py file with Triton kernels (docs/triton.md), or an op list (.json, or \"tt.sum:[1024,512]:1\" a line);\n"
      "- reads standard input.\n"},
     {"census", "FILES...|-", "what of these .ttir files does not compile", 1, -1,

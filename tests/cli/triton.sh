@@ -103,6 +103,119 @@ warns 'or --config 1 to 4'
 gives 1 compile "$py" --kernel tuned --args "*fp32, None, *fp32, i32, i32" --const "N=256, BLOCK=64"
 warns "parameter 'at' is annotated int64, but its argument is int32"
 
+# -- Configurations as programs write them ---------------------------------------------------------------------
+cat > "$d/lists.py" << 'END'
+import itertools
+import torch
+import triton
+import triton.language as tl
+from sizes import small, given
+
+WARPS = [2, 4]
+IS_HIP = torch.version.hip is not None
+
+
+def by_loops(most, stages=3):
+    """Not of the list."""
+    out = [triton.Config({"A": 1}, num_stages=stages)]
+    for a in range(2, most):
+        for w in WARPS:
+            if a == 3 and w == 4:
+                continue
+            out.append(triton.Config({"A": a}, num_warps=w))
+    out += [triton.Config(dict(A=64))]
+    return out
+
+
+def chosen():
+    if IS_HIP:
+        return [triton.Config({"A": 7})]
+    else:
+        return [triton.Config({"A": 8}), triton.Config({"A": 9}, pre_hook=lambda args: None)]
+
+
+def kept(configs):
+    return [c for c in configs if c.num_warps > 2]
+
+
+filled = []
+for one in WARPS:
+    filled.append(triton.Config({"A": one}))
+
+
+@triton.autotune(configs=[triton.Config({"A": a}, num_warps=w) for a, w in itertools.product([1, 2], WARPS) if a * w != 8], key=[])
+@triton.jit
+def product(x, A: tl.constexpr):
+    tl.store(x, A)
+
+
+@triton.autotune(configs=by_loops(most=4) + small(), key=[])
+@triton.jit
+def loops(x, A: tl.constexpr):
+    tl.store(x, A)
+
+
+@triton.autotune(configs=chosen() if not IS_HIP else [], key=[])
+@triton.jit
+def ways(x, A: tl.constexpr):
+    tl.store(x, A)
+
+
+@triton.autotune(configs=kept(by_loops(3)), key=[])
+@triton.jit
+def pruned(x, A: tl.constexpr):
+    tl.store(x, A)
+
+
+@triton.autotune(configs=filled, key=[])
+@triton.jit
+def statements(x, A: tl.constexpr):
+    tl.store(x, A)
+
+
+@triton.jit
+def plain(x, A: tl.constexpr):
+    tl.store(x, A)
+
+
+def later(x, A: tl.constexpr, B: tl.constexpr):
+    tl.store(x, A + B)
+
+
+later = triton.jit(later)
+later = triton.heuristics({"B": lambda args: args["A"] * 2})(later)
+named = triton.autotune(configs=[triton.Config({"A": 5})], key=[])(plain)
+END
+cat > "$d/sizes.py" << 'END'
+import triton
+
+given = triton.Config({"A": 11})
+
+
+def small():
+    return [given, triton.Config({"A": 12})]
+END
+gives 0 kernels "$d/lists.py"
+lists() { tr '\n' ' ' < "$out/out" | grep -q -- "$1" || fail "kernels does not say $1"; }
+lists 'product .* 1: A=1, num_warps=2 .* 2: A=1, num_warps=4 .* 3: A=2, num_warps=2 '
+lists 'ways .* 1: A=8 .* 2: A=9 '
+lists 'pruned .*further configurations cannot be read'
+lists 'statements .*further configurations cannot be read'
+lists 'named .* 1: A=5'
+config() { gives 0 compile "$d/lists.py" --kernel "$1" --args "*i32" --config "$2" --emit ir && says "arith.constant $3 : i32"; }
+config product 3 2
+config loops 1 1
+config loops 4 3
+config loops 5 64
+config loops 6 11
+config loops 7 12
+config ways 2 9
+config named 1 5
+gives 1 compile "$d/lists.py" --kernel pruned --args "*i32" --config 1
+warns 'configuration 1 of pruned cannot be read from the text'
+gives 0 compile "$d/lists.py" --kernel later --args "*i32" --const A=3 --emit ir
+says 'arith.constant 9 : i32'
+
 # -- Functions inside others, names of the module -------------------------------------------------------------
 gives 0 compile "$py" --kernel make.inner --args "*fp32, *fp16" --const dtype=tl.float16
 says '^kernel void inner'

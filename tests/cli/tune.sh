@@ -40,6 +40,56 @@ warns 'damaged: of 2 entries it has 2 lines, of which'
 gives 1 compile --tuned "$out/none" $k/softmax.ttir
 warns 'No such file'
 
+# The configurations of a .py: each is compiled with its own grid, and the winner is found again. The third does too much.
+cat > "$out/rows.py" << 'END'
+import triton
+import triton.language as tl
+
+
+def configs():
+    found = []
+    for block in (64, 128):
+        for turns in range(1, 4, 2):
+            if block == 128 and turns == 3:
+                continue
+            found.append(triton.Config({"BLOCK": block, "TURNS": 2 if block == 64 and turns == 1 else turns}, num_warps=4))
+    return found
+
+
+@triton.autotune(configs=configs(), key=["n"])
+@triton.jit
+def rows(x, y, n, BLOCK: tl.constexpr, TURNS: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + tl.program_id(0) * n + i, mask=i < n, other=0.0)
+    for turn in tl.static_range(TURNS * TURNS * TURNS * TURNS):
+        v = tl.exp(v)
+    tl.store(y + tl.program_id(0), tl.sum(v))
+END
+py="$out/rows.py --gpu apple-m3-max"
+types="*fp32:16, *fp32:16, i32:16"
+values=@16777216,@16384,1024
+# shellcheck disable=SC2086
+gives 0 tune $py --signature "$types" --grid "cdiv(8192, BLOCK // 64) * TURNS" --args $values --tuned "$out/rows"
+says '^config=2 '
+says '^config=3 '
+says '^config=3,threads=64 '
+says "^model's choice, nothing timed: .*config=3"
+# shellcheck disable=SC2086
+gives 0 compile $py --signature "$types" --grid "cdiv(8192, BLOCK // 64) * TURNS" --args $values --tuned "$out/rows"
+warns 'rows: config=3.*: the model.s choice, nothing was timed'
+says 'tiles of up to 128 elements'
+# shellcheck disable=SC2086
+gives 0 compile $py --signature "$types" --grid 4 --args $values --tuned "$out/rows"
+warns 'configuration 1 is taken'
+# shellcheck disable=SC2086
+gives 0 compile $py --signature "$types" --config 1 --tuned "$out/rows"
+warns 'does not have this program'
+for grid in "ROW" "4,cdiv(1,0)" "4,(2" "1,2,3,4" "4 - 4"; do
+    # shellcheck disable=SC2086
+    gives 2 tune $py --signature "$types" --grid "$grid" --args $values
+    warns 'programs: '
+done
+
 gives 2 tune --strategy best $k/softmax.ttir
 warns 'guided, exhaustive, random and model, not best'
 gives 2 tune --grid 4,x $k/softmax.ttir

@@ -5,11 +5,28 @@
 
 import math
 
+import torch
 import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
 TWO = tl.constexpr(2)
+HIP = tl.constexpr(torch.version.hip is not None)
+int_of = triton.runtime.jit.constexpr_function(tl.core.get_int_dtype)
+
+
+def on_cuda():
+    return triton.runtime.driver.active.get_current_target().backend == "cuda"
+
+
+CUDA = tl.constexpr(on_cuda())
+
+
+def doubled(x):
+    return x + x
+
+
+doubled = triton.jit(doubled)
 
 
 @triton.constexpr_function
@@ -80,6 +97,14 @@ def known(y_ptr, N: tl.constexpr, NAME: tl.constexpr):
     tl.static_assert(isinstance(y_ptr.dtype, tl.pointer_type))
     tl.static_assert(hasattr(x, "dtype") and not hasattr(x, "nothing"))
     tl.static_assert(hasattr(tl, "arange") and not hasattr(tl, "nothing"))
+    # the machine, types by name, functions made without @
+    tl.static_assert(CUDA and not HIP)
+    tl.static_assert(int_of(16, signed=True) == tl.int16 and tl.dtype("uint32") == tl.uint32)
+    tl.static_assert(x.type.get_block_shapes()[0] == N)
+    tl.static_assert(doubled(x).dtype == tl.float32)
+    # a scalar has no axis, and its ':' are not counted
+    one = tl.program_id(0)
+    tl.static_assert(len(one[:, None].shape) == 1 and len(one[None, None].shape) == 2)
     tl.static_assert(getattr(tl, "float32") == x.dtype)
     tl.static_assert(getattr(x, "nothing", 5) == 5)
     tl.static_assert(len(list((1, 2, 3))) == 3)
@@ -89,3 +114,9 @@ def known(y_ptr, N: tl.constexpr, NAME: tl.constexpr):
     tl.static_assert(tl.target_info.cuda_capability_geq(9, 0) and not tl.target_info.cuda_capability_geq(10))
     x += libdevice.pow(x, 2) + tl.extra.cuda.libdevice.tanh(x) + first_even(3)
     tl.store(y_ptr + i, tl.maximum(x, 0.0, propagate_nan=tl.PropagateNan.ALL))
+
+
+@triton.jit
+def steps(y_ptr):
+    for i in range(0, 8, step=4):  # Triton takes every number
+        tl.store(y_ptr + i, i)

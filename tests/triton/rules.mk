@@ -18,6 +18,7 @@ test-triton-quick: $(BUILD)/tmetal $(BUILD)/syntax
 	$(BUILD)/tmetal compile $(BUILD)/prototype.py --kernel matmul_kernel --args '*fp32, *fp32, *fp32, i32, i32, i32, i32, 1, i32, 1, i32, 1' \
 	    --const 'BLOCK_M=64, BLOCK_N=64, BLOCK_K=32' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel known --args '*fp32' --const 'N=128, NAME="abc"' > /dev/null
+	$(BUILD)/tmetal compile tests/triton/known.py --kernel steps --args '*i32' --emit ir 2>&1 | grep -q 'ignores step='
 	python3 tests/triton/syntax.py $(BUILD)/syntax tests docs examples
 	python3 tests/triton/syntax.py "$(BUILD)/syntax --lazy" tests/triton tests/kernels
 	echo tests/triton/syntax/wrong.py | $(BUILD)/syntax --errors | diff tests/triton/syntax/wrong.txt -

@@ -509,6 +509,56 @@ static void check_all_failed(void) {
     arena.used = 0;
 }
 
+/* Of several texts the best is found again by all of them, whichever the first is good for. */
+static double third(const tmetal_candidate *c) { return convex(c) * (c->options.text == 2 ? 0.5 : 1); }
+
+static void check_texts(void) {
+    static const char   refused[] = "module { tt.func public @f(%x: !tt.ptr<i32>) { %0 = tt.elementwise_inline_asm \"bar\" {constraints = \"=r\", "
+                                    "packed_element = 1 : i32, pure = true} -> i32 tt.store %x, %0 : !tt.ptr<i32> tt.return } }";
+    char               *wide = (char *)room_of(row_len + 1), *s;
+    const char         *more[2], *text;
+    uint32_t            grids[2][3] = {{1, 1, 1}, {64, 1, 1}}, n, i, two = 0;
+    tmetal_tune_options how;
+    tmetal_options      tuned, opt;
+    tmetal_tune        *t;
+    tmetal_result       out;
+    size_t              len;
+    memset(&how, 0, sizeof how);
+    memset(&opt, 0, sizeof opt);
+    memcpy(wide, row, row_len);
+    wide[row_len] = '\0';
+    for (s = wide; (s = strstr(s, "256")) != NULL;) memcpy(s, "512", 3);
+    more[0] = NULL;
+    more[1] = wide;
+    how.more = more;
+    how.n_more = 2;
+    how.grids = (const uint32_t(*)[3])grids;
+    how.programs[0] = 512;
+    how.strategy = TMETAL_TUNE_EXHAUSTIVE;
+    opt.gpu = "apple-m1";
+    t = begin(row, row_len, &opt, &how);
+    for (i = 0; tmetal_tune_at(t, i); i++) {
+        const tmetal_candidate *c = tmetal_tune_at(t, i);
+        CHECK(c->options.text == 0 || c->options.text == 2);
+        CHECK((strstr(c->name, "config=3") != NULL) == (c->options.text == 2));
+        two += c->options.text == 2;
+    }
+    CHECK(two > 3 && i > two + 3);
+    (void)search(t, third, &n);
+    CHECK(tmetal_tune_best(t)->options.text == 2);
+    CHECK(tmetal_tune_end(t, &arena, &text, &len, &out) == TMETAL_OK);
+    CHECK(tmetal_tune_find(text, len, row, row_len, &opt, &how, &arena, &tuned, &out) && tuned.text == 2);
+    how.n_more = 1; /* another program now */
+    CHECK(!tmetal_tune_find(text, len, row, row_len, &opt, &how, &arena, &tuned, &out) && tuned.text == 0);
+    arena.used = 0;
+    how.n_more = 2; /* the first cannot be compiled: of the others the first is as planned */
+    t = begin(refused, sizeof refused - 1, &opt, &how);
+    for (i = 0; tmetal_tune_at(t, i); i++) CHECK(tmetal_tune_at(t, i)->options.text == 2);
+    CHECK(i > 3);
+    free(wide);
+    arena.used = 0;
+}
+
 int main(int argc, char **argv) {
     size_t room = (size_t)96 << 20;
     if (argc != 3) return fprintf(stderr, "usage: test ROW.ttir PRODUCTS.ttir\n"), 2;
@@ -534,6 +584,7 @@ int main(int argc, char **argv) {
     check_stale();
     check_damaged_cache();
     check_all_failed();
+    check_texts();
     free(arena.base);
     puts(bad ? "tune: FAILED" : "tune: candidates, searches, interruptions, damage and merging are as they should be");
     return bad;
