@@ -300,7 +300,7 @@
     X(709, LAUNCH_ARG, "argument %llu (%s) %s")                                                   \
     X(710, LAUNCH_OVERLAP, \
       "arguments %s and %s overlap, and one of them is written: %s")                              \
-    X(711, LAUNCH_GRID, "%s: %llu threadgroups along one axis are more than Metal counts")        \
+    X(711, LAUNCH_GRID, "%s: %llu programs or threadgroups are more than can be counted")         \
     X(712, ENCODE, "Metal gives no %s")                                                           \
     X(713, GPU, "the GPU stopped the launch (Metal's code %llu): %s: %s")                         \
     X(714, TIMEOUT, "not complete after %llu milliseconds")                                       \
@@ -51116,6 +51116,8 @@ static int tmi_needs_variable(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id), *user;
     uint32_t traits = tmi_tfs[n->op].traits;
     if (n->flags & TMI_INS_NAMED) return n->op != TMI_TF_PARAM;
+    /* where its offset was compared, and not before */
+    if (n->op == TMI_TF_PADD && e->job->opt->bounds && tmi_is_plain_index(e, n->b)) return 0;
     if (tmi_is_trivial(e, n) || tmi_is_plain_variable(e, id)) return 0;
     if ((e->cheap[id] = (uint8_t)tmi_emit_cheap(e, id)) != 0) return 0;
     if (e->uses[id] != 1) return !tmi_is_kept(e, id);
@@ -52955,7 +52957,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 60064947u
+#define TMI_STAMP_EMIT 17457003u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
@@ -64279,8 +64281,23 @@ static tmetal_code tmi_metal_bind_args(const tmi_metal_go *g, void *encoder, uin
 }
 
 /* Threadgroups of a kernel's grid; along an axis there may be none. */
+/* Triton counts programs as int. Of those that share a threadgroup up to a multiple; of those that
+ * go in turn all. */
+static uint64_t tmi_metal_too_many(const tmi_metal_go *g, const tmetal_kernel *k) {
+    const uint64_t all = tmi_metal_product(g->programs);
+    uint32_t       i;
+    for (i = 0; i < k->n_args && k->grid[0]; i++)
+        if (k->args[i].kind == TMETAL_ARG_PROGRAMS && all > INT32_MAX) return all;
+    for (i = 0; i < 3 && !k->grid[0]; i++)
+        if (g->programs[i] > INT32_MAX + (uint64_t)1 - k->programs) return g->programs[i];
+    return 0;
+}
+
 static tmetal_code tmi_metal_grid(tmi_metal_go *g, const tmetal_kernel *k) {
-    uint32_t axis;
+    const uint64_t many = tmi_metal_too_many(g, k);
+    uint32_t       axis;
+    if (many)
+        return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_GRID, k->name, (unsigned long long)many);
     for (axis = 0; axis < 3; axis++) {
         g->from[axis] = 0;
         g->whole[axis] = k->grid[0] ? k->grid[axis] : g->programs[axis];
@@ -64813,7 +64830,7 @@ typedef struct tmi_host_param {
     uint32_t    is_unread, is_result, is_bool;
     uint32_t    is_aligned; /* to more than a byte */
     uint32_t    is_made;    /* by MLX, in a kernel before this one */
-    uint32_t    number, is_buffer, is_address, is_padded, is_written, access, align;
+    uint32_t    number, is_buffer, is_address, is_padded, is_bounded, is_written, access, align;
     uint64_t    least; /* bytes that a buffer must have; 0: not known */
 } tmi_host_param;
 
@@ -64937,6 +64954,7 @@ static const tmi_host_list tmi_host_lists[] = {
     X("param_is_buffer", PARAM, U32, tmi_host_param, is_buffer)                                   \
     X("param_is_address", PARAM, U32, tmi_host_param, is_address)                                 \
     X("param_is_padded", PARAM, U32, tmi_host_param, is_padded)                                   \
+    X("param_is_bounded", PARAM, U32, tmi_host_param, is_bounded)                                 \
     X("param_is_written", PARAM, U32, tmi_host_param, is_written)                                 \
     X("param_is_unread", PARAM, U32, tmi_host_param, is_unread)                                   \
     X("param_is_result", PARAM, U32, tmi_host_param, is_result)                                   \
@@ -65538,6 +65556,10 @@ static const char *const tmi_host_c[] = {
     "        const uint64_t ${param}_address =",
     "            resident(encoder, $param, ${param}_offset, $access);",
     "%end",
+    "%if param_is_bounded",
+    "        const uint64_t ${param}_length =",
+    "            GET(NSUInteger, $param, \"length\") - ${param}_offset; /* check() saw to that */",
+    "%end",
     "%end",
     "%for kernel",
     "        /* $kernel */",
@@ -65864,6 +65886,9 @@ static const char *const tmi_host_swift[] = {
     "%if param_is_address",
     "        let ${param}_address = Self.resident(",
     "            encoder, $param, ${param}_offset, usage: $access)",
+    "%end",
+    "%if param_is_bounded",
+    "        let ${param}_length = UInt64($param.length - ${param}_offset)",
     "%end",
     "%end",
     "%for kernel",
@@ -66290,6 +66315,9 @@ static const char *const tmi_host_objc[] = {
     "    const uint64_t ${param}_address = ${param}.gpuAddress + ${param}_offset;",
     "    [encoder useResource:$param usage:(MTLResourceUsage)$access];",
     "%end",
+    "%if param_is_bounded",
+    "    const uint64_t ${param}_length = ${param}.length - ${param}_offset;",
+    "%end",
     "%end",
     "%for kernel",
     "",
@@ -66590,6 +66618,9 @@ static const char *const tmi_host_metal_cpp[] = {
     "%if param_is_address",
     "    const uint64_t ${param}_address = $param->gpuAddress() + ${param}_offset;",
     "    encoder->useResource($param, MTL::ResourceUsage($access));",
+    "%end",
+    "%if param_is_bounded",
+    "    const uint64_t ${param}_length = $param->length() - ${param}_offset;",
     "%end",
     "%end",
     "%for kernel",
@@ -66942,6 +66973,14 @@ static const char *const tmi_host_torch_py[] = {
     "    debug_$kernel_id = torch.zeros($debug_bytes // 4, dtype=torch.int32, device=\"mps\")",
     "%end",
     "%end",
+    "%local",
+    "%for param",
+    "%if param_is_bounded",
+    "    ${param}_length = $param.untyped_storage().nbytes() - \\",
+    "        $param.storage_offset() * $param.element_size()",
+    "%end",
+    "%end",
+    "%local",
     "%local",
     "%for kernel",
     "    _launch($entry, (",
@@ -67443,10 +67482,11 @@ static void tmi_host_put_long(tmi_host *h, const char *s, const char *tail) {
 
 /* -- From a result to facts --------------------- */
 
-/* Does the caller give this one? */
+/* Does the caller give this one, or a buffer that it follows from? */
 static int tmi_host_is_given(const tmetal_arg *a) {
     return a->kind == TMETAL_ARG_BUFFER || a->kind == TMETAL_ARG_BYTES ||
-        a->kind == TMETAL_ARG_ADDRESS || a->kind == TMETAL_ARG_PADDING;
+        a->kind == TMETAL_ARG_ADDRESS || a->kind == TMETAL_ARG_PADDING ||
+        a->kind == TMETAL_ARG_LENGTH;
 }
 
 static const char *tmi_host_type(const tmi_host *h, const tmetal_arg *a) {
@@ -67504,10 +67544,9 @@ static void tmi_host_param_of(tmi_host *h, tmi_host_param *p, const tmetal_arg *
         p->number = a->param;
         p->align = 1;
     }
-    if (a->kind == TMETAL_ARG_PADDING) {
-        p->is_padded = 1;
-        return;
-    }
+    p->is_padded |= a->kind == TMETAL_ARG_PADDING;
+    p->is_bounded |= a->kind == TMETAL_ARG_LENGTH;
+    if (a->kind == TMETAL_ARG_PADDING || a->kind == TMETAL_ARG_LENGTH) return;
     if (!p->name) {
         p->name = tmi_host_name(h, given, a->param);
         p->label = tmi_host_quoted(h, given);
@@ -67582,7 +67621,9 @@ static const char *tmi_host_value(tmi_host *h, tmi_host_launch *l, const tmetal_
     name = tmi_host_param_at(l, a->param)->name;
     if (a->kind == TMETAL_ARG_BYTES) return name;
     return tmi_format(h->job, 0, "%s%s", name,
-                      a->kind == TMETAL_ARG_ADDRESS ? "_address" : h->language->padding);
+                      a->kind == TMETAL_ARG_ADDRESS      ? "_address"
+                          : a->kind == TMETAL_ARG_LENGTH ? "_length"
+                                                         : h->language->padding);
 }
 
 static void tmi_host_bytes_of(tmi_host *h, tmi_host_launch *l, tmi_host_bind *b,

@@ -15,6 +15,7 @@ define HOSTS_EACH
 endef
 test-hosts: $(BUILD)/hosts-run $(BUILD)/tmetal ## launch code in other languages, some cases of each
 	$(call HOSTS_EACH,--most 11 $(BUILD)/hosts examples/kernels tests/metal --made tests/hosts/cases)
+	@for host in $(HOSTS_RUN); do $(BUILD)/hosts-run --host $$host --bounds --most 4 $(BUILD)/hosts examples/kernels > $(BUILD)/hosts-bounds.txt || { grep -A9 ^wrong $(BUILD)/hosts-bounds.txt; exit 1; }; done
 	@for host in $(HOSTS_RUN); do $(BUILD)/hosts-run --host $$host $(BUILD)/hosts --errors examples/kernels/vector_add.case > $(BUILD)/hosts-errors.txt || { grep ^wrong $(BUILD)/hosts-errors.txt; exit 1; }; done
 	@sh tests/hosts/swift/run.sh $(BUILD)
 check-hosts: $(BUILD)/hosts-run $(BUILD)/tmetal ## launch code of all own kernels, and of 100 of the corpus [CORPUS=dir]

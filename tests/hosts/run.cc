@@ -55,8 +55,10 @@ const language languages[] = {
 
 bool is_recorded(const std::string &path) { return std::filesystem::exists(path + ".case"); }
 
+tmetal_options how; /* to compile */
+
 std::unique_ptr<compiled> take(const std::string &path) {
-    return path.substr(path.rfind('.')) == ".case" ? device::compile(path, {}) : made::make(path);
+    return path.substr(path.rfind('.')) == ".case" ? device::compile(path, how) : made::make(path);
 }
 
 bool is_given(const tmetal_arg &a) {
@@ -378,6 +380,7 @@ int main(int argc, char **argv) {
         else if (std::strcmp(argv[i], "--errors") == 0) errors = argv[++i];
         else if (std::strcmp(argv[i], "--made") == 0) is_made = true;
         else if (std::strcmp(argv[i], "--list") == 0) list = true;
+        else if (std::strcmp(argv[i], "--bounds") == 0) how.bounds = 1;
         else if (std::strcmp(argv[i], "--host") == 0) {
             for (i++, l = languages; l < std::end(languages) && std::strcmp(tmetal_host_name(l->host), argv[i]) != 0; l++) {}
             if (l == std::end(languages)) return std::fprintf(stderr, "no language %s\n", argv[i]), 2;

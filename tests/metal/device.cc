@@ -82,7 +82,7 @@ const char usage[] =
     "  --bench          that alone: the sum over rows in each of --layouts\n"
     "  --sizes RxC,..., --dtype f32|f16|bf16, --layouts A,B, --runs N    of --shares\n"
     "  --parts N        grids in parts of N programs; 0: by time\n"
-    "  --layout SPEC, --alias P=Q, --threads N, --two-stage N, --plain, --no-fusion, --no-fp64    for the compiler\n"
+    "  --layout SPEC, --alias P=Q, --threads N, --two-stage N, --plain, --bounds, --no-fusion, --no-fp64    for the compiler\n"
     "  --pretend WHAT:TEXT  with a stand-in only: hang, die, stop, refuse, fault or flip where a name holds TEXT\n"
     "Exit status: 0 nothing is wrong, 1 something is, 2 bad command line, 3 no device.\n";
 
@@ -157,6 +157,7 @@ bool read_switch(settings &s, const std::string &name) {
     else if (name == "--shares") s.timed = true;
     else if (name == "--bench") s.timed = s.is_bench = s.shares.only_sums = true;
     else if (name == "--plain") s.compile.plain = 1;
+    else if (name == "--bounds") s.compile.bounds = 1;
     else if (name == "--no-fusion") s.compile.no_fusion = 1;
     else if (name == "--no-fp64") s.compile.no_fp64 = 1;
     else return false;

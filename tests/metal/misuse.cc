@@ -400,12 +400,18 @@ const std::vector<row> rows = {
     {"two results in one place", TMETAL_E_LAUNCH_OVERLAP, "arguments s and y", [](scene &s) { return list_at(s, two_ops, {0, 4, 8, 8}); }},
     {"a result behind its input", TMETAL_OK, "", [](scene &s) { return list_at(s, one_op, {0, 4}); }},
     {"one buffer read twice", TMETAL_OK, "", with([](scene &s) { s.args[1] = s.args[0]; })},
+    {"more programs than an int counts", TMETAL_E_LAUNCH_GRID, "2147483648 programs", with([](scene &s) { s.programs[1] = 1u << 31; })},
+    {"more programs in turn than an int counts", TMETAL_E_LAUNCH_GRID, "4294967296 programs",
+     [](scene &s) {
+         s.file = "tests/kernels/recorded/atomics-raw_lock.ttir";
+         return with([](scene &at) { at.programs[0] = at.programs[1] = 1u << 16; })(s);
+     }},
     {"no programs", TMETAL_OK, "", with([](scene &s) { s.programs[0] = 0; })},
     {"programs along the axis of two stages", TMETAL_E_LAUNCH_STAGES, "wants 1 program along axis 2, but 3",
      [](scene &s) { return two_stages(s, 3); }},
     {"programs along it of the second function alone", TMETAL_E_LAUNCH_STAGES, "along axis 2", first_of_two},
     {"scratch of more bytes than can be counted", TMETAL_E_BUFFER, "no buffer of 18446744073709551615 bytes",
-     [](scene &s) { return two_stages(s, 1, 0xffffffff); }},
+     [](scene &s) { return two_stages(s, 1, INT32_MAX); }},
     {"an index of more than 32 bits", TMETAL_OK, "",
      [](scene &s) {
          s.file = "tests/hosts/cases/index.ttir";

@@ -81,6 +81,8 @@ test-metal: $(BUILD)/metal-device $(BUILD)/metal-device-system $(BUILD)/metal-tm
 	@tail -n 1 $(BUILD)/metal-own.txt
 	$(BUILD)/metal-device --parts 1 examples/kernels > $(BUILD)/metal-parts.txt || { grep -v ^right $(BUILD)/metal-parts.txt; exit 1; }
 	@echo "in parts of a program: $$(tail -n 1 $(BUILD)/metal-parts.txt)"
+	$(BUILD)/metal-device --bounds examples/kernels > $(BUILD)/metal-bounds.txt || { grep -v ^right $(BUILD)/metal-bounds.txt; exit 1; }
+	@echo "with bounds: $$(tail -n 1 $(BUILD)/metal-bounds.txt)"
 	sh tests/metal/device.sh $(BUILD)
 	sh tests/metal/cli.sh $(BUILD)
 	$(BUILD)/metal-example examples/kernels/vector_add.ttir | grep 'all right'
