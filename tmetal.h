@@ -40659,8 +40659,9 @@ static void tmi_lower_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_s
     s->neutral = tmi_lower_scan_neutral(w, s,
                                         tmi_tty_of(tmi_s_of(w->m, tmi_in_type(w->m, op, 0)), 1));
     i = tmi_popcount(s->high) + l->n_sg;
-    s->together = !w->job->opt->plain && !s->other && tmi_popcount(s->groups) == l->n_sg &&
-        i >= 4 && i <= TMI_LANE_BITS && tmi_lower_scan_prefix(w, s) != TMI_NONE;
+    s->together = !w->job->opt->plain && !s->other && s->groups &&
+        tmi_popcount(s->groups) == l->n_sg && i >= 4 && i <= TMI_LANE_BITS &&
+        tmi_lower_scan_prefix(w, s) != TMI_NONE;
 }
 
 /* The register's own count for step `var` of a walk in scan order. */
@@ -49161,6 +49162,12 @@ static tmi_sign tmi_sign_both(const tmi_emit *e, uint32_t a, uint32_t b) {
     return x == TMI_SIGNED || y == TMI_SIGNED ? TMI_SIGNED : TMI_ANY;
 }
 
+/* Of what a function gives that is made for its operand's type: a literal is an int to it. */
+static tmi_sign tmi_sign_passed(const tmi_emit *e, uint32_t id) {
+    tmi_sign s = tmi_sign_of(e, id);
+    return s == TMI_ANY ? TMI_SIGNED : s;
+}
+
 static int tmi_is_small(int kind) { return kind == TMI_S_I8 || kind == TMI_S_I16; }
 
 static tmi_sign tmi_sig_sign(char c) {
@@ -49215,12 +49222,13 @@ static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     case TMI_TF_LDA: case TMI_TF_LDT: return (tmi_sign)e->arr_sign[n->a];
     case TMI_TF_SHUF: case TMI_TF_SHUFX:
         if (n->type.kind == TMI_S_I64) return TMI_SIGNED; /* a function of ours */
-        return tmi_sign_of(e, n->a);
-    case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: case TMI_TF_VGET: return tmi_sign_of(e, n->a);
+        return tmi_sign_passed(e, n->a);
+    case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: return tmi_sign_passed(e, n->a);
+    case TMI_TF_VGET: return tmi_sign_of(e, n->a);
     case TMI_TF_SIMD:
         return n->d                                        ? TMI_UNSIGNED
             : n->c == TMI_SIMD_MAX || n->c == TMI_SIMD_MIN ? TMI_SIGNED
-                                                           : tmi_sign_of(e, n->a);
+                                                           : tmi_sign_passed(e, n->a);
     case TMI_TF_VMAKE: {
         uint32_t i;
         for (i = 0; i < n->b; i++)
