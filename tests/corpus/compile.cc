@@ -47,6 +47,7 @@ std::vector<std::string> command(const std::vector<std::string> &input, const co
     if (o.bounds) c.push_back("--bounds");
     if (!o.has.empty()) c.insert(c.end(), {"--has", o.has});
     if (!o.lacks.empty()) c.insert(c.end(), {"--lacks", o.lacks});
+    c.insert(c.end(), o.more.begin(), o.more.end());
     return c;
 }
 

@@ -27,6 +27,7 @@ struct compile_options {
     unsigned    two_stage = 0; /* parts of a row, where a kernel only reduces rows */
     bool        plain = false; /* without optimisation */
     bool        bounds = false; /* every access is checked against its buffer's length */
+    std::vector<std::string> more; /* options as they are */
     bool        sources = false; /* from the kernel's .py, as the .call beside the case says */
 };
 

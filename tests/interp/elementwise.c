@@ -42,20 +42,25 @@ INT2(maxsi, s(op, a) > s(op, b) ? a : b)
 INT2(minsi, s(op, a) < s(op, b) ? a : b)
 INT2(maxui, a > b ? a : b)
 INT2(minui, a < b ? a : b)
-INT2(shli, b >= bits_of(op) ? 0 : a << b)
-INT2(shrui, b >= bits_of(op) ? 0 : a >> b)
-INT2(divui, b ? a / b : ~(uint64_t)0)
-INT2(remui, b ? a % b : a)
-INT2(ceildivui, b ? a / b + (a % b != 0) : ~(uint64_t)0)
+/* What it is settled as, unless the launch varies what is open. */
+static uint64_t open_as(uint64_t settled) {
+    return ti_vary ? ti_any() : settled;
+}
+
+INT2(shli, b >= bits_of(op) ? open_as(0) : a << b)
+INT2(shrui, b >= bits_of(op) ? open_as(0) : a >> b)
+INT2(divui, b ? a / b : open_as(~(uint64_t)0))
+INT2(remui, b ? a % b : open_as(a))
+INT2(ceildivui, b ? a / b + (a % b != 0) : open_as(~(uint64_t)0))
 
 /* Toward zero, without the one overflow. */
 static int64_t divide(int64_t x, int64_t y) {
-    if (!y) return -1;
+    if (!y) return (int64_t)open_as(~(uint64_t)0);
     return y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
 }
 
 static int64_t remainder_of(int64_t x, int64_t y) {
-    if (!y) return x;
+    if (!y) return (int64_t)open_as((uint64_t)x);
     return y == -1 ? 0 : x % y;
 }
 
@@ -79,7 +84,7 @@ static int64_t shift_right(int64_t x, uint64_t by) {
     return x >= 0 ? x >> by : ~(~x >> by);
 }
 
-INT2(shrsi, shift_right(s(op, a), b >= bits_of(op) ? 63 : b))
+INT2(shrsi, b < bits_of(op) ? (uint64_t)shift_right(s(op, a), b) : open_as((uint64_t)shift_right(s(op, a), 63)))
 
 SCALAR1(mulhiui) {
     unsigned bits = bits_of(op);
@@ -199,6 +204,11 @@ static double get(const ti_op *op, uint64_t x) {
 }
 
 static uint64_t put(const ti_op *op, double x) {
+    return ti_round(op->out_type[0]->format, x);
+}
+
+/* Conversions: how they round is not left open. */
+static uint64_t put_converted(const ti_op *op, double x) {
     return ti_encode(op->out_type[0]->format, x);
 }
 
@@ -304,12 +314,15 @@ SCALAR1(isinf) {
 
 /* -- Floats: conversions --------------------------------------------------------------- */
 
-FLOAT1(convert, x)
+SCALAR1(convert) {
+    UNUSED1;
+    return put_converted(op, get(op, a));
+}
 
 SCALAR1(fp_to_fp) {
     UNUSED1;
     if (op->detail == 0 && op->out_type[0]->bits < bits_of(op)) return ti_encode_to_zero(op->out_type[0]->format, get(op, a));
-    return put(op, get(op, a));
+    return put_converted(op, get(op, a));
 }
 
 /* 64-bit integers do not all fit a double: round once, to odd in double, so that rounding on is right. */
@@ -325,14 +338,14 @@ static double whole(uint64_t magnitude, const ti_format *f) {
 
 SCALAR1(uitofp) {
     UNUSED1;
-    return put(op, whole(a, op->out_type[0]->format));
+    return put_converted(op, whole(a, op->out_type[0]->format));
 }
 
 SCALAR1(sitofp) {
     int64_t x = s(op, a);
     double  magnitude = whole(x < 0 ? 0 - (uint64_t)x : (uint64_t)x, op->out_type[0]->format);
     UNUSED1;
-    return put(op, x < 0 ? -magnitude : magnitude);
+    return put_converted(op, x < 0 ? -magnitude : magnitude);
 }
 
 SCALAR1(fptosi) {
@@ -340,6 +353,7 @@ SCALAR1(fptosi) {
     unsigned bits = op->out_type[0]->bits;
     double   limit = ldexp(1.0, (int)bits - 1);
     UNUSED1;
+    if (ti_vary && !(fabs(x) < limit)) return fit(op, ti_any());
     if (isnan(x)) return 0;
     if (x >= limit) return ti_mask(bits - 1);
     if (x < -limit) return (uint64_t)1 << (bits - 1);
@@ -350,6 +364,7 @@ SCALAR1(fptoui) {
     double   x = get(op, a);
     unsigned bits = op->out_type[0]->bits;
     UNUSED1;
+    if (ti_vary && !(x > -1 && x < ldexp(1.0, (int)bits))) return fit(op, ti_any());
     if (isnan(x) || x <= 0) return 0;
     if (x >= ldexp(1.0, (int)bits)) return ti_mask(bits);
     return (uint64_t)x;

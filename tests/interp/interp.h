@@ -12,7 +12,7 @@
  * are 0 without `other`; poison is 0; float to integer conversions saturate and turn NaN into 0; a
  * shift by the width or more gives 0 (or the sign); dividing by zero gives all ones, its remainder
  * the dividend; gather clamps its index. Sums of floats in tt.dot are taken in double and rounded
- * once; tt.reduce combines neighbours in pairs. Products are not fused with sums. */
+ * once; tt.reduce combines neighbours in pairs. Products are not fused with sums. `vary` settles it otherwise. */
 #ifndef INTERP_H
 #define INTERP_H
 
@@ -33,7 +33,14 @@ typedef struct ti_buffer {
     uint8_t *bytes;
     size_t   size;
     int      written; /* set when a program stored to it */
+    struct ti_mark *marks; /* one a byte, zeroed, or NULL: then races are not looked for */
 } ti_buffer;
+
+/* Who touched a byte last, other than by atomics: programs from 1 on; the operation that wrote it. */
+typedef struct ti_mark {
+    uint32_t writer, reader;
+    uint64_t wrote;
+} ti_mark;
 
 typedef struct ti_argument {
     int      is_pointer; /* into a buffer; else `bits` is the value */
@@ -51,6 +58,9 @@ typedef struct ti_launch {
     const ti_argument *arguments; /* one a parameter of the function */
     size_t             n_arguments;
     uint64_t           max_steps; /* operations, over all programs; 0: no bound */
+    uint64_t           vary;      /* not 0: a seed by which what the language leaves open is settled another way: values
+                                   * that are open, the order of programs and of what collides in memory, and how results
+                                   * of floats are rounded. What comes out the same by several seeds is certain. */
 } ti_launch;
 
 typedef enum ti_status {
@@ -67,6 +77,7 @@ typedef struct ti_result {
     char      text[400]; /* what happened and where; empty when done */
     char     *printed;   /* lines of tt.print; from malloc, NULL when there are none */
     uint64_t  steps;
+    int       races; /* programs touch what another wrote, or a byte is written twice: the order is open */
 } ti_result;
 
 void ti_run(ti_module *m, const ti_launch *launch, ti_result *result);
@@ -77,6 +88,8 @@ void ti_run(ti_module *m, const ti_launch *launch, ti_result *result);
 int ti_parameters(const ti_module *m, const char *kernel);
 /* Rank of the block when the parameter is a tensor descriptor, else 0. */
 int ti_descriptor_rank(const ti_module *m, const char *kernel, unsigned parameter);
+/* What a pointer points to, "f32"; "" for others. */
+const char *ti_pointee(const ti_module *m, const char *kernel, unsigned parameter);
 /* Type of a scalar parameter as text, "i32"; "" for others. */
 const char *ti_scalar_type(const ti_module *m, const char *kernel, unsigned parameter);
 

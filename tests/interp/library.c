@@ -115,7 +115,7 @@ static int64_t in(const ti_op *op, const uint64_t *x, unsigned i) {
 }
 
 static uint64_t out_float(const ti_op *op, double x) {
-    return ti_encode(op->out_type[0]->format, x);
+    return ti_round(op->out_type[0]->format, x);
 }
 
 static uint64_t out_int(const ti_op *op, int64_t x) {

@@ -25,6 +25,8 @@ struct ti_machine {
     ti_result       *result;
     uint32_t         program[3];
     unsigned         depth; /* of calls */
+    uint32_t         running; /* the program, from 1 on */
+    int              atomic;  /* an atomic is under way */
     ti_array        *spare[48];
     void            *chunks;
     size_t           printed_used, printed_room;
@@ -72,8 +74,8 @@ void ti_print_line(ti_machine *m, const char *line);
 
 /* Where a buffer seems to lie: 1 TiB apart, so that every address tells its buffer. */
 #define TI_BUFFER_SHIFT 40
-static inline uint64_t ti_address(unsigned buffer, int64_t offset) {
-    return (((uint64_t)buffer + 1) << TI_BUFFER_SHIFT) + (uint64_t)offset;
+static inline uint64_t ti_address(const ti_launch *l, unsigned buffer, int64_t offset) {
+    return (((uint64_t)buffer + 1 + 16 * (l->vary % 64)) << TI_BUFFER_SHIFT) + (uint64_t)offset;
 }
 
 uint64_t ti_read_memory(ti_machine *m, const ti_op *op, uint64_t address, unsigned bytes);

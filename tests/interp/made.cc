@@ -51,6 +51,8 @@ uint64_t encode(const std::string &type, double x) {
     return static_cast<uint64_t>(static_cast<int64_t>(x)) & ti_mask(bits_of(type));
 }
 
+double decode(const std::string &type, uint64_t bits) { return ti_decode(format_of(type), bits); }
+
 /* -- Contents ------------------------------------------------------------------------------------------ */
 
 namespace {
@@ -140,14 +142,19 @@ void launch::add_scalar(const std::string &type, const std::string &text) {
 
 /* -- Running ------------------------------------------------------------------------------------------- */
 
-std::vector<std::vector<uint8_t>> run(const std::string &ttir, const launch &l, uint64_t max_steps) {
+ran run_once(const std::string &ttir, const launch &l, uint64_t max_steps, uint64_t vary, bool races) {
     char                              why[400];
-    std::vector<std::vector<uint8_t>> memory = l.buffers;
+    ran                               out;
+    std::vector<std::vector<ti_mark>> marks;
     std::vector<ti_buffer>            buffers;
     std::vector<ti_argument>          arguments;
     ti_launch                         t = {};
     ti_result                         r;
-    for (auto &b : memory) buffers.push_back({b.data(), b.size(), 0});
+    out.memory = l.buffers;
+    for (auto &b : out.memory) {
+        marks.emplace_back(races ? b.size() : 0);
+        buffers.push_back({b.data(), b.size(), 0, races ? marks.back().data() : nullptr});
+    }
     for (const parameter &p : l.parameters) {
         ti_argument a = {};
         a.is_pointer = p.is_pointer;
@@ -165,11 +172,17 @@ std::vector<std::vector<uint8_t>> run(const std::string &ttir, const launch &l, 
     t.arguments = arguments.data();
     t.n_arguments = arguments.size();
     t.max_steps = max_steps;
+    t.vary = vary;
     ti_run(m, &t, &r);
     ti_free(m);
     std::free(r.printed);
     if (r.status != TI_DONE) throw std::runtime_error(r.text);
-    return memory;
+    out.races = r.races;
+    return out;
+}
+
+std::vector<std::vector<uint8_t>> run(const std::string &ttir, const launch &l, uint64_t max_steps) {
+    return run_once(ttir, l, max_steps, 0, false).memory;
 }
 
 namespace {
@@ -180,8 +193,11 @@ uint64_t word_at(const std::vector<uint8_t> &bytes, size_t at, unsigned n) {
     return x;
 }
 
+/* f32 denormals are zero on a GPU. */
+double flushed(const ti_format *f) { return f->exponent == 8 && f->bits >= 16 ? 0x1p-125 : 0; }
+
 bool is_near(const ti_format *f, uint64_t want, uint64_t got, double within) {
-    if (want == got) return true;
+    if (want == got || std::isnan(within)) return true;
     if (!f) return false;
     const double x = ti_decode(f, want), y = ti_decode(f, got);
     return (std::isnan(x) && std::isnan(y)) || x == y || std::fabs(x - y) <= within;
@@ -196,16 +212,59 @@ std::string shown(const ti_format *f, uint64_t bits) {
 
 } // namespace
 
-std::string difference(const launch &l, const std::vector<std::vector<uint8_t>> &want, const std::vector<std::vector<uint8_t>> &got) {
+bool allowed::all_open() const { return written > 0 && open == written; }
+
+/* Of one buffer: the largest distance that a run shows, NaN where it shows that the element is open. */
+static std::vector<double> spread_of(const ti_format *f, unsigned n, const std::vector<uint8_t> &want, const std::vector<std::vector<uint8_t>> &others) {
+    std::vector<double> spread(want.size() / n, 0);
+    bool                rounds = false;
+    for (const std::vector<uint8_t> &other : others)
+        for (size_t i = 0; i < spread.size(); i++) {
+            const uint64_t x = word_at(want, i * n, n), y = word_at(other, i * n, n);
+            if (x == y) continue;
+            const double a = f ? ti_decode(f, x) : 0, b = f ? ti_decode(f, y) : 0, off = std::fabs(a - b);
+            if (!f || !std::isfinite(off)) spread[i] = f && std::isnan(a) && std::isnan(b) ? spread[i] : NAN;
+            else spread[i] = std::isnan(spread[i]) ? NAN : std::max(spread[i], off), rounds = true;
+        }
+    for (size_t i = 0; f && i < spread.size(); i++) {
+        const double x = ti_decode(f, word_at(want, i * n, n));
+        spread[i] = 8 * spread[i] + flushed(f);
+        if (rounds && std::isfinite(x)) spread[i] += 4 * std::ldexp(std::fabs(x), -f->fraction);
+    }
+    return spread;
+}
+
+allowed tolerances(const std::string &ttir, const launch &l, const std::vector<std::vector<uint8_t>> &want, unsigned runs) {
+    allowed                                        a;
+    std::vector<std::vector<std::vector<uint8_t>>> of_buffer(want.size());
+    for (unsigned k = 1; k <= runs; k++) {
+        ran other = run_once(ttir, l, 20000000, k, true);
+        a.races |= other.races;
+        for (size_t b = 0; b < want.size(); b++) of_buffer[b].push_back(std::move(other.memory[b]));
+    }
+    for (size_t b = 0; b < want.size(); b++) {
+        const unsigned n = bytes_of(l.types[b]);
+        a.spread.push_back(spread_of(format_of(l.types[b]), n, want[b], of_buffer[b]));
+        for (size_t i = 0; i < a.spread[b].size(); i++) {
+            const bool changed = word_at(want[b], i * n, n) != word_at(l.buffers[b], i * n, n), is_open = std::isnan(a.spread[b][i]);
+            a.written += changed || is_open;
+            a.open += is_open;
+        }
+    }
+    return a;
+}
+
+std::string difference(const launch &l, const std::vector<std::vector<uint8_t>> &want, const std::vector<std::vector<uint8_t>> &got, const allowed &a) {
     for (size_t b = 0; b < want.size(); b++) {
         const unsigned   n = bytes_of(l.types[b]);
         const ti_format *f = format_of(l.types[b]);
         if (got.size() <= b || got[b].size() != want[b].size()) return "buffer " + std::to_string(b) + " is missing";
         for (size_t i = 0; i < want[b].size() / n; i++) {
             const uint64_t x = word_at(want[b], i * n, n), y = word_at(got[b], i * n, n);
-            if (is_near(f, x, y, l.within[b])) continue;
+            const double   off = a.spread.empty() ? l.within[b] : a.spread[b][i];
+            if (is_near(f, x, y, off)) continue;
             char within[64] = "";
-            if (l.within[b] > 0) std::snprintf(within, sizeof within, ", within %g", l.within[b]);
+            if (off > 0) std::snprintf(within, sizeof within, ", within %g", off);
             return "buffer " + std::to_string(b) + " (" + l.types[b] + "): element " + std::to_string(i) + " of " + std::to_string(want[b].size() / n) + " is " +
                    shown(f, y) + ", should be " + shown(f, x) + within;
         }

@@ -30,6 +30,7 @@ unsigned bytes_of(const std::string &type);
 bool     is_float(const std::string &type);
 /* A number in a type's encoding, rounded once. */
 uint64_t encode(const std::string &type, double x);
+double   decode(const std::string &type, uint64_t bits); /* of a float */
 
 struct parameter {
     bool        is_pointer = false;
@@ -62,9 +63,29 @@ std::vector<uint8_t> fill(const std::string &type, size_t count, const std::stri
 /* Runs the launch in the interpreter; gives the buffers afterwards. Throws with the reason otherwise. */
 std::vector<std::vector<uint8_t>> run(const std::string &ttir, const launch &l, uint64_t max_steps = 20000000);
 
+struct ran {
+    std::vector<std::vector<uint8_t>> memory;
+    bool                              races = false;
+};
+/* The same with what interp.h says of `vary`; `races`: looks for them. */
+ran run_once(const std::string &ttir, const launch &l, uint64_t max_steps, uint64_t vary, bool races);
+
+/* How far each element may lie from what the interpreter says: NaN where it is open, 0 where it must be equal.
+ * `spread` is empty where the launch itself says it (`within`). */
+struct allowed {
+    std::vector<std::vector<double>> spread; /* of each buffer's elements */
+    bool                             all_open() const; /* no element that is written is certain */
+    size_t                           written = 0, open = 0;
+    bool                             races = false; /* of the module itself: who comes first is open */
+};
+
+/* From `runs` more runs of the interpreter, each of which settles what is open in another way: an element that stays the
+ * same must be met; where rounding shows, 8 times as much as it shows and 4 units in the last place are allowed. */
+allowed tolerances(const std::string &ttir, const launch &l, const std::vector<std::vector<uint8_t>> &want, unsigned runs);
+
 /* Where memory that another machine left differs from this; empty where it does not. NaN is like NaN, and 0
  * like -0, but in buffers of integers. */
-std::string difference(const launch &l, const std::vector<std::vector<uint8_t>> &want, const std::vector<std::vector<uint8_t>> &got);
+std::string difference(const launch &l, const std::vector<std::vector<uint8_t>> &want, const std::vector<std::vector<uint8_t>> &got, const allowed &within);
 
 /* Writes PATH.case and PATH.bin; PATH.ttir is the caller's. */
 void write_case(const std::string &path, const launch &l, const std::vector<std::vector<uint8_t>> &after,

@@ -100,7 +100,7 @@ judgement judge_launch(ti_module *m, const recorded_case &c, const std::string &
     std::vector<std::vector<uint8_t>>  memory = contents_of(c);
     std::vector<ti_buffer>             buffers;
     const std::vector<ti_argument>     arguments = arguments_of(m, c, nan_padding);
-    for (auto &bytes : memory) buffers.push_back({bytes.data(), bytes.size(), 0});
+    for (auto &bytes : memory) buffers.push_back({bytes.data(), bytes.size(), 0, nullptr});
     ti_launch l = {};
     l.kernel = c.kernel.c_str();
     std::copy(c.grid.begin(), c.grid.end(), l.grid);

@@ -32,25 +32,34 @@ static double *decoded(ti_machine *m, const ti_op *op, const ti_array *in, const
     return x;
 }
 
+/* A sum of products, `large` the sum of their magnitudes: rounded on the way, or after a cut to tf32. */
+static double varied(const ti_format *f, int cut, double sum, double large) {
+    if (!ti_vary || !isfinite(large)) return sum;
+    return sum + ((double)(ti_any() % 3) - 1) * ldexp(large, cut ? -10 : -1 - f->fraction);
+}
+
 /* Multiplies; `a` and `b` are row-major, and freed here. */
 static ti_array *product(ti_machine *m, const ti_op *op, extents e, double *a, double *b, const ti_array *c) {
     const ti_format *format = op->out_type[0]->format;
+    const int        cut = op->in_type[0]->bits == 32 && ti_attribute_int(op, "inputPrecision", 2) == 0;
     ti_array        *out = ti_new(m, e.batch * e.rows * e.columns);
-    double          *row = doubles(m, op, e.columns);
+    double          *row = doubles(m, op, e.columns), *large = doubles(m, op, e.columns);
     size_t           z, i, j, k;
     for (z = 0; z < e.batch; z++)
         for (i = 0; i < e.rows; i++) {
             const double *x = &a[(z * e.rows + i) * e.k];
             size_t        first = (z * e.rows + i) * e.columns;
-            for (j = 0; j < e.columns; j++) row[j] = 0;
+            for (j = 0; j < e.columns; j++) row[j] = large[j] = 0;
             for (k = 0; k < e.k; k++) {
                 const double *y = &b[(z * e.k + k) * e.columns];
                 for (j = 0; j < e.columns; j++) row[j] += x[k] * y[j];
+                for (j = 0; ti_vary && j < e.columns; j++) large[j] += fabs(x[k] * y[j]);
             }
             for (j = 0; j < e.columns; j++)
-                out->at[first + j] = ti_encode(format, row[j] + ti_decode(format, c->at[first + j]));
+                out->at[first + j] = ti_encode(format, varied(format, cut, row[j], large[j]) + ti_decode(format, c->at[first + j]));
         }
     free(row);
+    free(large);
     free(a);
     free(b);
     return out;

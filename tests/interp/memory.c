@@ -5,8 +5,21 @@
 
 /* -- Addresses ------------------------------------------------------------------ */
 
+static void look_for_races(ti_machine *m, ti_mark *marks, unsigned bytes, int writes) {
+    unsigned i;
+    for (i = 0; i < bytes; i++) {
+        ti_mark *k = &marks[i];
+        if (k->writer && k->writer != m->running) m->result->races = 1;
+        if (writes && k->reader && k->reader != m->running) m->result->races = 1;
+        if (writes && k->wrote) m->result->races = 1;
+        if (writes) k->writer = m->running, k->wrote = m->result->steps;
+        else if (!k->reader) k->reader = m->running;
+        else if (k->reader != m->running) k->reader = UINT32_MAX;
+    }
+}
+
 static uint8_t *place_at(ti_machine *m, const ti_op *op, uint64_t address, unsigned bytes, const char *doing, int writes) {
-    uint64_t   buffer = address >> TI_BUFFER_SHIFT, offset = address & ti_mask(TI_BUFFER_SHIFT);
+    uint64_t   buffer = (address >> TI_BUFFER_SHIFT) - 16 * (m->launch->vary % 64), offset = address & ti_mask(TI_BUFFER_SHIFT);
     ti_buffer *b;
     if (buffer == 0 || buffer > m->launch->n_buffers)
         ti_stop(m, op, TI_FAULT, "%s %u bytes at address 0x%llx, which is in no buffer", doing, bytes, (unsigned long long)address);
@@ -15,6 +28,7 @@ static uint8_t *place_at(ti_machine *m, const ti_op *op, uint64_t address, unsig
         ti_stop(m, op, TI_FAULT, "%s %u bytes at byte %lld of buffer %llu, which has %llu", doing, bytes,
                 (long long)ti_signed(offset, TI_BUFFER_SHIFT), (unsigned long long)(buffer - 1), (unsigned long long)b->size);
     if (writes) b->written = 1;
+    if (b->marks && !m->atomic) look_for_races(m, b->marks + offset, bytes, writes);
     return b->bytes + offset;
 }
 
@@ -46,10 +60,15 @@ void ti_run_load(ti_machine *m, ti_frame *f, const ti_op *op) {
     }
     out = ti_new(m, pointers->n);
     for (i = 0; i < out->n; i++) {
-        if (mask && !mask->at[i]) out->at[i] = other ? other->at[i] : 0;
+        if (mask && !mask->at[i]) out->at[i] = other ? other->at[i] : ti_vary ? ti_any() & ti_mask(elem->bits) : 0;
         else out->at[i] = ti_read_memory(m, op, pointers->at[i], ti_bytes(elem)) & ti_mask(elem->bits);
     }
     ti_put(m, f, op->out[0], out);
+}
+
+/* The ith element to be written: where a launch varies what is open, from the last on. */
+static size_t element_at(size_t n, size_t i) {
+    return ti_vary ? n - 1 - i : i;
 }
 
 void ti_run_store(ti_machine *m, ti_frame *f, const ti_op *op) {
@@ -60,8 +79,10 @@ void ti_run_store(ti_machine *m, ti_frame *f, const ti_op *op) {
         ti_store_block(m, f, op);
         return;
     }
-    for (i = 0; i < pointers->n; i++)
-        if (!mask || mask->at[i]) ti_write_memory(m, op, pointers->at[i], bytes, values->at[i]);
+    for (i = 0; i < pointers->n; i++) {
+        size_t k = element_at(pointers->n, i);
+        if (!mask || mask->at[k]) ti_write_memory(m, op, pointers->at[k], bytes, values->at[k]);
+    }
 }
 
 /* -- Atomics ------------------------------------------------------------------------ */
@@ -76,7 +97,7 @@ uint64_t ti_rmw_result(ti_machine *m, const ti_op *op, const ti_type *elem, int6
     case OR: return old | value;
     case XOR: return old ^ value;
     case ADD: return (old + value) & ti_mask(elem->bits);
-    case FADD: return ti_encode(elem->format, ti_decode(elem->format, old) + ti_decode(elem->format, value));
+    case FADD: return ti_round(elem->format, ti_decode(elem->format, old) + ti_decode(elem->format, value));
     case MAX: return x > y ? old : value;
     case MIN: return x < y ? old : value;
     case UMAX: return old > value ? old : value;
@@ -92,14 +113,17 @@ void ti_run_rmw(ti_machine *m, ti_frame *f, const ti_op *op) {
     int64_t         kind = ti_attribute_int(op, "atomic_rmw_op", 0);
     unsigned        bytes = ti_bytes(elem);
     ti_array       *out = ti_new(m, pointers->n);
-    size_t          i;
+    size_t          i, done;
     if (kind == FADD && elem->kind != TI_FLOAT) ti_stop(m, op, TI_FAULT, "fadd on %s", elem->text);
-    for (i = 0; i < out->n; i++) {
-        out->at[i] = 0;
+    m->atomic = 1;
+    for (done = 0; done < out->n; done++) {
+        i = element_at(out->n, done);
+        out->at[i] = ti_vary ? ti_any() & ti_mask(elem->bits) : 0;
         if (mask && !mask->at[i]) continue;
         out->at[i] = ti_read_memory(m, op, pointers->at[i], bytes);
         ti_write_memory(m, op, pointers->at[i], bytes, ti_rmw_result(m, op, elem, kind, out->at[i], values->at[i]));
     }
+    m->atomic = 0;
     ti_put(m, f, op->out[0], out);
 }
 
@@ -108,9 +132,11 @@ void ti_run_cas(ti_machine *m, ti_frame *f, const ti_op *op) {
     unsigned        bytes = ti_bytes(op->in_type[0]->to);
     ti_array       *out = ti_new(m, pointers->n);
     size_t          i;
+    m->atomic = 1;
     for (i = 0; i < out->n; i++) {
         out->at[i] = ti_read_memory(m, op, pointers->at[i], bytes);
         if (out->at[i] == expected->at[i]) ti_write_memory(m, op, pointers->at[i], bytes, values->at[i]);
     }
+    m->atomic = 0;
     ti_put(m, f, op->out[0], out);
 }

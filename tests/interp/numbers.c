@@ -144,12 +144,42 @@ uint64_t ti_encode_to_zero(const ti_format *f, double x) {
     return u;
 }
 
+/* -- What is open ------------------------------------------------------------------- */
+
+uint64_t ti_vary;
+
+uint64_t ti_any(void) { /* splitmix64 */
+    uint64_t z = ti_vary += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* Never the number itself: sums and differences of several such results then rarely look exact. Of a double no digit beyond its last is known: one that ends in zeros counts as exact. */
+static int is_exact(const ti_format *f, double x, uint64_t r) {
+    if (f->bits == 64) return !(r & 0xffff);
+    return ti_decode(f, r) == x;
+}
+
+uint64_t ti_round(const ti_format *f, double x) {
+    uint64_t r = ti_encode(f, x), magnitude = r & ti_mask((unsigned)f->bits - 1);
+    if (ti_vary && f->exponent == 8 && magnitude < (uint64_t)1 << f->fraction) return ti_any() % 2 ? r : r ^ magnitude; /* flushed */
+    if (!ti_vary || f->special != TI_IEEE || !isfinite(x) || is_exact(f, x, r)) return r;
+    if (magnitude < 2 || magnitude + 2 > largest_of(f)) return r;
+    switch (ti_any() % 4) {
+    case 0: return r - 2;
+    case 1: return r - 1;
+    case 2: return r + 1;
+    default: return r + 2;
+    }
+}
+
 /* The sum is rounded to odd in double: then rounding again, to a narrower format, errs nowhere.
  * The product of two numbers of at most 24 bits is exact. */
 uint64_t ti_fused(const ti_format *f, uint64_t a, uint64_t b, uint64_t c) {
     double   x = ti_decode(f, a), y = ti_decode(f, b), z = ti_decode(f, c), p, s, t, lost;
     uint64_t u;
-    if (f->bits == 64) return ti_encode(f, fma(x, y, z));
+    if (f->bits == 64) return ti_round(f, fma(x, y, z));
     p = x * y;
     s = p + z;
     if (isnan(s) || isinf(s)) return ti_encode(f, s);
@@ -160,5 +190,5 @@ uint64_t ti_fused(const ti_format *f, uint64_t a, uint64_t b, uint64_t c) {
         u += (lost > 0) == (s > 0) ? 1 : (uint64_t)-1;
         memcpy(&s, &u, sizeof s);
     }
-    return ti_encode(f, s);
+    return ti_round(f, s);
 }

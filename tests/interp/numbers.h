@@ -78,6 +78,13 @@ static inline uint64_t ti_encode(const ti_format *f, double x) {
     return ti_encode_small(f, x, TI_TO_EVEN, f->bits <= 8);
 }
 
+/* A random word where a launch varies what is open (interp.h), else 0. */
+extern uint64_t ti_vary;
+uint64_t        ti_any(void);
+
+/* ti_encode() of a result that had to be rounded; where a launch varies, one of its neighbours. */
+uint64_t ti_round(const ti_format *f, double x);
+
 /* a * b + c with one rounding. */
 uint64_t ti_fused(const ti_format *f, uint64_t a, uint64_t b, uint64_t c);
 

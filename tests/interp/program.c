@@ -478,6 +478,14 @@ int ti_descriptor_rank(const ti_module *m, const char *kernel, unsigned paramete
     return (int)f->parameter_type[parameter]->to->rank;
 }
 
+const char *ti_pointee(const ti_module *m, const char *kernel, unsigned parameter) {
+    const ti_function *f = ti_function_named(m, kernel);
+    const ti_type     *t;
+    if (!f || parameter >= f->n_parameters) return "";
+    t = f->parameter_type[parameter];
+    return t->is_tensor || t->kind != TI_PTR ? "" : t->to->text;
+}
+
 const char *ti_scalar_type(const ti_module *m, const char *kernel, unsigned parameter) {
     const ti_function *f = ti_function_named(m, kernel);
     const ti_type     *t;

@@ -1,249 +1,143 @@
-/* random: modules of Triton IR that are made at random, from the rows of tmetal's table. Each is compiled to
- * Metal and run in the simulator, and must leave in memory what the interpreter leaves there. */
-#include "../corpus/compile.h"
-#include "../corpus/launch.h"
+/* random: modules of Triton IR, made at random from the rows of tmetal's table, or from others by changing a few
+ * places. Each is compiled to Metal and run in the simulator, and must leave in memory what the interpreter
+ * leaves there. */
+#include "../corpus/jobs.h"
 #include "../sim/files.h"
-#include "maker.h"
+#include "../sim/sim.h"
+#include "census.h"
+#include "differ.h"
+#include "mutate.h"
+#include "reduce.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <map>
-#include <memory>
 #include <sstream>
 #include <stdexcept>
-#include <sys/wait.h>
 #include <unistd.h>
+
+using namespace made;
 
 namespace {
 
 const char usage[] =
-    "usage: random [options] SEED|FILE.ttir ...\n"
+    "usage: random [options] SEED|FILE.ttir|FILE.ttir~SEED ...\n"
     "  --seeds FILE       the seeds in a file: one a line, # starts a comment\n"
     "  --range A B        the seeds from A to B\n"
+    "  --changed N        N modules, each one of --from's with a few places changed, or one made at random\n"
+    "  --from DIR         .ttir beside a .case, for --changed; may be given several times\n"
+    "  --first S          the first seed of --changed; default 1\n"
+    "  --ways N           ways to compile each: the first of the list, and N - 1 others; default 1\n"
+    "  --way OPTIONS      a way, as options of tmetal compile; may be given several times, in place of the list\n"
+    "  --seconds N        begin nothing new after N seconds\n"
+    "  --results FILE     a line for each module that is not right; written as they come\n"
     "  --write DIR        write the modules there\n"
     "  --print            print the modules, do not run them\n"
-    "  --coverage         count operations over the modules, list rows of the table that none has\n"
+    "  --coverage         what is in the modules, beside the rows of the table, types and regions: what is in none\n"
+    "  --reduce FILE      make FILE.ttir as small as it goes while the same is wrong with it: FILE.small.ttir\n"
+    "  --judge COMMAND    of --reduce: while COMMAND FILE.ttir exits with 0\n"
     "  --without OP,...   operations that are not to be made\n"
     "  --gpu NAME, --threads N   passed on to the compiler\n"
     "  --schedule N       order of threadgroups and threads in the simulator; default 1\n"
     "  --jobs N           processes; default: one a core\n"
     "  --all              print every module, not only those that are not right\n"
-    "A FILE has a head as the files in tests/kernels/lookalikes. Exit status: 0 if all agree, 1 if one does not,\n"
-    "2 for a bad command line.\n";
+    "A FILE has a head as the files in tests/kernels/lookalikes, or a .case beside it. Exit status: 0 if all agree, 1 if\n"
+    "one does not, 2 for a bad command line.\n";
+
+/* Chips, layouts, threads, stages: the first is for every module. */
+const char *const all_ways[] = {
+    "--gpu apple-m3-max", "--gpu apple-m1", "--plain", "--gpu apple-m5 --has TENSOR_OPS", "--gpu apple-m3-max --threads 32",
+    "--gpu apple-m3-max --threads 64", "--gpu apple-m1 --threads 256", "--gpu apple-m3-max --threads 512", "--gpu apple-m3-max --two-stage 4",
+    "--two-stage 2 --threads 64", "--gpu apple-m3-max --operands direct", "--operands staged", "--layout COALESCED", "--layout TILED", "--layout ROW_MAJOR",
+    "--layout COLUMN_MAJOR --threads 128", "--programs 4", "--gpu apple-m3-max --no-fusion"};
 
 struct settings {
-    std::vector<std::string>  modules; /* seeds and files */
-    std::string               directory;
-    std::set<std::string>     without;
-    corpus::compile_options   compile;
-    uint64_t                  schedule = 1;
-    unsigned                  jobs = 2;
-    bool                      print = false, coverage = false, all = false;
+    std::vector<std::string> modules; /* seeds and files */
+    std::vector<std::string> bases;   /* of changed ones */
+    differ_options           differ;
+    std::string              write, results, reduce, judge;
+    uint64_t                 changed = 0, first = 1;
+    double                   seconds = 0; /* 0: as long as it takes */
+    unsigned                 jobs = 2;
+    bool                     print = false, coverage = false, all = false;
 };
 
-enum class verdict { agrees, disagrees, refused, violation, faulty };
-const char *const verdict_names[] = {"agrees", "DISAGREES", "refused", "VIOLATION", "FAULTY"};
+/* -- Many modules -------------------------------------------------------------------------------------- */
 
-/* A module on its way. */
-struct work {
-    std::string                       name, ttir;
-    made::launch                      launch;
-    std::vector<std::vector<uint8_t>> want;
-    corpus::compiled                  metal;
-    sim::launch_plan                  plan;
-    verdict                           what = verdict::agrees;
-    std::string                       why;
-
-    bool end(verdict v, const std::string &reason) {
-        what = v;
-        why = reason;
-        return false;
-    }
-};
-
-bool is_file(const std::string &s) { return s.size() > 5 && s.compare(s.size() - 5, 5, ".ttir") == 0; }
-
-std::string text_of(const std::string &module, const settings &s) {
-    if (is_file(module)) return sim::read_file(module);
-    return made::maker(std::strtoull(module.c_str(), nullptr, 10), s.without).run();
+std::string one_line(std::string s) {
+    std::replace(s.begin(), s.end(), '\n', ' ');
+    std::replace(s.begin(), s.end(), '\t', ' ');
+    return s;
 }
 
-/* -- One module ---------------------------------------------------------------------------------- */
-
-bool interpret(work &w) {
-    char why[400];
-    if (!ti_round_trip(w.ttir.data(), w.ttir.size(), why, sizeof why)) return w.end(verdict::faulty, why);
-    try {
-        w.launch = made::read_head(w.ttir);
-        w.want = made::run(w.ttir, w.launch);
-    } catch (const std::exception &e) {
-        return w.end(verdict::faulty, e.what());
-    }
-    return true;
-}
-
-bool compile(work &w, const std::string &directory, const settings &s) {
-    const std::string path = is_file(w.name) ? w.name : directory + "/" + w.name + ".ttir";
-    if (!is_file(w.name)) sim::write_file(path, w.ttir);
-    w.metal = corpus::compile_ttir(path, s.compile);
-    if (!w.metal.ok) {
-        const corpus::diag d = w.metal.diags.empty() ? corpus::diag() : w.metal.diags.front();
-        return w.end(verdict::refused, d.code + " " + d.place + " " + d.text);
-    }
-    try {
-        w.plan = sim::parse_plan(w.metal.plan);
-    } catch (const std::exception &e) {
-        return w.end(verdict::violation, e.what());
-    }
-    return true;
-}
-
-corpus::recorded_case case_of(const work &w) {
-    corpus::recorded_case c;
-    c.name = w.name;
-    c.kernel = w.launch.kernel;
-    c.grid = w.launch.grid;
-    for (const auto &bytes : w.launch.buffers) {
-        corpus::recorded_buffer b;
-        b.size = bytes.size();
-        b.has_in = true;
-        b.in = c.bytes.size();
-        c.bytes.append(bytes.begin(), bytes.end());
-        c.buffers.push_back(b);
-    }
-    for (const made::parameter &p : w.launch.parameters) {
-        corpus::recorded_parameter r;
-        r.is_buffer = p.is_pointer;
-        r.buffer = p.buffer;
-        r.offset = p.offset;
-        if (p.is_pointer) r.type = corpus::parse_element(p.type);
-        r.text = p.text;
-        c.parameters.push_back(r);
-    }
-    return c;
-}
-
-void simulate(const sim::module &m, work &w, const settings &s) {
-    for (const sim::unit &u : m.units())
-        if (u.name == w.name && !u.errors.empty()) {
-            w.end(verdict::violation, "Metal text: " + u.errors.front().str());
-            return;
+void judge_some(const settings &s, uint64_t first, uint64_t last, FILE *out) {
+    std::vector<source> batch;
+    for (uint64_t i = first; i < last; i++) {
+        try {
+            batch.push_back(source_of(s.modules[i], s.differ.without));
+        } catch (const std::exception &e) {
+            std::fprintf(out, "%s\t%d\t0\t\t\t%s\n", s.modules[i].c_str(), static_cast<int>(s.changed ? verdict::left_out : verdict::faulty), one_line(e.what()).c_str());
         }
-    sim::run_options o;
-    o.seed = s.schedule;
-    o.seconds = 60;
-    const corpus::case_result r = corpus::run_case(m, w.name, w.plan, case_of(w), corpus::precision(), o);
-    if (!r.plan_error.empty()) w.end(verdict::violation, r.plan_error);
-    else if (!r.report.ok()) w.end(verdict::violation, r.report.violations.front().str());
-    else if (!(w.why = made::difference(w.launch, w.want, r.after)).empty()) w.what = verdict::disagrees;
-}
-
-/* -- Many ------------------------------------------------------------------------------------------- */
-
-void judge_batch(std::vector<work> &batch, const std::string &directory, const settings &s) {
-    std::vector<sim::source> sources;
-    for (work &w : batch)
-        if (interpret(w) && compile(w, directory, s)) sources.push_back({w.name, w.metal.msl, w.plan.version});
-    if (sources.empty()) return;
-    const std::shared_ptr<sim::module> m = sim::build(sources);
-    for (work &w : batch)
-        if (w.what == verdict::agrees) simulate(*m, w, s);
-}
-
-void report(FILE *out, const std::vector<work> &batch) {
-    for (const work &w : batch) {
-        std::string why = w.why;
-        std::replace(why.begin(), why.end(), '\n', ' ');
-        std::fprintf(out, "%s %d %s\n", w.name.c_str(), static_cast<int>(w.what), why.c_str());
     }
+    for (const judged &j : judge_together(batch, s.differ))
+        std::fprintf(out, "%s\t%d\t%u\t%s\t%s\t%s\n", j.module.c_str(), static_cast<int>(j.what), j.texts, j.way.c_str(), one_line(j.said).c_str(), one_line(j.why).c_str());
+    for (const source &m : batch)
+        if (s.write.empty()) remove_module(m, s.differ.directory);
+}
+
+judged parse_line(const std::string &line) {
+    judged             j;
+    std::istringstream in(line);
+    std::string        what, texts;
+    std::getline(in, j.module, '\t'), std::getline(in, what, '\t'), std::getline(in, texts, '\t');
+    std::getline(in, j.way, '\t'), std::getline(in, j.said, '\t'), std::getline(in, j.why);
+    j.what = static_cast<verdict>(std::atoi(what.c_str()));
+    j.texts = static_cast<unsigned>(std::atoi(texts.c_str()));
+    return j;
+}
+
+void show(FILE *out, const judged &j) {
+    std::fprintf(out, "%-9s %s:%s%s %s%s%s%s\n", name_of(j.what), j.module.c_str(), j.way.empty() ? "" : " ", j.way.c_str(), j.why.c_str(), j.said.empty() ? "" : " [",
+                 j.said.c_str(), j.said.empty() ? "" : "]");
     std::fflush(out);
 }
 
-void work_through(const settings &s, unsigned first, const std::string &directory, FILE *out) {
-    const size_t      at_once = 24; /* texts in one run of clang */
-    std::vector<work> batch;
-    for (size_t i = first; i < s.modules.size(); i += s.jobs) {
-        batch.emplace_back();
-        batch.back().name = s.modules[i];
-        batch.back().ttir = text_of(s.modules[i], s);
-        if (batch.size() < at_once && i + s.jobs < s.modules.size()) continue;
-        judge_batch(batch, directory, s);
-        report(out, batch);
-        batch.clear();
-    }
-}
-
-void run_in_processes(const settings &s, const std::string &directory, std::vector<FILE *> &files) {
-    std::vector<pid_t> children;
-    sim::fingerprint(); /* once here, not in every child */
-    for (unsigned k = 0; k < s.jobs; k++) {
-        files.push_back(std::tmpfile());
-        if (!files.back()) throw std::runtime_error("no temporary file");
-        std::fflush(stdout);
-        const pid_t pid = fork();
-        if (pid == 0) {
-            work_through(s, k, directory, files.back());
-            _exit(0);
-        }
-        children.push_back(pid);
-    }
-    for (pid_t pid : children) waitpid(pid, nullptr, 0);
-}
-
-/* True when all agree. */
 bool judge_all(const settings &s) {
-    std::vector<FILE *>               files;
-    std::map<std::string, work>       done;
-    std::map<verdict, unsigned>       count;
-    const std::string                 directory = s.directory.empty() ? sim::make_temporary_directory() : s.directory;
-    char                              name[1024], line[4096];
-    int                               what, used;
-    run_in_processes(s, directory, files);
-    for (FILE *f : files) {
-        for (std::rewind(f); std::fgets(line, sizeof line, f);)
-            if (std::sscanf(line, "%1000s %d %n", name, &what, &used) >= 2) done[name].end(static_cast<verdict>(what), line + used);
-        std::fclose(f);
-    }
-    for (const std::string &m : s.modules) {
-        if (!done.count(m)) done[m].end(verdict::faulty, "no answer: the program died\n");
-        const work &w = done[m];
-        count[w.what]++;
-        if (w.what != verdict::agrees || s.all)
-            std::printf("%-9s %s: %s%s", verdict_names[static_cast<int>(w.what)], m.c_str(), w.why.c_str(), w.why.empty() || w.why.back() != '\n' ? "\n" : "");
-    }
-    std::printf("%zu modules:", s.modules.size());
-    for (const auto &c : count) std::printf(" %u %s", c.second, verdict_names[static_cast<int>(c.first)]);
-    std::printf("\n");
-    if (s.directory.empty()) sim::remove_directory(directory);
-    return count[verdict::agrees] == s.modules.size();
-}
-
-/* -- What is made ------------------------------------------------------------------------------------ */
-
-bool holds_operation(const std::string &ttir, const std::string &op) {
-    for (size_t at = ttir.find(op); at != std::string::npos; at = ttir.find(op, at + 1)) {
-        const char next = ttir[at + op.size()];
-        if ((next == ' ' || next == '"' || next == '\n' || next == '(') && (ttir[at - 1] == ' ' || ttir[at - 1] == '"')) return true;
-    }
-    return false;
-}
-
-void print_coverage(const settings &s) {
-    std::map<std::string, unsigned> count;
-    ti_table_row                    row;
-    for (const std::string &m : s.modules) {
-        const std::string ttir = text_of(m, s);
-        for (unsigned i = 0; ti_table_at(i, &row); i++)
-            if (!row.inner) count[row.name] += holds_operation(ttir, row.name);
-    }
-    for (const auto &c : count)
-        if (c.second) std::printf("%5u %s\n", c.second, c.first.c_str());
-    std::printf("in none:");
-    for (const auto &c : count)
-        if (!c.second) std::printf(" %s", c.first.c_str());
-    std::printf("\n");
+    std::set<std::string>       answered;
+    std::map<verdict, unsigned> count;
+    uint64_t                    texts = 0;
+    const double                begin = corpus::now();
+    FILE                       *results = s.results.empty() ? nullptr : std::fopen(s.results.c_str(), "a");
+    const auto                  take = [&](const judged &j) {
+        answered.insert(j.module);
+        count[j.what]++;
+        texts += j.texts;
+        if (s.all || !is_fine(j.what)) show(stdout, j);
+        if (results && !is_fine(j.what)) show(results, j);
+    };
+    corpus::job_options o;
+    o.jobs = s.jobs, o.count = s.modules.size(), o.seconds = s.seconds;
+    o.at_once = std::max(1u, 32 / s.differ.ways_each); /* more texts in one run of clang are not cheaper */
+    sim::fingerprint();                                /* once here, not in every process */
+    const uint64_t begun = corpus::run_jobs(
+        o, [&](uint64_t first, uint64_t last, FILE *out) { judge_some(s, first, last, out); }, [&](const std::string &line) { take(parse_line(line)); });
+    for (uint64_t i = 0; i < begun; i++)
+        if (!answered.count(s.modules[i])) {
+            judged j;
+            j.module = s.modules[i], j.what = verdict::faulty, j.why = "no answer: the program died";
+            take(j);
+        }
+    const double seconds = corpus::now() - begin;
+    char         summary[300];
+    std::snprintf(summary, sizeof summary, "%llu of %zu modules, %llu texts, %.0f s, %.2f s of a process a module:", static_cast<unsigned long long>(begun), s.modules.size(),
+                  static_cast<unsigned long long>(texts), seconds, seconds * s.jobs / static_cast<double>(std::max<uint64_t>(begun, 1)));
+    std::string all = summary;
+    for (const auto &c : count) all += " " + std::to_string(c.second) + " " + name_of(c.first);
+    std::printf("%s\n", all.c_str());
+    if (results) std::fprintf(results, "# %s\n", all.c_str()), std::fclose(results);
+    return count[verdict::agrees] + count[verdict::left_out] == begun && (begun == s.modules.size() || s.seconds > 0);
 }
 
 /* -- Command line ---------------------------------------------------------------------------------------- */
@@ -259,6 +153,22 @@ void read_seeds(const std::string &path, std::vector<std::string> &all) {
     for (std::string line; std::getline(in, line);) {
         std::istringstream words(line.substr(0, line.find('#')));
         for (std::string word; words >> word;) all.push_back(word);
+    }
+}
+
+void add_bases(const std::string &directory, std::vector<std::string> &all) {
+    for (const std::string &name : sim::list_directory(directory)) {
+        const std::string path = directory + "/" + name;
+        if (name.size() > 5 && name.compare(name.size() - 5, 5, ".case") == 0) all.push_back(path.substr(0, path.size() - 5) + ".ttir");
+    }
+}
+
+/* One in four from a module made at random, the rest from files in turn. */
+void add_changed(settings &s) {
+    for (uint64_t i = 0; i < s.changed; i++) {
+        const uint64_t seed = s.first + i;
+        const bool     made_one = s.bases.empty() || seed % 4 == 0;
+        s.modules.push_back((made_one ? std::to_string(seed) : s.bases[seed % s.bases.size()]) + "~" + std::to_string(seed));
     }
 }
 
@@ -282,36 +192,59 @@ settings read_arguments(int argc, char **argv) {
         else if (a == "--range") {
             const uint64_t from = number(), to = number();
             for (uint64_t seed = from; seed <= to; seed++) s.modules.push_back(std::to_string(seed));
-        } else if (a == "--write") s.directory = next();
+        } else if (a == "--changed") s.changed = number();
+        else if (a == "--from") add_bases(next(), s.bases);
+        else if (a == "--first") s.first = number();
+        else if (a == "--ways") s.differ.ways_each = std::max(1u, static_cast<unsigned>(number()));
+        else if (a == "--way") s.differ.ways.push_back(next());
+        else if (a == "--seconds") s.seconds = static_cast<double>(number());
+        else if (a == "--results") s.results = next();
+        else if (a == "--write") s.write = next();
         else if (a == "--print") s.print = true;
         else if (a == "--coverage") s.coverage = true;
+        else if (a == "--reduce") s.reduce = next();
+        else if (a == "--judge") s.judge = next();
         else if (a == "--all") s.all = true;
-        else if (a == "--gpu") s.compile.gpu = next();
-        else if (a == "--threads") s.compile.threads = static_cast<unsigned>(number());
-        else if (a == "--schedule") s.schedule = number();
+        else if (a == "--gpu") s.differ.compile.gpu = next();
+        else if (a == "--threads") s.differ.compile.threads = static_cast<unsigned>(number());
+        else if (a == "--schedule") s.differ.schedule = number();
         else if (a == "--jobs") s.jobs = std::max(1u, static_cast<unsigned>(number()));
         else if (a == "--without") {
             std::istringstream in(next());
-            for (std::string op; std::getline(in, op, ',');) s.without.insert(op);
+            for (std::string op; std::getline(in, op, ',');) s.differ.without.insert(op);
         } else if (a == "--help" || a == "-h") {
             std::fputs(usage, stdout);
             std::exit(0);
         } else if (a[0] == '-') bad_usage("unknown option " + a);
         else s.modules.push_back(a);
     }
-    if (s.modules.empty()) bad_usage("no seed given");
+    add_changed(s);
+    if (s.modules.empty() && s.reduce.empty()) bad_usage("no seed given");
+    if (s.differ.ways.empty() && s.differ.ways_each > 1) s.differ.ways.assign(std::begin(all_ways), std::end(all_ways));
+    if (s.differ.ways.empty()) s.differ.ways.push_back("");
     return s;
+}
+
+int print_all(const settings &s) {
+    for (const std::string &m : s.modules) {
+        const source x = source_of(m, s.differ.without);
+        if (!s.write.empty()) std::printf("%s\n", write_module(x, s.write).c_str());
+        else std::printf("%s%s%s%s", x.said.empty() ? "" : "// ", x.said.c_str(), x.said.empty() ? "" : "\n", x.ttir.c_str());
+    }
+    return 0;
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-    const settings s = read_arguments(argc, argv);
+    settings s = read_arguments(argc, argv);
     try {
-        if (s.coverage) return print_coverage(s), 0;
-        if (!s.print) return judge_all(s) ? 0 : 1;
-        for (const std::string &m : s.modules) std::fputs(text_of(m, s).c_str(), stdout);
-        return 0;
+        if (s.coverage) return print_census(s.modules, s.differ.without), 0;
+        if (s.print) return print_all(s);
+        s.differ.directory = s.write.empty() ? sim::make_temporary_directory() : s.write;
+        const bool right = s.reduce.empty() ? judge_all(s) : reduce(s.reduce, s.judge, s.differ);
+        if (s.write.empty()) sim::remove_directory(s.differ.directory);
+        return right ? 0 : 1;
     } catch (const std::exception &e) {
         std::fprintf(stderr, "random: %s\n", e.what());
         return 2;

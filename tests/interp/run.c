@@ -345,7 +345,7 @@ static ti_array *pointer_value(ti_machine *m, const ti_type *t, unsigned i) {
     const ti_argument *arg = &l->arguments[i];
     ti_array          *a = ti_new(m, t->words);
     unsigned           d, rank;
-    a->at[0] = arg->is_pointer ? ti_address(arg->buffer, arg->offset) : arg->bits;
+    a->at[0] = arg->is_pointer ? ti_address(l, arg->buffer, arg->offset) : arg->bits;
     if (t->kind != TI_DESC) return a;
     rank = t->to->rank;
     if (i + 2 * rank >= l->n_arguments) ti_stop(m, NULL, TI_MISFIT, "a descriptor without its sizes and strides");
@@ -389,10 +389,15 @@ static void run_grid(ti_machine *m) {
     const ti_function *function = ti_function_named(m->module, m->launch->kernel);
     uint32_t          *at = m->program;
     const uint32_t    *n = m->launch->grid;
+    uint64_t           i, count;
     if (!function || !function->body) ti_stop(m, NULL, TI_MISFIT, "no kernel %s", m->launch->kernel ? m->launch->kernel : "at all");
-    for (at[2] = 0; at[2] < n[2]; at[2]++)
-        for (at[1] = 0; at[1] < n[1]; at[1]++)
-            for (at[0] = 0; at[0] < n[0]; at[0]++) run_program(m, function);
+    count = (uint64_t)n[0] * n[1] * n[2];
+    for (i = 0; i < count; i++) { /* in another order where what is open varies */
+        uint64_t k = !ti_vary ? i : m->launch->vary % 2 ? count - 1 - i : (i + count / 2) % count;
+        at[0] = (uint32_t)(k % n[0]), at[1] = (uint32_t)(k / n[0] % n[1]), at[2] = (uint32_t)(k / n[0] / n[1]);
+        m->running = (uint32_t)k + 1;
+        run_program(m, function);
+    }
 }
 
 void ti_run(ti_module *module, const ti_launch *launch, ti_result *result) {
@@ -406,7 +411,9 @@ void ti_run(ti_module *module, const ti_launch *launch, ti_result *result) {
     m->module = module;
     m->launch = launch;
     m->result = result;
+    ti_vary = launch->vary;
     if (!setjmp(m->leave)) run_grid(m);
+    ti_vary = 0;
     for (c = (chunk *)m->chunks; c; c = next) {
         next = c->next;
         free(c);
