@@ -13508,12 +13508,8 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
     X(BYTES)       /* [text] */                                                                    \
     X(FSTRING)     /* [list] of STRING and FIELD */                                                \
     X(FIELD)       /* [a] the expression, [b] its format, an FSTRING, [op] 's', 'r', 'a' of !s */  \
-    X(TRUE)        /* */                                                                           \
-    X(FALSE)       /* */                                                                           \
-    X(NONE)        /* */                                                                           \
-    X(ELLIPSIS)    /* */                                                                           \
-    X(TUPLE)       /* [list] */                                                                    \
-    X(LIST)        /* [list] */                                                                    \
+    X(TRUE) X(FALSE) X(NONE) X(ELLIPSIS)                                                           \
+    X(TUPLE) X(LIST) /* [list] */                                                                  \
     X(DICT)        /* [list] key, value, key, value; the key of **x is 0 */                        \
     X(SET)         /* [list] */                                                                    \
     X(LISTCOMP)    /* [a] element, [list] of COMPFOR */                                            \
@@ -13545,16 +13541,13 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
     X(FOR)         /* [a] target, [b] iterable, [list] [list2], [op] 1: async */                   \
     X(WHILE)       /* [a] [list] [list2] */                                                        \
     X(RETURN)      /* [a] */                                                                       \
-    X(PASS)        /* */                                                                           \
-    X(BREAK)       /* */                                                                           \
-    X(CONTINUE)    /* */                                                                           \
+    X(PASS) X(BREAK) X(CONTINUE)                                                                   \
     X(ASSERT)      /* [a] [b] */                                                                   \
     X(RAISE)       /* [a] [b] its cause */                                                         \
     X(IMPORT)      /* [list] of ALIAS */                                                           \
     X(FROM)        /* [text] module, [op] leading dots, [list] of ALIAS */                         \
     X(ALIAS)       /* [text] dotted name or "*", [v.i] string id of the name after `as` */         \
-    X(GLOBAL)      /* [list] of NAME */                                                            \
-    X(NONLOCAL)    /* [list] of NAME */                                                            \
+    X(GLOBAL) X(NONLOCAL) /* [list] of NAME */                                                     \
     X(DELETE)      /* [list] */                                                                    \
     X(WITH)        /* [list] of WITHITEM, [list2] body, [op] 1: async */                           \
     X(WITHITEM)    /* [a] expression, [b] target */                                                \
@@ -14521,41 +14514,25 @@ static uint32_t tmi_py_comp(tmi_py_reader *r, uint32_t at, tmi_py_tok close, con
     return id;
 }
 
-/* '(' ')' | '(' yield ')' | '(' starred comp-for ')' | '(' starred (',' starred)* [','] ')' */
-static uint32_t tmi_py_parens(tmi_py_reader *r) {
-    uint32_t at = r->at, a = 0, from = r->stack.n;
-    int      tuple = 0;
+/* '(' [yield | items] ')' | '[' [items] ']', where items ::= starred comp-for | starred (',' starred)* [','].
+ * One item in parentheses is itself. */
+static uint32_t tmi_py_bracket(tmi_py_reader *r) {
+    uint32_t   at = r->at, from = r->stack.n, a;
+    int        list = r->tok == TMI_PY_T_SQUARE, comma = 0;
+    tmi_py_tok close = list ? TMI_PY_T_SQUARE_END : TMI_PY_T_CLOSE;
     tmi_py_next(r);
-    if (r->tok == TMI_PY_T_CLOSE) tuple = 1;
-    else if (r->tok == TMI_PY_T_YIELD) a = tmi_py_yield(r);
-    else {
-        a = tmi_py_starred(r);
-        if (tmi_py_is_comp(r))
-            return tmi_py_comp(r, at, TMI_PY_T_CLOSE, "a generator expression", a, 0);
-        if (r->tok == TMI_PY_T_COMMA) {
-            tuple = 1;
-            tmi_py_push(r, a);
-            while (tmi_py_take(r, TMI_PY_T_COMMA) && r->tok != TMI_PY_T_CLOSE)
-                tmi_py_push(r, tmi_py_starred(r));
-        }
-    }
-    tmi_py_close(r, TMI_PY_T_CLOSE, at);
-    if (r->bad) return 0;
-    return tuple ? tmi_py_make_list(r, TMI_PY_TUPLE, at, from) : a;
-}
-
-static uint32_t tmi_py_square(tmi_py_reader *r) {
-    uint32_t at = r->at, from = r->stack.n, a;
-    tmi_py_next(r);
-    while (r->tok != TMI_PY_T_SQUARE_END && !r->bad) {
-        a = tmi_py_starred(r);
+    while (r->tok != close && !r->bad) {
+        a = r->tok == TMI_PY_T_YIELD && !list && !comma ? tmi_py_yield(r) : tmi_py_starred(r);
         if (tmi_py_is_comp(r) && r->stack.n == from)
-            return tmi_py_comp(r, at, TMI_PY_T_SQUARE_END, NULL, a, 0);
+            return tmi_py_comp(r, at, close, list ? NULL : "a generator expression", a, 0);
         tmi_py_push(r, a);
-        if (!tmi_py_take(r, TMI_PY_T_COMMA)) break;
+        if ((comma = tmi_py_take(r, TMI_PY_T_COMMA)) == 0) break;
     }
-    tmi_py_close(r, TMI_PY_T_SQUARE_END, at);
-    return tmi_py_make_list(r, TMI_PY_LIST, at, from);
+    tmi_py_close(r, close, at);
+    if (r->bad) return 0;
+    if (list || comma || r->stack.n != from + 1)
+        return tmi_py_make_list(r, list ? TMI_PY_LIST : TMI_PY_TUPLE, at, from);
+    return tmi_base_todo_next(&r->stack);
 }
 
 /* A dict or a set. */
@@ -14596,8 +14573,8 @@ static uint32_t tmi_py_atom(tmi_py_reader *r) {
     case TMI_PY_T_TRUE: case TMI_PY_T_FALSE: case TMI_PY_T_NONE: case TMI_PY_T_DOTS:
         tmi_py_next(r);
         return tmi_py_make(r, kind, at, 0, 0, 0);
-    case TMI_PY_T_OPEN: return tmi_py_parens(r);
-    case TMI_PY_T_SQUARE: return tmi_py_square(r);
+    case TMI_PY_T_OPEN:
+    case TMI_PY_T_SQUARE: return tmi_py_bracket(r);
     case TMI_PY_T_BRACE: return tmi_py_brace(r);
     case TMI_PY_T_BAD: return 0;
     case TMI_PY_T_NOT:
@@ -15325,6 +15302,11 @@ static void tmi_py_decorated(tmi_py_reader *r) {
     r->loud--;
 }
 
+static int tmi_py_is_word(const tmi_py_reader *r, const char *word) {
+    size_t n = strlen(word);
+    return r->tok == TMI_PY_T_NAME && r->to - r->at == n && memcmp(r->src + r->at, word, n) == 0;
+}
+
 /* 'match' exprs suite of 'case' pattern suite. The patterns are not read. 0: this is no such
  * statement. */
 static int tmi_py_match(tmi_py_reader *r) {
@@ -15337,8 +15319,7 @@ static int tmi_py_match(tmi_py_reader *r) {
     tmi_py_want(r, TMI_PY_T_COLON);
     if (r->tok == TMI_PY_T_NEWLINE) tmi_py_line(r);
     r->trial = start.trial;
-    if (r->tok != TMI_PY_T_NAME || r->indent <= indent || r->to - r->at != 4 ||
-        memcmp(r->src + r->at, "case", 4) != 0) {
+    if (r->indent <= indent || !tmi_py_is_word(r, "case")) {
         *r = start;
         r->job->depth = depth;
         return 0;
@@ -15377,12 +15358,9 @@ static int tmi_py_type(tmi_py_reader *r) {
 
 /* One statement, or several of one line, pushed. */
 static void tmi_py_statement(tmi_py_reader *r) {
-    uint32_t at = r->at, async = 0, n = r->to - r->at;
-    if (r->tok == TMI_PY_T_NAME && n == 5 && memcmp(r->src + at, "match", 5) == 0 &&
-        tmi_py_match(r))
-        return;
-    if (r->tok == TMI_PY_T_NAME && n == 4 && memcmp(r->src + at, "type", 4) == 0 && tmi_py_type(r))
-        return;
+    uint32_t at = r->at, async = 0;
+    if (tmi_py_is_word(r, "match") && tmi_py_match(r)) return;
+    if (tmi_py_is_word(r, "type") && tmi_py_type(r)) return;
     if (r->tok == TMI_PY_T_ASYNC) {
         async = 1;
         tmi_py_next(r);
@@ -15488,7 +15466,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 3879371576u
+#define TMI_STAMP_PYTHON 3691772266u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -15737,33 +15715,6 @@ static TMI_COLD const char *tmi_tri_trail(tmi_tri *t) {
     return text.len ? tmi_text_join(&text, 0) : NULL;
 }
 
-/* Report what is wrong here and give up on this kernel. `help` may be NULL. */
-static TMI_COLD tmi_tri_value tmi_tri_fail(tmi_tri *t, int code, const char *what,
-                                           const char *help) {
-    tmi_tri_value none;
-    tmi_at        at = tmi_at_nowhere();
-    memset(&none, 0, sizeof none);
-    if (t->bad) return none;
-    t->bad = 1;
-    if (t->is_quiet) return none;
-    if (t->frame) {
-        /* a fault in how a function of ours is used is shown where the user calls it */
-        tmi_tri_frame *f = t->frame, *was = t->frame;
-        uint32_t       where = t->at, to = t->to;
-        for (; f->up && tmi_triton_file_at(t, f->file)->is_ours; f = f->up) where = to = f->call;
-        t->frame = f;
-        tmi_tri_show(t, f);
-        at = tmi_py_place(where, to);
-        tmi_error(t->job, at, code, what);
-        tmi_help(t->job, tmi_tri_trail(t), help);
-        t->frame = was;
-    } else {
-        tmi_error(t->job, at, code, what);
-        tmi_help(t->job, NULL, help);
-    }
-    return none;
-}
-
 /* -- Values that are made and asked ---------------------------------------------------------- */
 
 static const char *tmi_tri_string(const tmi_tri *t, uint32_t id) {
@@ -15996,9 +15947,14 @@ static const char *tmi_tri_type_text(tmi_tri *t, const tmi_tri_value *v) {
 /* Report what is wrong here, or, of the words of the call, nowhere; 0. %s %u %d (int64_t), %v the type
  * of a value, %t a dtype, %n a name, %r the name of the row being called. `help` may be NULL. */
 static TMI_COLD int tmi_tri_wrong(tmi_tri *t, int code, const char *help, const char *fmt, ...) {
-    tmi_tri_frame *was = t->frame;
+    tmi_tri_frame *was = t->frame, *f = code == TMETAL_E_PY_SIGNATURE ? NULL : was;
+    uint32_t       at = t->at, to = t->to;
     tmi_text       text;
     va_list        ap;
+    if (t->bad || t->is_quiet) {
+        t->bad = 1;
+        return 0;
+    }
     tmi_text_init(t->job, &text);
     va_start(ap, fmt);
     for (; *fmt; fmt++) {
@@ -16010,7 +15966,9 @@ static TMI_COLD int tmi_tri_wrong(tmi_tri *t, int code, const char *help, const 
         case 's': tmi_put_str(&text, va_arg(ap, const char *)); break;
         case 'u': tmi_put_u64(&text, va_arg(ap, uint32_t)); break;
         case 'd': tmi_put_i64(&text, va_arg(ap, int64_t)); break;
-        case 'v': tmi_put_str(&text, tmi_tri_type_text(t, va_arg(ap, const tmi_tri_value *))); break;
+        case 'v':
+            tmi_put_str(&text, tmi_tri_type_text(t, va_arg(ap, const tmi_tri_value *)));
+            break;
         case 't': tmi_put_str(&text, TMI_DTYPE(t, va_arg(ap, uint32_t))->text); break;
         case 'n': tmi_put_str(&text, tmi_tri_string(t, va_arg(ap, uint32_t))); break;
         case 'r': tmi_put_str(&text, t->row->name); break;
@@ -16018,8 +15976,13 @@ static TMI_COLD int tmi_tri_wrong(tmi_tri *t, int code, const char *help, const 
         }
     }
     va_end(ap);
-    if (code == TMETAL_E_PY_SIGNATURE) t->frame = NULL;
-    (void)tmi_tri_fail(t, code, tmi_text_join(&text, 1), help);
+    t->bad = 1;
+    /* a fault in how a function of ours is used is shown where the user calls it */
+    for (; f && f->up && tmi_triton_file_at(t, f->file)->is_ours; f = f->up) at = to = f->call;
+    t->frame = f;
+    if (f) tmi_tri_show(t, f);
+    tmi_error(t->job, f ? tmi_py_place(at, to) : tmi_at_nowhere(), code, tmi_text_join(&text, 1));
+    tmi_help(t->job, f ? tmi_tri_trail(t) : NULL, help);
     t->frame = was;
     return 0;
 }
@@ -16233,7 +16196,7 @@ static tmi_tri_value tmi_tri_to_tensor(tmi_tri *t, tmi_tri_value v) {
         return TMI_TRI_WRONG(
             t, TMETAL_E_PY_TYPE,
             v.kind == TMI_V_BLOCK_PTR ? "tl.load reads what a block pointer points to" : NULL,
-            "%s cannot be converted to a tensor", tmi_tri_type_text(t, &v));
+            "%v cannot be converted to a tensor", &v);
     if ((dt = tmi_tri_natural(t, &v)) == 0) return tmi_tri_of(TMI_V_UNSET);
     return tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, &v), dt);
 }
@@ -16255,8 +16218,7 @@ static tmi_tri_value tmi_tri_truth(tmi_tri *t, tmi_tri_value v) {
 }
 
 static tmi_tri_value tmi_tri_cast_bad(tmi_tri *t, uint32_t from, uint32_t to, const char *help) {
-    return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, help, "cannot cast %s to %s",
-                         TMI_DTYPE(t, from)->text, TMI_DTYPE(t, to)->text);
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, help, "cannot cast %t to %t", from, to);
 }
 
 static tmi_tri_value tmi_tri_fp_to_fp(tmi_tri *t, tmi_tri_value v, uint32_t dt, int rtz) {
@@ -16395,7 +16357,8 @@ static tmi_tri_value tmi_tri_expand(tmi_tri *t, tmi_tri_value v, uint32_t axis) 
     if (v.kind != TMI_V_TENSOR) return v;
     rank = tmi_tri_dims(t, &v, dims);
     if (rank == TMI_MAX_RANK)
-        return tmi_tri_fail(t, TMETAL_E_PY_SHAPE, "a tensor of this rank cannot be expanded", NULL);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
+                             "a tensor of this rank cannot be expanded");
     for (i = rank; i > axis; i--) dims[i] = dims[i - 1];
     dims[axis] = 1;
     i = tmi_tri_shape_type(t, v.dt, dims, rank + 1);
@@ -16436,8 +16399,8 @@ static int tmi_tri_broadcast(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b) {
             return tmi_tri_wrong(
                 t, TMETAL_E_PY_SHAPE,
                 "sizes of one axis must be equal, or one of them 1: x[:, None] adds an axis of 1",
-                "shapes do not go together: %s and %s differ in axis %u (%u and %u)",
-                tmi_tri_type_text(t, a), tmi_tri_type_text(t, b), i, da[i], db[i]);
+                "shapes do not go together: %v and %v differ in axis %u (%u and %u)", a, b, i,
+                da[i], db[i]);
         da[i] = db[i] = da[i] == 1 ? db[i] : da[i];
     }
     *a = tmi_tri_stretch(t, *a, da);
@@ -16458,8 +16421,7 @@ static tmi_tri_value tmi_tri_broadcast_to(tmi_tri *t, tmi_tri_value v, const uin
     if (r == rank && i == r) return tmi_tri_stretch(t, v, dims);
     return TMI_TRI_WRONG(t, TMETAL_E_PY_SHAPE,
                          r == rank ? NULL : "the rank must be the same: x[:, None] adds an axis",
-                         "%s cannot be broadcast to %s", tmi_tri_type_text(t, &v),
-                         tmi_type_text(t->job, t->m, type));
+                         "%v cannot be broadcast to %s", &v, tmi_type_text(t->job, t->m, type));
 }
 
 static int64_t tmi_tri_small(tmi_tri *t, const tmi_tri_value *v, const char *what) {
@@ -16470,7 +16432,7 @@ static int64_t tmi_tri_small(tmi_tri *t, const tmi_tri_value *v, const char *wha
         v->kind == TMI_V_TENSOR
             ? "annotate the parameter, or the local that it comes from, with tl.constexpr"
             : NULL,
-        "%s must be a whole number known while compiling, not %s", what, tmi_tri_type_text(t, v));
+        "%s must be a whole number known while compiling, not %v", what, v);
 }
 
 /* -- Types of results ------------------------------------------------------------------------ */
@@ -16500,9 +16462,9 @@ static uint32_t tmi_tri_promote(tmi_tri *t, uint32_t a, uint32_t b, int op) {
         return (uint32_t)tmi_tri_wrong(
             t, TMETAL_E_PY_TYPE, "cast one of them with .to()",
             tmi_tri_is_int(t, a) && tmi_tri_is_int(t, b)
-                ? "cannot use /, // or %% on %s and %s: their signs differ"
-                : "%s and %s have no type in common",
-            TMI_DTYPE(t, a)->text, TMI_DTYPE(t, b)->text);
+                ? "cannot use /, // or %% on %t and %t: their signs differ"
+                : "%t and %t have no type in common",
+            a, b);
     return tmi_tri_promote_ints(t, a, b);
 }
 
@@ -16545,8 +16507,7 @@ static uint32_t tmi_tri_unite(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b, in
         return (uint32_t)tmi_tri_wrong(
             t, TMETAL_E_PY_TYPE,
             a->kind == TMI_V_BLOCK_PTR ? "tl.advance moves a block pointer" : NULL,
-            "operands of types %s and %s cannot be combined", tmi_tri_type_text(t, a),
-            tmi_tri_type_text(t, b));
+            "operands of types %v and %v cannot be combined", a, b);
     if (wa && wb) {
         uint32_t da = tmi_tri_natural(t, a), db = tmi_tri_natural(t, b);
         dt = da && db ? tmi_tri_promote(t, da, db, op) : 0;
@@ -16575,8 +16536,8 @@ static tmi_tri_value tmi_tri_offset_ptr(tmi_tri *t, tmi_tri_value p, tmi_tri_val
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL,
                              offset.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, offset.dt)
                                  ? "pointers cannot be added to each other"
-                                 : "a pointer wants a whole number added, not %s",
-                             tmi_tri_type_text(t, &offset));
+                                 : "a pointer wants a whole number added, not %v",
+                             &offset);
     if (!tmi_tri_broadcast(t, &p, &offset)) return tmi_tri_of(TMI_V_UNSET);
     if (!TMI_DTYPE(t, offset.dt)->is_signed && TMI_DTYPE(t, offset.dt)->bits < 64)
         offset = tmi_tri_cast_op(t, TMI_OP_EXTUI, offset, TMI_INT64);
@@ -16613,8 +16574,8 @@ static tmi_tri_value tmi_tri_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tr
 
 static tmi_tri_value tmi_tri_no_operator(tmi_tri *t, int op, const tmi_tri_value *a,
                                          const tmi_tri_value *b, const char *help) {
-    return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, help, "operator %s is not defined for %s and %s",
-                         tmi_py_ops[op].text, tmi_tri_type_text(t, a), tmi_tri_type_text(t, b));
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, help, "operator %s is not defined for %v and %v",
+                         tmi_py_ops[op].text, a, b);
 }
 
 /* When debugging, sums of less than 64 bits are taken in 64 too, and must fit. */
@@ -16675,8 +16636,8 @@ static tmi_tri_value tmi_tri_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tr
     b = tmi_tri_to_tensor(t, b);
     if (!t->bad && a.kind == TMI_V_TENSOR && b.kind == TMI_V_TENSOR &&
         (tmi_tri_is_ptr(t, a.dt) || tmi_tri_is_ptr(t, b.dt)))
-        return tmi_tri_fail(t, TMETAL_E_PY_TYPE, "pointers cannot be compared",
-                            "compare addresses: p.to(tl.int64)");
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "compare addresses: p.to(tl.int64)",
+                             "pointers cannot be compared");
     if ((dt = tmi_tri_unite(t, &a, &b, op)) == 0) return tmi_tri_of(TMI_V_UNSET);
     is_float = tmi_tri_is_float(t, dt);
     op = rows[is_float ? 2 : TMI_DTYPE(t, dt)->is_signed][op - TMI_PY_EQ];
@@ -16689,14 +16650,14 @@ static TMI_APART tmi_tri_value tmi_tri_unary(tmi_tri *t, int op, tmi_tri_value v
     if (tmi_tri_is_ptr(t, v.dt) || (op == TMI_PY_INVERT && !tmi_tri_is_int(t, v.dt)) ||
         op == TMI_PY_POS)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, op == TMI_PY_POS ? "leave it out" : NULL,
-                             "operator %s is not defined for %s",
+                             "operator %s is not defined for %v",
                              op == TMI_PY_NEG   ? "-"
                              : op == TMI_PY_POS ? "unary +"
                                                 : "~",
-                             tmi_tri_type_text(t, &v));
+                             &v);
     if (op == TMI_PY_NOT && v.dt != TMI_INT1)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "compare with 0: x == 0",
-                             "`not` wants a truth, not %s", tmi_tri_type_text(t, &v));
+                             "`not` wants a truth, not %v", &v);
     if (op == TMI_PY_NEG) {
         tmi_tri_value zero = tmi_tri_tensor(tmi_tri_const_bits(t, type, v.dt, 0), v.dt);
         tmi_tri_test_overflow(t, TMI_PY_SUB, zero, v);
@@ -16877,7 +16838,7 @@ static double tmi_tri_root(double x) {
 }
 
 static tmi_tri_value tmi_tri_overflow(tmi_tri *t) {
-    return tmi_tri_fail(t, TMETAL_E_PY_NOT_YET, "a whole number of more than 127 bits", NULL);
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_NOT_YET, NULL, "a whole number of more than 127 bits");
 }
 
 static int tmi_tri_big_zero(tmi_tri_big a) {
@@ -16909,7 +16870,7 @@ static tmi_tri_value tmi_tri_pow(tmi_tri *t, tmi_tri_value a, tmi_tri_value b) {
         if (!(y > 0 && y < 1.7e308))
             return y == 0 && half > 0
                        ? tmi_tri_float(0)
-                       : tmi_tri_fail(t, TMETAL_E_PY_VALUE, "no such power of this number", NULL);
+                       : TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "no such power of this number");
         if (half != tmi_tri_floor(half) || half > 1100 || half < -1100)
             return tmi_tri_float(tmi_tri_exp2_of(b.v.f * tmi_tri_lb(y)));
         for (k = (int64_t)(half < 0 ? -half : half); k > 0; k--) x *= y;
@@ -16959,7 +16920,7 @@ static tmi_tri_value tmi_tri_fold_float(tmi_tri *t, int op, double x, double y) 
     case TMI_PY_DIV:
     case TMI_PY_FLOORDIV:
     case TMI_PY_MOD:
-        if (y == 0) return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "division by zero", NULL);
+        if (y == 0) return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "division by zero");
         if (op == TMI_PY_DIV) return tmi_tri_float(x / y);
         q = tmi_tri_floor_div(x, y, &mod);
         return tmi_tri_float(op == TMI_PY_MOD ? mod : q);
@@ -16983,7 +16944,7 @@ static tmi_tri_value tmi_tri_fold_int(tmi_tri *t, int op, tmi_tri_value a, tmi_t
     case TMI_PY_FLOORDIV:
     case TMI_PY_MOD:
         if (tmi_tri_big_zero(y))
-            return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "division by zero", NULL);
+            return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "division by zero");
         if (op == TMI_PY_DIV) return tmi_tri_float(tmi_tri_double(&a) / tmi_tri_double(&b));
         tmi_tri_big_divide(x, y, &q, &r);
         return tmi_tri_int_of(op == TMI_PY_MOD ? r : q);
@@ -16996,7 +16957,7 @@ static tmi_tri_value tmi_tri_fold_int(tmi_tri *t, int op, tmi_tri_value a, tmi_t
         return tmi_tri_int_of(r);
     case TMI_PY_SHL:
     case TMI_PY_SHR:
-        if (y.hi < 0) return tmi_tri_fail(t, TMETAL_E_PY_VALUE, "negative shift count", NULL);
+        if (y.hi < 0) return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "negative shift count");
         if (op == TMI_PY_SHR)
             return tmi_tri_int_of(tmi_tri_big_shr(x, y.hi || y.lo > 128 ? 128 : (uint32_t)y.lo));
         if (y.hi || y.lo > 126) return tmi_tri_overflow(t);
@@ -17014,7 +16975,7 @@ static tmi_tri_value tmi_tri_str_of(tmi_tri *t, tmi_text *text) {
     tmi_mark mark = tmi_mark_take(t->job);
     uint32_t id;
     if (text->len > TMI_TRI_LONGEST)
-        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "a string of more than 65536 bytes", NULL);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, NULL, "a string of more than 65536 bytes");
     t->work += (uint32_t)text->len / 64;
     id = tmi_intern(t->job, t->strings, tmi_text_join(text, 1), text->len);
     tmi_mark_drop(t->job, mark);
@@ -17042,7 +17003,7 @@ static tmi_tri_value tmi_tri_concat(tmi_tri *t, int op, tmi_tri_value a, tmi_tri
     if (adds) n += b.n;
     else n = b.v.i.hi < 0 || !n ? 0 : b.v.i.lo > TMI_TRI_LONGEST ? b.v.i.lo : n * b.v.i.lo;
     if (n > TMI_TRI_LONGEST)
-        return tmi_tri_fail(t, TMETAL_E_PY_REFUSED, "a tuple of more than 65536 elements", NULL);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, NULL, "a tuple of more than 65536 elements");
     r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
     for (; r.n < n; r.n++) {
         i = adds ? r.n : r.n % a.n;
@@ -17098,8 +17059,7 @@ static tmi_tri_value tmi_tri_fold_compare(tmi_tri *t, int op, tmi_tri_value a, t
     if (op == TMI_PY_EQ || op == TMI_PY_NE) return tmi_tri_bool(same == (op == TMI_PY_EQ));
     if ((a.kind != TMI_V_STR || b.kind != TMI_V_STR) &&
         (!tmi_tri_is_number(&a) || !tmi_tri_is_number(&b)))
-        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%s and %s cannot be compared",
-                             tmi_tri_type_text(t, &a), tmi_tri_type_text(t, &b));
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%v and %v cannot be compared", &a, &b);
     if (same) return tmi_tri_bool(op == TMI_PY_LE || op == TMI_PY_GE);
     return tmi_tri_bool(op == TMI_PY_LT || op == TMI_PY_LE ? tmi_tri_less(t, &a, &b)
                                                            : tmi_tri_less(t, &b, &a));
@@ -17160,7 +17120,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 231522383u
+#define TMI_STAMP_TRI 1332928351u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
