@@ -50,11 +50,12 @@ BATCHES = (3, 9, 24, 60)  # launches simulated at a time, the smallest first
 FIELDS = ("seed", "floor", "function", "kind", "fingerprint", "change", "verdict", "suite", "seconds", "texts")
 
 
-def limits(memory):
+def limits(memory, seconds):
     def set_them():
         os.nice(int(os.environ.get("MUTATE_NICE", "10")))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 29, 1 << 29))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
         if memory:
             resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     return set_them
@@ -73,12 +74,13 @@ def end_all(*_):
 
 
 def run(command, folder, seconds, memory=0, env=None):
-    """(status, output); -1 where it took too long, and then nothing of its process group is left."""
+    """(status, output); -1 where it took too long, and then nothing of its process group is left. The seconds are of a
+    process on its processor; on a busy machine all may take eight times as long."""
     p = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                         start_new_session=True, preexec_fn=limits(memory), env=dict(os.environ, **(env or {})))
+                         start_new_session=True, preexec_fn=limits(memory, int(seconds)), env=dict(os.environ, **(env or {})))
     LIVE.add(p.pid)
     try:
-        out = p.communicate(timeout=seconds)[0]
+        out = p.communicate(timeout=8 * seconds)[0]
         status = p.returncode
     except subprocess.TimeoutExpired:
         status, out = -1, b"took too long\n"
@@ -136,8 +138,8 @@ class job:
 
     def make(self, target, seconds=300):
         """Without sanitizers, which tcc lacks: the assertions of the header stand in for them."""
-        cc = self.cc if target not in NOT_TCC else "cc -w -O0"
-        return self.sh(["make", "-s", "BUILD=build", "CC=" + cc, self.link, "LDLIBS=" + self.runtime, "SANITIZE=-g", "UNIT_FLAGS=-g", "JOBS=1", "TRANSFORM_JOBS=1",
+        cc, build = (self.cc, "build") if target not in NOT_TCC else ("cc -w -O0", "build/cc")
+        return self.sh(["make", "-s", "BUILD=" + build, "CC=" + cc, self.link, "LDLIBS=" + self.runtime, "SANITIZE=-g", "UNIT_FLAGS=-g", "JOBS=1", "TRANSFORM_JOBS=1",
                         "FUZZ_SECONDS=2", "OPLIST_CC=" + self.cc, "EXPLAIN_CC=" + self.cc, "TRANSFORM_CC=" + self.cc, target], seconds)
 
     def compiles(self):
