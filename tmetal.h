@@ -15570,7 +15570,6 @@ typedef struct tmi_tri_value {
 /* A name of a function being walked. */
 typedef struct tmi_tri_name {
     uint32_t      name, hides; /* hides: index + 1 of the binding before, of any function */
-    uint8_t       is_const;    /* annotated tl.constexpr */
     tmi_tri_value v;
 } tmi_tri_name;
 
@@ -20522,26 +20521,40 @@ static int tmi_tri_is_undecorated(tmi_tri *t, uint32_t func) {
     return !file->is_ours && !TMI_PY(file->py, f->node)->b;
 }
 
-/* Does a statement below give the name? Depth: the parser's. */
-static int tmi_tri_gives(tmi_tri *t, uint32_t list, uint32_t n, uint32_t name) {
+typedef int (*tmi_triton_see)(tmi_tri *t, const tmi_py_node *statement, void *with);
+
+/* Asks `see` of each statement of a list, and of those in its ifs and loops; 1: it said so.
+ * Depth: TMI_MAX_DEPTH, by the parser. */
+static int tmi_triton_any(tmi_tri *t, uint32_t list, uint32_t n, tmi_triton_see see, void *with) {
     const tmi_py *py = tmi_tri_py(t);
-    uint32_t      i, k;
+    uint32_t      i;
     for (i = 0; i < n; i++) {
         const tmi_py_node *s = TMI_PY(py, TMI_PY_ID(py, list + i));
-        for (k = 0; s->kind == TMI_PY_ASSIGN && k < s->n; k++)
-            if (tmi_triton_kid(py, s, k)->text == name) return 1;
-        if ((s->kind == TMI_PY_FOR || s->kind == TMI_PY_AUGASSIGN) &&
-            TMI_PY(py, s->a)->text == name)
-            return 1;
+        if (see(t, s, with)) return 1;
         if (s->kind != TMI_PY_IF && s->kind != TMI_PY_FOR && s->kind != TMI_PY_WHILE) continue;
-        if (tmi_tri_gives(t, s->list, s->n, name)) return 1;
+        if (tmi_triton_any(t, s->list, s->n, see, with)) return 1;
         if (i + 1 == n) { /* elif after elif is a loop here */
             list = s->list2;
             n = s->n2;
             i = TMI_NONE;
-        } else if (tmi_tri_gives(t, s->list2, s->n2, name)) return 1;
+        } else if (tmi_triton_any(t, s->list2, s->n2, see, with)) return 1;
     }
     return 0;
+}
+
+static int tmi_triton_is_return(tmi_tri *t, const tmi_py_node *s, void *with) {
+    (void)t;
+    (void)with;
+    return s->kind == TMI_PY_RETURN;
+}
+
+/* Does a statement give the name `with`? */
+static int tmi_triton_gives(tmi_tri *t, const tmi_py_node *s, void *with) {
+    const tmi_py *py = tmi_tri_py(t);
+    uint32_t      k, name = *(const uint32_t *)with;
+    for (k = 0; s->kind == TMI_PY_ASSIGN && k < s->n; k++)
+        if (tmi_triton_kid(py, s, k)->text == name) return 1;
+    return (s->kind == TMI_PY_FOR || s->kind == TMI_PY_AUGASSIGN) && TMI_PY(py, s->a)->text == name;
 }
 
 static TMI_COLD tmi_tri_value tmi_tri_undefined(tmi_tri *t, uint32_t name) {
@@ -20553,7 +20566,7 @@ static TMI_COLD tmi_tri_value tmi_tri_undefined(tmi_tri *t, uint32_t name) {
         if (tmi_triton_is_closer(s, other, &best))
             help = tmi_format(t->job, 0, "did you mean %s?", other);
     }
-    if (t->frame->func && tmi_tri_gives(t, f->list2, f->n2, name))
+    if (t->frame->func && tmi_triton_any(t, f->list2, f->n2, tmi_triton_gives, &name))
         help =
             "a name that is first given inside a loop, or in one branch of an if, does not exist "
             "behind it: give it a value before";
@@ -20976,32 +20989,41 @@ static tmi_tri_value tmi_tri_settle(tmi_tri *t, tmi_tri_value v) {
 
 /* -- Regions: what branches and loops carry -------------------------------------------------- */
 
+/* 1: of values that may hold values of the IR besides their own. */
+static int tmi_triton_is_made_of(const tmi_tri_value *v) {
+    return v->kind == TMI_V_TUPLE || v->kind == TMI_V_DESC || v->kind == TMI_V_BLOCK_PTR;
+}
+
 /* Values of the IR that a value holds, in order, appended to `ids`.
  * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
 static void tmi_tri_flatten(tmi_tri *t, const tmi_tri_value *v, tmi_vec *ids) {
     uint32_t i;
     if (v->ir) tmi_todo(t->job, ids, v->ir);
-    if (v->kind == TMI_V_TUPLE || v->kind == TMI_V_DESC || v->kind == TMI_V_BLOCK_PTR)
-        for (i = 0; i < v->n; i++) {
-            tmi_tri_value one = tmi_tri_field(t, v, i);
-            tmi_tri_flatten(t, &one, ids); /* depth: of the text */
-        }
+    for (i = 0; tmi_triton_is_made_of(v) && i < v->n; i++) {
+        tmi_tri_value one = tmi_tri_field(t, v, i);
+        tmi_tri_flatten(t, &one, ids); /* depth: of the text */
+    }
+}
+
+/* The same of one value. */
+static tmi_vec tmi_triton_flat(tmi_tri *t, const tmi_tri_value *v) {
+    tmi_vec ids;
+    tmi_vec_init(&ids, sizeof(uint32_t), 0);
+    tmi_tri_flatten(t, v, &ids);
+    return ids;
 }
 
 /* The same value with other values of the IR, taken from ids[*at ..).
  * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
 static tmi_tri_value tmi_tri_refill(tmi_tri *t, tmi_tri_value v, const tmi_vec *ids, uint32_t *at) {
-    uint32_t i, first = t->item.n, list = v.list;
+    uint32_t i, list = v.list;
     if (v.ir) v.ir = *TMI_AT(ids, uint32_t, (*at)++);
-    if (v.kind != TMI_V_TUPLE && v.kind != TMI_V_DESC && v.kind != TMI_V_BLOCK_PTR) return v;
+    if (!tmi_triton_is_made_of(&v)) return v;
+    v.list = t->item.n;
+    for (i = 0; i < v.n; i++) tmi_tri_put_item(t, *TMI_ITEM(t, list + i));
     for (i = 0; i < v.n; i++) {
-        tmi_tri_value one = *TMI_ITEM(t, list + i);
-        tmi_tri_put_item(t, one);
-    }
-    v.list = first;
-    for (i = 0; i < v.n; i++) {
-        tmi_tri_value one = tmi_tri_refill(t, *TMI_ITEM(t, first + i), ids, at);
-        *TMI_ITEM(t, first + i) = one;
+        tmi_tri_value one = tmi_tri_refill(t, *TMI_ITEM(t, v.list + i), ids, at);
+        *TMI_ITEM(t, v.list + i) = one;
     }
     return v;
 }
@@ -21086,45 +21108,28 @@ static TMI_COLD void tmi_tri_mismatch(tmi_tri *t, const tmi_tri_carried *c, cons
 static tmi_tri_carried *tmi_tri_merge(tmi_tri *t, const tmi_tri_names *live,
                                       const tmi_tri_names *yes, const tmi_tri_names *no,
                                       uint32_t *count) {
-    tmi_tri_carried *c = TMI_NEW(t->job, tmi_tri_carried, live->n + yes->n + 1);
-    uint32_t         i, k, n = 0, first;
-    for (i = 0; i < live->n && !t->bad; i++) {
-        const tmi_tri_value *a = &yes->name[i].v, *b = &no->name[i].v;
-        if (tmi_tri_identical(t, a, b)) continue;
-        c[n].name = live->name[i].name;
-        c[n].a = *a;
-        c[n].b = *b;
-        if (!tmi_tri_carries(t, &live->name[i].v) &&
-            !(tmi_tri_carries(t, a) && tmi_tri_carries(t, b) && tmi_tri_like(t, a, b))) {
-            /* None, a dtype, a string: the old value stays, as in Triton */
-            if (live->name[i].v.kind != TMI_V_NONE && !tmi_tri_is_number(&live->name[i].v))
-                continue;
-            if (live->name[i].v.kind == TMI_V_NONE) continue;
-        }
-        if (!tmi_tri_carries(t, a) || !tmi_tri_carries(t, b) || !tmi_tri_like(t, a, b)) {
-            tmi_tri_mismatch(t, &c[n], "at the end of the one branch", "at the end of the other",
-                             "both branches must give one type: cast with .to()");
-            return c;
-        }
-        n++;
-    }
-    first = n;
-    for (i = live->n; i < yes->n && !t->bad; i++) {
-        const tmi_tri_value *b = tmi_tri_named(no, yes->name[i].name, live->n);
-        tmi_tri_carried      one;
-        if (!b || !tmi_tri_carries(t, &yes->name[i].v) || !tmi_tri_carries(t, b)) continue;
+    tmi_tri_carried *c = TMI_NEW(t->job, tmi_tri_carried, yes->n + 1), one;
+    uint32_t         i, k, n = 0, first = 0;
+    for (i = 0; i < yes->n && !t->bad; i++) {
+        const tmi_tri_value *was = i < live->n ? &live->name[i].v : NULL, *a = &yes->name[i].v;
+        const tmi_tri_value *b =
+            was ? &no->name[i].v : tmi_tri_named(no, yes->name[i].name, live->n);
+        int carry = b && tmi_tri_carries(t, a) && tmi_tri_carries(t, b);
+        int fits = carry && tmi_tri_like(t, a, b);
+        if (was ? tmi_tri_identical(t, a, b) : !carry) continue;
+        /* None, a dtype, a string: the old value stays, as in Triton */
+        if (was && !fits && !tmi_tri_carries(t, was) && !tmi_tri_is_number(was)) continue;
         one.name = yes->name[i].name;
-        one.a = yes->name[i].v;
+        one.a = *a;
         one.b = *b;
-        if (!tmi_tri_like(t, &one.a, &one.b)) {
+        if (!fits)
             tmi_tri_mismatch(t, &one, "at the end of the one branch", "at the end of the other",
                              "both branches must give one type: cast with .to()");
-            return c;
-        }
-        for (k = n++;
-             k > first && strcmp(tmi_tri_string(t, c[k - 1].name), tmi_tri_string(t, one.name)) > 0;
-             k--)
+        if (was) first = n + 1;
+        for (k = n++; k > first; k--) {
+            if (strcmp(tmi_tri_string(t, c[k - 1].name), tmi_tri_string(t, one.name)) <= 0) break;
             c[k] = c[k - 1];
+        }
         c[k] = one;
     }
     *count = n;
@@ -21173,10 +21178,31 @@ static void tmi_tri_rebind(tmi_tri *t, const tmi_tri_carried *c, uint32_t n, con
     }
 }
 
-static void tmi_tri_results_as(tmi_tri *t, uint32_t op, uint32_t n, tmi_vec *ids) {
+/* The same with the arguments of a block from `first` on, which `ids` then are. */
+static void tmi_triton_rebind_args(tmi_tri *t, const tmi_tri_carried *c, uint32_t n, uint32_t block,
+                                   uint32_t first, tmi_vec *ids) {
     uint32_t i;
-    tmi_vec_init(ids, sizeof(uint32_t), 0);
-    for (i = 0; i < n; i++) tmi_todo(t->job, ids, tmi_out(t->m, TMI_OP(t->m, op), i));
+    for (i = 0; i < ids->n; i++) *TMI_AT(ids, uint32_t, i) = tmi_block_arg(t->m, block, first + i);
+    tmi_tri_rebind(t, c, n, ids);
+}
+
+/* The walk goes on behind an op whose regions give `ids`: they become its results. */
+static void tmi_triton_close(tmi_tri *t, uint32_t op, uint32_t outer, tmi_vec *ids) {
+    uint32_t i;
+    t->b->p.block = outer;
+    (void)tmi_tri_results(t, op, tmi_tri_ids(t, ids, 1), ids->n);
+    for (i = 0; i < ids->n; i++) *TMI_AT(ids, uint32_t, i) = tmi_out(t->m, TMI_OP(t->m, op), i);
+}
+
+/* The same of scf.if, whose two regions end with `last`. */
+static void tmi_triton_close_if(tmi_tri *t, uint32_t op, uint32_t outer, const uint32_t *last,
+                                tmi_vec *ids) {
+    uint32_t i;
+    for (i = 0; i < 2; i++) {
+        t->b->p.block = last[i];
+        tmi_tri_end_block(t, TMI_OP_YIELD, &ids[i]);
+    }
+    tmi_triton_close(t, op, outer, &ids[0]);
 }
 
 static void tmi_tri_branch(tmi_tri *t, uint32_t to, const tmi_vec *ids) {
@@ -21221,24 +21247,6 @@ static int tmi_tri_known(tmi_tri *t, const tmi_tri_value *v) {
     return 0;
 }
 
-/* Depth: TMI_MAX_DEPTH, by the parser. */
-static int tmi_tri_has_return(tmi_tri *t, uint32_t list, uint32_t n) {
-    const tmi_py *py = tmi_tri_py(t);
-    uint32_t      i;
-    for (i = 0; i < n; i++) {
-        const tmi_py_node *s = TMI_PY(py, TMI_PY_ID(py, list + i));
-        if (s->kind == TMI_PY_RETURN) return 1;
-        if (s->kind != TMI_PY_IF && s->kind != TMI_PY_FOR && s->kind != TMI_PY_WHILE) continue;
-        if (tmi_tri_has_return(t, s->list, s->n)) return 1;
-        if (i + 1 == n) { /* elif after elif is a loop here */
-            list = s->list2;
-            n = s->n2;
-            i = TMI_NONE;
-        } else if (tmi_tri_has_return(t, s->list2, s->n2)) return 1;
-    }
-    return 0;
-}
-
 /* What a function that is walked inside another returns early leaves a region: opened where the
  * first branch with a return stands. */
 static int tmi_tri_need_region(tmi_tri *t) {
@@ -21261,9 +21269,8 @@ static int tmi_tri_need_region(tmi_tri *t) {
 /* The value that a function returns, as a branch passes it on. */
 static void tmi_tri_leave(tmi_tri *t) {
     tmi_tri_frame *f = t->frame;
-    tmi_vec        ids;
-    tmi_vec_init(&ids, sizeof(uint32_t), 0);
-    if (f->region) tmi_tri_flatten(t, &f->result, &ids);
+    tmi_tri_value  none = tmi_tri_of(TMI_V_NONE);
+    tmi_vec        ids = tmi_triton_flat(t, f->region ? &f->result : &none);
     tmi_tri_end_block(t, f->region ? TMI_OP_YIELD : TMI_OP_RETURN, &ids);
 }
 
@@ -21298,11 +21305,8 @@ static void tmi_tri_leave_region(tmi_tri *t, int falls) {
         }
         tmi_tri_leave(t);
     }
-    t->b->p.block = f->outer;
-    tmi_vec_init(&ids, sizeof(uint32_t), 0);
-    tmi_tri_flatten(t, &f->result, &ids);
-    (void)tmi_tri_results(t, f->region, tmi_tri_ids(t, &ids, 1), ids.n);
-    tmi_tri_results_as(t, f->region, ids.n, &ids);
+    ids = tmi_triton_flat(t, &f->result);
+    tmi_triton_close(t, f->region, f->outer, &ids);
     f->result = tmi_tri_refill(t, f->result, &ids, &at);
     f->region = 0;
 }
@@ -21312,15 +21316,13 @@ static TMI_APART tmi_tri_flow tmi_tri_if_blocks(tmi_tri *t, const tmi_py_node *n
                                                 tmi_tri_value test) {
     tmi_tri_names    live, end[2];
     tmi_tri_flow     flow[2];
-    uint32_t         region, block[2], last[2], i, count = 0, join;
+    uint32_t         region, block[2], last[2], i, count = 0, join, *v;
     tmi_tri_carried *c;
     tmi_vec          ids[2];
-    tmi_make         k;
     if (!tmi_tri_need_region(t)) return TMI_FLOW_OUT;
     live = tmi_tri_snapshot(t);
     region = TMI_BLOCK(t->m, t->b->p.block)->region;
     for (i = 0; i < 2; i++) block[i] = tmi_block_new(t->job, t->m, region);
-    memset(&k, 0, sizeof k);
     tmi_tri_branch_if(t, test.ir, block[0], block[1]);
     for (i = 0; i < 2; i++) {
         if (i) tmi_tri_restore(t, &live);
@@ -21331,33 +21333,25 @@ static TMI_APART tmi_tri_flow tmi_tri_if_blocks(tmi_tri *t, const tmi_py_node *n
         end[i] = tmi_tri_snapshot(t);
     }
     if (flow[0] && flow[1]) return TMI_FLOW_OUT;
+    tmi_tri_restore(t, &live);
     if (flow[0] || flow[1]) { /* one way only leads on */
-        i = flow[0] ? 1 : 0;
-        if (i == 0) {
-            tmi_tri_restore(t, &live);
-            for (i = 0; i < end[0].n; i++) tmi_tri_bind(t, end[0].name[i].name, end[0].name[i].v);
-            i = 0;
-        }
-        t->b->p.block = last[i];
+        const tmi_tri_names *on = &end[flow[0] ? 1 : 0];
+        for (i = 0; i < on->n; i++) tmi_tri_bind(t, on->name[i].name, on->name[i].v);
+        t->b->p.block = last[flow[0] ? 1 : 0];
         return TMI_FLOW_ON;
     }
-    tmi_tri_restore(t, &live);
     c = tmi_tri_merge(t, &live, &end[0], &end[1], &count);
     if (t->bad) return TMI_FLOW_OUT;
     for (i = 0; i < 2; i++) tmi_tri_gather(t, c, count, (int)i, &ids[i]);
     join = tmi_block_new(t->job, t->m, region);
-    {
-        uint32_t *types = tmi_tri_ids(t, &ids[0], 1),
-                 *v = tmi_make_block_args(t->b, join, types, ids[0].n);
-        for (i = 0; i < ids[0].n; i++) tmi_make_number(t->b, v[i]);
-    }
+    v = tmi_make_block_args(t->b, join, tmi_tri_ids(t, &ids[0], 1), ids[0].n);
+    for (i = 0; i < ids[0].n; i++) tmi_make_number(t->b, v[i]);
     for (i = 0; i < 2; i++) {
         t->b->p.block = last[i];
         tmi_tri_branch(t, join, &ids[i]);
     }
     t->b->p.block = join;
-    for (i = 0; i < ids[0].n; i++) *TMI_AT(&ids[0], uint32_t, i) = tmi_block_arg(t->m, join, i);
-    tmi_tri_rebind(t, c, count, &ids[0]);
+    tmi_triton_rebind_args(t, c, count, join, 0, &ids[0]);
     return TMI_FLOW_ON;
 }
 
@@ -21381,15 +21375,9 @@ static TMI_APART void tmi_tri_if_regions(tmi_tri *t, const tmi_py_node *n, tmi_t
     tmi_tri_restore(t, &live);
     t->at = n->at;
     c = tmi_tri_merge(t, &live, &end[0], &end[1], &count);
-    for (i = 0; i < 2 && !t->bad; i++) {
-        tmi_tri_gather(t, c, count, (int)i, &ids[i]);
-        t->b->p.block = last[i];
-        tmi_tri_end_block(t, TMI_OP_YIELD, &ids[i]);
-    }
     if (t->bad) return;
-    t->b->p.block = outer;
-    (void)tmi_tri_results(t, op, tmi_tri_ids(t, &ids[0], 1), ids[0].n);
-    tmi_tri_results_as(t, op, ids[0].n, &ids[0]);
+    for (i = 0; i < 2; i++) tmi_tri_gather(t, c, count, (int)i, &ids[i]);
+    tmi_triton_close_if(t, op, outer, last, ids);
     tmi_tri_rebind(t, c, count, &ids[0]);
 }
 
@@ -21413,7 +21401,8 @@ static tmi_tri_flow tmi_tri_if(tmi_tri *t, const tmi_py_node *n) {
     test = tmi_tri_condition(t, test);
     if (t->bad) return TMI_FLOW_OUT;
     t->depth += TMI_TRI_BRANCH;
-    if (tmi_tri_has_return(t, n->list, n->n) || tmi_tri_has_return(t, n->list2, n->n2))
+    if (tmi_triton_any(t, n->list, n->n, tmi_triton_is_return, NULL) ||
+        tmi_triton_any(t, n->list2, n->n2, tmi_triton_is_return, NULL))
         flow = tmi_tri_if_blocks(t, n, test);
     else tmi_tri_if_regions(t, n, test);
     t->depth -= TMI_TRI_BRANCH;
@@ -21421,7 +21410,7 @@ static tmi_tri_flow tmi_tri_if(tmi_tri *t, const tmi_py_node *n) {
 }
 
 static TMI_APART tmi_tri_value tmi_tri_ifexp(tmi_tri *t, const tmi_py_node *n) {
-    tmi_tri_value test = tmi_tri_expr(t, n->a), v[2], r;
+    tmi_tri_value test = tmi_tri_expr(t, n->a), v[2];
     uint32_t      op, outer, last[2], i, at = 0;
     tmi_vec       ids[2];
     int           known;
@@ -21445,57 +21434,29 @@ static TMI_APART tmi_tri_value tmi_tri_ifexp(tmi_tri *t, const tmi_py_node *n) {
         return TMI_TRI_WRONG(
             t, TMETAL_E_PY_TYPE, "both sides must have one type: 1.0 if c else 0.0",
             "the two sides of an if expression have types %v and %v", &v[0], &v[1]);
-    for (i = 0; i < 2; i++) {
-        tmi_vec_init(&ids[i], sizeof(uint32_t), 0);
-        tmi_tri_flatten(t, &v[i], &ids[i]);
-        t->b->p.block = last[i];
-        tmi_tri_end_block(t, TMI_OP_YIELD, &ids[i]);
-    }
-    t->b->p.block = outer;
-    (void)tmi_tri_results(t, op, tmi_tri_ids(t, &ids[0], 1), ids[0].n);
-    tmi_tri_results_as(t, op, ids[0].n, &ids[0]);
-    r = tmi_tri_refill(t, v[0], &ids[0], &at);
-    return r;
+    for (i = 0; i < 2; i++) ids[i] = tmi_triton_flat(t, &v[i]);
+    tmi_triton_close_if(t, op, outer, last, ids);
+    return tmi_tri_refill(t, v[0], &ids[0], &at);
 }
 
 /* -- Loops ----------------------------------------------------------------------------------- */
 
-/* Names that statements assign, added to `names`, each once: `seen` maps them.
- * Depth: TMI_MAX_DEPTH, by the parser. */
-static void tmi_tri_assigned_in(tmi_tri *t, uint32_t node, tmi_map *seen, tmi_vec *names) {
-    const tmi_py      *py = tmi_tri_py(t);
-    const tmi_py_node *n = TMI_PY(py, node);
-    uint32_t           i;
-    switch (n->kind) {
-    case TMI_PY_NAME:
-        if (*tmi_map_at(t->job, seen, n->text)) return;
-        *tmi_map_at(t->job, seen, n->text) = 1;
-        tmi_todo(t->job, names, n->text);
-        return;
-    case TMI_PY_TUPLE:
-    case TMI_PY_LIST:
-    case TMI_PY_ASSIGN:
-        for (i = 0; i < n->n; i++) tmi_tri_assigned_in(t, TMI_PY_ID(py, n->list + i), seen, names);
-        return;
-    case TMI_PY_AUGASSIGN:
-    case TMI_PY_ANNASSIGN: tmi_tri_assigned_in(t, n->a, seen, names); return;
-    case TMI_PY_IF:
-    case TMI_PY_FOR:
-    case TMI_PY_WHILE:
-        if (n->kind == TMI_PY_FOR) tmi_tri_assigned_in(t, n->a, seen, names);
-        for (i = 0; i < n->n; i++) tmi_tri_assigned_in(t, TMI_PY_ID(py, n->list + i), seen, names);
-        while (n->n2 == 1 && n->kind == TMI_PY_IF) { /* elif after elif */
-            const tmi_py_node *next = TMI_PY(py, TMI_PY_ID(py, n->list2));
-            if (next->kind != TMI_PY_IF) break;
-            n = next;
-            for (i = 0; i < n->n; i++)
-                tmi_tri_assigned_in(t, TMI_PY_ID(py, n->list + i), seen, names);
-        }
-        for (i = 0; i < n->n2; i++)
-            tmi_tri_assigned_in(t, TMI_PY_ID(py, n->list2 + i), seen, names);
-        return;
-    default: return;
-    }
+/* A target's names into the map `with`. Depth: TMI_MAX_DEPTH, by the parser. */
+static void tmi_triton_targets(tmi_tri *t, const tmi_py_node *n, tmi_map *with) {
+    uint32_t i;
+    if (n->kind == TMI_PY_NAME) *tmi_map_at(t->job, with, n->text) = 1;
+    for (i = 0; (n->kind == TMI_PY_TUPLE || n->kind == TMI_PY_LIST) && i < n->n; i++)
+        tmi_triton_targets(t, tmi_triton_kid(tmi_tri_py(t), n, i), with);
+}
+
+/* The names that a statement assigns, into the map `with`. */
+static int tmi_triton_assigns(tmi_tri *t, const tmi_py_node *s, void *with) {
+    uint32_t i;
+    for (i = 0; s->kind == TMI_PY_ASSIGN && i < s->n; i++)
+        tmi_triton_targets(t, tmi_triton_kid(tmi_tri_py(t), s, i), (tmi_map *)with);
+    if (s->kind == TMI_PY_AUGASSIGN || s->kind == TMI_PY_ANNASSIGN || s->kind == TMI_PY_FOR)
+        tmi_triton_targets(t, tmi_tri_node(t, s->a), (tmi_map *)with);
+    return 0;
 }
 
 /* 1: one of the names holds the same values of the IR as another name that lives. */
@@ -21506,13 +21467,12 @@ static int tmi_tri_shares(tmi_tri *t, const tmi_tri_carried *c, uint32_t n) {
     memset(&seen, 0, sizeof seen);
     for (i = t->frame->first; i < t->name.n; i++) {
         const tmi_tri_value *v = &tmi_triton_name_at(t, i)->v;
-        tmi_vec_init(&ids, sizeof(uint32_t), 0);
-        if (tmi_tri_carries(t, v)) tmi_tri_flatten(t, v, &ids);
+        if (!tmi_tri_carries(t, v)) continue;
+        ids = tmi_triton_flat(t, v);
         for (k = 0; k < ids.n; k++) ++*tmi_map_at(t->job, &seen, *TMI_AT(&ids, uint32_t, k));
     }
     for (i = 0; i < n; i++) {
-        tmi_vec_init(&ids, sizeof(uint32_t), 0);
-        tmi_tri_flatten(t, &c[i].a, &ids);
+        ids = tmi_triton_flat(t, &c[i].a);
         for (k = 0; k < ids.n; k++)
             if (tmi_map_get(&seen, *TMI_AT(&ids, uint32_t, k)) > 1) return 1;
     }
@@ -21552,15 +21512,11 @@ static uint32_t tmi_tri_dry(tmi_tri *t, const tmi_py_node *n, tmi_tri_carried *c
  * for loop counts; 0: a while loop. */
 static tmi_tri_carried *tmi_tri_loop_carried(tmi_tri *t, const tmi_py_node *n, uint32_t dt,
                                              uint32_t *count) {
-    const tmi_py    *py = tmi_tri_py(t);
     tmi_map          seen;
-    tmi_vec          names;
-    tmi_tri_carried *c;
+    tmi_tri_carried *c = TMI_NEW(t->job, tmi_tri_carried, t->name.n - t->frame->first + 1);
     uint32_t         i, k = 0;
     memset(&seen, 0, sizeof seen);
-    tmi_vec_init(&names, sizeof(uint32_t), 0);
-    for (i = 0; i < n->n; i++) tmi_tri_assigned_in(t, TMI_PY_ID(py, n->list + i), &seen, &names);
-    c = TMI_NEW(t->job, tmi_tri_carried, t->name.n - t->frame->first + 1);
+    (void)tmi_triton_any(t, n->list, n->n, tmi_triton_assigns, &seen);
     for (i = t->frame->first; i < t->name.n; i++) {
         const tmi_tri_name *name = tmi_triton_name_at(t, i);
         if (!tmi_map_get(&seen, name->name) || !tmi_tri_carries(t, &name->v)) continue;
@@ -21571,11 +21527,13 @@ static tmi_tri_carried *tmi_tri_loop_carried(tmi_tri *t, const tmi_py_node *n, u
     return c;
 }
 
-/* What the body left of the carried names must have the types that they came with. `index`: the
- * name that a for loop counts, which may have been anything before. */
-static void tmi_tri_loop_ends(tmi_tri *t, tmi_tri_carried *c, uint32_t n, const tmi_tri_names *live,
-                              uint32_t index) {
+/* The body ends with the carried names, which must have the types that they came with; then the
+ * walk goes on behind the loop. `index`: the name that a for loop counts, which may have been
+ * anything before. */
+static void tmi_triton_end_loop(tmi_tri *t, uint32_t op, tmi_tri_carried *c, uint32_t n,
+                                const tmi_tri_names *live, uint32_t index) {
     uint32_t i;
+    tmi_vec  ids;
     for (i = 0; i < n && !t->bad; i++) {
         c[i].b = tmi_tri_local(t, c[i].name)->v;
         if (!tmi_tri_like(t, &c[i].a, &c[i].b))
@@ -21585,73 +21543,64 @@ static void tmi_tri_loop_ends(tmi_tri *t, tmi_tri_carried *c, uint32_t n, const 
                 "dtype=...)), or cast with .to()");
     }
     for (i = 0; i < live->n && !t->bad; i++) {
-        const tmi_tri_value *now = &tmi_triton_name_at(t, t->frame->first + i)->v;
-        tmi_tri_carried      one;
-        if (tmi_tri_carries(t, &live->name[i].v) || tmi_tri_identical(t, now, &live->name[i].v) ||
-            live->name[i].name == index)
-            continue;
+        tmi_tri_carried one;
         one.name = live->name[i].name;
         one.a = live->name[i].v;
-        one.b = *now;
-        tmi_tri_mismatch(t, &one, "before the loop", "at the end of its body",
-                         "a constexpr or None cannot change in a loop: give it another name");
+        one.b = tmi_triton_name_at(t, t->frame->first + i)->v;
+        if (!tmi_tri_carries(t, &one.a) && !tmi_tri_identical(t, &one.b, &one.a) &&
+            one.name != index)
+            tmi_tri_mismatch(t, &one, "before the loop", "at the end of its body",
+                             "a constexpr or None cannot change in a loop: give it another name");
     }
+    if (t->bad) return;
+    tmi_tri_gather(t, c, n, 1, &ids);
+    tmi_tri_end_block(t, TMI_OP_YIELD, &ids);
+    tmi_tri_restore(t, live);
+    tmi_triton_close(t, op, TMI_OP(t->m, op)->block, &ids);
+    tmi_tri_rebind(t, c, n, &ids);
 }
 
 /* What range(), tl.range() or tl.static_range() was given. */
 typedef struct tmi_tri_range {
     tmi_tri_value bound[3];
     tmi_tri_value told; /* what its row gives: begin, end, step, num_stages, ... */
-    int           is_static;
+    int           is_static, is_down;
 } tmi_tri_range;
 
 /* The iterable of a for loop. 0: it is none that Triton takes (reported). */
 static int tmi_tri_range_of(tmi_tri *t, const tmi_py_node *loop, tmi_tri_range *r) {
     const tmi_py_node *call = tmi_tri_node(t, loop->b);
-    tmi_tri_value      callee, v;
+    tmi_tri_value      callee = tmi_tri_of(TMI_V_NONE);
     const char        *which;
-    memset(r, 0, sizeof *r);
-    callee = call->kind == TMI_PY_CALL ? tmi_tri_expr(t, call->a) : tmi_tri_of(TMI_V_NONE);
+    uint32_t           i;
+    if (call->kind == TMI_PY_CALL) callee = tmi_tri_expr(t, call->a);
     which = callee.kind == TMI_V_BUILTIN ? tmi_tl_rows[callee.id].name : "";
     r->is_static = strcmp(which, "static_range") == 0;
-    if (t->bad) return 0;
     if (!r->is_static && strcmp(which, "range") != 0) {
         tmi_triton_look(t, call);
-        (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED,
-                            "write for i in range(...), tl.range(...) or tl.static_range(...)",
-                            "Triton's loops go over a range");
-        return 0;
+        return tmi_tri_wrong(t, TMETAL_E_PY_REFUSED,
+                             "write for i in range(...), tl.range(...) or tl.static_range(...)",
+                             "Triton's loops go over a range");
     }
-    v = tmi_tri_expr(t,
-                     loop->b); /* a tuple: begin, end, step, then what tl.range was told besides */
-    if (t->bad) return 0;
-    r->bound[0] = tmi_tri_field(t, &v, 0);
-    r->bound[1] = tmi_tri_field(t, &v, 1);
-    r->bound[2] = tmi_tri_field(t, &v, 2);
-    r->told = v;
-    return 1;
+    r->told = tmi_tri_expr(t, loop->b);
+    for (i = 0; i < 3 && !t->bad; i++) r->bound[i] = tmi_tri_field(t, &r->told, i);
+    return !t->bad;
 }
 
 /* What tl.range was told: fields 3 and following, in the order of its parameters. */
 static void tmi_tri_range_attrs(tmi_tri *t, const tmi_tri_range *r, uint32_t op) {
-    static const struct {
-        const char *name;
-        int         is_unit;
-    } rows[] = {{"tt.num_stages", 0},
-                {"tt.loop_unroll_factor", 0},
-                {"tt.disallow_acc_multi_buffer", 1},
-                {"tt.flatten", 1},
-                {"tt.warp_specialize", 1}};
-    uint32_t i;
+    static const char *const names[] = {"tt.num_stages", "tt.loop_unroll_factor",
+                                        "tt.disallow_acc_multi_buffer", "tt.flatten",
+                                        "tt.warp_specialize"};
+    uint32_t                 i;
     for (i = 0; i < 5 && 3 + i < r->told.n; i++) {
         tmi_tri_value v = tmi_tri_field(t, &r->told, 3 + i);
-        if (v.kind == TMI_V_NONE || (rows[i].is_unit && !tmi_tri_is_true(t, &v))) continue;
-        if (rows[i].is_unit)
-            tmi_op_set_attr(t->job, t->m, op, rows[i].name,
+        if (i < 2 && v.kind != TMI_V_NONE)
+            tmi_op_set_int(t->job, t->m, op, names[i], t->m->t_i32,
+                           tmi_tri_small(t, &v, names[i] + 3));
+        else if (i >= 2 && tmi_tri_is_true(t, &v))
+            tmi_op_set_attr(t->job, t->m, op, names[i],
                             tmi_attr_new(t->job, t->m, TMI_A_UNIT, 0, 0));
-        else
-            tmi_op_set_int(t->job, t->m, op, rows[i].name, t->m->t_i32,
-                           tmi_tri_small(t, &v, rows[i].name + 3));
     }
 }
 
@@ -21697,71 +21646,59 @@ static uint32_t tmi_tri_bounds(tmi_tri *t, tmi_tri_value *bound) {
     return dt;
 }
 
-/* scf.for over `ids`; its body is at hand then. `types`: of index and carried values. */
-static uint32_t tmi_tri_open_for(tmi_tri *t, const tmi_tri_range *r, const tmi_vec *ids,
-                                 uint32_t **types) {
-    uint32_t *in = TMI_NEW(t->job, uint32_t, ids->n + 3), i, op;
-    *types = TMI_NEW(t->job, uint32_t, ids->n + 1);
-    for (i = 0; i < 3; i++) in[i] = r->bound[i].ir;
-    (*types)[0] = tmi_value_type(t->m, in[0]);
-    for (i = 0; i < ids->n; i++) {
-        in[3 + i] = *TMI_AT(ids, uint32_t, i);
-        (*types)[1 + i] = tmi_value_type(t->m, in[3 + i]);
+static int tmi_triton_no_else(tmi_tri *t, const tmi_py_node *n) {
+    return !n->n2 || tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL, "else behind a loop");
+}
+
+/* scf.for over the carried names: its body is at hand then, which counts in `index`. */
+static uint32_t tmi_tri_open_for(tmi_tri *t, const tmi_tri_range *r, const tmi_tri_carried *c,
+                                 uint32_t n, uint32_t *index) {
+    tmi_vec  ids;
+    uint32_t i, op, block, *in, *types;
+    tmi_tri_gather(t, c, n, 0, &ids);
+    in = TMI_NEW(t->job, uint32_t, ids.n + 3);
+    types = TMI_NEW(t->job, uint32_t, ids.n + 3);
+    for (i = 0; i < ids.n + 3; i++) {
+        in[i] = i < 3 ? r->bound[i].ir : *TMI_AT(&ids, uint32_t, i - 3);
+        types[i] = tmi_value_type(t->m, in[i]);
     }
-    op = tmi_tri_draft(t, TMI_OP_FOR, in, ids->n + 3);
+    op = tmi_tri_draft(t, TMI_OP_FOR, in, ids.n + 3);
     tmi_tri_range_attrs(t, r, op);
-    (void)tmi_tri_open_region(t, op, *types, ids->n + 1);
+    block = tmi_tri_open_region(t, op, types + 2, ids.n + 1); /* the index has the step's type */
+    *index = tmi_block_arg(t->m, block, 0);
+    if (r->is_down) {
+        *index = tmi_tri_op2(t, TMI_OP_SUBI, in[1], *index);
+        *index = tmi_tri_op2(t, TMI_OP_ADDI, *index, in[0]);
+    }
+    tmi_triton_rebind_args(t, c, n, block, 1, &ids);
     return op;
 }
 
 static void tmi_tri_dynamic_for(tmi_tri *t, const tmi_py_node *n, tmi_tri_range *r) {
     tmi_tri_names    live;
     tmi_tri_carried *c;
-    tmi_vec          ids;
-    uint32_t         count = 0, op, outer, dt, i, *types, block, down = 0;
-    tmi_tri_value    index, step;
-    if (n->n2) {
-        (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL, "else behind a loop");
-        return;
-    }
-    step = r->bound[2];
-    if (step.kind == TMI_V_INT && step.v.i.hi < 0) { /* counts up, and turns the number round */
-        tmi_tri_value was = r->bound[0];
-        down = 1;
+    tmi_tri_value    index, begin = r->bound[0], *step = &r->bound[2];
+    uint32_t         count = 0, op, dt, name = tmi_tri_node(t, n->a)->text;
+    if (!tmi_triton_no_else(t, n)) return;
+    r->is_down = step->kind == TMI_V_INT && step->v.i.hi < 0;
+    if (r->is_down) { /* counts up, and turns the number round */
         r->bound[0] = r->bound[1];
-        r->bound[1] = was;
-        r->bound[2].v.i = tmi_tri_big_neg(step.v.i);
+        r->bound[1] = begin;
+        step->v.i = tmi_tri_big_neg(step->v.i);
     }
     if ((dt = tmi_tri_bounds(t, r->bound)) == 0) return;
     live = tmi_tri_snapshot(t);
     c = tmi_tri_loop_carried(t, n, dt, &count);
-    tmi_tri_gather(t, c, count, 0, &ids);
-    op = tmi_tri_open_for(t, r, &ids, &types);
-    outer = TMI_OP(t->m, op)->block;
-    block = t->b->p.block;
-    index = tmi_tri_tensor(tmi_block_arg(t->m, block, 0), dt);
-    if (down) {
-        index.ir = tmi_tri_op2(t, TMI_OP_SUBI, r->bound[1].ir, index.ir);
-        index.ir = tmi_tri_op2(t, TMI_OP_ADDI, index.ir, r->bound[0].ir);
-    }
-    for (i = 0; i < ids.n; i++) *TMI_AT(&ids, uint32_t, i) = tmi_block_arg(t->m, block, i + 1);
-    tmi_tri_rebind(t, c, count, &ids);
-    tmi_tri_bind(t, tmi_tri_node(t, n->a)->text, index);
-    tmi_tri_name_value_ir(t, index, tmi_tri_node(t, n->a)->text);
+    index = tmi_tri_tensor(1, dt);
+    op = tmi_tri_open_for(t, r, c, count, &index.ir);
+    tmi_tri_bind(t, name, index);
+    tmi_tri_name_value_ir(t, index, name);
     t->frame->inside++;
     (void)tmi_tri_block(t, n->list, n->n);
     t->frame->inside--;
     t->at = n->at;
     t->to = n->at + 3;
-    tmi_tri_loop_ends(t, c, count, &live, tmi_tri_node(t, n->a)->text);
-    if (t->bad) return;
-    tmi_tri_gather(t, c, count, 1, &ids);
-    tmi_tri_end_block(t, TMI_OP_YIELD, &ids);
-    t->b->p.block = outer;
-    tmi_tri_restore(t, &live);
-    (void)tmi_tri_results(t, op, types + 1, ids.n);
-    tmi_tri_results_as(t, op, ids.n, &ids);
-    tmi_tri_rebind(t, c, count, &ids);
+    tmi_triton_end_loop(t, op, c, count, &live, name);
 }
 
 static TMI_APART tmi_tri_flow tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
@@ -21781,21 +21718,16 @@ static TMI_APART void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_names    live = tmi_tri_snapshot(t);
     tmi_tri_carried *c;
     tmi_vec          ids, pass;
-    uint32_t         count = 0, op, outer, i, *types, block;
+    uint32_t         count = 0, op, i, *types, block;
     tmi_tri_value    test;
-    if (n->n2) {
-        (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL, "else behind a loop");
-        return;
-    }
+    if (!tmi_triton_no_else(t, n)) return;
     c = tmi_tri_loop_carried(t, n, 0, &count);
     tmi_tri_gather(t, c, count, 0, &ids);
     types = tmi_tri_ids(t, &ids, 1);
     op = tmi_tri_draft(t, TMI_OP_WHILE, tmi_tri_ids(t, &ids, 0), ids.n);
-    outer = t->b->p.block;
     t->frame->inside++;
     block = tmi_tri_open_region(t, op, types, ids.n);
-    for (i = 0; i < ids.n; i++) *TMI_AT(&ids, uint32_t, i) = tmi_block_arg(t->m, block, i);
-    tmi_tri_rebind(t, c, count, &ids);
+    tmi_triton_rebind_args(t, c, count, block, 0, &ids);
     test = tmi_tri_expr(t, n->a);
     t->at = n->at;
     t->to = TMI_PY(tmi_tri_py(t), n->a)->to;
@@ -21803,27 +21735,17 @@ static TMI_APART void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
         (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, "compare, as in `while n > 0`",
                             "a while loop wants a truth that is computed, not %v", &test);
     if (!t->bad) {
-        tmi_vec_init(&pass, sizeof(uint32_t), 0);
-        tmi_todo(t->job, &pass, test.ir);
+        pass = tmi_triton_flat(t, &test);
         for (i = 0; i < ids.n; i++) tmi_todo(t->job, &pass, *TMI_AT(&ids, uint32_t, i));
         tmi_tri_end_block(t, TMI_OP_CONDITION, &pass);
         block = tmi_tri_open_region(t, op, types, ids.n);
-        for (i = 0; i < ids.n; i++) *TMI_AT(&ids, uint32_t, i) = tmi_block_arg(t->m, block, i);
-        tmi_tri_rebind(t, c, count, &ids);
+        tmi_triton_rebind_args(t, c, count, block, 0, &ids);
         (void)tmi_tri_block(t, n->list, n->n);
         t->at = n->at;
         t->to = n->at + 5;
-        tmi_tri_loop_ends(t, c, count, &live, 0);
     }
     t->frame->inside--;
-    if (t->bad) return;
-    tmi_tri_gather(t, c, count, 1, &ids);
-    tmi_tri_end_block(t, TMI_OP_YIELD, &ids);
-    t->b->p.block = outer;
-    tmi_tri_restore(t, &live);
-    (void)tmi_tri_results(t, op, types, ids.n);
-    tmi_tri_results_as(t, op, ids.n, &ids);
-    tmi_tri_rebind(t, c, count, &ids);
+    tmi_triton_end_loop(t, op, c, count, &live, 0);
 }
 
 /* -- Functions ------------------------------------------------------------------------------- */
@@ -22087,13 +22009,10 @@ static void tmi_tri_assert(tmi_tri *t, const tmi_py_node *n) {
 static void tmi_tri_assign(tmi_tri *t, uint32_t target, tmi_tri_value v) {
     const tmi_py      *py = tmi_tri_py(t);
     const tmi_py_node *n = TMI_PY(py, target);
-    tmi_tri_name      *old;
     uint32_t           i;
     if (t->bad) return;
     tmi_triton_look(t, n);
     if (n->kind == TMI_PY_NAME) {
-        old = tmi_tri_local(t, n->text);
-        if (old) old->is_const = 0;
         tmi_tri_bind(t, n->text, v);
         tmi_tri_name_value_ir(t, v, n->text);
     } else if (n->kind == TMI_PY_TUPLE && v.kind == TMI_V_TUPLE && v.n == n->n) {
@@ -23528,10 +23447,7 @@ static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
     t->at = f->c ? TMI_PY(py, f->c)->at : f->at; /* where `def` stands */
     tmi_tri_place(t);
     TMI_OP(t->m, t->b->func)->loc = t->b->loc;
-    for (i = 0; i < n; i++) {
-        tmi_tri_bind(t, p[i].name, p[i].v);
-        if (p[i].is_const) tmi_tri_local(t, p[i].name)->is_const = 1;
-    }
+    for (i = 0; i < n; i++) tmi_tri_bind(t, p[i].name, p[i].v);
     if (f->op) t->bad = 1;
     if (tmi_tri_block(t, f->list2, f->n2) == TMI_FLOW_ON && !t->bad) tmi_tri_leave(t);
     if (!t->bad) tmi_make_func_end(t->b);
