@@ -17119,7 +17119,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1332928351u
+#define TMI_STAMP_TRI 422872128u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -22260,11 +22260,8 @@ static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_
                 tmi_tri_globals_of(t, file, a->list, a->n, way);
             }
             break;
-        case TMI_PY_FOR:
-        case TMI_PY_WITH:
-            if (s->kind == TMI_PY_WITH) tmi_tri_globals_of(t, file, s->list2, s->n2, cond);
-            else tmi_tri_globals_of(t, file, s->list, s->n, cond);
-            break;
+        case TMI_PY_FOR: tmi_tri_globals_of(t, file, s->list, s->n, cond); break;
+        case TMI_PY_WITH: tmi_tri_globals_of(t, file, s->list2, s->n2, cond); break;
         default: break;
         }
     }
@@ -22457,17 +22454,43 @@ static size_t tmi_tri_entry(const char *s) {
     return i;
 }
 
-static const char *tmi_tri_trim(const char *s, size_t *n) {
-    while (*n && (*s == ' ' || *s == '\t' || *s == '\n')) s++, --*n;
-    while (*n && (s[*n - 1] == ' ' || s[*n - 1] == '\t' || s[*n - 1] == '\n')) --*n;
-    return s;
-}
-
 /* "NAME=" in front of an entry: its length; 0: there is none. */
 static size_t tmi_tri_named_entry(const char *s, size_t n) {
     size_t i = 0;
     while (i < n && tmi_is_word_char(s[i]) && s[i] != '.' && s[i] != '$') i++;
     return i && i + 1 < n && s[i] == '=' && s[i + 1] != '=' && !tmi_is_digit(*s) ? i : 0;
+}
+
+typedef struct tmi_triton_entry {
+    const char *s; /* without blanks, and without its "NAME=" where that is read */
+    size_t      n;
+    uint32_t    name; /* 0: none */
+} tmi_triton_entry;
+
+static void tmi_triton_trim(tmi_triton_entry *e) {
+    for (; e->n && (*e->s == ' ' || *e->s == '\t' || *e->s == '\n'); e->s++) e->n--;
+    while (e->n && (e->s[e->n - 1] == ' ' || e->s[e->n - 1] == '\t' || e->s[e->n - 1] == '\n'))
+        e->n--;
+}
+
+/* The next entry of a list that ends at `end`; 0: there is none. */
+static int tmi_triton_next(tmi_tri *t, const char **at, const char *end, tmi_triton_entry *e,
+                           int names) {
+    size_t k;
+    for (e->n = e->name = 0; *at < end && !e->n && !t->bad; *at += k + 1) {
+        k = tmi_tri_entry(*at);
+        if (k > (size_t)(end - *at)) k = (size_t)(end - *at);
+        e->s = *at;
+        e->n = k;
+        tmi_triton_trim(e);
+    }
+    if (e->n && names && (k = tmi_tri_named_entry(e->s, e->n)) != 0) {
+        e->name = tmi_intern(t->job, t->strings, e->s, k);
+        e->s += k + 1;
+        e->n -= k + 1;
+        tmi_triton_trim(e);
+    }
+    return e->n != 0;
 }
 
 TMI_ITEMS(tmi_triton_leaf_at, tmi_tri, tmi_tri_leaf, &o->leaf)
@@ -22513,9 +22536,11 @@ static tmi_tri_value tmi_tri_desc_argument(tmi_tri *t, uint32_t home, const char
  * Depth: TMI_TRI_TUPLES, tuples in tuples. */
 static tmi_tri_value tmi_tri_argument(tmi_tri *t, uint32_t home, const char *s, size_t n,
                                       uint32_t depth) {
-    size_t        colon = n, at, k;
-    uint32_t      dt, base = t->arg.n, i, named = 0;
-    tmi_tri_value v;
+    size_t           colon = n;
+    uint32_t         dt, base = t->arg.n, i, named = 0;
+    const char      *at;
+    tmi_triton_entry e;
+    tmi_tri_value    v;
     while (colon && s[colon - 1] != ':' && tmi_is_digit(s[colon - 1])) colon--;
     if (colon && colon < n && s[colon - 1] == ':' &&
         (dt = tmi_tri_type_named(t, s, colon - 1)) != 0) {
@@ -22533,36 +22558,31 @@ static tmi_tri_value tmi_tri_argument(tmi_tri *t, uint32_t home, const char *s, 
     if (v.kind || t->bad) return v;
     if (n < 2 || *s != '(' || tmi_tri_entry(s) < n || depth == TMI_TRI_TUPLES)
         return tmi_tri_value_of(t, home, s, n);
-    for (at = 1; at < n - 1 && !t->bad; at += k + 1) {
-        const char *e = s + at;
-        size_t      len, own;
-        uint32_t    name = 0;
-        k = tmi_tri_entry(e);
-        if (k > n - 1 - at) k = n - 1 - at; /* the last ends at the bracket */
-        len = k;
-        e = tmi_tri_trim(e, &len);
-        if (!len) continue;
-        if ((own = tmi_tri_named_entry(e, len)) != 0) {
-            named = name = tmi_intern(t->job, t->strings, e, own);
-            len -= own + 1;
-            e = tmi_tri_trim(e + own + 1, &len);
-        }
-        v = tmi_tri_argument(t, home, e, len, depth + 1);
-        tmi_tri_push_arg(t, name, v);
+    for (at = s + 1; tmi_triton_next(t, &at, s + n - 1, &e, 1); named |= e.name) {
+        v = tmi_tri_argument(t, home, e.s, e.n, depth + 1);
+        tmi_tri_push_arg(t, e.name, v);
     }
     v = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
     v.n = t->arg.n - base;
-    for (i = base; i < t->arg.n; i++) {
-        tmi_tri_value one = tmi_triton_arg_at(t, i)->v;
-        tmi_tri_put_item(t, one);
-    }
+    for (i = base; i < t->arg.n; i++) tmi_tri_put_item(t, tmi_triton_arg_at(t, i)->v);
     if (named) v.id = t->item.n + 1;
-    for (i = base; named && i < t->arg.n; i++) {
-        tmi_tri_value one = tmi_tri_str(tmi_triton_arg_at(t, i)->name);
-        tmi_tri_put_item(t, one);
-    }
+    for (i = base; named && i < t->arg.n; i++)
+        tmi_tri_put_item(t, tmi_tri_str(tmi_triton_arg_at(t, i)->name));
     tmi_base_vec_cut(&t->arg, base);
     return v;
+}
+
+static tmi_tri_param *tmi_tri_param_named(tmi_tri *t, uint32_t name) {
+    uint32_t i;
+    for (i = 0; i < t->n_param; i++)
+        if (t->param[i].name == name) return &t->param[i];
+    return NULL;
+}
+
+/* What is said of a parameter is a constant. */
+static void tmi_triton_give(tmi_tri_param *p, tmi_tri_value v) {
+    p->v = v;
+    p->is_given = p->is_const = 1;
 }
 
 static void tmi_tri_set_param(tmi_tri *t, uint32_t home, tmi_tri_param *p, const char *s,
@@ -22598,71 +22618,53 @@ static int tmi_tri_set_global(tmi_tri *t, uint32_t home, uint32_t name, const ch
 
 /* "NAME=VALUE, pkg.mod.NAME=VALUE": names of the file, or of another, that are said to be so. */
 static void tmi_tri_read_globals(tmi_tri *t, uint32_t home, const char *s) {
-    while (s && *s && !t->bad) {
-        size_t      len = tmi_tri_entry(s), k = 0, dot = 0;
-        const char *e = s;
-        uint32_t    f = 0;
-        s += len + (s[len] == ',');
-        e = tmi_tri_trim(e, &len);
-        for (; k < len && e[k] != '='; k++)
-            if (e[k] == '.') dot = k + 1;
-        if (!len) continue;
-        if (dot) f = tmi_tri_file_of(t, tmi_tri_piece(t, e, dot - 1));
+    const char      *end = s ? s + strlen(s) : s;
+    tmi_triton_entry e;
+    while (tmi_triton_next(t, &s, end, &e, 0)) {
+        size_t   k = 0, dot = 0;
+        uint32_t f = 0;
+        for (; k < e.n && e.s[k] != '='; k++)
+            if (e.s[k] == '.') dot = k + 1;
+        if (dot) f = tmi_tri_file_of(t, tmi_tri_piece(t, e.s, dot - 1));
         if (dot && !f) /* a module without a text: it has what is said here */
-            f = 1 +
-                tmi_tri_add_file(t, "<call>", tmi_intern(t->job, t->strings, e, dot - 1), "", 0, 0);
-        if (!k || k + 1 >= len)
+            f = 1 + tmi_tri_add_file(t, "<call>", tmi_intern(t->job, t->strings, e.s, dot - 1), "",
+                                     0, 0);
+        if (!k || k + 1 >= e.n)
             (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, NULL,
-                                "'%s': globals are given as NAME=VALUE", tmi_tri_piece(t, e, len));
+                                "'%s': globals are given as NAME=VALUE",
+                                tmi_tri_piece(t, e.s, e.n));
         else
             tmi_tri_put_value_of(t, f ? f - 1 : home,
-                                 tmi_intern(t->job, t->strings, e + dot, k - dot), home, e + k + 1,
-                                 len - k - 1);
+                                 tmi_intern(t->job, t->strings, e.s + dot, k - dot), home,
+                                 e.s + k + 1, e.n - k - 1);
     }
 }
 
-/* `names`: entries must say whose they are. */
-static void tmi_tri_read_entries(tmi_tri *t, uint32_t home, const char *s, tmi_tri_param *p,
-                                 uint32_t n, int is_const) {
-    uint32_t i, next = 0;
-    while (s && *s && !t->bad) {
-        size_t      len = tmi_tri_entry(s), k;
-        const char *e = s;
-        s += len + (s[len] == ',');
-        e = tmi_tri_trim(e, &len);
-        if (!len) continue;
-        if ((k = tmi_tri_named_entry(e, len)) != 0) {
-            uint32_t name = tmi_intern(t->job, t->strings, e, k);
-            for (i = 0; i < n && p[i].name != name; i++) {
-            }
-            len -= k + 1;
-            e = tmi_tri_trim(e + k + 1, &len);
-            if (i == n && is_const && tmi_tri_set_global(t, home, name, e, len)) continue;
-            if (i == n) {
-                (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, NULL,
-                                    "the kernel has no parameter '%n'", name);
-                return;
-            }
-        } else {
-            for (i = next; i < n && (p[i].is_given || p[i].is_const); i++) {
-            }
-            next = i + 1;
-            if (i == n || is_const) {
-                (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, NULL, "%s",
-                                    is_const ? tmi_format(t->job, 1,
-                                                          "'%s': constants are given by name: "
-                                                          "BLOCK=1024",
-                                                          tmi_tri_piece(t, e, len))
-                                             : tmi_format(t->job, 1,
-                                                          "more arguments than parameters: '%s'",
-                                                          tmi_tri_piece(t, e, len)));
-                return;
-            }
+/* `is_const`: entries must say whose they are. */
+static void tmi_tri_read_entries(tmi_tri *t, uint32_t home, const char *s, int is_const) {
+    const char      *end = s ? s + strlen(s) : s;
+    uint32_t         i, next = 0;
+    tmi_triton_entry e;
+    while (tmi_triton_next(t, &s, end, &e, 1)) {
+        tmi_tri_param *p = tmi_tri_param_named(t, e.name);
+        if (!p && e.name && is_const && tmi_tri_set_global(t, home, e.name, e.s, e.n)) continue;
+        for (i = next; !e.name && i < t->n_param && (t->param[i].is_given || t->param[i].is_const);
+             i++) {
         }
-        if (is_const) {
-            p[i].is_given = p[i].is_const = 1;
-            p[i].v = tmi_tri_value_of(t, home, e, len);
-        } else tmi_tri_set_param(t, home, &p[i], e, len);
+        if (!e.name && !is_const && i < t->n_param) p = &t->param[i];
+        if (!e.name) next = i + 1;
+        if (p && is_const) tmi_triton_give(p, tmi_tri_value_of(t, home, e.s, e.n));
+        else if (p) tmi_tri_set_param(t, home, p, e.s, e.n);
+        else if (e.name)
+            (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, NULL, "the kernel has no parameter '%n'",
+                                e.name);
+        else if (is_const)
+            (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, NULL,
+                                "'%s': constants are given by name: BLOCK=1024",
+                                tmi_tri_piece(t, e.s, e.n));
+        else
+            (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, NULL,
+                                "more arguments than parameters: '%s'", tmi_tri_piece(t, e.s, e.n));
     }
 }
 
@@ -22679,13 +22681,6 @@ static tmi_tri_value tmi_tri_try_constant(tmi_tri *t, uint32_t node) {
     t->bad = 0;
     tmi_base_vec_cut(&t->arg, base);
     return v;
-}
-
-static tmi_tri_param *tmi_tri_param_named(tmi_tri *t, uint32_t name) {
-    uint32_t i;
-    for (i = 0; i < t->n_param; i++)
-        if (t->param[i].name == name) return &t->param[i];
-    return NULL;
 }
 
 /* args["x"] of a heuristic: its value, or an object that is not None and nothing else. */
@@ -22719,8 +22714,7 @@ static void tmi_tri_config_pair(tmi_tri *t, tmi_tri_configs *c, uint32_t name, u
         tmi_tri_put_value(t, c->text, &v);
     }
     if (c->n != c->want || !v.kind || !p || p->is_given) return;
-    p->v = v;
-    p->is_given = p->is_const = 1;
+    tmi_triton_give(p, v);
 }
 
 /* triton.Config({...}, num_warps=..., ...) */
@@ -22761,8 +22755,7 @@ static void tmi_tri_config(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n)
     if (c->lines) *(const char **)tmi_vec_add(t->job, c->lines) = tmi_text_join(c->text, 0);
     for (i = 1; c->n == c->want && i < 4; i++)
         if ((p = tmi_tri_param_named(t, tmi_tri_word(t, places[i]))) != NULL && !p->is_given) {
-            p->v = tmi_tri_int(usual[i]); /* what a Config has when it does not say */
-            p->is_given = p->is_const = 1;
+            tmi_triton_give(p, tmi_tri_int(usual[i])); /* what a Config has when it does not say */
         }
 }
 
@@ -23075,13 +23068,19 @@ static void tmi_tri_take_config(tmi_tri *t, const tmi_py *py, const tmi_py_node 
                                tmi_tri_string(t, f->text), c.n, c.want));
 }
 
-/* @triton.heuristics({"X": lambda args: ...}): what can be computed is. */
-static void tmi_tri_take_heuristics(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
-    const tmi_py_node *d = tmi_tri_decorator(t, py, f, "heuristics");
-    uint32_t           said = tmi_tri_said(t, py, d, "values", 0), i, names = t->name.n;
+/* The dictionary of @triton.heuristics; a node that is none: there is none. */
+static const tmi_py_node *tmi_triton_heuristics(tmi_tri *t, const tmi_py *py,
+                                                const tmi_py_node *f) {
+    uint32_t said = tmi_tri_said(t, py, tmi_tri_decorator(t, py, f, "heuristics"), "values", 0);
     if (said && TMI_PY(py, said)->kind == TMI_PY_NAME)
         said = tmi_tri_plain_value(t, t->frame->file, TMI_PY(py, said)->text);
-    d = TMI_PY(py, said);
+    return TMI_PY(py, said);
+}
+
+/* @triton.heuristics({"X": lambda args: ...}): what can be computed is. */
+static void tmi_tri_take_heuristics(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
+    const tmi_py_node *d = tmi_triton_heuristics(t, py, f);
+    uint32_t           i, names = t->name.n;
     for (i = 0; d->kind == TMI_PY_DICT && i + 1 < d->n && !t->bad; i += 2) {
         const tmi_py_node *key = tmi_triton_kid(py, d, i);
         const tmi_py_node *fn = tmi_triton_kid(py, d, i + 1);
@@ -23097,8 +23096,7 @@ static void tmi_tri_take_heuristics(tmi_tri *t, const tmi_py *py, const tmi_py_n
         v = tmi_tri_try_constant(t, fn->a);
         p->need = t->need;
         if (v.kind != TMI_V_UNSET && v.kind != TMI_V_OBJECT && v.kind != TMI_V_MODULE) {
-            p->v = v;
-            p->is_given = p->is_const = 1;
+            tmi_triton_give(p, v);
         }
         tmi_tri_cut_names(t, names);
     }
@@ -23172,42 +23170,36 @@ static void tmi_tri_specialise(tmi_tri *t, const tmi_py *py, const tmi_py_node *
     }
 }
 
-/* Parameters that nothing was said of, all in one message. */
+/* Parameters that nothing was said of, all in one message: first those without a type. */
 static void tmi_tri_missing(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
-    tmi_text        types, values, help;
+    tmi_text        what, help;
     tmi_tri_configs c;
-    uint32_t        i, n_types = 0, n_values = 0;
-    memset(&c, 0, sizeof c);
-    tmi_text_init(t->job, &types);
-    tmi_text_init(t->job, &values);
+    uint32_t        i, n = 0;
+    int             kind;
+    tmi_text_init(t->job, &what);
     tmi_text_init(t->job, &help);
-    for (i = 0; i < t->n_param; i++) {
-        const tmi_tri_param *p = &t->param[i];
-        const char          *s = tmi_tri_string(t, p->name);
-        if (p->is_given) continue;
-        if (p->is_const || p->by) tmi_put(&values, "%s%s", n_values++ ? ", " : "", s);
-        else tmi_put(&types, "%s%s", n_types++ ? ", " : "", s);
-        if (p->is_const || p->by) tmi_put(&help, "%s%s=...", n_values > 1 ? ", " : "", s);
-        if (p->by && p->need)
-            tmi_put(&help, " (its heuristic needs the value of %s)", tmi_tri_string(t, p->need));
+    for (kind = 0; kind < 2; kind++) {
+        for (i = n = 0; i < t->n_param; i++) {
+            const tmi_tri_param *p = &t->param[i];
+            const char          *s = tmi_tri_string(t, p->name);
+            if (p->is_given || (p->is_const || p->by) != kind) continue;
+            tmi_put(&what, "%s%s", what.len ? ", " : "", s);
+            if (kind)
+                tmi_put(&help, "%s%s=...", n ? ", " : help.len ? "; --const " : "--const ", s);
+            else if (!n) tmi_put_str(&help, "--args gives types in order, as \"*fp32:16, i32\"");
+            if (p->by && p->need)
+                tmi_put(&help, " (its heuristic needs the value of %s)",
+                        tmi_tri_string(t, p->need));
+            n++;
+        }
+        if (n) tmi_put(&what, " %s no %s", n > 1 ? "have" : "has", kind ? "value" : "type");
     }
-    if (!n_types && !n_values) return;
+    if (!what.len) return;
+    memset(&c, 0, sizeof c);
     tmi_tri_count_configs(t, py, f, &c);
-    (void)tmi_tri_wrong(
-        t, TMETAL_E_PY_SIGNATURE,
-        tmi_format(t->job, 1, "%s%s%s%s%s",
-                   n_types ? "--args gives types in order, as \"*fp32:16, i32\"" : "",
-                   n_types && n_values ? "; " : "", n_values ? "--const " : "",
-                   n_values ? tmi_text_join(&help, 0) : "",
-                   n_values && c.n ? tmi_format(t->job, 1, ", or --config 1 to %u", c.n) : ""),
-        "of %n's parameters %s%s%s%s%s", f->text, n_types ? tmi_text_join(&types, 0) : "",
-        n_types > 1 ? " have no type"
-        : n_types   ? " has no type"
-                    : "",
-        n_types && n_values ? ", " : "", n_values ? tmi_text_join(&values, 0) : "",
-        n_values > 1 ? " have no value"
-        : n_values   ? " has no value"
-                     : "");
+    if (n && c.n) tmi_put(&help, ", or --config 1 to %u", c.n);
+    (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, tmi_text_join(&help, 1), "of %n's parameters %s",
+                        f->text, tmi_text_join(&what, 1));
 }
 
 /* A function around others, and the one around it. */
@@ -23346,23 +23338,19 @@ static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
     t->param = p;
     t->n_param = f->n;
     tmi_tri_read_globals(t, home, t->call->globals);
-    tmi_tri_read_entries(t, home, t->call->consts, p, *n, 1);
-    tmi_tri_read_entries(t, home, t->call->args, p, *n, 0);
-    memset(&frame, 0, sizeof frame);
-    frame.file = home;
-    frame.first = t->name.n;
-    t->frame = &frame;
+    tmi_tri_read_entries(t, home, t->call->consts, 1);
+    tmi_tri_read_entries(t, home, t->call->args, 0);
+    tmi_triton_enter_frame(t, &frame, home);
     if (!t->bad) tmi_tri_take_config(t, py, f);
     if (!t->bad) tmi_tri_specialise(t, py, f);
     if (!t->bad) tmi_tri_take_heuristics(t, py, f);
     for (i = 0; i < f->n && !t->bad; i++) {
         const tmi_py_node *a = tmi_triton_kid(py, f, i);
         if (p[i].is_given || !a->b || p[i].by) continue;
-        p[i].v = tmi_tri_constant(t, a->b);
-        p[i].is_given = p[i].is_const = 1;
+        tmi_triton_give(&p[i], tmi_tri_constant(t, a->b));
     }
     if (!t->bad) tmi_tri_missing(t, py, f);
-    t->frame = NULL;
+    tmi_triton_leave_frame(t);
     return p;
 }
 
@@ -23437,13 +23425,9 @@ static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
     tmi_tri_param     *p = tmi_tri_params(t, func, &n);
     tmi_tri_frame      frame;
     if (t->bad) return;
-    memset(&frame, 0, sizeof frame);
-    frame.first = t->name.n;
-    frame.func = tmi_triton_func_at(t, func)->node;
-    frame.file = tmi_triton_func_at(t, func)->file;
-    frame.result = tmi_tri_of(TMI_V_NONE);
     if (!tmi_tri_open_kernel(t, p, n, f->text)) return;
-    t->frame = &frame;
+    tmi_triton_enter_frame(t, &frame, tmi_triton_func_at(t, func)->file);
+    frame.func = tmi_triton_func_at(t, func)->node;
     t->at = f->c ? TMI_PY(py, f->c)->at : f->at; /* where `def` stands */
     tmi_tri_place(t);
     TMI_OP(t->m, t->b->func)->loc = t->b->loc;
@@ -23451,6 +23435,14 @@ static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
     if (f->op) t->bad = 1;
     if (tmi_tri_block(t, f->list2, f->n2) == TMI_FLOW_ON && !t->bad) tmi_tri_leave(t);
     if (!t->bad) tmi_make_func_end(t->b);
+}
+
+/* A module's text and the names that it gives. */
+static void tmi_triton_open_file(tmi_tri *t, const char *name, const char *module, const char *src,
+                                 size_t len) {
+    uint32_t      f = tmi_tri_add_file(t, name, tmi_tri_word(t, module), src, len, 0);
+    const tmi_py *py = tmi_triton_text_of(t, f);
+    tmi_tri_globals_of(t, f, py->body, py->n_body, 0);
 }
 
 /* A file of kernels and those that it imports from, read. */
@@ -23468,14 +23460,10 @@ static tmi_tri *tmi_tri_open(tmi_job *job, const char *src, uint32_t len,
     tmi_tri_begin(t);
     t->walk = tmi_tri_call_value;
     t->member = tmi_tri_attribute_of;
-    (void)tmi_tri_add_file(t, tmi_job_file(job), tmi_tri_word(t, "__main__"), src, len, 0);
-    tmi_tri_globals_of(t, 0, tmi_triton_text_of(t, 0)->body, tmi_triton_text_of(t, 0)->n_body, 0);
-    for (i = 0; i < call->n_files && !job->n_errors; i++) {
-        uint32_t f = tmi_tri_add_file(t, call->files[i].name, tmi_tri_word(t, call->files[i].name),
-                                      call->files[i].text, call->files[i].len, 0);
-        tmi_tri_globals_of(t, f, tmi_triton_text_of(t, f)->body, tmi_triton_text_of(t, f)->n_body,
-                           0);
-    }
+    tmi_triton_open_file(t, tmi_job_file(job), "__main__", src, len);
+    for (i = 0; i < call->n_files && !job->n_errors; i++)
+        tmi_triton_open_file(t, call->files[i].name, call->files[i].name, call->files[i].text,
+                             call->files[i].len);
     return t;
 }
 
@@ -23495,11 +23483,8 @@ static void tmi_tri_tell(tmi_tri *t, const tmi_tri_found *found, tmetal_triton_k
     tmi_vec              lines;
     tmi_tri_frame        frame;
     const char         **configs;
-    uint32_t             i, k, said;
-    memset(&frame, 0, sizeof frame);
-    frame.file = found->file;
-    frame.first = t->name.n;
-    t->frame = &frame;
+    uint32_t             i, k;
+    tmi_triton_enter_frame(t, &frame, found->file);
     if (f->v.i) (void)tmi_py_rest(tmi_tri_py(t), found->node, 0, 1);
     p = TMI_NEW(t->job, tmetal_triton_param, f->n + 1);
     tmi_vec_init(&lines, sizeof(const char *), 0);
@@ -23507,10 +23492,7 @@ static void tmi_tri_tell(tmi_tri *t, const tmi_tri_found *found, tmetal_triton_k
     c.text = &text;
     c.lines = &lines;
     tmi_tri_count_configs(t, py, f, &c);
-    said = tmi_tri_said(t, py, tmi_tri_decorator(t, py, f, "heuristics"), "values", 0);
-    if (said && TMI_PY(py, said)->kind == TMI_PY_NAME)
-        said = tmi_tri_plain_value(t, found->file, TMI_PY(py, said)->text);
-    by = TMI_PY(py, said);
+    by = tmi_triton_heuristics(t, py, f);
     for (i = 0; i < f->n; i++) {
         const tmi_py_node *a = tmi_triton_kid(py, f, i);
         p[i].name = tmi_tri_string(t, a->text);
@@ -23532,7 +23514,7 @@ static void tmi_tri_tell(tmi_tri *t, const tmi_tri_found *found, tmetal_triton_k
     out->configs = configs;
     out->n_configs = lines.n;
     out->configs_open = c.is_open;
-    t->frame = NULL;
+    tmi_triton_leave_frame(t);
 }
 
 /* All functions with @triton.jit of a file. */
@@ -23576,7 +23558,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1476867531u
+#define TMI_STAMP_TRITON 1148273310u
 
 
 /*==============================================================================
