@@ -17119,7 +17119,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 422872128u
+#define TMI_STAMP_TRI 1297696122u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -17135,15 +17135,6 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 /* What is wrong with the call of the row at hand, whose name stands in front. */
 #define TMI_TL_WRONG(t, code, help, ...) TMI_TRI_WRONG(t, code, help, "%r: " __VA_ARGS__)
-
-/* A number known while compiling, of parameter `what`. */
-static int64_t tmi_tl_int(tmi_tri *t, const tmi_tri_value *v, const char *what) {
-    return tmi_tri_small(t, v, what);
-}
-
-static int tmi_tl_is_true(tmi_tri *t, const tmi_tri_value *v) {
-    return tmi_tri_is_true(t, v);
-}
 
 /* A tuple; of anything else the tuple of it alone, of *x given as one tuple that tuple. */
 static tmi_tri_value tmi_tl_tuple(tmi_tri *t, const tmi_tri_value *v) {
@@ -17236,6 +17227,17 @@ static void tmi_tl_set_unit(tmi_tri *t, tmi_tri_value v, const char *name) {
                         tmi_attr_new(t->job, t->m, TMI_A_UNIT, 0, 0));
 }
 
+/* Attributes of an op. */
+static void tmi_tl_set_str(tmi_tri *t, uint32_t op, const char *name, const char *s) {
+    uint32_t text = tmi_intern(t->job, t->m->strings, s, strlen(s));
+    tmi_op_set_attr(t->job, t->m, op, name, tmi_attr_new(t->job, t->m, TMI_A_STRING, 0, text));
+}
+
+static void tmi_tl_set_flag(tmi_tri *t, uint32_t op, const char *name, int is) {
+    tmi_op_set_attr(t->job, t->m, op, name,
+                    tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1, (uint64_t)(is != 0)));
+}
+
 /* The only element of a block. */
 static tmi_tri_value tmi_tl_only(tmi_tri *t, tmi_tri_value v) {
     v.ir = tmi_tri_op1(t, TMI_OP_UNSPLAT, v.ir, tmi_elem(t->m, tmi_tri_type(t, &v)));
@@ -17249,7 +17251,7 @@ static uint64_t tmi_tl_numel(tmi_tri *t, const tmi_tri_value *v) {
 /* -- Programs and blocks --------------------------------------------------------------------- */
 
 static tmi_tri_value tmi_tl_program(tmi_tri *t, const tmi_tri_value *in) {
-    int64_t       axis = tmi_tl_int(t, &in[0], "the axis of a program");
+    int64_t       axis = tmi_tri_small(t, &in[0], "the axis of a program");
     tmi_tri_value v;
     if (!t->bad && (axis < 0 || axis > 2))
         return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "axis must be 0, 1 or 2, not %d", axis);
@@ -17267,8 +17269,8 @@ static tmi_tri_value tmi_tl_arange(tmi_tri *t, const tmi_tri_value *in) {
             t, TMETAL_E_PY_TYPE,
             "annotate the parameter, or the local that it comes from: BLOCK: tl.constexpr",
             "both ends must be known while compiling");
-    a = tmi_tl_int(t, &in[0], "the begin of tl.arange");
-    b = tmi_tl_int(t, &in[1], "the end of tl.arange");
+    a = tmi_tri_small(t, &in[0], "the begin of tl.arange");
+    b = tmi_tri_small(t, &in[1], "the end of tl.arange");
     if (t->bad) return in[0];
     if (b <= a || a < -2147483647LL - 1 || b > 2147483647LL)
         return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "from %d to %d is no range of int32", a, b);
@@ -17308,7 +17310,7 @@ static tmi_tri_value tmi_tl_cast(tmi_tri *t, const tmi_tri_value *in) {
     const char   *rounding = in[2].kind == TMI_V_STR ? tmi_tl_str(t, &in[2]) : NULL;
     int           narrows;
     if (t->bad) return v;
-    if (tmi_tl_is_true(t, &in[3]) && v.dt != dt && !tmi_tri_is_ptr(t, v.dt) &&
+    if (tmi_tri_is_true(t, &in[3]) && v.dt != dt && !tmi_tri_is_ptr(t, v.dt) &&
         !tmi_tri_is_ptr(t, dt)) {
         if (TMI_DTYPE(t, v.dt)->bits != TMI_DTYPE(t, dt)->bits)
             return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
@@ -17371,7 +17373,7 @@ static tmi_tri_value tmi_tl_reshape(tmi_tri *t, const tmi_tri_value *in) {
     if (!tmi_tri_rank(t, &v)) return rank ? tmi_tri_broadcast_to(t, v, dims, rank) : v;
     if (!rank) return tmi_tl_only(t, v);
     v.ir = tmi_tri_op1(t, TMI_OP_RESHAPE, v.ir, tmi_tri_shape_type(t, v.dt, dims, rank));
-    if (t->row->arg || tmi_tl_is_true(t, &in[2])) tmi_tl_set_unit(t, v, "allow_reorder");
+    if (t->row->arg || tmi_tri_is_true(t, &in[2])) tmi_tl_set_unit(t, v, "allow_reorder");
     return v;
 }
 
@@ -17461,7 +17463,7 @@ static tmi_tri_value tmi_tl_extreme(tmi_tri *t, const tmi_tri_value *in) {
     else if (*t->row->space && in[2].kind != TMI_V_NONE && in[2].kind != TMI_V_INT)
         return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, "tl.PropagateNan.ALL or tl.PropagateNan.NONE",
                             "propagate_nan is none of its values");
-    else which = *t->row->space && tmi_tl_is_true(t, &in[2]);
+    else which = *t->row->space && tmi_tri_is_true(t, &in[2]);
     a.ir = tmi_tri_op2(t, ops[t->row->arg][which], a.ir, b.ir);
     return tmi_tri_tensor(a.ir, dt);
 }
@@ -17477,7 +17479,7 @@ static tmi_tri_value tmi_tl_abs(tmi_tri *t, const tmi_tri_value *in) {
 static tmi_tri_value tmi_tl_operator(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value a = in[0];
     if (tmi_tri_is_const(&in[0]) && tmi_tri_is_const(&in[1])) a = tmi_tri_to_tensor(t, a);
-    t->wraps = !tmi_tl_is_true(t, &in[2]);
+    t->wraps = !tmi_tri_is_true(t, &in[2]);
     a = tmi_tri_binary(t, t->row->arg, a, in[1]);
     t->wraps = 0;
     return a;
@@ -17518,7 +17520,7 @@ static void tmi_tl_word(tmi_tri *t, uint32_t op, const char *name, const tmi_tri
 static void tmi_tl_load_hints(tmi_tri *t, uint32_t op, const tmi_tri_value *in) {
     tmi_tl_word(t, op, "cache", &in[0], tmi_tl_words_load);
     tmi_tl_word(t, op, "evict", &in[1], tmi_tl_words_evict);
-    if (!t->bad && tmi_tl_is_true(t, &in[2]))
+    if (!t->bad && tmi_tri_is_true(t, &in[2]))
         tmi_op_set_attr(t->job, t->m, op, "isVolatile",
                         tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1, 1));
 }
@@ -17565,7 +17567,7 @@ static tmi_tri_value tmi_tl_load(tmi_tri *t, const tmi_tri_value *in) {
     truth = TMI_DTYPE(t, p->dt)->elem == TMI_INT1;
     if (mask->kind == TMI_V_NONE && other->kind != TMI_V_NONE)
         return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "`other` needs a mask");
-    if (tmi_tl_is_true(t, &in[3]) || tmi_tl_is_true(t, &in[4]))
+    if (tmi_tri_is_true(t, &in[3]) || tmi_tri_is_true(t, &in[4]))
         return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, "use mask= and other=, or tl.make_block_ptr",
                             "boundary_check and padding_option are for block pointers");
     if (!tmi_tri_rank(t, p) && (tmi_tri_rank(t, mask) || tmi_tri_rank(t, other)))
@@ -17611,7 +17613,7 @@ static uint32_t tmi_tl_axes(tmi_tri *t, const tmi_tri_value *v, const char *what
 /* What tl.load and tl.store say of a block pointer: the axes whose edges are looked at. */
 static void tmi_tl_boundary(tmi_tri *t, uint32_t op, const tmi_tri_value *v, uint32_t rank) {
     uint32_t axis[TMI_MAX_RANK], n, i, is[TMI_MAX_RANK];
-    if (t->bad || (v->kind != TMI_V_INT && !tmi_tl_is_true(t, v))) return;
+    if (t->bad || (v->kind != TMI_V_INT && !tmi_tri_is_true(t, v))) return;
     memset(is, 0, sizeof is);
     n = tmi_tl_axes(t, v, "boundary_check", rank, axis);
     for (i = 0; i < n; i++) is[axis[i]] = 1;
@@ -17885,61 +17887,61 @@ static int tmi_tl_desc_can(tmi_tri *t, int kind, uint32_t dt) {
 
 /* desc, offsets, value; arg: 0: a store, or the kind of a reduction into memory. */
 static tmi_tri_value tmi_tl_desc_store(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tl_operands  o;
-    tmi_tri_value    v = in[2];
-    const tmi_dtype *block = TMI_DTYPE(t, in[0].dt);
-    uint32_t         elem = block->elem, op;
-    if (in[0].kind == TMI_V_DESC &&
-        (v.kind != TMI_V_TENSOR || !tmi_same_shape(t->m, tmi_tri_type(t, &v), block->type)))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
-                            "the descriptor's block is %s, but the value %v", block->text, &v);
-    if (in[0].kind == TMI_V_DESC && t->row->arg && !tmi_tl_desc_can(t, t->row->arg, elem))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "does not work on %t", elem);
-    if (in[0].kind == TMI_V_DESC && !t->row->arg) v = tmi_tri_cast(t, v, elem);
+    tmi_tl_operands o;
+    tmi_tri_value   v = in[2];
+    uint32_t        elem = TMI_DTYPE(t, in[0].dt)->elem, op, kind = (uint32_t)t->row->arg;
     o.n = 2;
+    if (in[0].kind != TMI_V_DESC) {
+        (void)tmi_tl_desc_place(t, &in[0], &in[1], &o);
+        return in[0];
+    }
+    if (v.kind != TMI_V_TENSOR ||
+        !tmi_same_shape(t->m, tmi_tri_type(t, &v), TMI_DTYPE(t, in[0].dt)->type))
+        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
+                            "the descriptor's block is %t, but the value %v", in[0].dt, &v);
+    if (kind && !tmi_tl_desc_can(t, (int)kind, elem))
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "does not work on %t", elem);
+    if (!kind) v = tmi_tri_cast(t, v, elem);
     if (!tmi_tl_desc_place(t, &in[0], &in[1], &o)) return in[0];
-    if (t->row->arg && v.dt != elem &&
-        tmi_elem(t->m, tmi_tri_type(t, &v)) != tmi_tri_ir_elem(t, elem))
+    if (kind && v.dt != elem && tmi_elem(t->m, tmi_tri_type(t, &v)) != tmi_tri_ir_elem(t, elem))
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast it with .to()",
                             "the descriptor is of %t, but the value %t", elem, v.dt);
     o.id[1] = v.ir;
-    op = tmi_tri_draft(t, t->row->arg ? TMI_OP_DREDUCE : TMI_OP_DSTORE, o.id, o.n);
-    if (t->row->arg) tmi_op_set_int(t->job, t->m, op, "kind", t->m->t_i32, t->row->arg);
+    op = tmi_tri_draft(t, kind ? TMI_OP_DREDUCE : TMI_OP_DSTORE, o.id, o.n);
+    if (kind) tmi_op_set_int(t->job, t->m, op, "kind", t->m->t_i32, kind);
     return tmi_tri_of(TMI_V_NONE);
 }
 
 /* desc, x_offsets, y_offset; of scatter, the value in front of the places. arg: the op. */
 static tmi_tri_value tmi_tl_desc_rows(tmi_tri *t, const tmi_tri_value *in) {
-    int              scatters = t->row->arg == TMI_OP_DSCATTER;
-    tmi_tri_value    rows = in[1 + scatters], y = in[2 + scatters], v = in[1];
-    const tmi_dtype *block = TMI_DTYPE(t, in[0].dt);
-    uint32_t         elem = block->elem, dims[2], least;
-    tmi_tl_operands  o;
+    int                  scatters = t->row->arg == TMI_OP_DSCATTER;
+    const tmi_tri_value *rows = &in[1 + scatters], *v = &in[1];
+    const tmi_dtype     *block = TMI_DTYPE(t, in[0].dt);
+    uint32_t elem = block->elem, dims[2], least = block->bits ? 32u / block->bits * 8 : 0, type;
+    tmi_tl_operands o;
     if (in[0].kind != TMI_V_DESC || in[0].n != 4 || tmi_dim(t->m, block->type, 0) != 1)
         return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
                             "wants a descriptor of two axes whose block has one row");
-    if (rows.kind != TMI_V_TENSOR || rows.dt != TMI_INT32 || tmi_tri_rank(t, &rows) != 1)
+    if (rows->kind != TMI_V_TENSOR || rows->dt != TMI_INT32 || tmi_tri_rank(t, rows) != 1)
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "its rows are a block of int32, not %v",
-                            &rows);
-    dims[0] = tmi_dim(t->m, tmi_tri_type(t, &rows), 0);
+                            rows);
+    dims[0] = tmi_dim(t->m, tmi_tri_type(t, rows), 0);
     dims[1] = tmi_dim(t->m, block->type, 1);
-    least = 32u / block->bits * 8;
     if (dims[0] < 8 || dims[1] < least)
         return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
                             "wants at least 8 rows and %u columns of %t, not %u and %u", least,
                             elem, dims[0], dims[1]);
     o.n = 2;
     o.id[0] = in[0].ir;
-    o.id[1] = rows.ir;
-    if (tmi_tl_scalars(t, y, TMI_INT32, 1, &o) != 1 && !t->bad)
+    o.id[1] = rows->ir;
+    if (tmi_tl_scalars(t, in[2 + scatters], TMI_INT32, 1, &o) != 1)
         return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "wants one column");
-    if (t->bad) return in[0];
-    least = tmi_tri_shape_type(t, elem, dims, 2);
-    if (!scatters) return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_DGATHER, o.id, o.n, least), elem);
-    if (v.kind != TMI_V_TENSOR || tmi_tri_type(t, &v) != least)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "the value is %v, but wanted is %s", &v,
-                            tmi_type_text(t->job, t->m, least));
-    o.id[o.n++] = v.ir;
+    type = tmi_tri_shape_type(t, elem, dims, 2);
+    if (!scatters) return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_DGATHER, o.id, o.n, type), elem);
+    if (v->kind != TMI_V_TENSOR || tmi_tri_type(t, v) != type)
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "the value is %v, but wanted is %s", v,
+                            tmi_type_text(t->job, t->m, type));
+    o.id[o.n++] = v->ir;
     (void)tmi_tri_draft(t, TMI_OP_DSCATTER, o.id, o.n);
     return tmi_tri_of(TMI_V_NONE);
 }
@@ -18077,7 +18079,7 @@ static tmi_tri_value tmi_tl_pi32(tmi_tri *t, const tmi_tri_value *in) {
 static tmi_tri_value tmi_tl_made_dtype(tmi_tri *t, const tmi_tri_value *in) {
     uint32_t elem = tmi_tl_dtype(t, &in[0]), dims[TMI_MAX_RANK], rank;
     if (t->bad) return in[0];
-    if (!t->row->arg) return tmi_tri_dtype(tmi_tri_pointer(t, elem, tmi_tl_is_true(t, &in[2])));
+    if (!t->row->arg) return tmi_tri_dtype(tmi_tri_pointer(t, elem, tmi_tri_is_true(t, &in[2])));
     rank = tmi_tl_sizes(t, &in[1], dims);
     if (t->bad || !rank) return tmi_tri_dtype(elem);
     return tmi_tri_dtype(tmi_tri_block_dtype(t, elem, tmi_tri_shape_type(t, elem, dims, rank)));
@@ -18118,73 +18120,65 @@ static int tmi_tl_dot_shape(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_va
 /* What a product adds to: `acc`, or zeros where it is None. */
 static tmi_tri_value tmi_tl_dot_acc(tmi_tri *t, tmi_tri_value acc, uint32_t out, uint32_t type,
                                     const tmi_tri_value *asked) {
+    static const char help[] = "give out_dtype the type of acc";
     if (acc.kind == TMI_V_NONE) return tmi_tri_tensor(tmi_tri_const_bits(t, type, out, 0), out);
-    if (acc.kind == TMI_V_TENSOR && acc.dt == out && tmi_tri_type(t, &acc) == type &&
-        (asked->kind != TMI_V_DTYPE || asked->dt == out))
-        return acc;
-    return TMI_TL_WRONG(
-        t, TMETAL_E_PY_TYPE, "give out_dtype the type of acc", "%s",
-        acc.kind != TMI_V_TENSOR || acc.dt != out || tmi_tri_type(t, &acc) != type
-            ? tmi_format(t->job, 1, "acc is %s, but the product is %s", tmi_tri_type_text(t, &acc),
-                         tmi_type_text(t->job, t->m, type))
-            : tmi_format(t->job, 1, "acc is %s, but out_dtype %s", tmi_tri_type_text(t, &acc),
-                         TMI_DTYPE(t, asked->dt)->text));
+    if (acc.kind != TMI_V_TENSOR || acc.dt != out || tmi_tri_type(t, &acc) != type)
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, help, "acc is %v, but the product is %s", &acc,
+                            tmi_type_text(t->job, t->m, type));
+    if (asked->kind == TMI_V_DTYPE && asked->dt != out)
+        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, help, "acc is %v, but out_dtype %t", &acc,
+                            asked->dt);
+    return acc;
 }
 
 /* What a product is told besides: how exact, and after how many sums fp8 goes on in fp32. */
-static void tmi_tl_dot_hints(tmi_tri *t, uint32_t op, const tmi_tri_value *in, int is_fp8,
+static void tmi_tl_dot_hints(tmi_tri *t, tmi_tri_value r, const tmi_tri_value *in, int is_fp8,
                              uint32_t k) {
     int64_t most = (int64_t)1 << 30; /* the default of sm_90 */
-    if (t->bad) return;
+    if (!r.ir) return;
     if (in[3].kind != TMI_V_NONE && in[4].kind != TMI_V_NONE)
         (void)TMI_TL_WRONG(t, TMETAL_E_PY_CALL, "leave allow_tf32 out",
                            "both input_precision and allow_tf32 are given");
-    tmi_op_set_int(t->job, t->m, op, "inputPrecision", t->m->t_i32,
-                   in[4].kind == TMI_V_NONE || tmi_tl_is_true(t, &in[4]) ? 0 : 2);
-    tmi_tl_word(t, op, "inputPrecision", &in[3], tmi_words_precision);
-    if (in[5].kind != TMI_V_NONE) most = tmi_tl_int(t, &in[5], "max_num_imprecise_acc");
+    tmi_tl_set_int(t, r, "inputPrecision",
+                   in[4].kind == TMI_V_NONE || tmi_tri_is_true(t, &in[4]) ? 0 : 2);
+    tmi_tl_word(t, tmi_def(t->m, r.ir), "inputPrecision", &in[3], tmi_words_precision);
+    if (in[5].kind != TMI_V_NONE) most = tmi_tri_small(t, &in[5], "max_num_imprecise_acc");
     if (!is_fp8 || t->bad) return;
     if (in[5].kind != TMI_V_NONE && most > k)
         (void)TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "max_num_imprecise_acc is more than K, %u",
                            k);
-    tmi_op_set_int(t->job, t->m, op, "maxNumImpreciseAcc", t->m->t_i32, most);
+    tmi_tl_set_int(t, r, "maxNumImpreciseAcc", most);
 }
 
 /* Of two matrices, or one batch of them. */
 static tmi_tri_value tmi_tl_dot_flat(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value a = in[0], b = in[1], acc;
-    uint32_t      dims[3], rank, out, ops[3];
-    int           is_fp8 = tmi_tri_is_fp8(t, a.dt);
-    if (!tmi_tl_dot_shape(t, &a, &b, dims)) return a;
-    rank = tmi_tri_rank(t, &a);
-    if (a.dt != b.dt && !(tmi_tri_is_fp8(t, a.dt) && tmi_tri_is_fp8(t, b.dt)))
+    tmi_tri_value v[3], r;
+    uint32_t      dims[3], rank = tmi_tri_rank(t, &in[0]), out, i;
+    int           is_fp8 = tmi_tri_is_fp8(t, in[0].dt);
+    memcpy(v, in, sizeof v);
+    if (!tmi_tl_dot_shape(t, &v[0], &v[1], dims)) return v[0];
+    if (v[0].dt != v[1].dt && !(is_fp8 && tmi_tri_is_fp8(t, v[1].dt)))
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast one of them with .to()",
-                            "both must have one type, not %t and %t", a.dt, b.dt);
-    if (a.dt == TMI_FP8E4B15 || b.dt == TMI_FP8E4B15) {
-        a = tmi_tri_cast(t, a, TMI_FP16);
-        b = tmi_tri_cast(t, b, TMI_FP16);
-        if (t->bad) return a;
+                            "both must have one type, not %t and %t", v[0].dt, v[1].dt);
+    if (v[0].dt == TMI_FP8E4B15 || v[1].dt == TMI_FP8E4B15) {
+        for (i = 0; i < 2; i++) v[i] = tmi_tri_cast(t, v[i], TMI_FP16);
+        if (t->bad) return v[0];
         is_fp8 = 0;
     }
-    out = tmi_tl_dot_type(a.dt, &in[6]);
-    if (a.dt != TMI_INT8 && !tmi_tri_is_float(t, a.dt))
+    out = tmi_tl_dot_type(v[0].dt, &in[6]);
+    if (v[0].dt != TMI_INT8 && !tmi_tri_is_float(t, v[0].dt))
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%t cannot be multiplied: int8 or floats",
-                            a.dt);
+                            v[0].dt);
     if (out == TMI_BF16)
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast the product with .to(tl.bfloat16)",
                             "out_dtype cannot be bfloat16");
     if (out != TMI_FP32 && out != TMI_FP16 && out != TMI_FP64 && out != TMI_INT32)
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "out_dtype is float32 or float16");
-    acc = tmi_tl_dot_acc(t, in[2], out, tmi_tri_shape_type(t, out, dims, rank), &in[6]);
-    if (t->bad) return acc;
-    ops[0] = a.ir;
-    ops[1] = b.ir;
-    ops[2] = acc.ir;
-    acc.ir = tmi_tri_op(t, TMI_OP_DOT, ops, 3, tmi_tri_type(t, &acc));
-    if (acc.ir)
-        tmi_tl_dot_hints(t, tmi_def(t->m, acc.ir), in, is_fp8,
-                         tmi_dim(t->m, tmi_tri_type(t, &a), rank - 1));
-    return acc;
+    v[2] = tmi_tl_dot_acc(t, v[2], out, tmi_tri_shape_type(t, out, dims, rank), &in[6]);
+    if (t->bad) return v[2];
+    r = tmi_tl_op(t, TMI_OP_DOT, v, 3, tmi_tri_type(t, &v[2]), out);
+    tmi_tl_dot_hints(t, r, in, is_fp8, tmi_dim(t->m, tmi_tri_type(t, v), rank - 1));
+    return r;
 }
 
 /* Leading axes as one: batches of batches of matrices. */
@@ -18264,14 +18258,13 @@ static void tmi_tl_scaled_by(tmi_tri *t, const tmi_tri_value *scale, uint32_t ro
 /* lhs, lhs_scale, lhs_format, rhs, rhs_scale, rhs_format, acc, fast_math, lhs_k_pack, rhs_k_pack,
  * out_dtype */
 static tmi_tri_value tmi_tl_dot_scaled(tmi_tri *t, const tmi_tri_value *in) {
-    static const char *const flags[] = {"fastMath", "lhs_k_pack", "rhs_k_pack"};
-    tmi_tri_value            v[2], acc;
-    uint32_t                 dims[2][TMI_MAX_RANK], rank, i, ops[5], n = 3, sizes[5], op;
-    int                      kind[2], pack[2];
+    tmi_tri_value v[5], r;
+    uint32_t      dims[2][TMI_MAX_RANK], rank, i, sizes[5], op;
+    int           kind[2], pack[2];
     for (i = 0; i < 2; i++) {
         v[i] = in[3 * i];
         if ((kind[i] = tmi_tl_scaled_side(t, &in[3 * i + 2], &v[i])) < 0) return in[0];
-        pack[i] = tmi_tl_is_true(t, &in[8 + i]);
+        pack[i] = tmi_tri_is_true(t, &in[8 + i]);
         if (kind[i] != 4 && !pack[i])
             return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL,
                                 "only e2m1 can be packed along another axis than K");
@@ -18291,48 +18284,66 @@ static tmi_tri_value tmi_tl_dot_scaled(tmi_tri *t, const tmi_tri_value *in) {
     if (!t->bad && (in[10].kind != TMI_V_DTYPE || in[10].dt != TMI_FP32))
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "out_dtype is float32");
     dims[0][rank - 1] = dims[1][rank - 1];
-    acc =
+    v[2] =
         tmi_tl_dot_acc(t, in[6], TMI_FP32, tmi_tri_shape_type(t, TMI_FP32, dims[0], rank), &in[10]);
-    if (t->bad) return acc;
-    ops[0] = v[0].ir;
-    ops[1] = v[1].ir;
-    ops[2] = acc.ir;
-    for (i = 0; i < 5; i++) sizes[i] = i < 3 || in[i == 3 ? 1 : 4].kind != TMI_V_NONE;
-    for (i = 3; i < 5; i++)
-        if (sizes[i]) ops[n++] = in[i == 3 ? 1 : 4].ir;
-    acc.ir = tmi_tri_op(t, TMI_OP_DOT_SCALED, ops, n, tmi_tri_type(t, &acc));
-    if (!acc.ir) return acc;
-    op = tmi_def(t->m, acc.ir);
+    if (t->bad) return v[2];
+    v[3] = in[1];
+    v[4] = in[4];
+    r = tmi_tl_op(t, TMI_OP_DOT_SCALED, v, 5, tmi_tri_type(t, &v[2]), TMI_FP32);
+    op = tmi_def(t->m, r.ir);
+    for (i = 0; i < 5; i++) sizes[i] = v[i].kind != TMI_V_NONE;
     tmi_tl_set_axes(t, op, "operandSegmentSizes", sizes, 5);
-    tmi_op_set_int(t->job, t->m, op, "a_elem_type", t->m->t_i32, kind[0]);
-    tmi_op_set_int(t->job, t->m, op, "b_elem_type", t->m->t_i32, kind[1]);
-    for (i = 0; i < 3; i++)
-        if (i == 0 || !pack[i - 1])
-            tmi_op_set_attr(t->job, t->m, op, flags[i],
-                            tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1,
-                                         i == 0 && tmi_tl_is_true(t, &in[7])));
-    return acc;
+    tmi_tl_set_int(t, r, "a_elem_type", kind[0]);
+    tmi_tl_set_int(t, r, "b_elem_type", kind[1]);
+    tmi_tl_set_flag(t, op, "fastMath", tmi_tri_is_true(t, &in[7]));
+    if (!pack[0]) tmi_tl_set_flag(t, op, "lhs_k_pack", 0);
+    if (!pack[1]) tmi_tl_set_flag(t, op, "rhs_k_pack", 0);
+    return r;
 }
 
 /* -- Reductions ------------------------------------------------------------------------------ */
 
+/* The values of a tuple or of one value as tensors; NULL: one is none (reported). */
+static tmi_tri_value *tmi_tl_tensors(tmi_tri *t, tmi_tri_value list, uint32_t *n) {
+    tmi_tri_value *v;
+    if (list.kind != TMI_V_TUPLE) list = tmi_tl_tuple(t, &list);
+    v = TMI_NEW(t->job, tmi_tri_value, list.n + 1);
+    for (*n = 0; *n < list.n; ++*n) v[*n] = tmi_tri_to_tensor(t, tmi_tri_field(t, &list, *n));
+    return t->bad ? NULL : v;
+}
+
 /* All elements in a row, in whatever order. */
 static tmi_tri_value tmi_tl_flat(tmi_tri *t, tmi_tri_value v) {
-    uint32_t n = (uint32_t)tmi_numel(t->m, tmi_tri_type(t, &v));
+    uint32_t n = (uint32_t)tmi_tl_numel(t, &v);
     if (!tmi_tri_rank(t, &v)) return tmi_tri_broadcast_to(t, v, &n, 1);
     v.ir = tmi_tri_op1(t, TMI_OP_RESHAPE, v.ir, tmi_tri_shape_type(t, v.dt, &n, 1));
-    if (v.ir)
-        tmi_op_set_attr(t->job, t->m, tmi_def(t->m, v.ir), "allow_reorder",
-                        tmi_attr_new(t->job, t->m, TMI_A_UNIT, 0, 0));
+    tmi_tl_set_unit(t, v, "allow_reorder");
     return v;
 }
 
-/* The values that the function of a reduction or scan returns, as ids; 0: not those it must. */
+/* What a function gives for n scalars of v's types, each `times` in a row and all `rounds` times,
+ * walked in a region of op. */
+static tmi_tri_value tmi_tl_walk(tmi_tri *t, uint32_t op, tmi_tri_value fn, const tmi_tri_value *v,
+                                 uint32_t n, uint32_t times, uint32_t rounds) {
+    uint32_t      i, all = n * times * rounds, base = t->arg.n, block;
+    uint32_t     *types = TMI_NEW(t->job, uint32_t, all + 1);
+    tmi_tri_value r;
+    for (i = 0; i < all; i++) types[i] = tmi_tri_ir_elem(t, v[i / times % n].dt);
+    block = tmi_tri_open_region(t, op, types, all);
+    for (i = 0; i < all; i++)
+        tmi_tri_push_arg(t, 0, tmi_tri_tensor(tmi_block_arg(t->m, block, i), v[i / times % n].dt));
+    r = t->walk(t, fn, base);
+    tmi_base_vec_cut(&t->arg, base);
+    return r;
+}
+
+/* The values that the function of a reduction or scan returns end its region; 0: not those it must
+ * return. */
 static int tmi_tl_combined(tmi_tri *t, tmi_tri_value r, const tmi_tri_value *v, uint32_t n,
-                           uint32_t *ids) {
-    uint32_t i;
+                           uint32_t kind) {
+    uint32_t i = 0, *ids = TMI_NEW(t->job, uint32_t, n + 1);
     if (r.kind != TMI_V_TUPLE) r = tmi_tri_list(t, TMI_V_TUPLE, &r, 1);
-    for (i = 0; i < n && r.n == n && !t->bad; i++) {
+    for (; i < n && r.n == n && !t->bad; i++) {
         tmi_tri_value one = tmi_tri_to_tensor(t, tmi_tri_field(t, &r, i));
         if (t->bad || one.dt != v[i].dt || tmi_tri_rank(t, &one)) break;
         ids[i] = one.ir;
@@ -18341,24 +18352,18 @@ static int tmi_tl_combined(tmi_tri *t, tmi_tri_value r, const tmi_tri_value *v, 
         (void)TMI_TL_WRONG(
             t, TMETAL_E_PY_TYPE, NULL,
             "its function must return what it takes: one scalar of each input's type");
+    else if (!t->bad) (void)tmi_make_end_op(t->b, kind, ids, n);
     return !t->bad;
 }
 
 /* input, axis, combine_fn, and of reduce keep_dims, of associative_scan reverse. arg: the op. */
 static tmi_tri_value tmi_tl_combine(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value list = in[0], one, r;
-    uint32_t n, i, axis, base = t->arg.n, *ids, *types, op, outer, block, dims[TMI_MAX_RANK], rank,
-                         k;
-    int is_scan = t->row->arg == TMI_OP_SCAN, is_tuple = list.kind == TMI_V_TUPLE, all = 0;
-    tmi_tri_value *v;
-    if (!is_tuple) list = tmi_tri_list(t, TMI_V_TUPLE, &in[0], 1);
-    n = list.n;
-    v = TMI_NEW(t->job, tmi_tri_value, 3 * n + 1);
-    ids = TMI_NEW(t->job, uint32_t, n + 1);
-    types = TMI_NEW(t->job, uint32_t, 2 * n + 1);
-    for (i = 0; i < n; i++) v[i] = tmi_tri_to_tensor(t, tmi_tri_field(t, &list, i));
-    if (t->bad || !n) return in[0];
-    all = in[1].kind == TMI_V_NONE && !is_scan;
+    int            is_scan = t->row->arg == TMI_OP_SCAN, all = in[1].kind == TMI_V_NONE && !is_scan;
+    tmi_tri_value *v, one, r;
+    uint32_t       n, i, k, axis, *ids, *types, op, outer = t->b->p.block, dims[TMI_MAX_RANK], rank;
+    if ((v = tmi_tl_tensors(t, in[0], &n)) == NULL || !n) return in[0];
+    ids = TMI_NEW(t->job, uint32_t, n);
+    types = TMI_NEW(t->job, uint32_t, n);
     for (i = 0; all && i < n; i++) v[i] = tmi_tl_flat(t, v[i]);
     axis = all ? 0 : tmi_tl_axis(t, &in[1], tmi_tri_rank(t, &v[0]));
     if (t->bad) return in[0];
@@ -18366,42 +18371,25 @@ static tmi_tri_value tmi_tl_combine(tmi_tri *t, const tmi_tri_value *in) {
         if (!tmi_same_shape(t->m, tmi_tri_type(t, &v[0]), tmi_tri_type(t, &v[i])))
             return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "all inputs must have one shape");
         ids[i] = v[i].ir;
-        types[i] = types[n + i] = tmi_elem(t->m, tmi_tri_type(t, &v[i]));
+        rank = tmi_tri_dims(t, &v[i], dims);
+        for (k = axis; !is_scan && k + 1 < rank; k++) dims[k] = dims[k + 1];
+        types[i] = tmi_tri_shape_type(t, v[i].dt, dims, is_scan ? rank : rank - 1);
     }
     op = tmi_tri_draft(t, (uint32_t)t->row->arg, ids, n);
     tmi_op_set_int(t->job, t->m, op, "axis", t->m->t_i32, axis);
-    if (is_scan)
-        tmi_op_set_attr(t->job, t->m, op, "reverse",
-                        tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1,
-                                     (uint64_t)tmi_tl_is_true(t, &in[3])));
-    outer = t->b->p.block;
-    block = tmi_tri_open_region(t, op, types, 2 * n);
-    for (i = 0; i < 2 * n; i++) {
-        tmi_tri_arg *a = (tmi_tri_arg *)tmi_vec_add(t->job, &t->arg);
-        a->v = tmi_tri_tensor(tmi_block_arg(t->m, block, i), v[i % n].dt);
-    }
-    r = t->walk(t, in[2], base);
-    tmi_base_vec_cut(&t->arg, base);
-    if (t->bad || !tmi_tl_combined(t, r, v, n, ids)) return r;
-    (void)tmi_make_end_op(t->b, is_scan ? TMI_OP_SCAN_RETURN : TMI_OP_REDUCE_RETURN, ids, n);
+    if (is_scan) tmi_tl_set_flag(t, op, "reverse", tmi_tri_is_true(t, &in[3]));
+    r = tmi_tl_walk(t, op, in[2], v, n, 1, 2);
+    if (!tmi_tl_combined(t, r, v, n, is_scan ? TMI_OP_SCAN_RETURN : TMI_OP_REDUCE_RETURN)) return r;
     t->b->p.block = outer;
-    for (i = 0; i < n; i++) {
-        rank = tmi_tri_dims(t, &v[i], dims);
-        if (!is_scan) {
-            for (k = axis; k + 1 < rank; k++) dims[k] = dims[k + 1];
-            rank--;
-        }
-        types[i] = tmi_tri_shape_type(t, v[i].dt, dims, rank);
-    }
     (void)tmi_tri_results(t, op, types, n);
     for (i = 0; i < n; i++) {
         v[i] = tmi_tri_tensor(tmi_out(t->m, TMI_OP(t->m, op), i), v[i].dt);
-        if (is_scan || !tmi_tl_is_true(t, &in[3])) continue;
-        one = tmi_tri_field(t, &list, i);
+        if (is_scan || !tmi_tri_is_true(t, &in[3])) continue;
+        one = in[0].kind == TMI_V_TUPLE ? tmi_tri_field(t, &in[0], i) : in[0];
         for (k = all ? tmi_tri_rank(t, &one) : 1; k > 0; k--)
             v[i] = tmi_tri_expand(t, v[i], all ? 0 : axis);
     }
-    return is_tuple ? tmi_tri_list(t, TMI_V_TUPLE, v, n) : v[0];
+    return in[0].kind == TMI_V_TUPLE ? tmi_tri_list(t, TMI_V_TUPLE, v, n) : v[0];
 }
 
 /* -- Compile time ---------------------------------------------------------------------------- */
@@ -18442,7 +18430,7 @@ static tmi_tri_value tmi_tl_static_assert(tmi_tri *t, const tmi_tri_value *in) {
                                 ? "compare: tl.static_assert(N % 2 == 0)"
                                 : "tl.device_assert checks values of the kernel",
                             "the condition must be known while compiling, not %v", &in[0]);
-    if (!tmi_tl_is_true(t, &in[0]))
+    if (!tmi_tri_is_true(t, &in[0]))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_ASSERT, NULL, "%s",
                              *tmi_tl_str(t, &in[1]) ? tmi_tl_str(t, &in[1]) : "it is False");
     return tmi_tri_of(TMI_V_NONE);
@@ -18509,9 +18497,9 @@ static tmi_tri_value tmi_tl_count(tmi_tri *t, const tmi_tri_value *in) {
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
                             t->row->arg ? NULL : "tl.cdiv divides values of the kernel",
                             "wants numbers that are known while compiling");
-    x = tmi_tl_int(t, &in[0], "its argument");
+    x = tmi_tri_small(t, &in[0], "its argument");
     if (!t->row->arg) {
-        y = tmi_tl_int(t, &in[1], "its divisor");
+        y = tmi_tri_small(t, &in[1], "its divisor");
         if (!t->bad && !y) return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "division by zero");
         return t->bad ? in[0]
                       : tmi_tri_fold(t, TMI_PY_FLOORDIV, tmi_tri_int(x + y - 1), tmi_tri_int(y));
@@ -18541,7 +18529,7 @@ static tmi_tri_value tmi_tl_clamp(tmi_tri *t, const tmi_tri_value *in) {
     for (i = 0; i < 3; i++) v[i] = in[i].dt == TMI_BF16 ? tmi_tri_cast(t, in[i], TMI_FP32) : in[i];
     r = tmi_tl_of_three(t, TMI_OP_CLAMPF, v, "use tl.minimum and tl.maximum",
                         "only floats can be clamped");
-    tmi_tl_set_int(t, r, "propagateNan", tmi_tl_is_true(t, &in[3]) ? 65535 : 0);
+    tmi_tl_set_int(t, r, "propagateNan", tmi_tri_is_true(t, &in[3]) ? 65535 : 0);
     return r;
 }
 
@@ -18622,7 +18610,7 @@ static tmi_tri_value tmi_tl_split(tmi_tri *t, const tmi_tri_value *in) {
 
 static tmi_tri_value tmi_tl_cat(tmi_tri *t, const tmi_tri_value *in) {
     uint32_t n;
-    if (!tmi_tl_is_true(t, &in[2]))
+    if (!tmi_tri_is_true(t, &in[2]))
         return TMI_TL_WRONG(t, TMETAL_E_PY_REFUSED, "use tl.join and tl.permute for a fixed order",
                             "wants can_reorder=True");
     if (tmi_tri_rank(t, &in[0]) != 1 || tmi_tri_rank(t, &in[1]) != 1 || in[0].dt != in[1].dt ||
@@ -18676,7 +18664,7 @@ static tmi_tri_value tmi_tl_index(tmi_tri *t, const tmi_tri_value *in) {
 }
 
 static tmi_tri_value tmi_tl_log2(tmi_tri *t, const tmi_tri_value *in) {
-    int64_t n = tmi_tl_int(t, &in[0], "a size"), k = 0;
+    int64_t n = tmi_tri_small(t, &in[0], "a size"), k = 0;
     if (!t->bad && (n < 1 || n & (n - 1)))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "sizes must be powers of two, not %d", n);
     while (n > 1) n >>= 1, k++;
@@ -18686,7 +18674,7 @@ static tmi_tri_value tmi_tl_log2(tmi_tri *t, const tmi_tri_value *in) {
 static tmi_tri_value tmi_tl_flip_axis(tmi_tri *t, const tmi_tri_value *in) {
     if (in[0].kind == TMI_V_NONE)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, "tl.flip(x, dim=0)", "flip wants an axis");
-    return tmi_tri_int(tmi_tl_axis(t, &in[0], (uint32_t)tmi_tl_int(t, &in[1], "a rank")));
+    return tmi_tri_int(tmi_tl_axis(t, &in[0], (uint32_t)tmi_tri_small(t, &in[1], "a rank")));
 }
 
 /* tl.dtype("int32"). Of floats it wants "fp32", and one made so is not what promotions ask for. */
@@ -18699,11 +18687,11 @@ static tmi_tri_value tmi_tl_int_called(tmi_tri *t, const tmi_tri_value *in) {
 }
 
 static tmi_tri_value tmi_tl_int_dtype(tmi_tri *t, const tmi_tri_value *in) {
-    int64_t  bits = tmi_tl_int(t, &in[0], "a width");
+    int64_t  bits = tmi_tri_small(t, &in[0], "a width");
     uint32_t i;
     for (i = 1; i < TMI_DTYPE_FIRST_PTR; i++)
         if (tmi_tri_is_int(t, i) && TMI_DTYPE(t, i)->bits == bits &&
-            (bits == 1 || TMI_DTYPE(t, i)->is_signed == tmi_tl_is_true(t, &in[1])))
+            (bits == 1 || TMI_DTYPE(t, i)->is_signed == tmi_tri_is_true(t, &in[1])))
             return tmi_tri_dtype(i);
     return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "no whole numbers of this width");
 }
@@ -18752,16 +18740,6 @@ static tmi_tri_value tmi_tl_is(tmi_tri *t, const tmi_tri_value *in) {
 
 /* -- Functions that are applied to each element ---------------------------------------------- */
 
-static void tmi_tl_set_str(tmi_tri *t, uint32_t op, const char *name, const char *s) {
-    uint32_t text = tmi_intern(t->job, t->m->strings, s, strlen(s));
-    tmi_op_set_attr(t->job, t->m, op, name, tmi_attr_new(t->job, t->m, TMI_A_STRING, 0, text));
-}
-
-static void tmi_tl_set_flag(tmi_tri *t, uint32_t op, const char *name, int is) {
-    tmi_op_set_attr(t->job, t->m, op, name,
-                    tmi_attr_new(t->job, t->m, TMI_A_BOOL, t->m->t_i1, (uint64_t)(is != 0)));
-}
-
 /* All of one shape, in the order that Triton broadcasts them: first the shape, then each to it.
  * `ids`: their values of the IR. What it gives has that shape; UNSET: refused. */
 static tmi_tri_value tmi_tl_alike(tmi_tri *t, tmi_tri_value *v, uint32_t n, uint32_t *ids) {
@@ -18777,17 +18755,6 @@ static tmi_tri_value tmi_tl_alike(tmi_tri *t, tmi_tri_value *v, uint32_t n, uint
         ids[i] = v[i].ir;
     }
     return all;
-}
-
-/* The values of a tuple or of one value as tensors; NULL: one is none (reported). */
-static tmi_tri_value *tmi_tl_tensors(tmi_tri *t, tmi_tri_value list, uint32_t *n) {
-    tmi_tri_value *v;
-    uint32_t       i;
-    *n = list.kind == TMI_V_TUPLE ? list.n : 1;
-    v = TMI_NEW(t->job, tmi_tri_value, *n + 1);
-    for (i = 0; i < *n; i++)
-        v[i] = tmi_tri_to_tensor(t, list.kind == TMI_V_TUPLE ? tmi_tri_field(t, &list, i) : list);
-    return t->bad ? NULL : v;
 }
 
 /* Signatures of libdevice: arguments, result, symbol behind __nv_. i l: int32, int64; u m: uint32,
@@ -18933,57 +18900,39 @@ static tmi_tri_value tmi_tl_libdevice(tmi_tri *t, const tmi_tri_value *in) {
 
 /* asm, constraints, args, dtype, is_pure, pack */
 static tmi_tri_value tmi_tl_asm(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value all = tmi_tri_of(TMI_V_UNSET), dt = in[3], *v, *r;
-    uint32_t      n, m = dt.kind == TMI_V_TUPLE ? dt.n : 1, i, op, *ids, *types;
-    int64_t       pack = tmi_tl_int(t, &in[5], "pack");
-    if (t->bad) return dt;
+    tmi_tri_value all = tmi_tri_of(TMI_V_UNSET), out = in[3], one, *v, *r;
+    uint32_t      n, i, op, *ids, *types;
+    int64_t       pack = tmi_tri_small(t, &in[5], "pack");
+    if (out.kind != TMI_V_TUPLE) out = tmi_tl_tuple(t, &in[3]);
     if (in[0].kind != TMI_V_STR || in[1].kind != TMI_V_STR)
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "asm and constraints must be strings");
-    if ((v = tmi_tl_tensors(t, in[2], &n)) == NULL) return dt;
+    if (!out.n) return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "dtype is empty");
+    if (t->bad || (v = tmi_tl_tensors(t, in[2], &n)) == NULL) return out;
     ids = TMI_NEW(t->job, uint32_t, n + 1);
-    types = TMI_NEW(t->job, uint32_t, m + 1);
-    r = TMI_NEW(t->job, tmi_tri_value, m + 1);
+    types = TMI_NEW(t->job, uint32_t, out.n);
+    r = TMI_NEW(t->job, tmi_tri_value, out.n);
     if (n) all = tmi_tl_alike(t, v, n, ids);
-    for (i = 0; i < m && !t->bad; i++) {
-        tmi_tri_value one = dt.kind == TMI_V_TUPLE ? tmi_tri_field(t, &dt, i) : dt;
+    for (i = 0; i < out.n && !t->bad; i++) {
+        one = tmi_tri_field(t, &out, i);
         r[i].dt = tmi_tl_dtype(t, &one);
         types[i] = tmi_tri_ir_like(t, n ? tmi_tri_type(t, &all) : t->m->t_i1, r[i].dt);
     }
-    if (!t->bad && !m) return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "dtype is empty");
-    if (t->bad) return dt;
+    if (t->bad) return out;
     op = tmi_tri_draft(t, TMI_OP_ASM, ids, n);
     tmi_tl_set_str(t, op, "asm_string", tmi_tl_str(t, &in[0]));
     tmi_tl_set_str(t, op, "constraints", tmi_tl_str(t, &in[1]));
-    tmi_tl_set_flag(t, op, "pure", tmi_tl_is_true(t, &in[4]));
+    tmi_tl_set_flag(t, op, "pure", tmi_tri_is_true(t, &in[4]));
     tmi_op_set_int(t->job, t->m, op, "packed_element", t->m->t_i32, pack);
-    (void)tmi_tri_results(t, op, types, m);
-    for (i = 0; i < m; i++) r[i] = tmi_tri_tensor(tmi_out(t->m, TMI_OP(t->m, op), i), r[i].dt);
-    return dt.kind == TMI_V_TUPLE ? tmi_tri_list(t, TMI_V_TUPLE, r, m) : r[0];
+    (void)tmi_tri_results(t, op, types, out.n);
+    for (i = 0; i < out.n; i++) r[i] = tmi_tri_tensor(tmi_out(t->m, TMI_OP(t->m, op), i), r[i].dt);
+    return in[3].kind == TMI_V_TUPLE ? tmi_tri_list(t, TMI_V_TUPLE, r, out.n) : r[0];
 }
 
-/* What the function of map_elementwise gave, as ids and the types of the results, one for each
- * `pack` values; 0: they do not go together (reported). */
-static uint32_t tmi_tl_mapped(tmi_tri *t, const tmi_tri_value *r, uint32_t n, uint32_t pack,
-                              uint32_t *ids) {
-    uint32_t i;
-    for (i = 0; i < n && !t->bad; i++) {
-        ids[i] = r[i].ir;
-        if (r[i].kind != TMI_V_TENSOR || tmi_tri_rank(t, &r[i]) || n % pack ||
-            r[i].dt != r[i - i % pack].dt)
-            (void)TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
-                               "its function must return scalars, %u of one type for "
-                               "each result",
-                               pack);
-    }
-    return t->bad ? 0 : n / pack;
-}
-
-/* scalar_fn, *args, pack */
+/* scalar_fn, *args, pack: what it gives are `pack` values for each result. */
 static tmi_tri_value tmi_tl_map(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value *v, *out, r, all;
-    uint32_t       n, m, i, op, outer, block, *ids, *types,
-        base = t->arg.n, pack = (uint32_t)tmi_tl_int(t, &in[2], "pack");
-    int single;
+    uint32_t       n, m, i, op, outer, *ids, pack = (uint32_t)tmi_tri_small(t, &in[2], "pack");
+    int            single;
     if (t->bad || (v = tmi_tl_tensors(t, in[1], &n)) == NULL) return in[0];
     if (!n || pack < 1 || pack > TMI_MAX_NUMEL || in[0].kind != TMI_V_FUNC)
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
@@ -18991,28 +18940,27 @@ static tmi_tri_value tmi_tl_map(tmi_tri *t, const tmi_tri_value *in) {
     ids = TMI_NEW(t->job, uint32_t, n);
     all = tmi_tl_alike(t, v, n, ids);
     if (t->bad || (uint64_t)n * pack > TMI_MAX_NUMEL) return all;
-    types = TMI_NEW(t->job, uint32_t, n * pack);
-    for (i = 0; i < n * pack; i++) types[i] = tmi_tri_ir_elem(t, v[i / pack].dt);
     op = tmi_tri_draft(t, TMI_OP_MAP, ids, n);
     tmi_op_set_int(t->job, t->m, op, "pack", t->m->t_i32, pack);
     outer = t->b->p.block;
-    block = tmi_tri_open_region(t, op, types, n * pack);
-    for (i = 0; i < n * pack; i++) {
-        tmi_tri_arg *a = (tmi_tri_arg *)tmi_vec_add(t->job, &t->arg);
-        a->v = tmi_tri_tensor(tmi_block_arg(t->m, block, i), v[i / pack].dt);
-    }
-    r = t->walk(t, in[0], base);
-    tmi_base_vec_cut(&t->arg, base);
+    r = tmi_tl_walk(t, op, in[0], v, n, pack, 1);
     single = r.kind != TMI_V_TUPLE;
     if (single) r = tmi_tri_list(t, TMI_V_TUPLE, &r, 1);
     ids = TMI_NEW(t->job, uint32_t, r.n + 1);
     out = TMI_NEW(t->job, tmi_tri_value, r.n + 1);
-    for (i = 0; i < r.n; i++) out[i] = tmi_tri_field(t, &r, i);
-    m = t->bad ? 0 : tmi_tl_mapped(t, out, r.n, pack, ids);
-    if (!m) return r;
+    for (i = 0; i < r.n && !t->bad; i++) {
+        out[i] = tmi_tri_field(t, &r, i);
+        ids[i] = out[i].ir;
+        if (out[i].kind != TMI_V_TENSOR || tmi_tri_rank(t, &out[i]) || r.n % pack ||
+            out[i].dt != out[i - i % pack].dt)
+            return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
+                                "its function must return scalars, %u of one type for each result",
+                                pack);
+    }
+    if (t->bad || !r.n) return r;
     (void)tmi_make_end_op(t->b, TMI_OP_MAP_RETURN, ids, r.n);
     t->b->p.block = outer;
-    for (i = 0; i < m; i++) {
+    for (i = 0, m = r.n / pack; i < m; i++) {
         out[i].dt = out[i * pack].dt;
         ids[i] = tmi_tri_ir_like(t, tmi_tri_type(t, &all), out[i].dt);
     }
@@ -19035,13 +18983,12 @@ static tmi_tri_value tmi_tl_logical(tmi_tri *t, const tmi_tri_value *in) {
 
 /* prefix, *args, hex */
 static tmi_tri_value tmi_tl_print(tmi_tri *t, const tmi_tri_value *in) {
-    const char    *s = tmi_tl_str(t, &in[0]), *c;
-    uint32_t       n, i, attr, *ids, op, word;
+    const char    *s = tmi_tl_str(t, &in[0]), *c = s;
+    uint32_t       n, i, *ids, *is_signed, op;
     size_t         len = strlen(s);
     tmi_tri_value *v = tmi_tl_tensors(t, in[1], &n);
     if (t->bad) return in[0];
-    for (c = s; *c && (uint8_t)*c < 0x80; c++) {
-    }
+    while (*c && (uint8_t)*c < 0x80) c++;
     if (in[0].kind != TMI_V_STR || *c)
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "tl.device_print(\"x\", x)",
                             "its first argument must be a string of ASCII, known while compiling");
@@ -19054,17 +19001,15 @@ static tmi_tri_value tmi_tl_print(tmi_tri *t, const tmi_tri_value *in) {
     }
     if (strlen(s) > 2 && *s != ' ') s = tmi_format(t->job, 0, " %s", s);
     ids = TMI_NEW(t->job, uint32_t, n + 1);
-    for (i = 0; i < n; i++) ids[i] = v[i].ir;
+    is_signed = TMI_NEW(t->job, uint32_t, n + 1);
+    for (i = 0; i < n; i++) {
+        ids[i] = v[i].ir;
+        is_signed[i] = tmi_tri_is_int(t, v[i].dt) && TMI_DTYPE(t, v[i].dt)->is_signed;
+    }
     op = tmi_tri_draft(t, TMI_OP_PRINT, ids, n);
     tmi_tl_set_str(t, op, "prefix", s);
-    tmi_tl_set_flag(t, op, "hex", tmi_tl_is_true(t, &in[2]));
-    word = t->m->words->n;
-    for (i = 0; i < n; i++)
-        *(uint64_t *)tmi_vec_add(t->job, t->m->words) =
-            tmi_tri_is_int(t, v[i].dt) && TMI_DTYPE(t, v[i].dt)->is_signed;
-    attr = tmi_attr_new(t->job, t->m, TMI_A_LIST, t->m->t_i32, word);
-    TMI_ATTR(t->m, attr)->n = n;
-    tmi_op_set_attr(t->job, t->m, op, "isSigned", attr);
+    tmi_tl_set_flag(t, op, "hex", tmi_tri_is_true(t, &in[2]));
+    tmi_tl_set_axes(t, op, "isSigned", is_signed, n);
     return tmi_tri_of(TMI_V_NONE);
 }
 
@@ -19111,8 +19056,8 @@ static tmi_tri_value tmi_tl_assume(tmi_tri *t, const tmi_tri_value *in) {
  * an argument, keeps nothing, as in Triton. arg: which. */
 static tmi_tri_value tmi_tl_hint(tmi_tri *t, const tmi_tri_value *in) {
     static const char *const names[] = {"tt.divisibility", "tt.contiguity", "tt.constancy"};
-    tmi_tri_value            one;
-    uint32_t n = in[1].kind == TMI_V_TUPLE ? in[1].n : 1, i, word = t->m->words->n, attr, rank, op;
+    tmi_tri_value            one, list = tmi_tl_tuple(t, &in[1]);
+    uint32_t                 n = list.n, i, word = t->m->words->n, attr, rank, op;
     if (in[0].kind != TMI_V_TENSOR)
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
                             "leave the hint out: the value is known while compiling",
@@ -19123,9 +19068,9 @@ static tmi_tri_value tmi_tl_hint(tmi_tri *t, const tmi_tri_value *in) {
                             "%u value%s for %v: one for each axis is wanted", n, n == 1 ? "" : "s",
                             &in[0]);
     for (i = 0; i < n && !t->bad; i++) {
-        one = in[1].kind == TMI_V_TUPLE ? tmi_tri_field(t, &in[1], i) : in[1];
+        one = tmi_tri_field(t, &list, i);
         *(uint64_t *)tmi_vec_add(t->job, t->m->words) =
-            (uint64_t)tmi_tl_int(t, &one, "the value of a hint");
+            (uint64_t)tmi_tri_small(t, &one, "the value of a hint");
     }
     op = t->bad ? 0 : tmi_def(t->m, in[0].ir);
     if (!op || TMI_OP(t->m, op)->kind == TMI_OP_CONSTANT) return in[0];
@@ -19158,7 +19103,8 @@ static tmi_tri_value tmi_tl_target(tmi_tri *t, const tmi_tri_value *in) {
 }
 
 static tmi_tri_value tmi_tl_capability(tmi_tri *t, const tmi_tri_value *in) {
-    return tmi_tri_bool(90 >= tmi_tl_int(t, &in[0], "major") * 10 + tmi_tl_int(t, &in[1], "minor"));
+    return tmi_tri_bool(90 >=
+                        tmi_tri_small(t, &in[0], "major") * 10 + tmi_tri_small(t, &in[1], "minor"));
 }
 
 static tmi_tri_value tmi_tl_not_apple(tmi_tri *t, const tmi_tri_value *in) {
@@ -19207,10 +19153,11 @@ static int tmi_tl_instance(tmi_tri *t, const tmi_tri_value *v, const char *of) {
 
 /* isinstance(x, C): what a constexpr wraps is asked, so no value is a tl.constexpr. */
 static tmi_tri_value tmi_tl_isinstance(tmi_tri *t, const tmi_tri_value *in) {
-    uint32_t i, n = in[1].kind == TMI_V_TUPLE ? in[1].n : 1;
-    int      is = 0;
-    for (i = 0; i < n && !t->bad; i++) {
-        tmi_tri_value c = in[1].kind == TMI_V_TUPLE ? tmi_tri_field(t, &in[1], i) : in[1];
+    tmi_tri_value list = tmi_tl_tuple(t, &in[1]);
+    uint32_t      i;
+    int           is = 0;
+    for (i = 0; i < list.n; i++) {
+        tmi_tri_value c = tmi_tri_field(t, &list, i);
         const char   *name = tmi_tl_class(t, &c);
         if (!*name) return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%v is no class", &c);
         is |= tmi_tl_instance(t, &in[0], name);
@@ -19911,7 +19858,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 2846974988u
+#define TMI_STAMP_TL 4231313960u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -23558,7 +23505,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1148273310u
+#define TMI_STAMP_TRITON 3049894485u
 
 
 /*==============================================================================
@@ -44091,7 +44038,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 829155204u
+#define TMI_STAMP_LOWER 363386460u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
@@ -52823,7 +52770,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 17457003u
+#define TMI_STAMP_EMIT 2294438758u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
