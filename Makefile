@@ -37,6 +37,7 @@ LINKED = $(CC) -std=c99 -O1 -DTMETAL_IMPLEMENTED
 
 # -- The simulator and recorded cases ---------------------------------------------------------------
 include tests/sim/rules.mk
+include tests/lint/rules.mk
 include tests/interp/rules.mk
 include tests/library/rules.mk
 include tests/oplist/rules.mk
@@ -170,6 +171,7 @@ test: test-detect
 test: test-transform
 test: test-reductions
 test: test-sim
+test: test-lint
 test: test-counters
 test: test-cuda
 test: own
@@ -199,6 +201,7 @@ endif
 # Everything that can run here.
 check: test
 check: check-roundtrip
+check: check-lint
 check: check-memory
 check: check-library
 check: check-triton

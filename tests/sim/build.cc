@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 #include <stdexcept>
+#include <tuple>
 #include <unistd.h>
 
 #ifndef SIM_CLANGXX
@@ -36,6 +37,9 @@ std::string cache_directory(const build_options &o) {
     return o.cache_dir.empty() ? environment("SIM_CACHE", program_directory() + "/sim-cache")
                                : o.cache_dir;
 }
+
+/* What only the checker of other people's texts knows: textures, matrices, stages of a pipeline. */
+std::string foreign_directory() { return tests_directory() + "/lint/include"; }
 
 /* Instructions for half and fused multiply-add where this machine has them: without, both work
  * through calls, slowly. */
@@ -78,9 +82,23 @@ const char fixed_flags[] =
     "-fsanitize=signed-integer-overflow,array-bounds "
     "-fsanitize-recover=signed-integer-overflow,array-bounds ";
 
-std::vector<std::string> compile_command(int version, const build_options &o) {
+/* `classes`: the text has member functions. Metal runs them on objects of the thread; here they are for
+ * objects anywhere, so then what points to such objects is `thread` without an address space. */
+struct dialect {
+    int  version;
+    bool foreign, classes;
+    bool operator<(const dialect &o) const {
+        return std::tie(version, foreign, classes) < std::tie(o.version, o.foreign, o.classes);
+    }
+    bool operator==(const dialect &o) const { return !(*this < o) && !(o < *this); }
+};
+
+std::vector<std::string> compile_command(dialect d, const build_options &o) {
     std::vector<std::string> command = split(clang() + " " + fixed_flags);
-    command.push_back("-D__METAL_VERSION__=" + std::to_string(version));
+    command.push_back("-D__METAL_VERSION__=" + std::to_string(d.version));
+    if (d.foreign) command.insert(command.end(), {"-DSIM_FOREIGN", "-fno-spell-checking", "-Xclang", "-cl-single-precision-constant",
+                                       "-I" + foreign_directory()});
+    if (d.classes) command.push_back("-DSIM_THREAD_ANYWHERE");
     command.push_back(o.contract ? "-ffp-contract=on" : "-ffp-contract=off");
     command.push_back("-I" + include_directory());
     for (const std::string &m : machine_flags()) command.push_back(m);
@@ -92,7 +110,8 @@ std::string hash_of_headers() {
     if (!once.empty()) return once;
     hasher h;
     for (const std::string &dir : {include_directory(), include_directory() + "/sim",
-                                   include_directory() + "/MetalPerformancePrimitives"})
+                                   include_directory() + "/MetalPerformancePrimitives",
+                                   foreign_directory()})
         for (const std::string &name : list_directory(dir))
             h.add(name).add(read_file(dir + "/" + name));
     h.add(run_process({clang(), "--version"}).out);
@@ -100,17 +119,19 @@ std::string hash_of_headers() {
 }
 
 /* The standard library, compiled once per version and set of flags. */
-std::string precompiled_header(int version, const build_options &o) {
-    std::vector<std::string> command = compile_command(version, o);
+std::string precompiled_header(dialect d, const build_options &o) {
+    std::vector<std::string> command = compile_command(d, o);
     hasher                   h;
     for (const std::string &f : command) h.add(f);
     const std::string dir = cache_directory(o), hash = h.add(hash_of_headers()).hex();
-    const std::string path = dir + "/metal-" + std::to_string(version) + "-" + hash + ".pch";
+    const std::string path = dir + "/metal-" + std::to_string(d.version) + "-" + hash + ".pch";
     if (exists(path)) return path;
     make_directories(dir);
     const std::string beside = path + "." + std::to_string(getpid());
     command.insert(command.end(), {"-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", "-c",
-                                   include_directory() + "/metal_stdlib", "-o", beside});
+                                   d.foreign ? foreign_directory() + "/metal_graphics"
+                                             : include_directory() + "/metal_stdlib",
+                                   "-o", beside});
     const process_result r = run_process(command);
     if (r.status != 0 || std::rename(beside.c_str(), path.c_str()) != 0)
         throw std::runtime_error("cannot compile the simulator's headers with " + clang() + ":\n" +
@@ -160,11 +181,12 @@ public:
 
     std::shared_ptr<module> run() {
         for (const source &s : sources_) front(s);
-        std::set<int> versions;
-        for (const source &s : sources_) versions.insert(s.version);
+        std::set<dialect> dialects;
+        dialects.insert(dialects_.begin(), dialects_.end());
         directory_ = make_temporary_directory();
         std::vector<std::string> objects;
-        for (int v : versions) compile(v, objects);
+        for (dialect d : dialects)
+            if (!options_.tokens_only) compile(d, objects);
         if (!options_.check_only && !objects.empty()) link(objects);
         module_->path_ = directory_ + "/kernels.so";
         for (const std::string &name : list_directory(directory_))
@@ -177,14 +199,19 @@ private:
     const build_options       &options_;
     std::shared_ptr<module>    module_;
     std::vector<rewritten>     texts_;
+    std::vector<dialect>       dialects_; /* of each text */
     std::vector<std::string>   undefine_; /* macros of each text */
     std::string                directory_;
+    bool                       foreign_ = false;
+    bool                       known_limit_ = false; /* clang found what Metal allows */
 
     void front(const source &s) {
         const unsigned index = static_cast<unsigned>(module_->units_.size());
         unit           u;
         u.name = s.name;
         parsed p = parse(s);
+        const bool classes = s.foreign && p.has_methods;
+        dialects_.push_back({s.version, s.foreign, classes});
         if (p.errors.empty()) check(p);
         if (p.errors.empty() && s.emitted) check_emitted(p);
         std::string undefine;
@@ -202,9 +229,12 @@ private:
     }
 
     std::string text_of(const std::vector<size_t> &members) const {
-        std::string s;
+        std::string s = foreign_ ? "#pragma OPENCL EXTENSION __cl_clang_function_pointers : enable\n" : "";
         for (size_t i : members) {
             const std::string name = unit_prefix + std::to_string(i);
+            /* Alone, as it may add to namespace metal. */
+            if (members.size() == 1 && sources_[i].foreign)
+                return s + "#line 1 \"" + name + "\"\n" + texts_[i].text + "\n";
             s += "namespace " + name + " {\n#line 1 \"" + name + "\"\n" + texts_[i].text + "\n}\n" +
                  undefine_[i];
         }
@@ -212,18 +242,19 @@ private:
     }
 
     /* All texts of one version in one go; when some are wrong, the rest again without them. */
-    void compile(int version, std::vector<std::string> &objects) {
+    void compile(dialect d, std::vector<std::string> &objects) {
+        foreign_ = d.foreign;
         while (true) {
             std::vector<size_t> members;
             for (size_t i = 0; i < sources_.size(); i++)
-                if (sources_[i].version == version && module_->units_[i].errors.empty())
+                if (dialects_[i] == d && module_->units_[i].errors.empty())
                     members.push_back(i);
             if (members.empty()) return;
-            const std::string in = directory_ + "/kernels-" + std::to_string(version) + ".clcpp",
-                              out = directory_ + "/kernels-" + std::to_string(version) + ".o";
+            const std::string in = directory_ + "/kernels-" + std::to_string(d.version) + ".clcpp",
+                              out = directory_ + "/kernels-" + std::to_string(d.version) + ".o";
             write_file(in, text_of(members));
-            std::vector<std::string> command = compile_command(version, options_);
-            command.insert(command.end(), {"-include-pch", precompiled_header(version, options_)});
+            std::vector<std::string> command = compile_command(d, options_);
+            command.insert(command.end(), {"-include-pch", precompiled_header(d, options_)});
             if (options_.check_only) command.insert(command.end(), {"-fsyntax-only", in});
             else command.insert(command.end(), {"-c", in, "-o", out});
             const process_result r = run_process(command);
@@ -231,7 +262,11 @@ private:
                 objects.push_back(out);
                 return;
             }
-            if (!take_errors(r.err)) blame_all(members, r.err);
+            known_limit_ = false;
+            if (!take_errors(r.err)) {
+                if (known_limit_) return;
+                blame_all(members, r.err);
+            }
         }
     }
 
@@ -243,6 +278,10 @@ private:
             if (all[i].kind == "note") continue;
             const message *place = &all[i];
             std::string    text = all[i].text;
+            if (foreign_ && copies_constant(all, i)) {
+                known_limit_ = true;
+                continue;
+            }
             for (size_t k = i + 1; k < all.size() && all[k].kind == "note"; k++) {
                 if (unit_of(place->file) < 0 && unit_of(all[k].file) >= 0) place = &all[k];
                 text = with_sizes(text, all[k].text);
@@ -250,6 +289,20 @@ private:
             any |= add_error(*place, text);
         }
         return any;
+    }
+
+    /* Copying a struct out of constant memory is an error only here: an implicit copy constructor
+     * takes no such object in this dialect. */
+    static bool copies_constant(const std::vector<message> &all, size_t i) {
+        if (all[i].text == "variable in constant address space must be initialized") return true; /* a member */
+        const bool copy = all[i].text.find("no matching constructor") != std::string::npos ||
+                          all[i].text.find("no viable") != std::string::npos;
+        for (size_t k = i + 1; copy && k < all.size() && all[k].kind == "note"; k++)
+            if (all[k].text.find("(the implicit ") != std::string::npos &&
+                all[k].text.find("in address space '__constant' to object in address space '__generic'") !=
+                    std::string::npos)
+                return true;
+        return false;
     }
 
     /* The static_assert over threadgroup memory, in Apple's words. */
@@ -290,6 +343,8 @@ private:
     }
 };
 
+std::string clang_program() { return clang(); }
+
 std::shared_ptr<module> build(const std::vector<source> &sources, const build_options &options) {
     return builder(sources, options).run();
 }
@@ -298,7 +353,7 @@ std::string fingerprint() {
     static std::string once;
     if (once.empty()) {
         hasher h;
-        for (const std::string &f : compile_command(0, {})) h.add(f);
+        for (const std::string &f : compile_command({0, false, false}, {})) h.add(f);
         once = h.add(judge_sources()).add(hash_of_headers()).hex();
     }
     return once;

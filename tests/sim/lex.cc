@@ -98,13 +98,13 @@ private:
 
 class scanner {
 public:
-    scanner(const std::string &file, const std::string &text, int version)
-        : file_(file), text_(text), version_(version) {
+    scanner(const std::string &file, const std::string &text, int version, bool foreign)
+        : file_(file), text_(text), version_(version), foreign_(foreign) {
         if (version >= 400) defined_.insert("__HAVE_TENSOR__");
     }
 
     token_list run() {
-        check_ascii();
+        if (!foreign_) check_ascii();
         while (at_ < text_.size()) step();
         if (hide_from_ != npos) out_.hidden.push_back({hide_from_, text_.size()});
         token end;
@@ -124,6 +124,7 @@ private:
 
     const std::string       &file_, &text_;
     int                      version_;
+    bool                     foreign_;
     token_list               out_;
     size_t                   at_ = 0, line_start_ = 0, hide_from_ = npos;
     unsigned                 line_ = 1;
@@ -336,8 +337,9 @@ private:
 
 } // namespace
 
-token_list tokenize(const std::string &file, const std::string &text, int version) {
-    return scanner(file, text, version).run();
+token_list tokenize(const std::string &file, const std::string &text, int version,
+                    bool foreign) {
+    return scanner(file, text, version, foreign).run();
 }
 
 } // namespace sim

@@ -41,7 +41,8 @@ struct token_list {
 
 /* Comments are skipped; `[[` is one token, `]]` and `>>` are two. Conditional text is decided
  * for conditions on __METAL_VERSION__ and names that the text defines; others count as true. */
-token_list tokenize(const std::string &file, const std::string &text, int version);
+token_list tokenize(const std::string &file, const std::string &text, int version,
+                    bool foreign = false);
 
 } // namespace sim
 

@@ -8,6 +8,8 @@
 
 #include "lex.h"
 
+#include <set>
+
 namespace sim {
 
 /* A replacement in the text. Edits never change the number of lines. */
@@ -46,9 +48,10 @@ struct parsed {
     const source            *from = nullptr;
     token_list               lexed;
     std::vector<function>    functions;
-    std::vector<std::string> type_names;    /* declared in the text */
-    std::vector<std::string> member_names;  /* of its structs */
-    std::vector<std::string> index_structs; /* structs that hold size_t or ptrdiff_t */
+    std::set<std::string_view> type_names;   /* declared in the text */
+    std::set<std::string_view> member_names; /* of its structs */
+    std::set<std::string_view> index_structs; /* structs that hold size_t or ptrdiff_t */
+    bool                     has_methods = false; /* some struct has a member function */
     std::vector<diagnostic>  errors;
     std::vector<size_t>      match; /* for brackets: the token of the partner, else 0 */
 
@@ -59,6 +62,7 @@ struct parsed {
     bool      is_type(size_t i) const;         /* token i names a type */
     bool      is_builtin_type(size_t i) const; /* one that the text did not declare */
     function *find(std::string_view name);
+    bool      foreign() const { return from->foreign; }
 };
 
 parsed parse(const source &s);

@@ -53,6 +53,16 @@ const forbidden_word forbidden[] = {
     {"co_yield", "coroutines are not supported in Metal"},
 };
 
+/* Names and the language version that brings them, where the headers, which begin with 3.0, do not say so. */
+const struct {
+    const char *word;
+    int         version;
+} brought[] = {{"simdgroup_float8x8", 230},        {"simdgroup_half8x8", 230},
+               {"simdgroup_matrix", 230},          {"simd_shuffle_and_fill_up", 240},
+               {"simd_shuffle_and_fill_down", 240}, {"atomic_bool", 240},
+               {"atomic_ulong", 240},              {"atomic_float", 300},
+               {"coherent", 320}};
+
 /* Words that may not name a function, a variable or a parameter: keywords of C++ and Metal, types,
  * modifiers of arguments, macros of the standard library. */
 const names &reserved_names() {
@@ -138,29 +148,64 @@ const builtin_input builtin_inputs[] = {
     {"quadgroups_per_threadgroup", SIM_QUADS, false, lanes},
 };
 
+/* Further attributes of a kernel's parameters. */
+const names &input_attributes() {
+    static const names s = words("texture sampler function_constant user id stage_in raster_order_group maybe_unused "
+                                 "visible_function_table imageblock");
+    return s;
+}
+
+/* Attributes that bind an argument, and the largest index: Metal Feature Set Tables. */
+struct resource_kind {
+    const char *name;
+    long        most;
+};
+const resource_kind resources[] = {{"buffer", 30}, {"threadgroup", 30}, {"texture", 127}, {"sampler", 15}};
+const resource_kind *find_resource(std::string_view name, bool graphics) {
+    for (const resource_kind &k : resources)
+        if (name == k.name) return graphics || k.most == 30 ? &k : nullptr;
+    return nullptr;
+}
+
+/* Those that may stand inside of bodies. */
+const names &inner_attributes() {
+    static const names s = words("maybe_unused unroll dont_unroll flatten dont_flatten fallthrough clang likely unlikely");
+    return s;
+}
+
 /* -- The checks -------------------------------------------------------------------------------- */
 
 class checker {
 public:
-    explicit checker(parsed &p) : p_(p), version_(p.from->version) {}
+    explicit checker(parsed &p)
+        : p_(p), version_(p.from->version), inside_(p.tokens().size()) {
+        for (const function &f : p_.functions)
+            for (size_t i = f.body + 1; i < f.body_end; i++) inside_[i] = true;
+        for (size_t i = 1; i < p.tokens().size(); i++)
+            if (p.is_builtin_type(i - 1) && at(i).identifier()) values_.insert(at(i).text);
+    }
 
     void run() {
-        includes();
+        if (p_.foreign()) included_tensors();
+        else includes();
         for (size_t i = 0; i + 1 < p_.tokens().size(); i++) word(i);
-        for (const function &f : p_.functions) name_of_function(f);
+        if (!p_.foreign())
+            for (const function &f : p_.functions) name_of_function(f);
         names seen;
         for (const function &f : p_.functions) {
             if (!f.is_kernel || !f.body) continue;
             kernel_signature(f);
-            if (!seen.insert(f.name.text).second)
+            if (!seen.insert(f.name.text).second && !(p_.foreign() && f.is_template))
                 p_.error(f.name, "kernel functions cannot be overloaded: " + quoted(f.name.text));
         }
         calls();
     }
 
 private:
-    parsed &p_;
-    int     version_;
+    parsed           &p_;
+    int               version_;
+    std::vector<bool> inside_; /* tokens of bodies */
+    names             values_; /* names that stand behind a built-in type somewhere */
 
     const token       &at(size_t i) const { return p_.tokens()[i]; }
     void               error(size_t i, const std::string &text) { p_.error(at(i), text); }
@@ -179,6 +224,13 @@ private:
                  !known.count(std::string_view(d.rest).substr(1, d.rest.size() - 2)) ||
                  d.rest[0] != '<'))
                 p_.errors.push_back({p_.from->name, d.line, 1, "the simulator has no " + d.rest});
+        included_tensors();
+    }
+
+    void included_tensors() {
+        for (const directive &d : p_.lexed.directives)
+            if (d.name == "include" && d.rest.rfind("<metal_tensor>", 0) == 0 && version_ < 400)
+                p_.errors.push_back({p_.from->name, d.line, 1, "'metal_tensor' comes with language version 4.0"});
         included("metal_tensor", {"tensor_inline", "dextents"});
         included("MetalPerformancePrimitives/MetalPerformancePrimitives.h", {"mpp"});
     }
@@ -186,7 +238,7 @@ private:
     /* Headers that <metal_stdlib> does not include, though here they come with it. */
     void included(const std::string &header, const names &words) {
         for (const directive &d : p_.lexed.directives)
-            if (d.name == "include" && d.rest == "<" + header + ">") return;
+            if (d.name == "include" && d.rest.rfind("<" + header + ">", 0) == 0) return;
         for (size_t i = 0; i < p_.tokens().size(); i++)
             if (words.count(at(i).text))
                 return error(i, "use of undeclared identifier " + quoted(at(i).text) +
@@ -206,12 +258,17 @@ private:
             if (t.is(w.word) && !(i && at(i - 1).is("operator")) &&
                 !(t.is("delete") && at(i - 1).is("=")))
                 error(i, w.message);
+        for (const auto &b : brought)
+            if (t.is(b.word) && version_ < b.version)
+                error(i, "use of undeclared identifier " + quoted(t.text) + ": it comes with language version " +
+                             std::to_string(b.version / 100) + "." + std::to_string(b.version / 10 % 10));
         if (t.is("static") && inside_function(i))
             error(i, "static local variables are not supported in Metal");
         if (t.is("long") && at(i + 1).is("long")) error(i, "'long long' is not supported in Metal");
         if (at(i + 1).is(":") && !at(i + 2).is(":")) label(i);
-        if (is_declared(i)) declared_name(i);
-        if (t.is("simdgroup_load") || t.is("simdgroup_store")) transpose_argument(i);
+        if (!p_.foreign() && is_declared(i)) declared_name(i);
+        if (p_.foreign()) {
+        } else if (t.is("simdgroup_load") || t.is("simdgroup_store")) transpose_argument(i);
         statement(i);
     }
 
@@ -227,8 +284,11 @@ private:
         const bool real = s.find('.') != std::string_view::npos ||
                           (!hex && s.find_first_of("eE") != std::string_view::npos) ||
                           (hex && s.find_first_of("pP") != std::string_view::npos);
-        if (real && !lower_end("f") && !lower_end("h"))
+        if (real && !lower_end("f") && !lower_end("h") && !p_.foreign())
             error(i, "floating point literal " + quoted(s) + " has no suffix; write f, h or bf");
+        const char last = static_cast<char>(s.back() | 32);
+        if (real && !std::isdigit(static_cast<unsigned char>(s.back())) && last != '.' && last != 'f' && last != 'h')
+            error(i, "invalid suffix on floating constant " + quoted(s));
         if (real && lower_end("bf") && version_ < 310)
             error(i, "invalid suffix 'bf' on floating constant");
         if (!real && (lower_end("ll") || lower_end("llu") || lower_end("ull")))
@@ -236,13 +296,12 @@ private:
     }
 
     bool inside_function(size_t i) const {
-        for (const function &f : p_.functions)
-            if (f.body && i > f.body && i < f.body_end) return true;
-        return false;
+        return inside_[i];
     }
 
     /* Attributes inside bodies: none that we know may stand there. */
     void local_attribute(size_t i) {
+        if (p_.foreign() && inner_attributes().count(at(i + 1).text)) return;
         if (inside_function(i)) error(i + 1, "unknown attribute " + quoted(at(i + 1).text));
     }
 
@@ -251,6 +310,8 @@ private:
         const token &before = at(i - 1);
         const bool   subscript = before.identifier() || before.is(")") || before.is("]") ||
                                before.kind == token_kind::string || before.is(">");
+        const token &behind = at(p_.match[i] + 1);
+        if (!behind.is("(") && !behind.is("{")) return; /* a designator */
         if (!subscript || before.is("return"))
             error(i, "lambda expressions are not supported in Metal");
     }
@@ -266,7 +327,8 @@ private:
     /* -- Pointers ------------------------------------------------------------------------------ */
 
     static bool is_space(const token &t) {
-        return t.is("device") || t.is("constant") || t.is("threadgroup") || t.is("thread");
+        return t.is("device") || t.is("constant") || t.is("threadgroup") || t.is("thread") ||
+               t.is("object_data") || t.is("ray_data") || t.is("threadgroup_imageblock");
     }
 
     /* `T *`, `T const &`, `vec<T, 4> *`: a declarator when a type stands before it. */
@@ -287,10 +349,19 @@ private:
         if (!i || at(i - 1).is("operator")) return;
         size_t before = i - 1;
         if (at(before).is("(") && before && array_reference(i)) before--;
+        if (p_.foreign() && !declares(i)) return;
+        if (p_.foreign() && at(i).is("&") && at(before).is("*")) return; /* MLX has const device T *&x */
         const bool chained = at(before).is("*") && is_declarator_star(before);
         if (!chained && !type_ends_at(before)) return;
         for (size_t k = before;; k--) {
             if (is_space(at(k))) return;
+            if (p_.foreign() && at(k).is(">")) {
+                for (int depth = 0; k; k--) {
+                    if (at(k).is(">")) depth++;
+                    if (at(k).is("<") && --depth == 0) break;
+                }
+                continue;
+            }
             if (at(k).is("coherent") ||
                 (at(k).is(")") && p_.match[k] && at(p_.match[k] - 1).is("coherent")))
                 return;
@@ -303,6 +374,13 @@ private:
         }
         error(i, at(i).is("*") ? "pointer type must have explicit address space qualifier"
                                : "reference type must have explicit address space qualifier");
+    }
+
+    /* Names of types are not scoped here, so that a `*` may still be a product. */
+    bool declares(size_t i) const {
+        const token &n = at(i + 1);
+        if (values_.count(at(i - 1).text) && !p_.is_builtin_type(i - 1)) return false;
+        return n.identifier() || n.is(";") || n.is(")") || n.is(",") || n.is(">") || n.is("*") || n.is("&");
     }
 
     bool is_declarator_star(size_t i) const {
@@ -343,6 +421,7 @@ private:
     }
     /* `float float2 = 1;` */
     bool type_name_declared(size_t i) const {
+        if (i && reserved_names().count(at(i).text) && p_.is_type(i - 1)) return true; /* `float sampler)` */
         return i && p_.is_builtin_type(i) && (at(i + 1).is("=") || at(i + 1).is(";")) &&
                p_.is_type(i - 1) && !at(i - 1).is("unsigned") && !at(i - 1).is("signed");
     }
@@ -410,6 +489,7 @@ private:
         const function *owner = nullptr;
         for (const function &f : p_.functions)
             if (f.body && i > f.body && i < f.body_end) owner = &f;
+        if (p_.foreign()) return foreign_threadgroup_variable(*owner, i);
         if (!owner->is_kernel)
             error(i,
                   "non-kernel function variable cannot be declared in threadgroup address space");
@@ -422,6 +502,14 @@ private:
                   "'threadgroup' variable of type 'bool': the compiler crashes on it; use uchar");
     }
 
+    /* MLX, compiled by Apple in every build, declares them in nested blocks and initialises one. */
+    void foreign_threadgroup_variable(const function &owner, size_t i) {
+        for (const attribute &a : owner.attributes)
+            if (a.name == "mesh" || a.name == "object") return;
+        if (!owner.is_kernel)
+            error(i, "non-kernel function variable cannot be declared in threadgroup address space");
+    }
+
     bool outermost(const function &f, size_t i) const {
         for (size_t k = f.body + 1; k < i; k++)
             if (at(k).is("{") && p_.match[k] > i) return false;
@@ -431,10 +519,12 @@ private:
     /* -- Kernel signatures --------------------------------------------------------------------- */
 
     void kernel_signature(const function &f) {
-        if (f.is_template) p_.error(f.name, "the simulator has no templates of kernels");
+        if (f.is_template && !p_.foreign()) p_.error(f.name, "the simulator has no templates of kernels");
+        if (f.is_member) p_.error(f.name, "a kernel function cannot be a member");
+        if (f.name.is("main") && p_.foreign()) p_.error(f.name, "a kernel function cannot be named main");
         return_type(f);
         for (const attribute &a : f.attributes) kernel_attribute(f, a);
-        std::set<unsigned> used[2];
+        std::set<unsigned> used[4];
         for (const parameter &r : f.parameters) kernel_parameter(r, used);
         same_types(f);
     }
@@ -456,10 +546,12 @@ private:
     }
 
     void thread_limit(const function &f, const attribute &a) {
-        const long n = std::strtol(a.argument.c_str(), nullptr, 0);
+        char      *end = nullptr;
+        const long n = std::strtol(a.argument.c_str(), &end, 0);
+        if (*end && p_.foreign()) return; /* an expression */
         if (n < 1 || n > 1024)
             p_.error(a.at, "'max_total_threads_per_threadgroup' must be between 1 and 1024");
-        else if (n <= 32 && reaches_barrier(f, 0))
+        else if (n <= 32 && !p_.foreign() && reaches_barrier(f, 0))
             p_.error(a.at, "a limit of 32 threads or less breaks threadgroup_barrier on Apple's "
                            "compiler; declare more, or none");
     }
@@ -488,8 +580,10 @@ private:
     }
 
     void kernel_parameter(const parameter &r, std::set<unsigned> *used) {
-        const bool points = has(r, "*") || has(r, "&");
+        if (text_of(r.type) == "...") return p_.error(r.place, "variadic functions are not supported in Metal");
+        const bool points = has(r, "*") || has(r, "&") || (p_.foreign() && has(r, "["));
         if (r.attributes.empty()) {
+            if (points && p_.foreign()) return; /* the compiler gives it the next index */
             if (points)
                 p_.error(r.place,
                          "kernel argument " + quoted(r.name.text) + " has no [[buffer(n)]]");
@@ -499,18 +593,22 @@ private:
             return;
         }
         for (const attribute &a : r.attributes) {
-            if (a.name == "buffer" || a.name == "threadgroup")
-                resource(r, a, used[a.name == "threadgroup"]);
+            if (const resource_kind *k = find_resource(a.name, p_.foreign())) resource(r, a, *k, used[k - resources]);
             else if (const builtin_input *b = find_builtin(a.name)) builtin_type(r, a, *b);
-            else p_.error(a.at, "unknown attribute " + quoted(a.name));
+            else if (!p_.foreign() || !input_attributes().count(a.name))
+                p_.error(a.at, "unknown attribute " + quoted(a.name));
         }
     }
 
-    void resource(const parameter &r, const attribute &a, std::set<unsigned> &used) {
-        const bool group = a.name == "threadgroup";
-        const bool fits =
-            group ? has(r, "threadgroup") && has(r, "*")
-                  : (has(r, "device") || has(r, "constant")) && (has(r, "*") || has(r, "&"));
+    static bool fits_resource(const parameter &r, const resource_kind &k) {
+        const bool points = has(r, "*") || has(r, "&"), texture = k.name == std::string("texture");
+        if (texture || k.name == std::string("sampler")) return !points || has(r, "constant");
+        if (k.name == std::string("threadgroup")) return has(r, "threadgroup") && points;
+        return (has(r, "device") || has(r, "constant")) && (points || has(r, "["));
+    }
+
+    void resource(const parameter &r, const attribute &a, const resource_kind &k, std::set<unsigned> &used) {
+        const bool fits = fits_resource(r, k);
         if (!fits)
             p_.error(a.at, "type " + quoted(text_of(r.type)) + " is not valid for attribute " +
                                quoted(a.name));
@@ -518,21 +616,20 @@ private:
         const long n = std::strtol(a.argument.c_str(), &end, 0);
         if (a.argument.empty() || *end)
             p_.error(a.at, quoted(a.name) + " attribute needs a literal index");
-        else if (n < 0 || n > 30)
-            p_.error(a.at, quoted(a.name) +
-                               " attribute parameter is out of bounds: must be between 0 and 30");
+        else if (n < 0 || n > k.most)
+            p_.error(a.at, quoted(a.name) + " attribute parameter is out of bounds: must be between 0 and " +
+                               std::to_string(k.most));
         else if (!used.insert(static_cast<unsigned>(n)).second)
             p_.error(a.at, "cannot reserve " + quoted(a.name) + " resource location at index " +
                                std::to_string(n));
-        element_type(r);
+        if (!p_.foreign()) element_type(r);
     }
 
     void element_type(const parameter &r) {
         for (const token &t : r.type) {
             if (t.is("size_t") || t.is("ptrdiff_t"))
                 p_.error(t, "type " + quoted(t.text) + " may not stand in a buffer");
-            if (std::find(p_.index_structs.begin(), p_.index_structs.end(), t.text) !=
-                p_.index_structs.end())
+            if (p_.index_structs.count(t.text))
                 p_.error(t, "type " + quoted(t.text) +
                                 " holds size_t or ptrdiff_t and may not stand in a buffer");
         }
@@ -603,7 +700,7 @@ private:
             }
         for (const function &f : p_.functions) {
             std::set<const function *> seen;
-            if (f.body && reaches(f, f, seen))
+            if (f.body && (!p_.foreign() || version_ < 240) && reaches(f, f, seen))
                 p_.error(f.name, "recursion: " + quoted(f.name.text) +
                                      " calls itself, directly or through others");
         }

@@ -51,6 +51,14 @@ const std::set<std::string_view> &builtin_types() {
                 made.push_back("packed_" + std::string(base) + n);
             }
         }
+        static const char *const more[] = {
+            "float2x2", "float2x3", "float2x4", "float3x2", "float3x3", "float3x4", "float4x2", "float4x3",
+            "float4x4", "half2x2", "half2x3", "half2x4", "half3x2", "half3x3", "half3x4", "half4x2",
+            "half4x3", "half4x4", "matrix", "sampler", "texture1d", "texture1d_array", "texture2d",
+            "texture2d_array", "texture2d_ms", "texture2d_ms_array", "texture3d", "texturecube",
+            "texturecube_array", "texture_buffer", "depth2d", "depth2d_array", "depth2d_ms",
+            "depth2d_ms_array", "depthcube", "depthcube_array"};
+        for (const char *m : more) s.insert(m);
         for (const std::string &m : made) s.insert(m);
         return s;
     }();
@@ -61,7 +69,7 @@ class parser {
 public:
     explicit parser(const source &s) {
         p_.from = &s;
-        p_.lexed = tokenize(s.name, s.text, s.version);
+        p_.lexed = tokenize(s.name, s.text, s.version, s.foreign);
         p_.errors = p_.lexed.errors;
     }
 
@@ -72,7 +80,8 @@ public:
     }
 
 private:
-    parsed p_;
+    parsed                     p_;
+    std::set<std::string_view> record_names_;
 
     const token &at(size_t i) const { return p_.tokens()[i]; }
 
@@ -136,7 +145,9 @@ private:
             return i + 2;
         size_t     begin = i;
         const bool is_template = at(i).is("template");
+        if (is_template && !at(i + 1).is("<")) return skip_statement(i, end); /* an instantiation */
         if (is_template) begin = template_parameters(i + 1, end);
+        if (at(begin).is("using")) return alias(begin, end);
         if (is_record(begin)) return record(begin, end);
         return function_or_variable(begin, end, is_template, members);
     }
@@ -172,7 +183,7 @@ private:
         return end;
     }
 
-    void add_type(const token &t) { p_.type_names.emplace_back(t.text); }
+    void add_type(const token &t) { p_.type_names.insert(t.text); }
 
     /* `struct S {`, `enum class E : int {`, `struct S;` but not `struct S f()`. */
     bool is_record(size_t i) const {
@@ -188,27 +199,30 @@ private:
 
     size_t record(size_t i, size_t end) {
         const bool enumeration = at(i).is("enum");
+        std::string_view name;
         while (!at(i).is("{") && !at(i).is(";")) {
+            if (at(i).is("[[")) i = p_.match[i];
             if (at(i).identifier() && !at(i).is("struct") && !at(i).is("class") &&
                 !at(i).is("union") && !at(i).is("enum") && !at(i - 1).is(":"))
-                add_type(at(i));
+                add_type(at(i)), name = at(i).text, record_names_.insert(at(i).text);
             i++;
         }
         if (at(i).is(";")) return i + 1;
         const size_t close = p_.match[i];
         if (!enumeration) {
-            members_of(i + 1, close, p_.type_names.empty() ? "" : p_.type_names.back());
+            members_of(i + 1, close, name);
             scope(i + 1, close, true);
         }
         return skip_statement(close + 1, end);
     }
 
-    void members_of(size_t i, size_t end, const std::string &record_name) {
+    void members_of(size_t i, size_t end, std::string_view record_name) {
         for (; i < end; i++) {
-            if (at(i).identifier() && (at(i + 1).is(";") || at(i + 1).is(",") || at(i + 1).is("[")))
-                p_.member_names.emplace_back(at(i).text);
+            p_.has_methods |= at(i).is("operator") || (at(i).is(")") && at(i + 1).is("{"));
+            if (at(i).identifier() && (at(i + 1).is(";") || at(i + 1).is(",") || at(i + 1).is("[") || at(i + 1).is("[[")))
+                p_.member_names.insert(at(i).text);
             if (at(i).is("size_t") || at(i).is("ptrdiff_t"))
-                p_.index_structs.push_back(record_name);
+                p_.index_structs.insert(record_name);
         }
     }
 
@@ -218,7 +232,7 @@ private:
         f.specifiers = begin;
         f.is_template = is_template;
         f.is_member = members;
-        bool named = false;
+        bool named = false, initialisers = false; /* behind the `:` of a constructor */
         for (size_t i = begin; i < end;) {
             const token &t = at(i);
             if (t.is(";")) {
@@ -238,7 +252,9 @@ private:
                 f.name = at(i - 1);
                 f.open = i;
                 f.close = p_.match[i];
-            } else if (t.is("{")) {
+            } else if (t.is(":") && named) {
+                initialisers = true;
+            } else if (t.is("{") && !(initialisers && (at(i - 1).identifier() || at(i - 1).is(">")))) {
                 if (!named) return skip_statement(i, end);
                 f.body = i;
                 f.body_end = p_.match[i];
@@ -311,7 +327,8 @@ private:
             }
         }
         const bool named =
-            r.type.size() > 1 && r.type.back().identifier() && !is_type_word(r.type.back());
+            r.type.size() > 1 && r.type.back().identifier() &&
+            (p_.foreign() ? !builtin_types().count(r.type.back().text) : !is_type_word(r.type.back()));
         if (named) {
             r.name = r.type.back();
             r.type.pop_back();
@@ -320,17 +337,33 @@ private:
     }
 
     bool is_type_word(const token &t) const {
-        return builtin_types().count(t.text) ||
-               std::find(p_.type_names.begin(), p_.type_names.end(), t.text) != p_.type_names.end();
+        return builtin_types().count(t.text) || p_.type_names.count(t.text);
+    }
+
+    /* Scalars and vectors without a value, numbered by 16 bits. */
+    void function_constant(size_t begin, size_t open, size_t end) {
+        const std::string index(at(open + 3).text);
+        if (at(open + 3).kind == token_kind::number && std::strtol(index.c_str(), nullptr, 0) > 65535)
+            p_.error(at(open + 3), "function constant index is out of bounds: must be between 0 and 65535");
+        for (size_t i = begin; i < open; i++)
+            if (p_.type_names.count(at(i).text) && !builtin_types().count(at(i).text) && record_names_.count(at(i).text))
+                p_.error(at(i), "a function constant is a scalar or a vector");
+        for (size_t i = p_.match[open]; i < end; i++)
+            if (at(i).is("=")) p_.error(at(i), "a function constant cannot have an initializer");
     }
 
     void program_variable(size_t begin, size_t end) {
         bool constant_space = false, initialised = false;
         for (size_t i = begin; i <= end; i = p_.match[i] > i ? p_.match[i] + 1 : i + 1) {
+            if (p_.foreign() && at(i).is("::") && at(i + 2).is("[")) return; /* a member's definition */
             if (at(i).is("static_assert") || at(i).is("friend") || at(i).is("template")) return;
-            if (at(i).is("constant")) constant_space = true;
-            if (at(i).is("=") || at(i).is("{")) initialised = true;
-            if (at(i).is("[[")) {
+            if (at(i).is("constant") || (at(i).is("sampler") && p_.foreign())) constant_space = true;
+            if (at(i).is("=") || at(i).is("{") || at(i).is("sampler")) initialised = true;
+            if (at(i).is("[[") && at(i + 1).is("function_constant") && p_.foreign()) function_constant(begin, i, end);
+            if (at(i).is("[[") && p_.foreign()) {
+                constant_space |= !at(i + 1).is("function_constant") && !at(i + 1).is("maybe_unused");
+                initialised |= !at(i + 1).is("maybe_unused");
+            } else if (at(i).is("[[")) {
                 p_.error(at(i + 1), "the simulator does not have '" + std::string(at(i + 1).text) +
                                         "' on program-scope variables");
                 return;
@@ -353,8 +386,7 @@ bool parsed::is_builtin_type(size_t i) const {
 bool parsed::is_type(size_t i) const {
     const token &t = tokens()[i];
     if (!t.identifier()) return false;
-    return is_builtin_type(i) ||
-           std::find(type_names.begin(), type_names.end(), t.text) != type_names.end();
+    return is_builtin_type(i) || type_names.count(t.text);
 }
 
 function *parsed::find(std::string_view name) {

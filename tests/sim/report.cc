@@ -66,12 +66,6 @@ void violate_at(violation_kind kind, unsigned at, const char *format, ...) {
     va_end(args);
 }
 
-std::string diagnostic::str() const {
-    std::string s = file;
-    if (line) s += ":" + std::to_string(line) + ":" + std::to_string(column);
-    return s + ": error: " + text;
-}
-
 std::string violation::str() const {
     std::string s = file.empty() ? kernel : file;
     if (line) s += ":" + std::to_string(line);

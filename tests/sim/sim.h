@@ -31,6 +31,8 @@ struct source {
     int         version = 310; /* __METAL_VERSION__: 300, 310, 320, 400 or 410 */
     bool        emitted = true; /* by tmetal: must keep the rules of msl_rules.cc, which Metal itself does not know */
     unsigned    threads = 0;    /* of a threadgroup, where the text cannot say it and its host does; else 0 */
+    /* Written by others, to be checked only: by the language alone, not by the habits of our texts. */
+    bool        foreign = false;
 };
 
 /* `line` and `column` count from 1; 0 where there is no place. */
@@ -92,11 +94,15 @@ struct build_options {
     std::string cache_dir; /* precompiled headers; empty: beside the program, or $SIM_CACHE */
     bool contract = true;  /* fuse a*b+c within an expression, as Apple's compiler always does */
     bool check_only = false;
+    bool tokens_only = false; /* not even clang: what the text uses is not in its headers */
 };
 
 /* Never throws for what the text contains; throws std::runtime_error when clang cannot be run. */
 std::shared_ptr<module> build(const std::vector<source> &sources,
                               const build_options       &options = {});
+
+/* The compiler that reads Metal text. */
+std::string clang_program();
 
 /* A short text that changes when the simulator's answers may change: for keys of caches. */
 std::string fingerprint();

@@ -1,4 +1,5 @@
 #include "words.h"
+#include "sim.h"
 
 #include <regex>
 #include <utility>
@@ -31,6 +32,12 @@ std::string metal_words(std::string s) {
     };
     for (const auto &rule : rules) s = std::regex_replace(s, rule.first, rule.second);
     return s;
+}
+
+std::string diagnostic::str() const {
+    std::string s = file;
+    if (line) s += ":" + std::to_string(line) + ":" + std::to_string(column);
+    return s + ": error: " + text;
 }
 
 } // namespace sim

@@ -11,7 +11,11 @@
 
 #define device __global
 #define threadgroup __local
+#ifdef SIM_THREAD_ANYWHERE
+#define thread
+#else
 #define thread __private
+#endif
 #define constant const __constant
 
 /* No debug lines of its own: an access made by a header shows up at the caller's line. And overflow
@@ -24,6 +28,10 @@
 #define atomic_bool sim_metal_atomic_bool
 #define atomic_float sim_metal_atomic_float
 #define atomic_ulong sim_metal_atomic_ulong
+#define atomic_long sim_metal_atomic_long /* and Metal has none of these */
+#define atomic_double sim_metal_atomic_double
+#define atomic_flag sim_metal_atomic_flag
+#define atomic_size_t sim_metal_atomic_size_t
 
 #include "runtime.h"
 
@@ -32,7 +40,15 @@ typedef unsigned short ushort;
 typedef unsigned int   uint;
 typedef unsigned long  ulong;
 
-typedef signed char    int8_t;
+#ifdef SIM_FOREIGN
+typedef char          int8_t;
+typedef unsigned long size_t;
+typedef long          ptrdiff_t;
+typedef unsigned long uintptr_t;
+typedef long          intptr_t;
+#else
+typedef signed char int8_t;
+#endif
 typedef unsigned char  uint8_t;
 typedef short          int16_t;
 typedef unsigned short uint16_t;
