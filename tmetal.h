@@ -15816,17 +15816,19 @@ static int tmi_tri_big_fits(tmi_tri_big i) { /* int64_t */
     return i.hi == ((int64_t)i.lo < 0 ? -1 : 0);
 }
 
+static tmi_tri_big tmi_tri_big_neg(tmi_tri_big a) {
+    tmi_tri_big r;
+    r.lo = ~a.lo + 1;
+    r.hi = (int64_t)(~(uint64_t)a.hi + (r.lo == 0));
+    return r;
+}
+
 /* A Python number as a double. */
 static double tmi_tri_double(const tmi_tri_value *v) {
-    tmi_tri_big i = v->v.i;
-    double      x;
-    if (v->kind == TMI_V_FLOAT) return v->v.f;
-    if (v->v.i.hi < 0) { /* so that no digit is lost to the words of the sign */
-        i.lo = ~i.lo + 1;
-        i.hi = (int64_t)(~(uint64_t)i.hi + !i.lo);
-    }
-    x = (double)(uint64_t)i.hi * 18446744073709551616.0 + (double)i.lo;
-    return v->v.i.hi < 0 ? -x : x;
+    /* of the magnitude, so that no digit is lost to the words of the sign */
+    tmi_tri_big i = v->v.i.hi < 0 ? tmi_tri_big_neg(v->v.i) : v->v.i;
+    double      x = (double)(uint64_t)i.hi * 18446744073709551616.0 + (double)i.lo;
+    return v->kind == TMI_V_FLOAT ? v->v.f : v->v.i.hi < 0 ? -x : x;
 }
 
 static uint32_t tmi_tri_type(const tmi_tri *t, const tmi_tri_value *v) {
@@ -15875,20 +15877,26 @@ static uint32_t tmi_tri_pointer(tmi_tri *t, uint32_t elem, int is_const) {
     return tmi_tri_made_of(t, &d);
 }
 
+/* "fp32[128]" for Triton's "<[128], fp32>". */
+static const char *tmi_tri_shape_text(tmi_tri *t, uint32_t dt, uint32_t type) {
+    tmi_text text;
+    uint32_t i;
+    tmi_text_init(t->job, &text);
+    tmi_put_str(&text, TMI_DTYPE(t, dt)->text);
+    for (i = 0; i < tmi_rank(t->m, type); i++)
+        tmi_put(&text, "%s%u", i ? ", " : "[", tmi_dim(t->m, type, i));
+    if (i) tmi_put_char(&text, ']');
+    return tmi_text_join(&text, 0);
+}
+
 /* Blocks of `elem` that have the type `type` of the IR. */
 static uint32_t tmi_tri_block_dtype(tmi_tri *t, uint32_t elem, uint32_t type) {
     tmi_dtype d = *TMI_DTYPE(t, elem);
-    tmi_text  text;
-    uint32_t  i;
     d.kind = TMI_DT_BLOCK;
     d.is_const = 0;
     d.elem = elem;
     d.type = type;
-    tmi_text_init(t->job, &text);
-    for (i = 0; i < tmi_rank(t->m, type); i++)
-        tmi_put(&text, i ? ", %u" : "%u", tmi_dim(t->m, type, i));
-    d.name = d.text =
-        tmi_format(t->job, 0, "%s[%s]", TMI_DTYPE(t, elem)->text, tmi_text_join(&text, 0));
+    d.name = d.text = tmi_tri_shape_text(t, elem, type);
     return tmi_tri_made_of(t, &d);
 }
 
@@ -15925,22 +15933,15 @@ static uint32_t tmi_tri_ir_like(tmi_tri *t, uint32_t like, uint32_t dt) {
     return tmi_is_tensor(t->m, like) ? tmi_type_like(t->job, t->m, like, elem) : elem;
 }
 
-/* What Python prints of a value's type, for messages: "<[128], fp32>" is "fp32[128]" here. */
+/* A value's type in messages. */
 static const char *tmi_tri_type_text(tmi_tri *t, const tmi_tri_value *v) {
     static const char *const names[] = {"nothing", "tensor",   "block pointer", "tensor descriptor",
                                         "int",     "bool",     "float",         "str",
                                         "None",    "...",      "dtype",         "tuple",
                                         "slice",   "function", "function",      "method",
                                         "module",  "object"};
-    tmi_text                 text;
-    uint32_t                 i;
-    if (v->kind != TMI_V_TENSOR) return names[v->kind];
-    tmi_text_init(t->job, &text);
-    tmi_put(&text, "%s", TMI_DTYPE(t, v->dt)->text);
-    for (i = 0; i < tmi_tri_rank(t, v); i++)
-        tmi_put(&text, "%s%u", i ? ", " : "[", tmi_dim(t->m, tmi_tri_type(t, v), i));
-    if (i) tmi_put_str(&text, "]");
-    return tmi_text_join(&text, 0);
+    return v->kind == TMI_V_TENSOR ? tmi_tri_shape_text(t, v->dt, tmi_tri_type(t, v))
+                                   : names[v->kind];
 }
 
 /* Report what is wrong here, or, of the words of the call, nowhere; 0. %s %u %d (int64_t), %v the type
@@ -16055,20 +16056,22 @@ static uint32_t tmi_tri_op2(tmi_tri *t, uint32_t kind, uint32_t a, uint32_t b) {
     return a && b ? tmi_tri_op(t, kind, in, 2, tmi_value_type(t->m, a)) : 0;
 }
 
-/* The same with a predicate: a truth of the operands' shape. */
-static uint32_t tmi_tri_compare_op(tmi_tri *t, uint32_t kind, int predicate, uint32_t a,
-                                   uint32_t b) {
-    uint32_t in[2], type, v;
-    if (!a || !b) return 0;
+/* A truth of the shape of the operands, which are of dt; op: of Python. */
+static tmi_tri_value tmi_tri_compare_op(tmi_tri *t, int op, uint32_t dt, uint32_t a, uint32_t b) {
+    static const uint8_t rows[3][6] = {
+        {TMI_EQ, TMI_NE, TMI_ULT, TMI_ULE, TMI_UGT, TMI_UGE},
+        {TMI_EQ, TMI_NE, TMI_SLT, TMI_SLE, TMI_SGT, TMI_SGE},
+        {TMI_FOEQ, TMI_FUNE, TMI_FOLT, TMI_FOLE, TMI_FOGT, TMI_FOGE}};
+    int      is_float = tmi_tri_is_float(t, dt);
+    uint32_t in[2], v;
+    if (!a || !b) return tmi_tri_of(TMI_V_UNSET);
     in[0] = a;
     in[1] = b;
-    type = tmi_value_type(t->m, a);
-    type = tmi_is_tensor(t->m, type) ? tmi_type_like(t->job, t->m, type, t->m->t_i1) : t->m->t_i1;
-    v = tmi_tri_op(t, kind, in, 2, type);
-    if (v)
-        tmi_op_set_attr(t->job, t->m, tmi_def(t->m, v), "predicate",
-                        tmi_attr_new(t->job, t->m, TMI_A_INT, t->m->t_i64, (uint64_t)predicate));
-    return v;
+    v = tmi_tri_op(t, is_float ? TMI_OP_CMPF : TMI_OP_CMPI, in, 2,
+                   tmi_tri_ir_like(t, tmi_value_type(t->m, a), TMI_INT1));
+    op = rows[is_float ? 2 : TMI_DTYPE(t, dt)->is_signed][op - TMI_PY_EQ];
+    if (v) tmi_op_set_int(t->job, t->m, tmi_def(t->m, v), "predicate", t->m->t_i64, op);
+    return tmi_tri_tensor(v, TMI_INT1);
 }
 
 /* An op of the table by name, with attributes as text, and the types of its results: n_types 0:
@@ -16103,6 +16106,10 @@ static uint32_t tmi_tri_const_bits(tmi_tri *t, uint32_t like, uint32_t dt, uint6
     tmi_tri_place(t);
     if (t->bad || !t->b->p.block) return 0;
     return tmi_make_splat(t->b, tmi_tri_ir_like(t, like, dt), bits);
+}
+
+static tmi_tri_value tmi_tri_filled(tmi_tri *t, uint32_t like, uint32_t dt, uint64_t bits) {
+    return tmi_tri_tensor(tmi_tri_const_bits(t, like, dt, bits), dt);
 }
 
 /* The bits of a float in another format. */
@@ -16210,10 +16217,7 @@ static tmi_tri_value tmi_tri_cast_op(tmi_tri *t, uint32_t kind, tmi_tri_value v,
 /* Not equal to zero. */
 static tmi_tri_value tmi_tri_truth(tmi_tri *t, tmi_tri_value v) {
     uint32_t zero = tmi_tri_const_bits(t, tmi_tri_type(t, &v), v.dt, 0);
-    int      is_float = tmi_tri_is_float(t, v.dt);
-    return tmi_tri_tensor(tmi_tri_compare_op(t, is_float ? TMI_OP_CMPF : TMI_OP_CMPI,
-                                             is_float ? (int)TMI_FUNE : (int)TMI_NE, v.ir, zero),
-                          TMI_INT1);
+    return tmi_tri_compare_op(t, TMI_PY_NE, v.dt, v.ir, zero);
 }
 
 static tmi_tri_value tmi_tri_cast_bad(tmi_tri *t, uint32_t from, uint32_t to, const char *help) {
@@ -16228,8 +16232,6 @@ static tmi_tri_value tmi_tri_fp_to_fp(tmi_tri *t, tmi_tri_value v, uint32_t dt, 
         tmi_op_set_int(t->job, t->m, tmi_def(t->m, v.ir), "rounding", t->m->t_i32, rtz ? 0 : 1);
     return v;
 }
-
-static tmi_tri_value tmi_tri_cast_float(tmi_tri *t, tmi_tri_value v, uint32_t dt);
 
 static tmi_tri_value tmi_tri_binary(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b);
 
@@ -16264,48 +16266,6 @@ static tmi_tri_value tmi_tri_cast_e4b15(tmi_tri *t, tmi_tri_value v, uint32_t dt
     return tmi_tri_cast_op(t, TMI_OP_TRUNCI, r, TMI_FP8E4B15);
 }
 
-/* From float to anything. Depth: 2: a float of 8 bits goes by way of another. */
-static tmi_tri_value tmi_tri_cast_any(tmi_tri *t, tmi_tri_value v, uint32_t dt, int rtz) {
-    const tmi_dtype *from = TMI_DTYPE(t, v.dt), *to = TMI_DTYPE(t, dt);
-    if (v.dt == TMI_FP8E4B15 || dt == TMI_FP8E4B15) return tmi_tri_cast_e4b15(t, v, dt);
-    if (from->kind == TMI_DT_FLOAT && to->kind == TMI_DT_FLOAT) {
-        if (from->bits == 8 || to->bits == 8 || (rtz && from->bits > to->bits))
-            return tmi_tri_fp_to_fp(t, v, dt, rtz);
-        return tmi_tri_cast_float(t, v, dt);
-    }
-    if (from->kind == TMI_DT_FLOAT) {
-        if (from->bits == 8 || to->kind != TMI_DT_INT)
-            return tmi_tri_cast_bad(t, v.dt, dt, from->bits == 8 ? "cast to fp32 first" : NULL);
-        if (from->bits == 16) v = tmi_tri_cast_op(t, TMI_OP_EXTF, v, TMI_FP32);
-        if (dt == TMI_INT1) return tmi_tri_truth(t, v);
-        return tmi_tri_cast_op(t, to->is_signed ? TMI_OP_FPTOSI : TMI_OP_FPTOUI, v, dt);
-    }
-    if (from->kind == TMI_DT_INT && to->kind == TMI_DT_INT) {
-        if (dt == TMI_INT1) return tmi_tri_truth(t, v);
-        /* a change of sign alone is none for the IR, whose integers have no sign */
-        if (from->bits == to->bits) return tmi_tri_tensor(v.ir, dt);
-        return tmi_tri_cast_op(t,
-                               from->bits > to->bits ? TMI_OP_TRUNCI
-                               : from->is_signed     ? TMI_OP_EXTSI
-                                                     : TMI_OP_EXTUI,
-                               v, dt);
-    }
-    if (from->kind == TMI_DT_INT && to->kind == TMI_DT_FLOAT) {
-        if (to->bits == 8) return tmi_tri_cast_bad(t, v.dt, dt, "cast to fp32 first");
-        return tmi_tri_cast_op(t, from->is_signed ? TMI_OP_SITOFP : TMI_OP_UITOFP, v, dt);
-    }
-    if (from->kind == TMI_DT_PTR && to->kind == TMI_DT_INT) {
-        if (to->bits == 64) return tmi_tri_cast_op(t, TMI_OP_PTR_TO_INT, v, dt);
-        if (dt != TMI_INT1) return tmi_tri_cast_bad(t, v.dt, dt, "cast to tl.int64 first");
-        return tmi_tri_truth(t, tmi_tri_cast_op(t, TMI_OP_PTR_TO_INT, v, TMI_INT64));
-    }
-    if (from->kind == TMI_DT_INT && to->kind == TMI_DT_PTR)
-        return tmi_tri_cast_op(t, TMI_OP_INT_TO_PTR, v, dt);
-    if (from->kind == TMI_DT_PTR && to->kind == TMI_DT_PTR)
-        return tmi_tri_cast_op(t, TMI_OP_TTBITCAST, v, dt);
-    return tmi_tri_cast_bad(t, v.dt, dt, NULL);
-}
-
 /* Between floats of 16 bits and more. The ones of 16 bits go anywhere but f32 by way of f32. */
 static tmi_tri_value tmi_tri_cast_float(tmi_tri *t, tmi_tri_value v, uint32_t dt) {
     const tmi_dtype *from = TMI_DTYPE(t, v.dt), *to = TMI_DTYPE(t, dt);
@@ -16314,6 +16274,37 @@ static tmi_tri_value tmi_tri_cast_float(tmi_tri *t, tmi_tri_value v, uint32_t dt
         from = TMI_DTYPE(t, TMI_FP32);
     }
     return tmi_tri_cast_op(t, from->bits > to->bits ? TMI_OP_TRUNCF : TMI_OP_EXTF, v, dt);
+}
+
+static tmi_tri_value tmi_tri_cast_any(tmi_tri *t, tmi_tri_value v, uint32_t dt, int rtz) {
+    const tmi_dtype *from = TMI_DTYPE(t, v.dt), *to = TMI_DTYPE(t, dt);
+    int              f = from->kind, k = to->kind;
+    uint32_t         op = 0;
+    if (v.dt == TMI_FP8E4B15 || dt == TMI_FP8E4B15) return tmi_tri_cast_e4b15(t, v, dt);
+    if (f == TMI_DT_FLOAT && k == TMI_DT_FLOAT)
+        return from->bits == 8 || to->bits == 8 || (rtz && from->bits > to->bits)
+                   ? tmi_tri_fp_to_fp(t, v, dt, rtz)
+                   : tmi_tri_cast_float(t, v, dt);
+    if ((f == TMI_DT_FLOAT && from->bits == 8) ||
+        (f == TMI_DT_INT && k == TMI_DT_FLOAT && to->bits == 8))
+        return tmi_tri_cast_bad(t, v.dt, dt, "cast to fp32 first");
+    if (f == TMI_DT_PTR && k == TMI_DT_INT && to->bits != 64 && dt != TMI_INT1)
+        return tmi_tri_cast_bad(t, v.dt, dt, "cast to tl.int64 first");
+    if (f == TMI_DT_FLOAT && k == TMI_DT_INT && from->bits == 16)
+        v = tmi_tri_cast_op(t, TMI_OP_EXTF, v, TMI_FP32);
+    if (f == TMI_DT_PTR && dt == TMI_INT1) v = tmi_tri_cast_op(t, TMI_OP_PTR_TO_INT, v, TMI_INT64);
+    if (dt == TMI_INT1 && f <= TMI_DT_PTR && f != TMI_DT_VOID) return tmi_tri_truth(t, v);
+    /* a change of sign alone is none for the IR, whose integers have no sign */
+    if (f == TMI_DT_INT && k == TMI_DT_INT && from->bits == to->bits)
+        return tmi_tri_tensor(v.ir, dt);
+    if (f == TMI_DT_INT && k == TMI_DT_INT)
+        op = from->bits > to->bits ? TMI_OP_TRUNCI : from->is_signed ? TMI_OP_EXTSI : TMI_OP_EXTUI;
+    if (f == TMI_DT_FLOAT && k == TMI_DT_INT) op = to->is_signed ? TMI_OP_FPTOSI : TMI_OP_FPTOUI;
+    if (f == TMI_DT_INT && k == TMI_DT_FLOAT) op = from->is_signed ? TMI_OP_SITOFP : TMI_OP_UITOFP;
+    if (f == TMI_DT_PTR && k == TMI_DT_INT) op = TMI_OP_PTR_TO_INT;
+    if (f == TMI_DT_INT && k == TMI_DT_PTR) op = TMI_OP_INT_TO_PTR;
+    if (f == TMI_DT_PTR && k == TMI_DT_PTR) op = TMI_OP_TTBITCAST;
+    return op ? tmi_tri_cast_op(t, op, v, dt) : tmi_tri_cast_bad(t, v.dt, dt, NULL);
 }
 
 static tmi_tri_value tmi_tri_cast(tmi_tri *t, tmi_tri_value v, uint32_t dt) {
@@ -16372,8 +16363,7 @@ static tmi_tri_value tmi_tri_stretch(tmi_tri *t, tmi_tri_value v, const uint32_t
     uint32_t mine[TMI_MAX_RANK], i, rank;
     if (v.kind != TMI_V_TENSOR) return v;
     rank = tmi_tri_dims(t, &v, mine);
-    for (i = 0; i < rank && mine[i] == dims[i]; i++) {
-    }
+    for (i = 0; i < rank && mine[i] == dims[i]; i++) {}
     if (i == rank) return v;
     return tmi_tri_tensor(
         tmi_tri_op1(t, TMI_OP_BROADCAST, v.ir, tmi_tri_shape_type(t, v.dt, dims, rank)), v.dt);
@@ -16415,8 +16405,7 @@ static tmi_tri_value tmi_tri_broadcast_to(tmi_tri *t, tmi_tri_value v, const uin
     r = tmi_tri_dims(t, &v, mine);
     type = tmi_tri_shape_type(t, v.dt, dims, rank);
     if (!r) return rank ? tmi_tri_tensor(tmi_tri_splat(t, v.ir, type), v.dt) : v;
-    for (i = 0; r == rank && i < r && (mine[i] == dims[i] || mine[i] == 1); i++) {
-    }
+    for (i = 0; r == rank && i < r && (mine[i] == dims[i] || mine[i] == 1); i++) {}
     if (r == rank && i == r) return tmi_tri_stretch(t, v, dims);
     return TMI_TRI_WRONG(t, TMETAL_E_PY_SHAPE,
                          r == rank ? NULL : "the rank must be the same: x[:, None] adds an axis",
@@ -16591,12 +16580,9 @@ static void tmi_tri_test_overflow(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_v
     b = tmi_tri_cast(t, b, TMI_INT64);
     a = tmi_tri_binary(t, op, a, b);
     if (t->bad) return;
-    b = tmi_tri_tensor(tmi_tri_const_bits(t, t->m->t_i1, TMI_INT64, top - 1), TMI_INT64);
-    b = tmi_tri_compare(t, TMI_PY_LE, a, b);
+    b = tmi_tri_compare(t, TMI_PY_LE, a, tmi_tri_filled(t, t->m->t_i1, TMI_INT64, top - 1));
     top = first ? 0 - top : 0;
-    a = tmi_tri_compare(
-        t, TMI_PY_GE, a,
-        tmi_tri_tensor(tmi_tri_const_bits(t, t->m->t_i1, TMI_INT64, top), TMI_INT64));
+    a = tmi_tri_compare(t, TMI_PY_GE, a, tmi_tri_filled(t, t->m->t_i1, TMI_INT64, top));
     a = tmi_tri_binary(t, TMI_PY_AND, b, a);
     tmi_tri_assert_that(
         t, a, tmi_format(t->job, 1, "int%u overflow detected for operation %s", bits, name));
@@ -16625,12 +16611,7 @@ static tmi_tri_value tmi_tri_binary(tmi_tri *t, int op, tmi_tri_value a, tmi_tri
 
 /* Comparisons give a number its own type first: x_f16 > 0.5 compares in f32. */
 static tmi_tri_value tmi_tri_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
-    static const uint8_t rows[3][6] = {
-        {TMI_EQ, TMI_NE, TMI_ULT, TMI_ULE, TMI_UGT, TMI_UGE},
-        {TMI_EQ, TMI_NE, TMI_SLT, TMI_SLE, TMI_SGT, TMI_SGE},
-        {TMI_FOEQ, TMI_FUNE, TMI_FOLT, TMI_FOLE, TMI_FOGT, TMI_FOGE}};
     uint32_t dt;
-    int      is_float;
     a = tmi_tri_to_tensor(t, a);
     b = tmi_tri_to_tensor(t, b);
     if (!t->bad && a.kind == TMI_V_TENSOR && b.kind == TMI_V_TENSOR &&
@@ -16638,10 +16619,7 @@ static tmi_tri_value tmi_tri_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tr
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "compare addresses: p.to(tl.int64)",
                              "pointers cannot be compared");
     if ((dt = tmi_tri_unite(t, &a, &b, op)) == 0) return tmi_tri_of(TMI_V_UNSET);
-    is_float = tmi_tri_is_float(t, dt);
-    op = rows[is_float ? 2 : TMI_DTYPE(t, dt)->is_signed][op - TMI_PY_EQ];
-    return tmi_tri_tensor(
-        tmi_tri_compare_op(t, is_float ? TMI_OP_CMPF : TMI_OP_CMPI, op, a.ir, b.ir), TMI_INT1);
+    return tmi_tri_compare_op(t, op, dt, a.ir, b.ir);
 }
 
 static TMI_APART tmi_tri_value tmi_tri_unary(tmi_tri *t, int op, tmi_tri_value v) {
@@ -16658,7 +16636,7 @@ static TMI_APART tmi_tri_value tmi_tri_unary(tmi_tri *t, int op, tmi_tri_value v
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "compare with 0: x == 0",
                              "`not` wants a truth, not %v", &v);
     if (op == TMI_PY_NEG) {
-        tmi_tri_value zero = tmi_tri_tensor(tmi_tri_const_bits(t, type, v.dt, 0), v.dt);
+        tmi_tri_value zero = tmi_tri_filled(t, type, v.dt, 0);
         tmi_tri_test_overflow(t, TMI_PY_SUB, zero, v);
         return tmi_tri_tensor(
             tmi_tri_op2(t, tmi_tri_is_float(t, v.dt) ? TMI_OP_SUBF : TMI_OP_SUBI, zero.ir, v.ir),
@@ -16674,13 +16652,6 @@ static tmi_tri_big tmi_tri_big_add(tmi_tri_big a, tmi_tri_big b) {
     tmi_tri_big r;
     r.lo = a.lo + b.lo;
     r.hi = (int64_t)((uint64_t)a.hi + (uint64_t)b.hi + (r.lo < a.lo));
-    return r;
-}
-
-static tmi_tri_big tmi_tri_big_neg(tmi_tri_big a) {
-    tmi_tri_big r;
-    r.lo = ~a.lo + 1;
-    r.hi = (int64_t)(~(uint64_t)a.hi + (r.lo == 0));
     return r;
 }
 
@@ -17119,7 +17090,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1297696122u
+#define TMI_STAMP_TRI 4039177353u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -18024,7 +17995,7 @@ static tmi_tri_value tmi_tl_atomic(tmi_tri *t, const tmi_tri_value *in) {
     v[1] = tmi_tri_cast(t, v[1], dt);
     if (t->bad) return *p;
     if (mask->kind != TMI_V_TENSOR)
-        *mask = tmi_tri_tensor(tmi_tri_const_bits(t, tmi_tri_type(t, p), TMI_INT1, 1), TMI_INT1);
+        *mask = tmi_tri_filled(t, tmi_tri_type(t, p), TMI_INT1, 1);
     return kind ? tmi_tl_atomic_op(t, kind, v, dt, &in[3]) : tmi_tl_atomic_float(t, v, &in[3]);
 }
 
@@ -18121,7 +18092,7 @@ static int tmi_tl_dot_shape(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_va
 static tmi_tri_value tmi_tl_dot_acc(tmi_tri *t, tmi_tri_value acc, uint32_t out, uint32_t type,
                                     const tmi_tri_value *asked) {
     static const char help[] = "give out_dtype the type of acc";
-    if (acc.kind == TMI_V_NONE) return tmi_tri_tensor(tmi_tri_const_bits(t, type, out, 0), out);
+    if (acc.kind == TMI_V_NONE) return tmi_tri_filled(t, type, out, 0);
     if (acc.kind != TMI_V_TENSOR || acc.dt != out || tmi_tri_type(t, &acc) != type)
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, help, "acc is %v, but the product is %s", &acc,
                             tmi_type_text(t->job, t->m, type));
@@ -19858,7 +19829,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 4231313960u
+#define TMI_STAMP_TL 2086091101u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -48968,7 +48939,7 @@ static tmi_sign tmi_sign_both(const tmi_emit *e, uint32_t a, uint32_t b) {
 }
 
 /* Of what a function gives that is made for its operand's type: a literal is an int to it. */
-static tmi_sign tmi_sign_passed(const tmi_emit *e, uint32_t id) {
+static tmi_sign tmi_emit_sign(const tmi_emit *e, uint32_t id) {
     tmi_sign s = tmi_sign_of(e, id);
     return s == TMI_ANY ? TMI_SIGNED : s;
 }
@@ -49027,13 +48998,13 @@ static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     case TMI_TF_LDA: case TMI_TF_LDT: return (tmi_sign)e->arr_sign[n->a];
     case TMI_TF_SHUF: case TMI_TF_SHUFX:
         if (n->type.kind == TMI_S_I64) return TMI_SIGNED; /* a function of ours */
-        return tmi_sign_passed(e, n->a);
-    case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: return tmi_sign_passed(e, n->a);
+        return tmi_emit_sign(e, n->a);
+    case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: return tmi_emit_sign(e, n->a);
     case TMI_TF_VGET: return tmi_sign_of(e, n->a);
     case TMI_TF_SIMD:
         return n->d                                        ? TMI_UNSIGNED
             : n->c == TMI_SIMD_MAX || n->c == TMI_SIMD_MIN ? TMI_SIGNED
-                                                           : tmi_sign_passed(e, n->a);
+                                                           : tmi_emit_sign(e, n->a);
     case TMI_TF_VMAKE: {
         uint32_t i;
         for (i = 0; i < n->b; i++)
@@ -52770,7 +52741,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 2294438758u
+#define TMI_STAMP_EMIT 3375932137u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
