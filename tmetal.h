@@ -11065,6 +11065,7 @@ typedef struct tmi_verifier {
     int         lax;   /* IR changed by passes: rules about Triton's own output do not hold */
     uint8_t    *poisoned; /* per value: its type is wrong, or it comes from one whose is */
     tmi_vec     told;     /* tmi_told */
+    const uint32_t *func; /* of tmi_verify_funcs() */
 } tmi_verifier;
 
 typedef struct tmi_told { /* a wrong size that was reported */
@@ -12131,13 +12132,22 @@ static int tmi_verify_ret(tmi_verifier *v, const tmi_op *op) {
     }
 }
 
-static uint32_t tmi_func_named(const tmi_module *m, const char *name) {
-    uint32_t op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op;
-    for (; op; op = TMI_OP(m, op)->next)
-        if (TMI_OP(m, op)->kind == TMI_OP_FUNC &&
-            strcmp(tmi_attr_str(m, TMI_OP(m, op), "sym_name"), name) == 0)
-            return op;
-    return 0;
+/* The string that a name is; 0: the op has none of that kind. */
+static uint32_t tmi_verify_name_of(const tmi_module *m, const tmi_op *op, const char *name) {
+    const tmi_attr *a = tmi_attr_of(m, op, name);
+    return a && (a->kind == TMI_A_STRING || a->kind == TMI_A_SYMBOL) ? (uint32_t)a->value : 0;
+}
+
+/* The first function of each name, by its string, in scratch: a search for each call would take
+ * time by calls times functions. */
+static uint32_t *tmi_verify_funcs(tmi_job *job, const tmi_module *m) {
+    uint32_t *by = TMI_TEMP(job, uint32_t, m->strings->item.n), op, name;
+    for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op; op;
+         op = TMI_OP(m, op)->next) {
+        name = TMI_OP(m, op)->kind == TMI_OP_FUNC ? tmi_verify_name_of(m, TMI_OP(m, op), "sym_name") : 0;
+        if (name && !by[name]) by[name] = op;
+    }
+    return by;
 }
 
 static TMI_COLD int tmi_fail_call(tmi_verifier *v, const tmi_op *op, const char *what) {
@@ -12146,7 +12156,7 @@ static TMI_COLD int tmi_fail_call(tmi_verifier *v, const tmi_op *op, const char 
 }
 
 static int tmi_verify_call(tmi_verifier *v, const tmi_op *op) {
-    uint32_t        f = tmi_func_named(v->m, tmi_attr_str(v->m, op, "callee")), i;
+    uint32_t        f = v->func[tmi_verify_name_of(v->m, op, "callee")], i;
     const tmi_attr *fn = f ? tmi_attr_of(v->m, TMI_OP(v->m, f), "function_type") : NULL;
     const tmi_type *t;
     if (!fn) return tmi_fail_call(v, op, "no such function in the module");
@@ -12369,6 +12379,7 @@ static int tmi_verify_all(tmi_job *job, tmi_module *m) {
     v.job = job;
     v.m = m;
     v.op_at = TMI_TEMP(job, uint32_t, m->op.n);
+    v.func = tmi_verify_funcs(job, m);
     v.poisoned = TMI_TEMP(job, uint8_t, m->value.n);
     tmi_vec_init(&v.told, sizeof(tmi_told), 0);
     v.dom_in = TMI_TEMP(job, uint32_t, m->block.n);
@@ -12606,7 +12617,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 1406280225u
+#define TMI_STAMP_VERIFY 1009101309u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -28184,20 +28195,12 @@ typedef struct tmi_taking {
 } tmi_taking;
 
 static void tmi_taking_init(tmi_job *job, const tmi_module *m, tmi_taking *t) {
-    uint32_t op;
-    const tmi_attr *name;
     t->job = job;
     t->m = m;
     t->value = TMI_TEMP(job, uint32_t, m->value.n);
     t->block = TMI_TEMP(job, uint32_t, m->block.n);
-    t->func = TMI_TEMP(job, uint32_t, m->strings->item.n);
+    t->func = tmi_verify_funcs(job, m);
     t->seen = TMI_TEMP(job, uint32_t, m->op.n);
-    for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op; op;
-         op = TMI_OP(m, op)->next) {
-        name = TMI_OP(m, op)->kind == TMI_OP_FUNC ? tmi_attr_of(m, TMI_OP(m, op), "sym_name")
-                                                  : NULL;
-        if (name && !t->func[name->value]) t->func[name->value] = op;
-    }
 }
 
 static uint32_t tmi_take_value(tmi_taking *t, uint32_t v) {
@@ -28272,12 +28275,10 @@ static void tmi_take_uses(tmi_taking *t, uint32_t first_op) {
 
 /* Of the functions that the ops from `op` on call, those that are not taken yet, into `body`. */
 static void tmi_take_called(tmi_taking *t, uint32_t op, uint32_t body, uint32_t kernel) {
-    const tmi_attr *callee;
-    uint32_t        to;
+    uint32_t to;
     for (; op < t->f->op.n; op++) {
         if (TMI_OP(t->f, op)->kind != TMI_OP_CALL) continue;
-        callee = tmi_attr_of(t->f, TMI_OP(t->f, op), "callee");
-        to = callee ? t->func[callee->value] : 0;
+        to = t->func[tmi_verify_name_of(t->f, TMI_OP(t->f, op), "callee")];
         if (!to || t->seen[to] == kernel) continue;
         t->seen[to] = kernel;
         tmi_op_append(t->f, body, tmi_take_op(t, to));
@@ -28368,9 +28369,10 @@ static int tmi_transform_depth_ok(tmi_job *job, const tmi_module *m, uint32_t fu
     return 1;
 }
 
-/* Functions are made ready callee first; `state` per op: 1 on the way, 2 ready.
- * Depth: TMI_MAX_DEPTH, by job->depth. */
-static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *state) {
+/* Functions are made ready callee first; `state` per op: 1 on the way, 2 ready; `by`: of
+ * tmi_verify_funcs(). Depth: TMI_MAX_DEPTH, by job->depth. */
+static int tmi_transform_ready(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *state,
+                            const uint32_t *by) {
     uint32_t   op, next, callee;
     tmi_rename names;
     tmi_mark   mark;
@@ -28387,7 +28389,7 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *s
     op = tmi_may_have(m, TMI_OP_CALL) ? tmi_walk_next(m, func, func) : 0;
     for (; op; op = tmi_walk_next(m, func, op)) {
         if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
-        callee = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
+        callee = by[tmi_verify_name_of(m, TMI_OP(m, op), "callee")];
         any = 1;
         if (!callee || !tmi_op_body(m, TMI_OP(m, callee), 0)) {
             tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_CALLEE,
@@ -28399,7 +28401,7 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *s
                       tmi_attr_str(m, TMI_OP(m, callee), "sym_name"));
             return 0;
         }
-        if (!state[callee] && !tmi_ready_func(job, m, callee, state)) return 0;
+        if (!state[callee] && !tmi_transform_ready(job, m, callee, state, by)) return 0;
     }
     if (any) {
         mark = tmi_mark_take(job);
@@ -28408,7 +28410,7 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *s
             next = tmi_walk_next(m, func, op);
             if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
             if (!tmi_may_copy(job, m, op, 0)) return 0;
-            callee = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
+            callee = by[tmi_verify_name_of(m, TMI_OP(m, op), "callee")];
             tmi_remark(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_APPLIED, "calls",
                        "the body of @%s takes the place of the call",
                        tmi_attr_str(m, TMI_OP(m, callee), "sym_name"));
@@ -28420,6 +28422,15 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *s
     job->depth--;
     state[func] = 2;
     return tmi_transform_depth_ok(job, m, func);
+}
+
+static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark        mark = tmi_mark_take(job);
+    uint8_t        *state = TMI_TEMP(job, uint8_t, m->op.n);
+    const uint32_t *by = tmi_verify_funcs(job, m);
+    int             ok = tmi_transform_ready(job, m, func, state, by);
+    tmi_mark_drop(job, mark);
+    return ok;
 }
 
 /* -- Tile references: descriptors and block pointers become pointers and masks -----------------
@@ -30728,11 +30739,9 @@ static const tmi_pass tmi_passes[] = {
 
 /* Make every public function ready to be planned. 0 when one was refused. */
 static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
-    tmi_mark mark = tmi_mark_take(job);
-    size_t   i;
-    int      ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
+    size_t i;
+    int    ok = tmi_ready_func(job, m, func);
     TMI_ASSERT(job, "transform", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
-    tmi_mark_drop(job, mark);
     if (ok) tmi_trace(job, m, "calls");
     for (i = 0; ok && i < sizeof tmi_passes / sizeof *tmi_passes; i++) {
         if (job->opt->plain && !tmi_passes[i].needed) continue;
@@ -32871,7 +32880,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 2075437685u
+#define TMI_STAMP_TRANSFORM 815432773u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -59817,7 +59826,8 @@ static int tmi_compile_is_kernel(const tmi_module *m, uint32_t op) {
 static void tmi_compile_refuse_called(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark  mark = tmi_mark_take(job);
     uint8_t  *seen = TMI_TEMP(job, uint8_t, m->op.n), *told = TMI_TEMP(job, uint8_t, m->value.n);
-    uint32_t *list = TMI_TEMP(job, uint32_t, m->op.n), n = 1, i, op, to;
+    uint32_t *list = TMI_TEMP(job, uint32_t, m->op.n), *by = tmi_verify_funcs(job, m), n = 1, i,
+             op, to;
     tmi_compile_refuse_params(job, m, func);
     list[0] = func;
     seen[func] = 1;
@@ -59825,7 +59835,7 @@ static void tmi_compile_refuse_called(tmi_job *job, tmi_module *m, uint32_t func
         tmi_compile_refuse_body(job, m, list[i], told);
         for (op = tmi_walk_next(m, list[i], list[i]); op; op = tmi_walk_next(m, list[i], op)) {
             if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
-            to = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
+            to = by[tmi_verify_name_of(m, TMI_OP(m, op), "callee")];
             if (to && !seen[to] && tmi_op_body(m, TMI_OP(m, to), 0) &&
                 !tmi_compile_is_kernel(m, to))
                 list[n++] = to;
@@ -59863,9 +59873,7 @@ static void tmi_compile_refuse_regions(tmi_job *job, tmi_module *m, uint32_t fun
 
 /* What the kernel computes, as its text says it once its calls are inlined. */
 static int tmi_compile_ready_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmetal_kernel *k) {
-    tmi_mark mark = tmi_mark_take(job);
-    int      ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
-    tmi_mark_drop(job, mark);
+    int ok = tmi_ready_func(job, m, func);
     if (ok && TMI_REPORTS(job)) tmi_detect_kernel(job, m, func, k);
     return ok;
 }
@@ -60374,7 +60382,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 4277939861u
+#define TMI_STAMP_COMPILE 3605903294u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number

@@ -13,15 +13,17 @@ each=$(($jobs / $#))
 
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:abort_on_error=1:symbolize=${SYMBOLIZE:-1}
 one() { # TARGET
+    dict=
+    [ ! -s "$out/$1.dict" ] || dict=-dict=$out/$1.dict
     mkdir -p "$out/corpus/$1" "$out/found/$1" "$out/seeds/$1"
     if [ "$engine" = afl ]; then
         rm -rf "$out/afl/$1.out"
         ASAN_OPTIONS=$ASAN_OPTIONS:symbolize=0 AFL_SKIP_CPUFREQ=1 AFL_NO_UI=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_AFFINITY=1 AFL_IGNORE_SEED_PROBLEMS=1 \
-            afl-fuzz -V $(($minutes * 60)) -m none -t 5000 -G 8192 -x "$out/$1.dict" -i "$out/seeds/$1" -o "$out/afl/$1.out" -- "$out/afl/$1" > "$out/log/$1" 2>&1
+            afl-fuzz -V $(($minutes * 60)) -m none -t 5000 -G 8192 ${dict:+-x "$out/$1.dict"} -i "$out/seeds/$1" -o "$out/afl/$1.out" -- "$out/afl/$1" > "$out/log/$1" 2>&1
         find "$out/afl/$1.out" -path '*/crashes/id*' -o -path '*/hangs/id*' | while read -r f; do cp "$f" "$out/found/$1/"; done
     else
         "$out/lf/$1" -fork=$each -ignore_crashes=1 -ignore_timeouts=1 -ignore_ooms=1 -max_total_time=$(($minutes * 60)) -timeout=10 -rss_limit_mb=3000 \
-            -max_len=8192 -dict="$out/$1.dict" -artifact_prefix="$out/found/$1/" "$out/corpus/$1" "$out/seeds/$1" > "$out/log/$1" 2>&1
+            -max_len=8192 $dict -artifact_prefix="$out/found/$1/" "$out/corpus/$1" "$out/seeds/$1" > "$out/log/$1" 2>&1
     fi
 }
 

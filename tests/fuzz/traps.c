@@ -1,9 +1,10 @@
 /* What an input can cost against its size: texts made to be slow, at two lengths. Time for a byte must not grow with the
  * length, memory must stay within the bound that is promised, the stack within its own.
  *
- *     traps [--quick] [--table] [--only TEXT]
+ *     traps [--quick] [--table] [--rows] [--only TEXT]
  *
- * --table: prints every row, as docs/security.md has it. The exit status says whether any row missed. */
+ * --table: what docs/security.md has, of each kind of input the dearest; --rows: every row. The exit status says whether any
+ * missed. */
 #define TMETAL_TRITON
 #define TMETAL_TUNE
 #include "../../tmetal.h"
@@ -20,7 +21,7 @@ static const double most_us = 60, most_growth = 3; /* microseconds for a byte; h
 static const size_t most_stack = 160 << 10;
 
 /* head, then `unit` until the text is long enough, then tail. In the unit # is its number, @ the one before, & the one behind;
- * in the tail @ is the last. */
+ * in the tail @ is the last. A unit of three parts, "a|b|c": as many of c as of a, with one b between. */
 typedef struct trap {
     char        kind; /* T: Triton IR, L: a list, P: Python, A, C: arguments and constants of a call, M: a tuning cache */
     const char *name, *head, *unit, *tail;
@@ -75,6 +76,8 @@ static const trap traps[] = {
     {'T', "calls in calls", "module {\ntt.func private @f0(%a: i32) -> i32 {\ntt.return %a : i32\n}\n",
      "tt.func private @f#(%a: i32) -> i32 {\n%b = tt.call @f@(%a) : (i32) -> i32\n%c = tt.call @f@(%b) : (i32) -> i32\ntt.return %c : i32\n}\n",
      "tt.func public @k(%x: !tt.ptr<i32>, %s: i32) {\n%v = tt.call @f@(%s) : (i32) -> i32\ntt.store %x, %v : !tt.ptr<i32>\n" END},
+    {'T', "functions called once each", "module {\n", "tt.func private @f#(%a: i32) -> i32 {\ntt.return %a : i32\n}\n|tt.func public @k(%x: !tt.ptr<i32>, %s: i32) {\n%v0 = arith.addi %s, %s : i32\n|"
+     "%v# = tt.call @f#(%v@) : (i32) -> i32\n", "tt.store %x, %v@ : !tt.ptr<i32>\n" END},
     {'T', "calls in a row", "module {\ntt.func private @f(%a: i32) -> i32 {\ntt.return %a : i32\n}\ntt.func public @k(%s: i32) {\n%v0 = arith.addi %s, %s : i32\n",
      "%v# = tt.call @f(%v@) : (i32) -> i32\n", END},
     {'T', "blocks", K "cf.br ^b1\n", "^b#:\ncf.br ^b&\n", "^b1000000000:\n" END},
@@ -159,17 +162,26 @@ static const trap traps[] = {
     {'M', "words", "", "a ", ""},
 };
 
+static size_t put_unit(char *s, const trap *t, const char *p, const char *end, unsigned long k) {
+    size_t n = 0;
+    for (; p < end; p++)
+        if (t->kind == 'M' || !strchr("#@&", *p) || (*p == '#' && strncmp(p, "#loc", 4) == 0) || (*p == '@' && (p[1] >= 'a' && p[1] <= 'z'))) s[n++] = *p;
+        else n += (size_t)sprintf(s + n, "%lu", *p == '#' ? k : *p == '@' ? k - 1 : k + 1);
+    return n;
+}
+
 static char *text_of(const trap *t, size_t size, size_t *len) {
-    size_t        head = strlen(t->head), tail = strlen(t->tail), unit = strlen(t->unit), n;
-    char         *s = (char *)malloc(head + size + 12 * unit + 12 * tail + 100);
-    unsigned long k = 1;
-    const char   *p;
+    const char   *mid = strchr(t->unit, '|'), *more = mid ? strchr(mid + 1, '|') : NULL, *end = more ? mid : t->unit + strlen(t->unit), *p;
+    size_t        n = strlen(t->head), until = n + (more ? size / 2 : size);
+    char         *s = (char *)malloc(2 * size + n + 12 * (strlen(t->unit) + strlen(t->tail)) + 100);
+    unsigned long k = 1, i;
     if (!s) exit(2);
-    memcpy(s, t->head, n = head);
-    for (; n < head + size; k++)
-        for (p = t->unit; *p; p++)
-            if (t->kind == 'M' || !strchr("#@&", *p) || (*p == '#' && strncmp(p, "#loc", 4) == 0) || (*p == '@' && (p[1] >= 'a' && p[1] <= 'z'))) s[n++] = *p;
-            else n += (size_t)sprintf(s + n, "%lu", *p == '#' ? k : *p == '@' ? k - 1 : k + 1);
+    memcpy(s, t->head, n);
+    for (; n < until; k++) n += put_unit(s + n, t, t->unit, end, k);
+    if (more) {
+        n += put_unit(s + n, t, mid + 1, more, 0);
+        for (i = 1; i < k; i++) n += put_unit(s + n, t, more + 1, more + strlen(more), i);
+    }
     for (p = t->tail; *p; p++)
         if (*p == '@' && !(p[1] >= 'a' && p[1] <= 'z')) n += (size_t)sprintf(s + n, "%lu", k - 1);
         else s[n++] = *p;
@@ -214,7 +226,7 @@ static void *run(void *of) {
     memset(&call, 0, sizeof call);
     if (a->t->kind == 'A') call.args = a->text;
     if (a->t->kind == 'C') call.args = "*fp32", call.consts = a->text;
-    if (a->t->kind == 'P') call.args = "*fp32";
+    if (a->t->kind == 'P') call.args = "*fp32", call.kernel = strstr(a->t->tail, "def k(") || strstr(a->t->head, "def k(") ? "k" : NULL;
     switch (a->t->kind) {
     case 'T': a->code = tmetal_compile(a->text, a->len, NULL, &arena, &r); break;
     case 'L': a->code = tmetal_compile_ops(a->text, a->len, NULL, &arena, &r); break;
@@ -268,30 +280,55 @@ static int is_over(const try_ *a, const try_ *b, size_t short_, size_t long_) {
     return other * 1e6 > most_us || (b->took > 0.2 && other > one * most_growth) || b->stack > most_stack || b->code == TMETAL_E_BUG || b->code == TMETAL_E_ARENA;
 }
 
+/* Of each kind what takes most time, most memory and most stack for its length. */
+static void table(const try_ *all, size_t n) {
+    static const char kinds[] = "TLPACM";
+    const char       *k;
+    size_t            i, slow, big, deep;
+    printf("| input | microseconds a byte | arena a byte | stack |\n|---|---|---|---|\n");
+    for (k = kinds; *k; k++) {
+        slow = big = deep = n;
+        for (i = 0; i < n; i++) {
+            const try_ *a = &all[i];
+            if (!a->t || a->t->kind != *k) continue;
+            if (slow == n || a->took / (double)a->len > all[slow].took / (double)all[slow].len) slow = i;
+            if (big == n || (double)a->peak / (double)a->len > (double)all[big].peak / (double)all[big].len) big = i;
+            if (deep == n || a->stack > all[deep].stack) deep = i;
+        }
+        if (slow == n) continue;
+        printf("| %s | %.2f (%s) | %.0f (%s) | %lu KB (%s) |\n", kind_name(*k), all[slow].took * 1e6 / (double)all[slow].len, all[slow].t->name,
+               (double)all[big].peak / (double)all[big].len, all[big].t->name, (unsigned long)(all[deep].stack + 1023) / 1024, all[deep].t->name);
+    }
+}
+
 int main(int argc, char **argv) {
-    size_t      i, small = 32 << 10, large = 1 << 20;
-    int         bad = 0, k, is_table = 0;
+    enum { ROWS = sizeof traps / sizeof *traps };
+    static try_ all[ROWS];
+    size_t      i, small = 32 << 10, large = 1 << 20, n = 0;
+    int         bad = 0, k, is_table = 0, has_rows = 0;
     const char *only = NULL;
     for (k = 1; k < argc; k++) {
         if (strcmp(argv[k], "--quick") == 0) small = 8 << 10, large = 128 << 10;
         else if (strcmp(argv[k], "--table") == 0) is_table = 1;
+        else if (strcmp(argv[k], "--rows") == 0) has_rows = 1;
         else if (strcmp(argv[k], "--only") == 0 && k + 1 < argc) only = argv[++k];
     }
-    if (is_table) printf("| input | made of | bytes | seconds | us a byte | arena a byte | stack | ends in |\n|---|---|--:|--:|--:|--:|--:|---|\n");
-    for (i = 0; i < sizeof traps / sizeof *traps; i++) {
-        try_ a, b;
-        int  is_bad;
+    for (i = 0; i < ROWS; i++) {
+        try_  a, *b = &all[i];
+        int   is_bad;
         if (only && !strstr(traps[i].name, only) && *only != traps[i].kind) continue;
-        fflush(stdout);
         a = at_length(&traps[i], small);
-        b = at_length(&traps[i], large);
-        is_bad = is_over(&a, &b, a.len, b.len);
+        *b = at_length(&traps[i], large);
+        is_bad = is_over(&a, b, a.len, b->len);
         bad += is_bad;
-        if (is_table || is_bad)
-            printf("| %s | %s | %lu | %.2f | %.2f | %.0f | %lu KB | TM%03d%s |\n", kind_name(traps[i].kind), traps[i].name, (unsigned long)b.len, b.took, b.took * 1e6 / (double)b.len,
-                   (double)b.peak / (double)b.len, (unsigned long)(b.stack + 1023) / 1024, (int)b.code, !is_bad ? "" : b.code == TMETAL_E_ARENA ? ": the bound is too small" : ": over");
-        if (is_bad) printf("  %.2f us a byte at %lu bytes: %s\n", a.took * 1e6 / (double)a.len, (unsigned long)a.len, b.said);
+        n++;
+        if (has_rows || is_bad)
+            printf("%s: %s: %lu bytes, %.2f s, %.2f us a byte (%.2f at %lu bytes), arena %.0f a byte, stack %lu KB, TM%03d%s\n", kind_name(traps[i].kind), traps[i].name, (unsigned long)b->len,
+                   b->took, b->took * 1e6 / (double)b->len, a.took * 1e6 / (double)a.len, (unsigned long)a.len, (double)b->peak / (double)b->len, (unsigned long)(b->stack + 1023) / 1024,
+                   (int)b->code, is_bad ? ": over its bar" : "");
+        fflush(stdout);
     }
-    if (!is_table) printf("traps: %lu texts of %lu KB, %d over\n", (unsigned long)i, (unsigned long)large / 1024, bad);
+    if (is_table) table(all, ROWS);
+    else printf("traps: %lu texts of %lu KB, %d over their bars\n", (unsigned long)n, (unsigned long)large / 1024, bad);
     return bad != 0;
 }
