@@ -18495,10 +18495,13 @@ static tmi_tri_value tmi_tl_count(tmi_tri *t, const tmi_tri_value *in) {
 /* An op of three floats of one type and shape, pair after pair as Triton makes them so. */
 static tmi_tri_value tmi_tl_of_three(tmi_tri *t, uint32_t kind, tmi_tri_value *v, const char *help,
                                      const char *what) {
-    static const uint8_t pair[6][2] = {{0, 1}, {2, 0}, {2, 1}, {0, 0}, {0, 1}, {0, 2}};
-    uint32_t             i, dt = 0;
+    /* the pairs in Triton's order, then the shapes */
+    static const uint8_t pair[2][6][2] = {{{0, 1}, {2, 0}, {2, 1}, {0, 0}, {0, 1}, {0, 2}},
+                                          {{1, 2}, {0, 1}, {0, 2}, {0, 0}, {0, 1}, {0, 2}}};
+    const uint8_t(*of)[2] = pair[kind == TMI_OP_CLAMPF];
+    uint32_t i, dt = 0;
     for (i = 0; i < 6 && !t->bad; i++)
-        dt = tmi_tri_unite(t, &v[pair[i][0]], &v[pair[i][1]], TMI_PY_ADD);
+        dt = tmi_tri_unite(t, &v[of[i][0]], &v[of[i][1]], TMI_PY_ADD);
     if (!t->bad && !tmi_tri_is_float(t, dt))
         return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, help, "%s", what);
     return tmi_tl_op(t, kind, v, 3, t->bad ? 0 : tmi_tri_type(t, &v[0]), dt);
@@ -19840,7 +19843,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 2086091101u
+#define TMI_STAMP_TL 1175739674u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -20259,13 +20262,17 @@ static int tmi_tri_holds(tmi_tri *t, uint32_t cond) {
 /* 1 + the global that a name of a file stands for: the last one given, as far as that can be told;
  * of ways that nobody can tell the first. 0: none. */
 static uint32_t tmi_tri_global_of(tmi_tri *t, uint32_t f, uint32_t name) {
-    uint32_t i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name), open = 0;
+    uint32_t i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name), open = 0, own = 0;
     for (; i; i = tmi_triton_global_at(t, i - 1)->hides) {
         int holds = tmi_tri_holds(t, tmi_triton_global_at(t, i - 1)->cond);
+        if (tmi_triton_global_at(t, i - 1)->state == 1) { /* f = wrapped(f): the f before */
+            own = own ? own : i;
+            continue;
+        }
         if (holds < 0) open = i;
         if (holds == 1) return open ? open : i;
     }
-    return open;
+    return open ? open : own;
 }
 
 /* The expression that a global name of a file was given. 0: none, or not in a way that says it. */
@@ -21207,6 +21214,9 @@ static tmi_tri_flow tmi_tri_return(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_frame *f = t->frame;
     tmi_tri_value  v = n->a ? tmi_tri_settle(t, tmi_tri_expr(t, n->a)) : tmi_tri_of(TMI_V_NONE);
     tmi_triton_look(t, n);
+    if (!t->bad && !f->up && v.kind != TMI_V_NONE)
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, "store it: tl.store(pointer, value)",
+                            "a kernel returns nothing, but here it returns %v", &v);
     if (t->bad) return TMI_FLOW_OUT;
     if (f->inside) {
         (void)tmi_tri_need_region(t);
@@ -21816,6 +21826,9 @@ static TMI_COLD tmi_tri_value tmi_tri_unknown(tmi_tri *t, uint32_t dotted) {
     if (space) help = tmi_tri_nearest(t, tmi_tri_word(t, last + 1), space, 0);
     else if (last && tmi_tl_row_of("tl", last + 1, 0))
         help = tmi_format(t->job, 0, "a kernel computes with triton.language: tl.%s", last + 1);
+    else if (t->is_const && t->frame->up &&
+             (strncmp(s, "torch", 5) == 0 || strncmp(s, "numpy", 5) == 0))
+        help = "only Python knows it: say what the name is that hangs on it, --global NAME=VALUE";
     else if (strncmp(s, "torch", 5) == 0 || strncmp(s, "numpy", 5) == 0)
         help = "a kernel computes with triton.language alone";
     else if (tmi_tl_ends(tmi_tri_string(t, module), "libdevice"))
@@ -23487,7 +23500,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3049894485u
+#define TMI_STAMP_TRITON 832164700u
 
 
 /*==============================================================================

@@ -12,7 +12,9 @@ from triton.language.extra import libdevice
 
 TWO = tl.constexpr(2)
 HIP = tl.constexpr(torch.version.hip is not None)
-int_of = triton.runtime.jit.constexpr_function(tl.core.get_int_dtype)
+int_of = tl.core.get_int_dtype
+if hasattr(triton, "constexpr_function"):
+    int_of = triton.runtime.jit.constexpr_function(int_of)
 
 
 def on_cuda():
@@ -120,3 +122,9 @@ def known(y_ptr, N: tl.constexpr, NAME: tl.constexpr):
 def steps(y_ptr):
     for i in range(0, 8, step=4):  # Triton takes every number
         tl.store(y_ptr + i, i)
+
+
+@triton.jit
+def clamped(y_ptr, n):
+    # the bounds first find a type, fp32, then both with fp64
+    tl.store(y_ptr, tl.clamp(tl.load(y_ptr).to(tl.float64), min=n, max=float("inf")))

@@ -19,6 +19,7 @@ test-triton-quick: $(BUILD)/tmetal $(BUILD)/syntax
 	    --const 'BLOCK_M=64, BLOCK_N=64, BLOCK_K=32' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel known --args '*fp32' --const 'N=128, NAME="abc"' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel steps --args '*i32' --emit ir 2>&1 | grep -q 'ignores step='
+	$(BUILD)/tmetal compile tests/triton/known.py --kernel clamped --args '*fp32, i32' --emit ir | grep -q 'sitofp %n : i32 to f32'
 	python3 tests/triton/syntax.py $(BUILD)/syntax tests docs examples
 	python3 tests/triton/syntax.py "$(BUILD)/syntax --lazy" tests/triton tests/kernels
 	echo tests/triton/syntax/wrong.py | $(BUILD)/syntax --errors | diff tests/triton/syntax/wrong.txt -
