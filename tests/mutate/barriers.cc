@@ -87,16 +87,17 @@ std::string seen(const launched &l, const std::string &unit, const corpus::recor
 /* The launch with one buffer as two arguments, in each way. */
 std::vector<corpus::recorded_case> in_place(const corpus::recorded_case &c) {
     std::vector<corpus::recorded_case> all;
-    for (size_t a = 0; a < c.parameters.size(); a++)
-        for (size_t b = 0; b < c.parameters.size() && all.size() < 100; b++) {
-            const corpus::recorded_parameter &p = c.parameters[a], &q = c.parameters[b];
-            if (!p.is_buffer || !q.is_buffer || p.buffer == q.buffer) continue;
-            if (!c.buffers[p.buffer].has_out && !c.buffers[q.buffer].has_out) continue;
-            if (c.buffers[p.buffer].size < c.buffers[q.buffer].size) continue;
-            all.push_back(c);
-            all.back().parameters[b].buffer = p.buffer;
-            all.back().parameters[b].offset = p.offset;
-        }
+    const size_t                       n = c.parameters.size();
+    for (size_t i = 0; i < 2 * n * n && all.size() < 100; i++) { /* those with a result first */
+        const size_t                      a = i / n % n, b = i % n;
+        const corpus::recorded_parameter &p = c.parameters[a], &q = c.parameters[b];
+        if (!p.is_buffer || !q.is_buffer || p.buffer == q.buffer) continue;
+        if ((c.buffers[p.buffer].has_out || c.buffers[q.buffer].has_out) != (i < n * n)) continue;
+        if (c.buffers[p.buffer].size < c.buffers[q.buffer].size) continue;
+        all.push_back(c);
+        all.back().parameters[b].buffer = p.buffer;
+        all.back().parameters[b].offset = p.offset;
+    }
     return all;
 }
 
