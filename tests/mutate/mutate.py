@@ -38,11 +38,11 @@ MODES = {"": [], "two-stage": ["--two-stage", "4"], "m3": ["--gpu", "apple-m3"],
 # Make targets, cheapest first: name, floors that it is for ("" all), whether it judges what is done rather than how it is
 # written. Longest first come those that hardly any mutant reaches.
 SUITES = [
-    ("test-detect", "", True), ("test-cases", "", True), ("odd", "", True), ("test-tune", "tune", True),
-    ("test-unit", "", True), ("test-moves", "", True), ("test-transform", "", True), ("test-triton-quick", "python tri tl triton", True),
-    ("test-metal", "metal", True), ("test-cli", "", True), ("test-reductions", "", True), ("test-explain", "", True),
-    ("test-chips", "", True), ("test-memory", "", True), ("depth", "", True), ("test-counters", "", True),
-    ("test-layouts-quick", "", True), ("test-oplist-quick", "", True), ("test-golden", "", False),
+    ("test-detect", "", True), ("test-cases", "", True), ("odd", "", True), ("test-triton-quick", "python tri tl triton", True),
+    ("test-explain", "", True), ("test-reductions", "", True), ("test-moves", "", True), ("test-transform", "", True),
+    ("test-cli", "", True), ("test-tune", "tune", True), ("test-metal", "metal", True), ("test-unit", "", True),
+    ("test-counters", "", True), ("test-layouts-quick", "", True), ("test-memory", "", True), ("test-chips", "", True),
+    ("depth", "", True), ("test-oplist-quick", "", True), ("test-golden", "", False),
 ]
 NOT_TCC = ("test-unit",)  # an initialiser of builder.c is too much for tcc
 SECONDS = {"digest": 60, "simulator": 120}  # others: 300
