@@ -17117,6 +17117,9 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 /* What is wrong with the call of the row at hand, whose name stands in front. */
 #define TMI_TL_WRONG(t, code, help, ...) TMI_TRI_WRONG(t, code, help, "%r: " __VA_ARGS__)
+#define TMI_TL_BAD_TYPE(t, ...) TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, __VA_ARGS__)
+#define TMI_TL_BAD_SHAPE(t, ...) TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, __VA_ARGS__)
+#define TMI_TL_BAD_VALUE(t, ...) TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, __VA_ARGS__)
 
 /* A tuple; of anything else the tuple of it alone, of *x given as one tuple that tuple. */
 static tmi_tri_value tmi_tl_tuple(tmi_tri *t, const tmi_tri_value *v) {
@@ -17198,6 +17201,14 @@ static tmi_tri_value tmi_tl_op(tmi_tri *t, uint32_t kind, const tmi_tri_value *v
     return tmi_tri_tensor(tmi_tri_op(t, kind, id, k, type), dt);
 }
 
+/* The results of an op, of n types, as values: their dtypes are in v. */
+static void tmi_tl_outs(tmi_tri *t, uint32_t op, const uint32_t *types, tmi_tri_value *v,
+                        uint32_t n) {
+    uint32_t i;
+    (void)tmi_tri_results(t, op, types, n);
+    for (i = 0; i < n; i++) v[i] = tmi_tri_tensor(tmi_out(t->m, TMI_OP(t->m, op), i), v[i].dt);
+}
+
 /* Attributes of the op that made a value, if one did. */
 static void tmi_tl_set_int(tmi_tri *t, tmi_tri_value v, const char *name, int64_t x) {
     if (v.ir) tmi_op_set_int(t->job, t->m, tmi_def(t->m, v.ir), name, t->m->t_i32, x);
@@ -17236,7 +17247,7 @@ static tmi_tri_value tmi_tl_program(tmi_tri *t, const tmi_tri_value *in) {
     int64_t       axis = tmi_tri_small(t, &in[0], "the axis of a program");
     tmi_tri_value v;
     if (!t->bad && (axis < 0 || axis > 2))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "axis must be 0, 1 or 2, not %d", axis);
+        return TMI_TL_BAD_VALUE(t, NULL, "axis must be 0, 1 or 2, not %d", axis);
     v = tmi_tl_op(t, (uint32_t)t->row->arg, NULL, 0, t->m->t_i32, TMI_INT32);
     tmi_tl_set_int(t, v, "axis", axis);
     return v;
@@ -17247,22 +17258,19 @@ static tmi_tri_value tmi_tl_arange(tmi_tri *t, const tmi_tri_value *in) {
     uint32_t      n;
     tmi_tri_value v;
     if (!tmi_tri_is_const(&in[0]) || !tmi_tri_is_const(&in[1]))
-        return TMI_TL_WRONG(
-            t, TMETAL_E_PY_TYPE,
-            "annotate the parameter, or the local that it comes from: BLOCK: tl.constexpr",
+        return TMI_TL_BAD_TYPE(
+            t, "annotate the parameter, or the local that it comes from: BLOCK: tl.constexpr",
             "both ends must be known while compiling");
     a = tmi_tri_small(t, &in[0], "the begin of tl.arange");
     b = tmi_tri_small(t, &in[1], "the end of tl.arange");
     if (t->bad) return in[0];
     if (b <= a || a < -2147483647LL - 1 || b > 2147483647LL)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "from %d to %d is no range of int32", a, b);
+        return TMI_TL_BAD_VALUE(t, NULL, "from %d to %d is no range of int32", a, b);
     if ((b - a) & (b - a - 1))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE,
-                            "take triton.next_power_of_2 of it, and mask what is too much",
-                            "%d elements: the number must be a power of two", (b - a));
+        return TMI_TL_BAD_SHAPE(t, "take triton.next_power_of_2 of it, and mask what is too much",
+                                "%d elements: the number must be a power of two", (b - a));
     if (b - a > TMI_MAX_NUMEL)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "a tensor has at most %u elements",
-                            TMI_MAX_NUMEL);
+        return TMI_TL_BAD_SHAPE(t, NULL, "a tensor has at most %u elements", TMI_MAX_NUMEL);
     n = (uint32_t)(b - a);
     v = tmi_tl_op(t, TMI_OP_RANGE, NULL, 0, tmi_type_tensor(t->job, t->m, t->m->t_i32, &n, 1),
                   TMI_INT32);
@@ -17281,7 +17289,7 @@ static tmi_tri_value tmi_tl_full(tmi_tri *t, const tmi_tri_value *in) {
     v = tmi_tri_cast(t, in[1], dt);
     if (t->bad) return v;
     if (tmi_tri_rank(t, &v) && tmi_tl_numel(t, &v) != 1)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "its value must be one number");
+        return TMI_TL_BAD_SHAPE(t, NULL, "its value must be one number");
     if (tmi_tri_rank(t, &v)) v = tmi_tl_only(t, v);
     return rank ? tmi_tri_tensor(tmi_tri_splat(t, v.ir, type), dt) : v;
 }
@@ -17295,19 +17303,18 @@ static tmi_tri_value tmi_tl_cast(tmi_tri *t, const tmi_tri_value *in) {
     if (tmi_tri_is_true(t, &in[3]) && v.dt != dt && !tmi_tri_is_ptr(t, v.dt) &&
         !tmi_tri_is_ptr(t, dt)) {
         if (TMI_DTYPE(t, v.dt)->bits != TMI_DTYPE(t, dt)->bits)
-            return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
-                                "a bitcast from %t to %t changes the number of bits", v.dt, dt);
+            return TMI_TL_BAD_TYPE(t, NULL, "a bitcast from %t to %t changes the number of bits",
+                                   v.dt, dt);
         return tmi_tri_cast_op(t, TMI_OP_TTBITCAST, v, dt);
     }
     narrows = tmi_tri_is_float(t, v.dt) && tmi_tri_is_float(t, dt) &&
               TMI_DTYPE(t, v.dt)->bits > TMI_DTYPE(t, dt)->bits;
     if (rounding && strcmp(rounding, "rtne") != 0 && strcmp(rounding, "rtz") != 0)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL,
-                            "fp_downcast_rounding is \"rtne\" or \"rtz\"");
+        return TMI_TL_BAD_VALUE(t, NULL, "fp_downcast_rounding is \"rtne\" or \"rtz\"");
     if (v.dt == dt) return v;
     if (rounding && !narrows)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL,
-                            "fp_downcast_rounding is for casts to a narrower float type");
+        return TMI_TL_BAD_VALUE(t, NULL,
+                                "fp_downcast_rounding is for casts to a narrower float type");
     return tmi_tri_cast_any(t, v, dt, rounding && strcmp(rounding, "rtz") == 0);
 }
 
@@ -17316,7 +17323,7 @@ static tmi_tri_value tmi_tl_cast(tmi_tri *t, const tmi_tri_value *in) {
 static tmi_tri_value tmi_tl_expand_dims(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v = in[0], list = tmi_tl_tuple(t, &in[1]), one;
     uint32_t      i, k, x, axis[TMI_MAX_RANK], rank = tmi_tri_rank(t, &v) + list.n;
-    if (rank > TMI_MAX_RANK) return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "too many axes");
+    if (rank > TMI_MAX_RANK) return TMI_TL_BAD_SHAPE(t, NULL, "too many axes");
     for (i = 0; i < list.n; i++) {
         one = tmi_tri_field(t, &list, i);
         x = tmi_tl_axis(t, &one, rank);
@@ -17324,8 +17331,7 @@ static tmi_tri_value tmi_tl_expand_dims(tmi_tri *t, const tmi_tri_value *in) {
         axis[k] = x;
     }
     for (i = 0; i < list.n && !t->bad; i++) {
-        if (i && axis[i] == axis[i - 1])
-            return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "an axis stands twice");
+        if (i && axis[i] == axis[i - 1]) return TMI_TL_BAD_VALUE(t, NULL, "an axis stands twice");
         v = tmi_tri_expand(t, v, axis[i]);
     }
     return v;
@@ -17349,8 +17355,8 @@ static tmi_tri_value tmi_tl_reshape(tmi_tri *t, const tmi_tri_value *in) {
     uint32_t      dims[TMI_MAX_RANK], rank = tmi_tl_sizes(t, &in[1], dims), i, numel = 1;
     for (i = 0; i < rank; i++) numel *= dims[i];
     if (!t->bad && numel != tmi_tl_numel(t, &v))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%v has %u elements, the new shape %u", &v,
-                            (uint32_t)tmi_tl_numel(t, &v), numel);
+        return TMI_TL_BAD_SHAPE(t, NULL, "%v has %u elements, the new shape %u", &v,
+                                (uint32_t)tmi_tl_numel(t, &v), numel);
     if (t->bad) return v;
     if (!tmi_tri_rank(t, &v)) return rank ? tmi_tri_broadcast_to(t, v, dims, rank) : v;
     if (!rank) return tmi_tl_only(t, v);
@@ -17373,8 +17379,7 @@ static tmi_tri_value tmi_tl_trans(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v = in[0], list = tmi_tl_tuple(t, &in[1]), one;
     uint32_t      order[TMI_MAX_RANK], dims[TMI_MAX_RANK], out[TMI_MAX_RANK];
     uint32_t      rank = tmi_tri_rank(t, &v), i, k;
-    if (!list.n && rank < 2)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "wants at least two axes");
+    if (!list.n && rank < 2) return TMI_TL_BAD_SHAPE(t, NULL, "wants at least two axes");
     for (i = 0; i < rank; i++) /* the last two change places */
         order[i] = i + 2 < rank ? i : 2 * rank - 3 - i;
     for (i = 0; i < list.n && i < rank && !t->bad; i++) {
@@ -17385,7 +17390,7 @@ static tmi_tri_value tmi_tl_trans(tmi_tri *t, const tmi_tri_value *in) {
         if (k < i) break;
     }
     if (list.n && (i < list.n || list.n != rank))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "the axes are no permutation of %u", rank);
+        return TMI_TL_BAD_SHAPE(t, NULL, "the axes are no permutation of %u", rank);
     if (t->bad) return v;
     (void)tmi_tri_dims(t, &v, dims);
     for (i = 0; i < rank; i++) out[i] = dims[order[i]];
@@ -17400,11 +17405,9 @@ static tmi_tri_value tmi_tl_trans(tmi_tri *t, const tmi_tri_value *in) {
 static tmi_tri_value tmi_tl_math(tmi_tri *t, const tmi_tri_value *in) {
     uint32_t dt = in[0].dt;
     if (dt != TMI_FP32 && dt != TMI_FP64 && !t->is_method)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
-                            "cast with .to(tl.float32) before, and back behind",
-                            "wants fp32 or fp64, not %t", dt);
-    if (!tmi_tri_is_float(t, dt))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants floats, not %t", dt);
+        return TMI_TL_BAD_TYPE(t, "cast with .to(tl.float32) before, and back behind",
+                               "wants fp32 or fp64, not %t", dt);
+    if (!tmi_tri_is_float(t, dt)) return TMI_TL_BAD_TYPE(t, NULL, "wants floats, not %t", dt);
     return tmi_tl_op(t, (uint32_t)t->row->arg, in, 1, tmi_tri_type(t, &in[0]), dt);
 }
 
@@ -17443,8 +17446,8 @@ static tmi_tri_value tmi_tl_extreme(tmi_tri *t, const tmi_tri_value *in) {
     if ((dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD)) == 0) return a;
     if (!tmi_tri_is_float(t, dt)) which = 2 + !TMI_DTYPE(t, dt)->is_signed;
     else if (*t->row->space && in[2].kind != TMI_V_NONE && in[2].kind != TMI_V_INT)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, "tl.PropagateNan.ALL or tl.PropagateNan.NONE",
-                            "propagate_nan is none of its values");
+        return TMI_TL_BAD_VALUE(t, "tl.PropagateNan.ALL or tl.PropagateNan.NONE",
+                                "propagate_nan is none of its values");
     else which = *t->row->space && tmi_tri_is_true(t, &in[2]);
     a.ir = tmi_tri_op2(t, ops[t->row->arg][which], a.ir, b.ir);
     return tmi_tri_tensor(a.ir, dt);
@@ -17491,8 +17494,7 @@ static void tmi_tl_word(tmi_tri *t, uint32_t op, const char *name, const tmi_tri
         uint32_t i;
         tmi_text_init(t->job, &text);
         for (i = 0; all[i].word; i++) tmi_put(&text, i ? ", %s" : "it can be %s", all[i].word);
-        (void)TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, tmi_text_join(&text, 0), "%s cannot be \"%s\"",
-                           name, given);
+        (void)TMI_TL_BAD_VALUE(t, tmi_text_join(&text, 0), "%s cannot be \"%s\"", name, given);
         return;
     }
     tmi_op_set_int(t->job, t->m, op, name, t->m->t_i32, words->value);
@@ -17513,13 +17515,13 @@ static int tmi_tl_is_pointer(tmi_tri *t, const tmi_tri_value *v) {
 
 static tmi_tri_value tmi_tl_pointers(tmi_tri *t, tmi_tri_value p, int writes) {
     if (!tmi_tl_is_pointer(t, &p))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
-                            p.kind == TMI_V_DESC
-                                ? "a descriptor has desc.load([...]) and desc.store([...], x)"
-                                : "add offsets to a pointer parameter: x_ptr + offs",
-                            "wants a pointer or a block of pointers, not %v", &p);
+        return TMI_TL_BAD_TYPE(t,
+                               p.kind == TMI_V_DESC
+                                   ? "a descriptor has desc.load([...]) and desc.store([...], x)"
+                                   : "add offsets to a pointer parameter: x_ptr + offs",
+                               "wants a pointer or a block of pointers, not %v", &p);
     if (writes && TMI_DTYPE(t, p.dt)->is_const)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "cannot store to a constant pointer");
+        return TMI_TL_BAD_TYPE(t, NULL, "cannot store to a constant pointer");
     /* truths lie in memory as bytes */
     if (TMI_DTYPE(t, p.dt)->elem == TMI_INT1)
         p = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, p,
@@ -17533,8 +17535,8 @@ static tmi_tri_value tmi_tl_store_block(tmi_tri *t, const tmi_tri_value *in);
 /* A mask, or None; 0: refused. */
 static int tmi_tl_is_mask(tmi_tri *t, const tmi_tri_value *v) {
     if (v->kind == TMI_V_TENSOR && v->dt != TMI_INT1)
-        (void)TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "compare: mask=offs < n",
-                           "its mask must be truths, not %t", v->dt);
+        (void)TMI_TL_BAD_TYPE(t, "compare: mask=offs < n", "its mask must be truths, not %t",
+                              v->dt);
     return !t->bad;
 }
 
@@ -17548,14 +17550,13 @@ static tmi_tri_value tmi_tl_load(tmi_tri *t, const tmi_tri_value *in) {
     if (!tmi_tl_is_pointer(t, p)) return tmi_tl_pointers(t, *p, 0);
     truth = TMI_DTYPE(t, p->dt)->elem == TMI_INT1;
     if (mask->kind == TMI_V_NONE && other->kind != TMI_V_NONE)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "`other` needs a mask");
+        return TMI_TL_BAD_VALUE(t, NULL, "`other` needs a mask");
     if (tmi_tri_is_true(t, &in[3]) || tmi_tri_is_true(t, &in[4]))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, "use mask= and other=, or tl.make_block_ptr",
-                            "boundary_check and padding_option are for block pointers");
+        return TMI_TL_BAD_VALUE(t, "use mask= and other=, or tl.make_block_ptr",
+                                "boundary_check and padding_option are for block pointers");
     if (!tmi_tri_rank(t, p) && (tmi_tri_rank(t, mask) || tmi_tri_rank(t, other)))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE,
-                            "add the offsets of the block to the pointer: x_ptr + offs",
-                            "the pointer is one address, but its mask or `other` is a block");
+        return TMI_TL_BAD_SHAPE(t, "add the offsets of the block to the pointer: x_ptr + offs",
+                                "the pointer is one address, but its mask or `other` is a block");
     if (mask->kind == TMI_V_TENSOR) (void)tmi_tri_broadcast(t, p, mask);
     if (other->kind == TMI_V_TENSOR) (void)tmi_tri_broadcast(t, p, other);
     if (mask->kind == TMI_V_TENSOR) (void)tmi_tri_broadcast(t, p, mask);
@@ -17581,12 +17582,12 @@ static uint32_t tmi_tl_axes(tmi_tri *t, const tmi_tri_value *v, const char *what
         for (k = 0; k < i && at != axis[k]; k++) {
         }
         if (!t->bad && (at < 0 || at >= (int64_t)rank || k < i))
-            (void)TMI_TL_WRONG(t, TMETAL_E_PY_VALUE,
-                               strcmp(what, "order") == 0
-                                   ? "order=(1, 0) says that rows lie in memory one "
-                                     "behind the other"
-                                   : "boundary_check=(0, 1)",
-                               "%s names axes from 0 to %u, each once", what, rank ? rank - 1 : 0);
+            (void)TMI_TL_BAD_VALUE(
+                t,
+                strcmp(what, "order") == 0 ? "order=(1, 0) says that rows lie in memory one "
+                                             "behind the other"
+                                           : "boundary_check=(0, 1)",
+                "%s names axes from 0 to %u, each once", what, rank ? rank - 1 : 0);
         else axis[i] = (uint32_t)at;
     }
     return t->bad ? 0 : list.n;
@@ -17626,11 +17627,11 @@ static int tmi_tl_spread(tmi_tri *t, tmi_tri_value *p, tmi_tri_value *v, tmi_tri
         if (!t->bad && tmi_tri_type(t, p) == tmi_tri_type(t, &was)) return 1;
     } else if (!tmi_tri_rank(t, v) && !tmi_tri_rank(t, mask)) return 1;
     if (tmi_tri_rank(t, &was))
-        (void)TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, help,
-                           "the pointers are %v, fewer than what is stored: %v", &was, &more);
+        (void)TMI_TL_BAD_SHAPE(t, help, "the pointers are %v, fewer than what is stored: %v", &was,
+                               &more);
     else
-        (void)TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, help,
-                           "the pointer is one address, but what is stored is %v", &more);
+        (void)TMI_TL_BAD_SHAPE(t, help, "the pointer is one address, but what is stored is %v",
+                               &more);
     return 0;
 }
 
@@ -17667,16 +17668,16 @@ static uint32_t tmi_tl_scalars(tmi_tri *t, tmi_tri_value list, uint32_t dt, int 
     list = tmi_tl_tuple(t, &list);
     for (i = 0; i < list.n && !t->bad; i++) {
         one = tmi_tri_field(t, &list, i);
-        if (i == TMI_MAX_RANK) (void)TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "too many axes");
+        if (i == TMI_MAX_RANK) (void)TMI_TL_BAD_SHAPE(t, NULL, "too many axes");
         else if (one.kind == TMI_V_INT || one.kind == TMI_V_BOOL) {
             if (tmi_tri_weak_fits(t, &one, dt))
                 one = tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, &one), dt);
         } else if (one.kind != TMI_V_TENSOR || !tmi_tri_is_int(t, one.dt) || tmi_tri_rank(t, &one))
-            (void)TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
-                               "sizes, strides and offsets are whole numbers, not %v", &one);
+            (void)TMI_TL_BAD_TYPE(t, NULL, "sizes, strides and offsets are whole numbers, not %v",
+                                  &one);
         else if (is_exact && TMI_DTYPE(t, one.dt)->bits != TMI_DTYPE(t, dt)->bits)
-            (void)TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast it with .to(tl.int32)",
-                               "offsets are int32, not %t", one.dt);
+            (void)TMI_TL_BAD_TYPE(t, "cast it with .to(tl.int32)", "offsets are int32, not %t",
+                                  one.dt);
         else one = tmi_tri_cast(t, one, dt);
         if (!t->bad) o->id[o->n++] = one.ir;
     }
@@ -17686,9 +17687,9 @@ static uint32_t tmi_tl_scalars(tmi_tri *t, tmi_tri_value list, uint32_t dt, int 
 /* A pointer that blocks are counted from; 0: refused. */
 static int tmi_tl_is_base(tmi_tri *t, const tmi_tri_value *p) {
     if (!tmi_tl_is_pointer(t, p) || tmi_tri_rank(t, p))
-        (void)TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
-                           "give the pointer parameter itself: offsets say where a block begins",
-                           "its base is one pointer, not %v", p);
+        (void)TMI_TL_BAD_TYPE(t,
+                              "give the pointer parameter itself: offsets say where a block begins",
+                              "its base is one pointer, not %v", p);
     return !t->bad;
 }
 
@@ -17710,9 +17711,8 @@ static tmi_tri_value tmi_tl_make_block_ptr(tmi_tri *t, const tmi_tri_value *in) 
     for (i = 0; i < 4 && n[i] == rank; i++) {
     }
     if (i < 4 || !rank)
-        return TMI_TL_WRONG(
-            t, TMETAL_E_PY_SHAPE,
-            "each has one entry an axis: (M, K), (K, 1), (0, 0), (16, 32), (1, 0)",
+        return TMI_TL_BAD_SHAPE(
+            t, "each has one entry an axis: (M, K), (K, 1), (0, 0), (16, 32), (1, 0)",
             "shape, strides, offsets, block_shape and order must be of one length, not "
             "%u, %u, %u, %u and %u",
             n[0], n[1], n[2], rank, n[3]);
@@ -17732,17 +17732,14 @@ static tmi_tri_value tmi_tl_advance(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value   p = in[0];
     uint32_t        n, rank;
     if (p.kind != TMI_V_BLOCK_PTR)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
-                            "tl.make_block_ptr gives one; other pointers move by +",
-                            "wants a block pointer, not %v", &p);
+        return TMI_TL_BAD_TYPE(t, "tl.make_block_ptr gives one; other pointers move by +",
+                               "wants a block pointer, not %v", &p);
     o.n = 1;
     o.id[0] = p.ir;
     n = tmi_tl_scalars(t, in[1], TMI_INT32, 1, &o);
     rank = tmi_rank(t->m, TMI_DTYPE(t, TMI_DTYPE(t, p.dt)->elem)->type);
     if (t->bad) return p;
-    if (n != rank)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%u offsets for a block of %u axes", n,
-                            rank);
+    if (n != rank) return TMI_TL_BAD_SHAPE(t, NULL, "%u offsets for a block of %u axes", n, rank);
     p.ir = tmi_tri_op(t, TMI_OP_ADVANCE, o.id, o.n, tmi_tri_type(t, &p));
     return p;
 }
@@ -17752,8 +17749,8 @@ static const tmi_word tmi_tl_words_padding[] = {{"zero", 1}, {"nan", 2}, {NULL, 
 /* `padding_option` of blocks of dt: whole numbers have no NaN. */
 static void tmi_tl_padding(tmi_tri *t, uint32_t op, const tmi_tri_value *v, uint32_t dt) {
     if (!t->bad && tmi_tri_is_int(t, dt) && strcmp(tmi_tl_str(t, v), "nan") == 0)
-        (void)TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, "use padding_option=\"zero\"",
-                           "padding_option \"nan\" is for floats, not whole numbers");
+        (void)TMI_TL_BAD_VALUE(t, "use padding_option=\"zero\"",
+                               "padding_option \"nan\" is for floats, not whole numbers");
     tmi_tl_word(t, op, "padding", v, tmi_tl_words_padding);
 }
 
@@ -17762,9 +17759,8 @@ static tmi_tri_value tmi_tl_load_block(tmi_tri *t, const tmi_tri_value *in) {
     const tmi_dtype *block = TMI_DTYPE(t, TMI_DTYPE(t, p.dt)->elem);
     uint32_t         elem = block->elem, op;
     if (in[1].kind != TMI_V_NONE || in[2].kind != TMI_V_NONE)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE,
-                            "use boundary_check=(0, 1) and padding_option=\"zero\"",
-                            "a block pointer takes no mask and no other");
+        return TMI_TL_BAD_VALUE(t, "use boundary_check=(0, 1) and padding_option=\"zero\"",
+                                "a block pointer takes no mask and no other");
     r = tmi_tri_tensor(tmi_tri_op1(t, TMI_OP_LOAD, p.ir, block->type), elem);
     if (t->bad) return r;
     op = tmi_def(t->m, r.ir);
@@ -17779,14 +17775,12 @@ static tmi_tri_value tmi_tl_store_block(tmi_tri *t, const tmi_tri_value *in) {
     const tmi_dtype *block = TMI_DTYPE(t, of);
     tmi_tri_value    v = in[1];
     if (in[2].kind != TMI_V_NONE)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, "use boundary_check=(0, 1)",
-                            "a block pointer takes no mask");
+        return TMI_TL_BAD_VALUE(t, "use boundary_check=(0, 1)", "a block pointer takes no mask");
     if (!tmi_tri_rank(t, &v)) v = tmi_tri_splat_to(t, v, block->type);
     if (t->bad) return v;
     if (v.dt != block->elem || tmi_tri_type(t, &v) != block->type)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
-                            v.dt != block->elem ? "cast it: x.to(p.dtype.element_ty)" : NULL,
-                            "the block pointer is of %t, but the value is %v", of, &v);
+        return TMI_TL_BAD_TYPE(t, v.dt != block->elem ? "cast it: x.to(p.dtype.element_ty)" : NULL,
+                               "the block pointer is of %t, but the value is %v", of, &v);
     ops[0] = in[0].ir;
     ops[1] = v.ir;
     tmi_tl_store_op(t, ops, 2, in, tmi_tri_rank(t, &v));
@@ -17803,21 +17797,21 @@ static tmi_tri_value tmi_tl_make_desc(tmi_tri *t, const tmi_tri_value *in) {
     if (t->bad) return p;
     n = in[2].kind == TMI_V_TUPLE ? in[2].n : 0;
     if (rank < 1 || rank > 5 || n != rank || in[1].kind != TMI_V_TUPLE || in[1].n != rank)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
-                            "shape, strides and block_shape must be of one length, from 1 to 5");
+        return TMI_TL_BAD_SHAPE(
+            t, NULL, "shape, strides and block_shape must be of one length, from 1 to 5");
     elem = TMI_DTYPE(t, p.dt)->elem;
     bytes = TMI_DTYPE(t, elem)->bits / 8;
     if (dims[rank - 1] * bytes < 16)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, "use larger blocks",
-                            "the last axis of a block must have at least 16 bytes, not "
-                            "%u x %u",
-                            dims[rank - 1], bytes);
+        return TMI_TL_BAD_SHAPE(t, "use larger blocks",
+                                "the last axis of a block must have at least 16 bytes, not "
+                                "%u x %u",
+                                dims[rank - 1], bytes);
     one = tmi_tri_field(t, &in[2], rank - 1);
     if (one.kind != TMI_V_INT || one.v.i.hi || one.v.i.lo != 1)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE,
-                            "write 1 in strides, or specialise the argument to 1",
-                            "the last stride must be 1, not %s",
-                            one.kind == TMI_V_INT ? "another number" : tmi_tri_type_text(t, &one));
+        return TMI_TL_BAD_VALUE(t, "write 1 in strides, or specialise the argument to 1",
+                                "the last stride must be 1, not %s",
+                                one.kind == TMI_V_INT ? "another number"
+                                                      : tmi_tri_type_text(t, &one));
     o.n = 1;
     o.id[0] = p.ir;
     (void)tmi_tl_scalars(t, in[1], TMI_INT32, 0, &o);
@@ -17839,11 +17833,11 @@ static int tmi_tl_desc_place(tmi_tri *t, const tmi_tri_value *desc, const tmi_tr
                              tmi_tl_operands *o) {
     uint32_t rank = desc->n / 2;
     if (desc->kind != TMI_V_DESC)
-        (void)TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "tl.make_tensor_descriptor gives one",
-                           "wants a tensor descriptor, not %v", desc);
+        (void)TMI_TL_BAD_TYPE(t, "tl.make_tensor_descriptor gives one",
+                              "wants a tensor descriptor, not %v", desc);
     else if (at->kind != TMI_V_TUPLE || at->n != rank)
-        (void)TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, "desc.load([row, column])",
-                           "wants %u offsets in [...], one an axis", rank);
+        (void)TMI_TL_BAD_SHAPE(t, "desc.load([row, column])",
+                               "wants %u offsets in [...], one an axis", rank);
     else (void)tmi_tl_scalars(t, *at, TMI_INT32, 1, o);
     o->id[0] = desc->ir;
     return !t->bad;
@@ -17879,15 +17873,15 @@ static tmi_tri_value tmi_tl_desc_store(tmi_tri *t, const tmi_tri_value *in) {
     }
     if (v.kind != TMI_V_TENSOR ||
         !tmi_same_shape(t->m, tmi_tri_type(t, &v), TMI_DTYPE(t, in[0].dt)->type))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
-                            "the descriptor's block is %t, but the value %v", in[0].dt, &v);
+        return TMI_TL_BAD_SHAPE(t, NULL, "the descriptor's block is %t, but the value %v", in[0].dt,
+                                &v);
     if (kind && !tmi_tl_desc_can(t, (int)kind, elem))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "does not work on %t", elem);
+        return TMI_TL_BAD_TYPE(t, NULL, "does not work on %t", elem);
     if (!kind) v = tmi_tri_cast(t, v, elem);
     if (!tmi_tl_desc_place(t, &in[0], &in[1], &o)) return in[0];
     if (kind && v.dt != elem && tmi_elem(t->m, tmi_tri_type(t, &v)) != tmi_tri_ir_elem(t, elem))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast it with .to()",
-                            "the descriptor is of %t, but the value %t", elem, v.dt);
+        return TMI_TL_BAD_TYPE(t, "cast it with .to()", "the descriptor is of %t, but the value %t",
+                               elem, v.dt);
     o.id[1] = v.ir;
     op = tmi_tri_draft(t, kind ? TMI_OP_DREDUCE : TMI_OP_DSTORE, o.id, o.n);
     if (kind) tmi_op_set_int(t->job, t->m, op, "kind", t->m->t_i32, kind);
@@ -17902,27 +17896,25 @@ static tmi_tri_value tmi_tl_desc_rows(tmi_tri *t, const tmi_tri_value *in) {
     uint32_t elem = block->elem, dims[2], least = block->bits ? 32u / block->bits * 8 : 0, type;
     tmi_tl_operands o;
     if (in[0].kind != TMI_V_DESC || in[0].n != 4 || tmi_dim(t->m, block->type, 0) != 1)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
-                            "wants a descriptor of two axes whose block has one row");
+        return TMI_TL_BAD_SHAPE(t, NULL, "wants a descriptor of two axes whose block has one row");
     if (rows->kind != TMI_V_TENSOR || rows->dt != TMI_INT32 || tmi_tri_rank(t, rows) != 1)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "its rows are a block of int32, not %v",
-                            rows);
+        return TMI_TL_BAD_TYPE(t, NULL, "its rows are a block of int32, not %v", rows);
     dims[0] = tmi_dim(t->m, tmi_tri_type(t, rows), 0);
     dims[1] = tmi_dim(t->m, block->type, 1);
     if (dims[0] < 8 || dims[1] < least)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
-                            "wants at least 8 rows and %u columns of %t, not %u and %u", least,
-                            elem, dims[0], dims[1]);
+        return TMI_TL_BAD_SHAPE(t, NULL,
+                                "wants at least 8 rows and %u columns of %t, not %u and %u", least,
+                                elem, dims[0], dims[1]);
     o.n = 2;
     o.id[0] = in[0].ir;
     o.id[1] = rows->ir;
     if (tmi_tl_scalars(t, in[2 + scatters], TMI_INT32, 1, &o) != 1)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "wants one column");
+        return TMI_TL_BAD_SHAPE(t, NULL, "wants one column");
     type = tmi_tri_shape_type(t, elem, dims, 2);
     if (!scatters) return tmi_tri_tensor(tmi_tri_op(t, TMI_OP_DGATHER, o.id, o.n, type), elem);
     if (v->kind != TMI_V_TENSOR || tmi_tri_type(t, v) != type)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "the value is %v, but wanted is %s", v,
-                            tmi_type_text(t->job, t->m, type));
+        return TMI_TL_BAD_TYPE(t, NULL, "the value is %v, but wanted is %s", v,
+                               tmi_type_text(t->job, t->m, type));
     o.id[o.n++] = v->ir;
     (void)tmi_tri_draft(t, TMI_OP_DSCATTER, o.id, o.n);
     return tmi_tri_of(TMI_V_NONE);
@@ -17993,20 +17985,19 @@ static tmi_tri_value tmi_tl_atomic(tmi_tri *t, const tmi_tri_value *in) {
     kind = kinds[t->row->arg][is_float ? 2 : !d->is_signed];
     if (d->kind > TMI_DT_FLOAT || (d->bits < 32 && (t->row->arg || !is_float || d->bits != 16)) ||
         (!kind && t->row->arg > 2))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
-                            !kind         ? "use whole numbers of 32 or 64 bits"
-                            : t->row->arg ? "use elements of 32 or 64 bits"
-                                          : "use fp16, bf16, or 32 or 64 bits",
-                            "does not work on %t", dt);
+        return TMI_TL_BAD_TYPE(t,
+                               !kind         ? "use whole numbers of 32 or 64 bits"
+                               : t->row->arg ? "use elements of 32 or 64 bits"
+                                             : "use fp16, bf16, or 32 or 64 bits",
+                               "does not work on %t", dt);
     if (tmi_tri_is_number(mask) && tmi_tri_rank(t, p)) *mask = tmi_tri_to_tensor(t, *mask);
     if (mask->kind != TMI_V_NONE && (mask->kind != TMI_V_TENSOR || mask->dt != TMI_INT1))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "compare: mask=offs < n",
-                            "its mask must be truths that are computed, not %v", mask);
+        return TMI_TL_BAD_TYPE(t, "compare: mask=offs < n",
+                               "its mask must be truths that are computed, not %v", mask);
     if (!tmi_tl_spread(t, p, &v[1], mask)) return *p;
     v[1] = tmi_tri_cast(t, v[1], dt);
     if (t->bad) return *p;
-    if (mask->kind != TMI_V_TENSOR)
-        *mask = tmi_tri_filled(t, tmi_tri_type(t, p), TMI_INT1, 1);
+    if (mask->kind != TMI_V_TENSOR) *mask = tmi_tri_filled(t, tmi_tri_type(t, p), TMI_INT1, 1);
     return kind ? tmi_tl_atomic_op(t, kind, v, dt, &in[3]) : tmi_tl_atomic_float(t, v, &in[3]);
 }
 
@@ -18017,14 +18008,12 @@ static tmi_tri_value tmi_tl_cas(tmi_tri *t, const tmi_tri_value *in) {
         return tmi_tl_pointers(t, *in, 1);
     dt = TMI_DTYPE(t, in->dt)->elem;
     if (TMI_DTYPE(t, dt)->bits < 16)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
-                            "wants elements of 16, 32 or 64 bits, not %t", dt);
+        return TMI_TL_BAD_TYPE(t, NULL, "wants elements of 16, 32 or 64 bits, not %t", dt);
     type = tmi_tri_ir_like(t, tmi_tri_type(t, in), dt);
     if (tmi_tri_type(t, &in[1]) != type || tmi_tri_type(t, &in[2]) != type)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
-                            "it neither casts nor broadcasts: use .to() and tl.full",
-                            "the pointers are to %s, but compared is %v and stored %v",
-                            tmi_type_text(t->job, t->m, type), &in[1], &in[2]);
+        return TMI_TL_BAD_TYPE(t, "it neither casts nor broadcasts: use .to() and tl.full",
+                               "the pointers are to %s, but compared is %v and stored %v",
+                               tmi_type_text(t->job, t->m, type), &in[1], &in[2]);
     return tmi_tl_atomic_op(t, 0, in, dt, &in[3]);
 }
 
@@ -18035,10 +18024,10 @@ static tmi_tri_value tmi_tl_histogram(tmi_tri *t, const tmi_tri_value *in) {
     v[0] = in[0];
     v[1] = in[2];
     if (tmi_tri_rank(t, &v[0]) != 1 || !tmi_tri_is_int(t, v[0].dt))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
-                            "wants whole numbers in a block of one axis, not %v", &v[0]);
+        return TMI_TL_BAD_TYPE(t, NULL, "wants whole numbers in a block of one axis, not %v",
+                               &v[0]);
     if (tmi_tl_sizes(t, &in[1], dims) != 1)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "num_bins is one number");
+        return TMI_TL_BAD_VALUE(t, NULL, "num_bins is one number");
     n = tmi_dim(t->m, tmi_tri_type(t, &v[0]), 0);
     if (v[1].kind != TMI_V_NONE) v[1] = tmi_tri_broadcast_to(t, v[1], &n, 1);
     if (!tmi_tl_is_mask(t, &v[1])) return v[0];
@@ -18105,11 +18094,10 @@ static tmi_tri_value tmi_tl_dot_acc(tmi_tri *t, tmi_tri_value acc, uint32_t out,
     static const char help[] = "give out_dtype the type of acc";
     if (acc.kind == TMI_V_NONE) return tmi_tri_filled(t, type, out, 0);
     if (acc.kind != TMI_V_TENSOR || acc.dt != out || tmi_tri_type(t, &acc) != type)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, help, "acc is %v, but the product is %s", &acc,
-                            tmi_type_text(t->job, t->m, type));
+        return TMI_TL_BAD_TYPE(t, help, "acc is %v, but the product is %s", &acc,
+                               tmi_type_text(t->job, t->m, type));
     if (asked->kind == TMI_V_DTYPE && asked->dt != out)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, help, "acc is %v, but out_dtype %t", &acc,
-                            asked->dt);
+        return TMI_TL_BAD_TYPE(t, help, "acc is %v, but out_dtype %t", &acc, asked->dt);
     return acc;
 }
 
@@ -18127,8 +18115,7 @@ static void tmi_tl_dot_hints(tmi_tri *t, tmi_tri_value r, const tmi_tri_value *i
     if (in[5].kind != TMI_V_NONE) most = tmi_tri_small(t, &in[5], "max_num_imprecise_acc");
     if (!is_fp8 || t->bad) return;
     if (in[5].kind != TMI_V_NONE && most > k)
-        (void)TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "max_num_imprecise_acc is more than K, %u",
-                           k);
+        (void)TMI_TL_BAD_VALUE(t, NULL, "max_num_imprecise_acc is more than K, %u", k);
     tmi_tl_set_int(t, r, "maxNumImpreciseAcc", most);
 }
 
@@ -18140,8 +18127,8 @@ static tmi_tri_value tmi_tl_dot_flat(tmi_tri *t, const tmi_tri_value *in) {
     memcpy(v, in, sizeof v);
     if (!tmi_tl_dot_shape(t, &v[0], &v[1], dims)) return v[0];
     if (v[0].dt != v[1].dt && !(is_fp8 && tmi_tri_is_fp8(t, v[1].dt)))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast one of them with .to()",
-                            "both must have one type, not %t and %t", v[0].dt, v[1].dt);
+        return TMI_TL_BAD_TYPE(t, "cast one of them with .to()",
+                               "both must have one type, not %t and %t", v[0].dt, v[1].dt);
     if (v[0].dt == TMI_FP8E4B15 || v[1].dt == TMI_FP8E4B15) {
         for (i = 0; i < 2; i++) v[i] = tmi_tri_cast(t, v[i], TMI_FP16);
         if (t->bad) return v[0];
@@ -18149,13 +18136,12 @@ static tmi_tri_value tmi_tl_dot_flat(tmi_tri *t, const tmi_tri_value *in) {
     }
     out = tmi_tl_dot_type(v[0].dt, &in[6]);
     if (v[0].dt != TMI_INT8 && !tmi_tri_is_float(t, v[0].dt))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%t cannot be multiplied: int8 or floats",
-                            v[0].dt);
+        return TMI_TL_BAD_TYPE(t, NULL, "%t cannot be multiplied: int8 or floats", v[0].dt);
     if (out == TMI_BF16)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast the product with .to(tl.bfloat16)",
-                            "out_dtype cannot be bfloat16");
+        return TMI_TL_BAD_TYPE(t, "cast the product with .to(tl.bfloat16)",
+                               "out_dtype cannot be bfloat16");
     if (out != TMI_FP32 && out != TMI_FP16 && out != TMI_FP64 && out != TMI_INT32)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "out_dtype is float32 or float16");
+        return TMI_TL_BAD_TYPE(t, NULL, "out_dtype is float32 or float16");
     v[2] = tmi_tl_dot_acc(t, v[2], out, tmi_tri_shape_type(t, out, dims, rank), &in[6]);
     if (t->bad) return v[2];
     r = tmi_tl_op(t, TMI_OP_DOT, v, 3, tmi_tri_type(t, &v[2]), out);
@@ -18179,14 +18165,13 @@ static tmi_tri_value tmi_tl_dot(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value part[7], v;
     uint32_t      da[TMI_MAX_RANK], db[TMI_MAX_RANK], dc[TMI_MAX_RANK], rank, i;
     if (in[0].kind != TMI_V_TENSOR || in[1].kind != TMI_V_TENSOR)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants two tensors");
+        return TMI_TL_BAD_TYPE(t, NULL, "wants two tensors");
     rank = tmi_tri_dims(t, &in[0], da);
     if (rank < 4 || tmi_tri_dims(t, &in[1], db) != rank) return tmi_tl_dot_flat(t, in);
     for (i = 0; i + 2 < rank && da[i] == db[i]; i++) {
     }
     if (i + 2 < rank)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%v times %v: the batches differ", &in[0],
-                            &in[1]);
+        return TMI_TL_BAD_SHAPE(t, NULL, "%v times %v: the batches differ", &in[0], &in[1]);
     da[rank - 1] = db[rank - 1];
     memcpy(part, in, sizeof part);
     part[0] = tmi_tl_batched(t, in[0]);
@@ -18215,12 +18200,12 @@ static int tmi_tl_scaled_side(tmi_tri *t, const tmi_tri_value *format, tmi_tri_v
     for (i = 0; i < 5 && strcmp(rows[i].name, tmi_tl_str(t, format)) != 0; i++) {
     }
     if (i == 5)
-        (void)TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL,
-                           "a format is \"e2m1\", \"e4m3\", \"e5m2\", \"bf16\" or \"fp16\"");
+        (void)TMI_TL_BAD_VALUE(t, NULL,
+                               "a format is \"e2m1\", \"e4m3\", \"e5m2\", \"bf16\" or \"fp16\"");
     else if (v->kind != TMI_V_TENSOR || (v->dt != rows[i].dt && v->dt != rows[i].bits))
-        (void)TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "e2m1 is packed, two to a uint8",
-                           "numbers of format %s come as %t or %t, not %v", rows[i].name,
-                           rows[i].bits, rows[i].dt, v);
+        (void)TMI_TL_BAD_TYPE(t, "e2m1 is packed, two to a uint8",
+                              "numbers of format %s come as %t or %t, not %v", rows[i].name,
+                              rows[i].bits, rows[i].dt, v);
     else if (v->dt != rows[i].dt) *v = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, *v, rows[i].dt);
     return t->bad ? -1 : rows[i].kind;
 }
@@ -18232,9 +18217,9 @@ static void tmi_tl_scaled_by(tmi_tri *t, const tmi_tri_value *scale, uint32_t ro
     k /= scale->kind == TMI_V_TENSOR && scale->dt == TMI_FP8E4NV ? 16 : 32;
     if (scale->kind != TMI_V_TENSOR || TMI_DTYPE(t, scale->dt)->bits != 8 || rank < 2 ||
         dims[rank - 2] != rows || dims[rank - 1] != k)
-        (void)TMI_TL_WRONG(
-            t, TMETAL_E_PY_SHAPE, "the scales of rhs have a row for each of its columns",
-            "scales of these %u rows are a block [%u, %u] of uint8, not %v", rows, rows, k, scale);
+        (void)TMI_TL_BAD_SHAPE(t, "the scales of rhs have a row for each of its columns",
+                               "scales of these %u rows are a block [%u, %u] of uint8, not %v",
+                               rows, rows, k, scale);
 }
 
 /* lhs, lhs_scale, lhs_format, rhs, rhs_scale, rhs_format, acc, fast_math, lhs_k_pack, rhs_k_pack,
@@ -18248,23 +18233,22 @@ static tmi_tri_value tmi_tl_dot_scaled(tmi_tri *t, const tmi_tri_value *in) {
         if ((kind[i] = tmi_tl_scaled_side(t, &in[3 * i + 2], &v[i])) < 0) return in[0];
         pack[i] = tmi_tri_is_true(t, &in[8 + i]);
         if (kind[i] != 4 && !pack[i])
-            return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL,
-                                "only e2m1 can be packed along another axis than K");
+            return TMI_TL_BAD_VALUE(t, NULL, "only e2m1 can be packed along another axis than K");
     }
     rank = tmi_tri_dims(t, &v[0], dims[0]);
     if (rank != tmi_tri_dims(t, &v[1], dims[1]) || rank < 2 || rank > 3 ||
         (rank == 3 && dims[0][0] != dims[1][0]))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
-                            "wants two matrices, or batches of them, not %v and %v", &v[0], &v[1]);
+        return TMI_TL_BAD_SHAPE(t, NULL, "wants two matrices, or batches of them, not %v and %v",
+                                &v[0], &v[1]);
     for (i = 0; i < 2; i++) /* numbers, not bytes */
         if (kind[i] == 4) dims[i][(pack[i] != 0) == (i == 0) ? rank - 1 : rank - 2] *= 2;
     if (dims[0][rank - 1] != dims[1][rank - 2])
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "K is %u in lhs, but %u in rhs",
-                            dims[0][rank - 1], dims[1][rank - 2]);
+        return TMI_TL_BAD_SHAPE(t, NULL, "K is %u in lhs, but %u in rhs", dims[0][rank - 1],
+                                dims[1][rank - 2]);
     tmi_tl_scaled_by(t, &in[1], dims[0][rank - 2], dims[0][rank - 1]);
     tmi_tl_scaled_by(t, &in[4], dims[1][rank - 1], dims[0][rank - 1]);
     if (!t->bad && (in[10].kind != TMI_V_DTYPE || in[10].dt != TMI_FP32))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "out_dtype is float32");
+        return TMI_TL_BAD_TYPE(t, NULL, "out_dtype is float32");
     dims[0][rank - 1] = dims[1][rank - 1];
     v[2] =
         tmi_tl_dot_acc(t, in[6], TMI_FP32, tmi_tri_shape_type(t, TMI_FP32, dims[0], rank), &in[10]);
@@ -18331,9 +18315,8 @@ static int tmi_tl_combined(tmi_tri *t, tmi_tri_value r, const tmi_tri_value *v, 
         ids[i] = one.ir;
     }
     if (!t->bad && (r.n != n || i < n))
-        (void)TMI_TL_WRONG(
-            t, TMETAL_E_PY_TYPE, NULL,
-            "its function must return what it takes: one scalar of each input's type");
+        (void)TMI_TL_BAD_TYPE(
+            t, NULL, "its function must return what it takes: one scalar of each input's type");
     else if (!t->bad) (void)tmi_make_end_op(t->b, kind, ids, n);
     return !t->bad;
 }
@@ -18351,7 +18334,7 @@ static tmi_tri_value tmi_tl_combine(tmi_tri *t, const tmi_tri_value *in) {
     if (t->bad) return in[0];
     for (i = 0; i < n; i++) {
         if (!tmi_same_shape(t->m, tmi_tri_type(t, &v[0]), tmi_tri_type(t, &v[i])))
-            return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "all inputs must have one shape");
+            return TMI_TL_BAD_SHAPE(t, NULL, "all inputs must have one shape");
         ids[i] = v[i].ir;
         rank = tmi_tri_dims(t, &v[i], dims);
         for (k = axis; !is_scan && k + 1 < rank; k++) dims[k] = dims[k + 1];
@@ -18363,10 +18346,8 @@ static tmi_tri_value tmi_tl_combine(tmi_tri *t, const tmi_tri_value *in) {
     r = tmi_tl_walk(t, op, in[2], v, n, 1, 2);
     if (!tmi_tl_combined(t, r, v, n, is_scan ? TMI_OP_SCAN_RETURN : TMI_OP_REDUCE_RETURN)) return r;
     t->b->p.block = outer;
-    (void)tmi_tri_results(t, op, types, n);
-    for (i = 0; i < n; i++) {
-        v[i] = tmi_tri_tensor(tmi_out(t->m, TMI_OP(t->m, op), i), v[i].dt);
-        if (is_scan || !tmi_tri_is_true(t, &in[3])) continue;
+    tmi_tl_outs(t, op, types, v, n);
+    for (i = 0; i < n && !is_scan && tmi_tri_is_true(t, &in[3]); i++) {
         one = in[0].kind == TMI_V_TUPLE ? tmi_tri_field(t, &in[0], i) : in[0];
         for (k = all ? tmi_tri_rank(t, &one) : 1; k > 0; k--)
             v[i] = tmi_tri_expand(t, v[i], all ? 0 : axis);
@@ -18407,11 +18388,11 @@ static tmi_tri_value tmi_tl_identity(tmi_tri *t, const tmi_tri_value *in) {
 
 static tmi_tri_value tmi_tl_static_assert(tmi_tri *t, const tmi_tri_value *in) {
     if (in[0].kind != TMI_V_BOOL)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE,
-                            tmi_tri_is_const(&in[0])
-                                ? "compare: tl.static_assert(N % 2 == 0)"
-                                : "tl.device_assert checks values of the kernel",
-                            "the condition must be known while compiling, not %v", &in[0]);
+        return TMI_TL_BAD_VALUE(t,
+                                tmi_tri_is_const(&in[0])
+                                    ? "compare: tl.static_assert(N % 2 == 0)"
+                                    : "tl.device_assert checks values of the kernel",
+                                "the condition must be known while compiling, not %v", &in[0]);
     if (!tmi_tri_is_true(t, &in[0]))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_ASSERT, NULL, "%s",
                              *tmi_tl_str(t, &in[1]) ? tmi_tl_str(t, &in[1]) : "it is False");
@@ -18425,7 +18406,7 @@ static tmi_tri_value tmi_tl_nothing(tmi_tri *t, const tmi_tri_value *in) {
 }
 
 static tmi_tri_value tmi_tl_len(tmi_tri *t, const tmi_tri_value *in) {
-    if (in[0].kind != TMI_V_TUPLE) return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants a tuple");
+    if (in[0].kind != TMI_V_TUPLE) return TMI_TL_BAD_TYPE(t, NULL, "wants a tuple");
     return tmi_tri_int(in[0].n);
 }
 
@@ -18454,9 +18435,9 @@ static tmi_tri_value tmi_tl_float(tmi_tri *t, const tmi_tri_value *in) {
         return tmi_tri_float(sign * tmi_tri_from_bits(TMI_F_F64, (uint64_t)0x7ff << 52));
     if (strcmp(s, "nan") == 0)
         return tmi_tri_float(tmi_tri_from_bits(TMI_F_F64, (uint64_t)0x7ff8 << 48));
-    return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE,
-                        in[0].kind == TMI_V_TENSOR ? "cast a tensor with .to(tl.float32)" : NULL,
-                        "wants a number, or a string such as \"inf\", known while compiling");
+    return TMI_TL_BAD_VALUE(
+        t, in[0].kind == TMI_V_TENSOR ? "cast a tensor with .to(tl.float32)" : NULL,
+        "wants a number, or a string such as \"inf\", known while compiling");
 }
 
 static tmi_tri_value tmi_tl_to_int(tmi_tri *t, const tmi_tri_value *in) {
@@ -18468,21 +18449,20 @@ static tmi_tri_value tmi_tl_to_int(tmi_tri *t, const tmi_tri_value *in) {
     for (s += minus; tmi_is_digit(*s) && n < (int64_t)1 << 58; s++) n = n * 10 + *s - '0';
     if (in[0].kind == TMI_V_STR && !*s && s > tmi_tl_str(t, &in[0]) + minus)
         return tmi_tri_int(minus ? -n : n);
-    return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, "cast a tensor with .to(tl.int32)",
-                        "wants a number that is known while compiling");
+    return TMI_TL_BAD_VALUE(t, "cast a tensor with .to(tl.int32)",
+                            "wants a number that is known while compiling");
 }
 
 /* triton.cdiv and triton.next_power_of_2, of numbers. arg 1: the latter. */
 static tmi_tri_value tmi_tl_count(tmi_tri *t, const tmi_tri_value *in) {
     int64_t x, y = 1;
     if (!tmi_tri_is_const(&in[0]) || !tmi_tri_is_const(&in[1]))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
-                            t->row->arg ? NULL : "tl.cdiv divides values of the kernel",
-                            "wants numbers that are known while compiling");
+        return TMI_TL_BAD_TYPE(t, t->row->arg ? NULL : "tl.cdiv divides values of the kernel",
+                               "wants numbers that are known while compiling");
     x = tmi_tri_small(t, &in[0], "its argument");
     if (!t->row->arg) {
         y = tmi_tri_small(t, &in[1], "its divisor");
-        if (!t->bad && !y) return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "division by zero");
+        if (!t->bad && !y) return TMI_TL_BAD_VALUE(t, NULL, "division by zero");
         return t->bad ? in[0]
                       : tmi_tri_fold(t, TMI_PY_FLOORDIV, tmi_tri_int(x + y - 1), tmi_tri_int(y));
     }
@@ -18502,8 +18482,7 @@ static tmi_tri_value tmi_tl_of_three(tmi_tri *t, uint32_t kind, tmi_tri_value *v
     uint32_t i, dt = 0;
     for (i = 0; i < 6 && !t->bad; i++)
         dt = tmi_tri_unite(t, &v[of[i][0]], &v[of[i][1]], TMI_PY_ADD);
-    if (!t->bad && !tmi_tri_is_float(t, dt))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, help, "%s", what);
+    if (!t->bad && !tmi_tri_is_float(t, dt)) return TMI_TL_BAD_TYPE(t, help, "%s", what);
     return tmi_tl_op(t, kind, v, 3, t->bad ? 0 : tmi_tri_type(t, &v[0]), dt);
 }
 
@@ -18529,8 +18508,7 @@ static tmi_tri_value tmi_tl_umulhi(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value a = in[0], b = in[1];
     uint32_t      dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD);
     if (!t->bad && (!tmi_tri_is_int(t, dt) || TMI_DTYPE(t, dt)->bits < 32))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
-                            "wants whole numbers of 32 or 64 bits, not %t", dt);
+        return TMI_TL_BAD_TYPE(t, NULL, "wants whole numbers of 32 or 64 bits, not %t", dt);
     return tmi_tri_tensor(tmi_tri_op2(t, TMI_OP_MULHIUI, a.ir, b.ir), dt);
 }
 
@@ -18542,14 +18520,13 @@ static tmi_tri_value tmi_tl_divide(tmi_tri *t, const tmi_tri_value *in) {
     if (t->bad) return a;
     for (i = 0; i < 2 && is_precise; i++)
         if (in[i].kind == TMI_V_TENSOR && in[i].dt != TMI_FP32)
-            return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast with .to(tl.float32)",
-                                "wants fp32, not %t", in[i].dt);
+            return TMI_TL_BAD_TYPE(t, "cast with .to(tl.float32)", "wants fp32, not %t", in[i].dt);
     if (!is_precise && (!tmi_tri_is_float(t, a.dt) || a.dt != b.dt))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "x / y divides values of any types",
-                            "wants two floats of one type, not %t and %t", a.dt, b.dt);
+        return TMI_TL_BAD_TYPE(t, "x / y divides values of any types",
+                               "wants two floats of one type, not %t and %t", a.dt, b.dt);
     if ((dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD)) == 0) return a;
     if (is_precise && dt != TMI_FP32)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "cast with .to(tl.float32)", "wants fp32");
+        return TMI_TL_BAD_TYPE(t, "cast with .to(tl.float32)", "wants fp32");
     return tmi_tri_tensor(tmi_tri_op2(t, (uint32_t)t->row->arg, a.ir, b.ir), dt);
 }
 
@@ -18561,8 +18538,7 @@ static tmi_tri_value tmi_tl_join(tmi_tri *t, const tmi_tri_value *in) {
     int           is_scalar;
     memcpy(v, in, sizeof v);
     if (!tmi_tri_broadcast(t, &v[0], &v[1])) return v[0];
-    if (v[0].dt != v[1].dt)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "both must have one type");
+    if (v[0].dt != v[1].dt) return TMI_TL_BAD_TYPE(t, NULL, "both must have one type");
     is_scalar = !tmi_tri_rank(t, &v[0]);
     for (i = 0; i < 2 && is_scalar; i++) v[i] = tmi_tri_expand(t, v[i], 0);
     rank = tmi_tri_dims(t, &v[0], dims);
@@ -18575,21 +18551,17 @@ static tmi_tri_value tmi_tl_join(tmi_tri *t, const tmi_tri_value *in) {
 
 static tmi_tri_value tmi_tl_split(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value a = in[0], v[2];
-    uint32_t      dims[TMI_MAX_RANK], rank = tmi_tri_rank(t, &a), types[2], op, i;
+    uint32_t      dims[TMI_MAX_RANK], rank = tmi_tri_rank(t, &a), types[2], i;
     int           is_scalar = rank == 1;
     if (!rank || tmi_dim(t->m, tmi_tri_type(t, &a), rank - 1) != 2)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "the last axis must have 2 elements: %v",
-                            &a);
+        return TMI_TL_BAD_SHAPE(t, NULL, "the last axis must have 2 elements: %v", &a);
     if (is_scalar) a = tmi_tri_expand(t, a, 0);
     if (t->bad) return a;
     rank = tmi_tri_dims(t, &a, dims) - 1;
     types[0] = types[1] = tmi_tri_shape_type(t, a.dt, dims, rank);
-    op = tmi_tri_draft(t, TMI_OP_SPLIT, &a.ir, 1);
-    (void)tmi_tri_results(t, op, types, 2);
-    for (i = 0; i < 2; i++) {
-        v[i] = tmi_tri_tensor(tmi_out(t->m, TMI_OP(t->m, op), i), a.dt);
-        if (is_scalar) v[i].ir = tmi_tri_op1(t, TMI_OP_UNSPLAT, v[i].ir, tmi_elem(t->m, types[0]));
-    }
+    v[0] = v[1] = a;
+    tmi_tl_outs(t, tmi_tri_draft(t, TMI_OP_SPLIT, &a.ir, 1), types, v, 2);
+    for (i = 0; i < 2 && is_scalar; i++) v[i] = tmi_tl_only(t, v[i]);
     return tmi_tri_list(t, TMI_V_TUPLE, v, 2);
 }
 
@@ -18600,17 +18572,9 @@ static tmi_tri_value tmi_tl_cat(tmi_tri *t, const tmi_tri_value *in) {
                             "wants can_reorder=True");
     if (tmi_tri_rank(t, &in[0]) != 1 || tmi_tri_rank(t, &in[1]) != 1 || in[0].dt != in[1].dt ||
         tmi_tri_type(t, &in[0]) != tmi_tri_type(t, &in[1]))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL,
-                            "wants two blocks of one axis and one type");
+        return TMI_TL_BAD_SHAPE(t, NULL, "wants two blocks of one axis and one type");
     n = 2 * tmi_dim(t->m, tmi_tri_type(t, &in[0]), 0);
     return tmi_tl_op(t, TMI_OP_CAT, in, 2, tmi_tri_shape_type(t, in[0].dt, &n, 1), in[0].dt);
-}
-
-static tmi_tri_value tmi_tl_item(tmi_tri *t, const tmi_tri_value *in) {
-    if (!tmi_tri_rank(t, &in[0])) return in[0];
-    if (tmi_tl_numel(t, &in[0]) != 1)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "wants a block of one element");
-    return tmi_tl_only(t, in[0]);
 }
 
 static tmi_tri_value tmi_tl_gather(tmi_tri *t, const tmi_tri_value *in) {
@@ -18619,12 +18583,11 @@ static tmi_tri_value tmi_tl_gather(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value r;
     if (t->bad) return in[0];
     if (!tmi_tri_is_int(t, in[1].dt))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "its indices must be whole numbers");
+        return TMI_TL_BAD_TYPE(t, NULL, "its indices must be whole numbers");
     if (rank == tmi_tri_dims(t, &in[1], di))
         while (i < rank && (i == axis || dv[i] == di[i])) i++;
     if (i < rank)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_SHAPE, NULL, "%v by %v: the other axes must be equal",
-                            &in[0], &in[1]);
+        return TMI_TL_BAD_SHAPE(t, NULL, "%v by %v: the other axes must be equal", &in[0], &in[1]);
     r = tmi_tl_op(t, TMI_OP_GATHER, in, 2, tmi_tri_ir_like(t, tmi_tri_type(t, &in[1]), in[0].dt),
                   in[0].dt);
     tmi_tl_set_int(t, r, "axis", axis);
@@ -18678,7 +18641,7 @@ static tmi_tri_value tmi_tl_int_dtype(tmi_tri *t, const tmi_tri_value *in) {
         if (tmi_tri_is_int(t, i) && TMI_DTYPE(t, i)->bits == bits &&
             (bits == 1 || TMI_DTYPE(t, i)->is_signed == tmi_tri_is_true(t, &in[1])))
             return tmi_tri_dtype(i);
-    return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "no whole numbers of this width");
+    return TMI_TL_BAD_VALUE(t, NULL, "no whole numbers of this width");
 }
 
 /* What a dtype is; arg: a question of these, or TMI_TL_IS + a dtype. */
@@ -18890,8 +18853,8 @@ static tmi_tri_value tmi_tl_asm(tmi_tri *t, const tmi_tri_value *in) {
     int64_t       pack = tmi_tri_small(t, &in[5], "pack");
     if (out.kind != TMI_V_TUPLE) out = tmi_tl_tuple(t, &in[3]);
     if (in[0].kind != TMI_V_STR || in[1].kind != TMI_V_STR)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "asm and constraints must be strings");
-    if (!out.n) return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "dtype is empty");
+        return TMI_TL_BAD_TYPE(t, NULL, "asm and constraints must be strings");
+    if (!out.n) return TMI_TL_BAD_TYPE(t, NULL, "dtype is empty");
     if (t->bad || (v = tmi_tl_tensors(t, in[2], &n)) == NULL) return out;
     ids = TMI_NEW(t->job, uint32_t, n + 1);
     types = TMI_NEW(t->job, uint32_t, out.n);
@@ -18908,8 +18871,7 @@ static tmi_tri_value tmi_tl_asm(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tl_set_str(t, op, "constraints", tmi_tl_str(t, &in[1]));
     tmi_tl_set_flag(t, op, "pure", tmi_tri_is_true(t, &in[4]));
     tmi_op_set_int(t->job, t->m, op, "packed_element", t->m->t_i32, pack);
-    (void)tmi_tri_results(t, op, types, out.n);
-    for (i = 0; i < out.n; i++) r[i] = tmi_tri_tensor(tmi_out(t->m, TMI_OP(t->m, op), i), r[i].dt);
+    tmi_tl_outs(t, op, types, r, out.n);
     return in[3].kind == TMI_V_TUPLE ? tmi_tri_list(t, TMI_V_TUPLE, r, out.n) : r[0];
 }
 
@@ -18920,8 +18882,7 @@ static tmi_tri_value tmi_tl_map(tmi_tri *t, const tmi_tri_value *in) {
     int            single;
     if (t->bad || (v = tmi_tl_tensors(t, in[1], &n)) == NULL) return in[0];
     if (!n || pack < 1 || pack > TMI_MAX_NUMEL || in[0].kind != TMI_V_FUNC)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
-                            "wants a function with @triton.jit, and tensors for it");
+        return TMI_TL_BAD_TYPE(t, NULL, "wants a function with @triton.jit, and tensors for it");
     ids = TMI_NEW(t->job, uint32_t, n);
     all = tmi_tl_alike(t, v, n, ids);
     if (t->bad || (uint64_t)n * pack > TMI_MAX_NUMEL) return all;
@@ -18938,9 +18899,8 @@ static tmi_tri_value tmi_tl_map(tmi_tri *t, const tmi_tri_value *in) {
         ids[i] = out[i].ir;
         if (out[i].kind != TMI_V_TENSOR || tmi_tri_rank(t, &out[i]) || r.n % pack ||
             out[i].dt != out[i - i % pack].dt)
-            return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL,
-                                "its function must return scalars, %u of one type for each result",
-                                pack);
+            return TMI_TL_BAD_TYPE(
+                t, NULL, "its function must return scalars, %u of one type for each result", pack);
     }
     if (t->bad || !r.n) return r;
     (void)tmi_make_end_op(t->b, TMI_OP_MAP_RETURN, ids, r.n);
@@ -18949,8 +18909,7 @@ static tmi_tri_value tmi_tl_map(tmi_tri *t, const tmi_tri_value *in) {
         out[i].dt = out[i * pack].dt;
         ids[i] = tmi_tri_ir_like(t, tmi_tri_type(t, &all), out[i].dt);
     }
-    (void)tmi_tri_results(t, op, ids, m);
-    for (i = 0; i < m; i++) out[i] = tmi_tri_tensor(tmi_out(t->m, TMI_OP(t->m, op), i), out[i].dt);
+    tmi_tl_outs(t, op, ids, out, m);
     return single ? out[0] : tmi_tri_list(t, TMI_V_TUPLE, out, m);
 }
 
@@ -18958,9 +18917,8 @@ static tmi_tri_value tmi_tl_map(tmi_tri *t, const tmi_tri_value *in) {
 static tmi_tri_value tmi_tl_logical(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value a = in[0], b = in[1];
     if (a.dt != TMI_INT1 || b.dt != TMI_INT1)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
-                            "compare first, as in (x != 0).logical_and(y != 0)",
-                            "wants truths, not %v and %v", &a, &b);
+        return TMI_TL_BAD_TYPE(t, "compare first, as in (x != 0).logical_and(y != 0)",
+                               "wants truths, not %v and %v", &a, &b);
     return tmi_tri_binary(t, t->row->arg, a, b);
 }
 
@@ -18975,8 +18933,9 @@ static tmi_tri_value tmi_tl_print(tmi_tri *t, const tmi_tri_value *in) {
     if (t->bad) return in[0];
     while (*c && (uint8_t)*c < 0x80) c++;
     if (in[0].kind != TMI_V_STR || *c)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "tl.device_print(\"x\", x)",
-                            "its first argument must be a string of ASCII, known while compiling");
+        return TMI_TL_BAD_TYPE(
+            t, "tl.device_print(\"x\", x)",
+            "its first argument must be a string of ASCII, known while compiling");
     /* "x" is printed as " x: " in front of values, as Triton has it */
     if (n && (len == 0 || s[len - 1] != ' ')) s = tmi_format(t->job, 0, "%s ", s);
     len = strlen(s);
@@ -19003,8 +18962,8 @@ static tmi_tri_value tmi_tl_device_assert(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value cond = in[0], mask = in[2];
     if (!t->call->debug) return tmi_tri_of(TMI_V_NONE);
     if (cond.dt != TMI_INT1 || (mask.kind == TMI_V_TENSOR && mask.dt != TMI_INT1))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "compare: tl.device_assert(n > 0, \"n\")",
-                            "wants truths, not %v", cond.dt != TMI_INT1 ? &cond : &mask);
+        return TMI_TL_BAD_TYPE(t, "compare: tl.device_assert(n > 0, \"n\")", "wants truths, not %v",
+                               cond.dt != TMI_INT1 ? &cond : &mask);
     if (mask.kind == TMI_V_TENSOR) {
         mask = tmi_tri_unary(t, TMI_PY_INVERT, mask);
         cond = tmi_tri_binary(t, TMI_PY_OR, cond, mask);
@@ -19031,8 +18990,8 @@ static tmi_tri_value tmi_tl_static_print(tmi_tri *t, const tmi_tri_value *in) {
 static tmi_tri_value tmi_tl_assume(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value cond = in[0];
     if (cond.dt != TMI_INT1 || tmi_tri_rank(t, &cond))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, "compare scalars: tl.assume(n > 0)",
-                            "wants one truth, not %v", &cond);
+        return TMI_TL_BAD_TYPE(t, "compare scalars: tl.assume(n > 0)", "wants one truth, not %v",
+                               &cond);
     (void)tmi_tri_draft(t, TMI_OP_ASSUME, &cond.ir, 1);
     return tmi_tri_of(TMI_V_NONE);
 }
@@ -19044,14 +19003,12 @@ static tmi_tri_value tmi_tl_hint(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value            one, list = tmi_tl_tuple(t, &in[1]);
     uint32_t                 n = list.n, i, word = t->m->words->n, attr, rank, op;
     if (in[0].kind != TMI_V_TENSOR)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE,
-                            "leave the hint out: the value is known while compiling",
-                            "wants a tensor, not %v", &in[0]);
+        return TMI_TL_BAD_TYPE(t, "leave the hint out: the value is known while compiling",
+                               "wants a tensor, not %v", &in[0]);
     rank = tmi_tri_rank(t, &in[0]);
     if (n != (rank || t->row->arg ? rank : 1))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL,
-                            "%u value%s for %v: one for each axis is wanted", n, n == 1 ? "" : "s",
-                            &in[0]);
+        return TMI_TL_BAD_VALUE(t, NULL, "%u value%s for %v: one for each axis is wanted", n,
+                                n == 1 ? "" : "s", &in[0]);
     for (i = 0; i < n && !t->bad; i++) {
         one = tmi_tri_field(t, &list, i);
         *(uint64_t *)tmi_vec_add(t->job, t->m->words) =
@@ -19144,7 +19101,7 @@ static tmi_tri_value tmi_tl_isinstance(tmi_tri *t, const tmi_tri_value *in) {
     for (i = 0; i < list.n; i++) {
         tmi_tri_value c = tmi_tri_field(t, &list, i);
         const char   *name = tmi_tl_class(t, &c);
-        if (!*name) return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%v is no class", &c);
+        if (!*name) return TMI_TL_BAD_TYPE(t, NULL, "%v is no class", &c);
         is |= tmi_tl_instance(t, &in[0], name);
     }
     return tmi_tri_bool(is);
@@ -19153,8 +19110,7 @@ static tmi_tri_value tmi_tl_isinstance(tmi_tri *t, const tmi_tri_value *in) {
 /* getattr(x, name[, default]); arg 1: hasattr. */
 static tmi_tri_value tmi_tl_getattr(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value r;
-    if (in[1].kind != TMI_V_STR)
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants a name, as a string");
+    if (in[1].kind != TMI_V_STR) return TMI_TL_BAD_TYPE(t, NULL, "wants a name, as a string");
     if (in[0].kind == TMI_V_MODULE) {
         r = t->member(t, in[0], in[1].id);
         /* a name that nothing gives looks like a module inside this one */
@@ -19170,7 +19126,7 @@ static tmi_tri_value tmi_tl_getattr(tmi_tri *t, const tmi_tri_value *in) {
 
 static tmi_tri_value tmi_tl_list(tmi_tri *t, const tmi_tri_value *in) {
     if (in[0].kind == TMI_V_TUPLE) return in[0];
-    return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants a tuple, not %v", &in[0]);
+    return TMI_TL_BAD_TYPE(t, NULL, "wants a tuple, not %v", &in[0]);
 }
 
 /* -- Python's math, of numbers --------------------------------------------------------------- */
@@ -19192,15 +19148,14 @@ enum {
 static tmi_tri_value tmi_tl_python_math(tmi_tri *t, const tmi_tri_value *in) {
     double x;
     if (!tmi_tri_is_number(&in[0]))
-        return TMI_TL_WRONG(
-            t, TMETAL_E_PY_TYPE,
-            tmi_format(t->job, 1, "use tl.%s for values of the kernel", t->row->name),
+        return TMI_TL_BAD_TYPE(
+            t, tmi_format(t->job, 1, "use tl.%s for values of the kernel", t->row->name),
             "Python's math wants a number known while compiling, not %v", &in[0]);
     x = tmi_tri_double(&in[0]);
     if ((t->row->arg <= TMI_TL_M_LOG10 && (x < 0 || (x == 0 && t->row->arg != TMI_TL_M_SQRT))) ||
         ((t->row->arg == TMI_TL_M_FLOOR || t->row->arg == TMI_TL_M_CEIL) &&
          !(x > -9e18 && x < 9e18)))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "is not defined for this number");
+        return TMI_TL_BAD_VALUE(t, NULL, "is not defined for this number");
     switch (t->row->arg) {
     case TMI_TL_M_SQRT: return tmi_tri_float(tmi_tri_root(x));
     case TMI_TL_M_LOG2:
@@ -19222,7 +19177,7 @@ static tmi_tri_value tmi_tl_python_math(tmi_tri *t, const tmi_tri_value *in) {
 
 static tmi_tri_value tmi_tl_python_pow(tmi_tri *t, const tmi_tri_value *in) {
     if (!tmi_tri_is_number(&in[0]) || !tmi_tri_is_number(&in[1]))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_TYPE, NULL, "wants numbers known while compiling");
+        return TMI_TL_BAD_TYPE(t, NULL, "wants numbers known while compiling");
     return tmi_tri_pow(t, tmi_tri_float(tmi_tri_double(&in[0])), in[1]);
 }
 
@@ -19294,7 +19249,6 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"tl", "join", 0, "a: tensor, b: tensor", tmi_tl_join, 0, NULL},
     {"tl", "split", 1, "a", tmi_tl_split, 0, NULL},
     {"tl", "cat", 0, "input, other, can_reorder=False", tmi_tl_cat, 0, NULL},
-    {"tl", "item", 1, "x: tensor", tmi_tl_item, 0, NULL},
     {"tl", "gather", 1, "src: tensor, index: tensor, axis", tmi_tl_gather, 0, NULL},
     {"tl", "_index", 0, "input, axis", tmi_tl_index, 0, NULL},
     {"tl", "_log2", 0, "n", tmi_tl_log2, 0, NULL},
@@ -19486,6 +19440,9 @@ static const tmi_tri_row tmi_tl_rows[] = {
      "  num = exp(z)\n"
      "  den = sum(num, d, keep_dims=keep_dims)\n"
      "  return fdiv(num, den, ieee_rounding)\n"},
+    {"tl", "item", 1, "x", NULL, 0,
+     "  static_assert(x.numel == 1, \"item wants a block of one element\")\n"
+     "  return reshape(x, ())\n"},
     {"tl", "ravel", 1, "x, can_reorder=False", NULL, 0,
      "  return reshape(x, [x.numel], can_reorder=can_reorder)\n"},
     {"tl", "swizzle2d", 0, "i, j, size_i, size_j, size_g", NULL, 0,
@@ -19843,7 +19800,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1175739674u
+#define TMI_STAMP_TL 380717015u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -20581,7 +20538,7 @@ static tmi_tri_value tmi_tri_binop(tmi_tri *t, uint32_t node) {
 
 static TMI_COLD tmi_tri_value tmi_tri_unknown(tmi_tri *t, uint32_t dotted);
 
-/* What a name of another module holds cannot be told, whose text is not there: 1 after a message. */
+/* What a name of a module holds cannot be told, whose text is not there: 1 after a message. */
 static int tmi_tri_is_open(tmi_tri *t, const tmi_tri_value *v) {
     const char *s = v->kind == TMI_V_MODULE ? tmi_tri_string(t, v->id) : "";
     if (v->kind != TMI_V_MODULE || tmi_tri_file_of(t, s) || tmi_tl_is_module(s) ||
@@ -21707,15 +21664,15 @@ static TMI_COLD const char *tmi_triton_takes(tmi_tri *t, const tmi_tri_row *row)
     return row ? tmi_format(t->job, 1, "it takes (%s)", row->params) : NULL;
 }
 
-/* The parameters of a function get the n arguments t->arg[base ..), those with names in front: by
- * name, position, default; their values come behind them. `row`: of the library; its functions in C
- * may take *args, and tensors where they say so. */
+/* The parameters of a function get the n arguments t->arg[base ..) by name, position, default; their
+ * values come behind them. `row`: of the library; its functions in C may take *args, and tensors
+ * where they say so. */
 static TMI_APART int tmi_triton_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base,
                                             uint32_t n, const tmi_tri_row *row) {
     const tmi_py      *py = tmi_triton_text_of(t, fn->file);
     const tmi_py_node *f = TMI_PY(py, fn->node), *p;
     const char        *name = tmi_tri_string(t, f->text);
-    uint32_t           i, k, named = 0, has_rest = 0;
+    uint32_t           i, k, at, named = 0, has_rest = 0;
     for (k = 0; k < n; k++) {
         const tmi_tri_arg *a = tmi_triton_arg_at(t, base + k);
         for (i = 0; a->name && i < f->n && tmi_triton_kid(py, f, i)->text != a->name; i++) {
@@ -21730,11 +21687,11 @@ static TMI_APART int tmi_triton_bind_params(tmi_tri *t, const tmi_tri_func *fn, 
         tmi_tri_value v = is_rest ? tmi_tri_list(t, TMI_V_TUPLE, NULL, 0) : tmi_tri_of(TMI_V_UNSET);
         p = tmi_triton_kid(py, f, i);
         has_rest |= (uint32_t)is_rest;
-        for (k = 0; k < n; k++) { /* a call has few arguments */
+        for (k = at = 0; k < n; k++) { /* a call has few arguments */
             const tmi_tri_arg *a = tmi_triton_arg_at(t, base + k);
             if (a->name   ? a->name != p->text
-                : is_rest ? k < i + named
-                          : k != i + named || p->op != TMI_PY_PLAIN)
+                : is_rest ? at++ < i
+                          : at++ != i || p->op != TMI_PY_PLAIN)
                 continue;
             if (is_rest) {
                 tmi_tri_put_item(t, a->v);
@@ -22116,8 +22073,9 @@ static void tmi_tri_imports_of(tmi_tri *t, uint32_t file, uint32_t id, uint32_t 
 static int tmi_tri_wraps(tmi_tri *t, const tmi_py *py, uint32_t node) {
     const tmi_py_node *n = TMI_PY(py, node);
     if (n->kind == TMI_PY_CALL) n = TMI_PY(py, n->a);
-    return n->text && (n->text == tmi_tri_word(t, "jit") || n->text == tmi_tri_word(t, "autotune") ||
-                       n->text == tmi_tri_word(t, "heuristics"));
+    return n->text &&
+           (n->text == tmi_tri_word(t, "jit") || n->text == tmi_tri_word(t, "autotune") ||
+            n->text == tmi_tri_word(t, "heuristics"));
 }
 
 /* `a = triton.autotune(...)(b)`, `a = triton.jit(a)`: decorators in other words, so the statement
@@ -22641,8 +22599,8 @@ typedef struct tmi_tri_configs {
     uint32_t  want, n;
     uint32_t  into, from; /* in a function: the list that it returns; configurations before it */
     int       is_open;    /* not all can be read */
-    tmi_text *text;    /* NULL: nobody wants them written */
-    tmi_vec  *lines;   /* with text: const char *, one a configuration */
+    tmi_text *text;       /* NULL: nobody wants them written */
+    tmi_vec  *lines;      /* with text: const char *, one a configuration */
 } tmi_tri_configs;
 
 #define TMI_TRI_CONFIGS 100000u /* and steps on the way to them */
@@ -22750,7 +22708,7 @@ static tmi_tri_value tmi_tri_config_product(tmi_tri *t, const tmi_py_node *over)
 /* What a `for` goes over: no tuple where that cannot be told. */
 static tmi_tri_value tmi_tri_config_over(tmi_tri *t, uint32_t node) {
     const tmi_py_node *over = TMI_PY(tmi_tri_py(t), node);
-    uint32_t           callee = over->kind == TMI_PY_CALL ? TMI_PY(tmi_tri_py(t), over->a)->text : 0;
+    uint32_t callee = over->kind == TMI_PY_CALL ? TMI_PY(tmi_tri_py(t), over->a)->text : 0;
     if (callee && callee == tmi_tri_word(t, "range") && over->n - 1 < 3)
         return tmi_tri_config_range(t, over);
     if (callee && callee == tmi_tri_word(t, "product")) return tmi_tri_config_product(t, over);
@@ -22791,7 +22749,8 @@ static void tmi_tri_configs_comp(tmi_tri *t, tmi_tri_configs *c, const tmi_py_no
 
 /* -- Plain functions that make configurations ------------------------------------------------- */
 
-static tmi_tri_flow tmi_tri_configs_block(tmi_tri *t, tmi_tri_configs *c, uint32_t list, uint32_t n);
+static tmi_tri_flow tmi_tri_configs_block(tmi_tri *t, tmi_tri_configs *c, uint32_t list,
+                                          uint32_t n);
 
 /* `name.append(Config(...))`, `name.extend([...])`; 0: neither. */
 static int tmi_tri_configs_append(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *s) {
@@ -22909,8 +22868,7 @@ static void tmi_tri_configs_call(tmi_tri *t, tmi_tri_configs *c, const tmi_py_no
     tmi_triton_enter_frame(t, &frame, fn.file);
     frame.func = fn.node;
     for (i = 0; i < f->n && !c->is_open; i++)
-        tmi_tri_bind(t, tmi_triton_kid(py, f, i)->text,
-                     tmi_triton_arg_at(t, base + n_args + i)->v);
+        tmi_tri_bind(t, tmi_triton_kid(py, f, i)->text, tmi_triton_arg_at(t, base + n_args + i)->v);
     tmi_base_vec_cut(&t->arg, base);
     c->into = tmi_tri_configs_into(py, f);
     c->from = c->n;
@@ -23500,7 +23458,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 832164700u
+#define TMI_STAMP_TRITON 1043288584u
 
 
 /*==============================================================================

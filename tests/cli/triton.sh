@@ -149,7 +149,7 @@ def product(x, A: tl.constexpr):
     tl.store(x, A)
 
 
-@triton.autotune(configs=by_loops(most=4) + small(), key=[])
+@triton.autotune(configs=by_loops(4, stages=2) + small(), key=[])
 @triton.jit
 def loops(x, A: tl.constexpr):
     tl.store(x, A)
