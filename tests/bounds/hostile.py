@@ -242,3 +242,18 @@ def by_assembly(x, y, N: tl.constexpr):
     i = tl.arange(0, N)
     tl.store(y + i, tl.inline_asm_elementwise("ld.global.b32 $0, [$1];", "=r,l", [x + i], dtype=tl.int32,
                                               is_pure=False, pack=1))
+
+
+@triton.jit
+def endless(x, y, n):
+    while n != 0:
+        n = n * 3
+    tl.store(y, tl.load(x))
+
+
+@triton.jit
+def polls(x, y):
+    n = 0
+    while tl.atomic_add(x, 1) < 5:
+        n += 1
+    tl.store(y, n)

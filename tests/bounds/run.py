@@ -30,10 +30,10 @@ def at(x, i, other=0):
 
 
 class Case:
-    def __init__(self, name, kernel, args, constants, grid=1, outside=True, refused=None, silent=False, note=""):
+    def __init__(self, name, kernel, args, constants, grid=1, outside=True, refused=None, silent=False, endless=False, note=""):
         self.name, self.kernel, self.args, self.constants, self.grid = name, kernel, args, constants, grid
         self.outside = outside and not refused  # is reported without the option
-        self.refused, self.silent, self.note = refused, silent, note
+        self.refused, self.silent, self.endless, self.note = refused, silent, endless, note
 
 
 def cases():
@@ -133,6 +133,7 @@ def cases():
         total = lambda i: sum(at(x, k + i) for k in range(N))
         add("still_step_%d" % (step % 1000), "still_step", [i32(x), i32(none, [total(i) for i in range(N)]), step], {"N": N}, silent=True,
             note="no end without bounds, where a step is taken to be above 0")
+    add("endless", "endless", [i32(x), i32([-7]), 1], {}, endless=True)
     add("gather_wild", "gather_wild", [i32(list(range(N))), i32(wild), i32(none, [0] * N)], {"N": N}, outside=False)
     bins = [wild.count(b) for b in range(16)]
     add("histogram_wild", "histogram_wild", [i32(wild), i32([-7] * 16, bins)], {"N": N, "B": 16}, outside=False)
@@ -167,7 +168,7 @@ def write(case, folder):
 
 def judge(build, folder, more):
     out = os.path.join(folder, "results.json")
-    command = [os.path.join(build, "corpus"), "--sources", "--dir", folder, "--gpu", "apple-m3-max", "--seconds", "10", "--json", out] + more
+    command = [os.path.join(build, "corpus"), "--sources", "--dir", folder, "--gpu", "apple-m3-max", "--seconds", "5", "--json", out] + more
     ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
     if ended.returncode not in (0, 1): sys.exit(ended.stdout)
     return {o["name"].split("/")[-1]: o for o in json.load(open(out))}
@@ -189,9 +190,14 @@ def main():
             if c.refused:
                 if got["verdict"] != "refused" or c.refused not in json.dumps(got["refusals"]):
                     bad.append("%s%s: wanted a refusal with '%s', got %s: %s" % (c.name, how, c.refused, got["verdict"], got["why"]))
+            elif c.endless:
+                if "time limit" not in got["why"]:
+                    bad.append("%s%s: a loop without an end has one: %s %s" % (c.name, how, got["verdict"], got["why"]))
             elif got["verdict"] != "right":
                 bad.append("%s%s: %s: %s" % (c.name, how, got["verdict"], got["why"]))
         got = free[c.name]
+        if c.endless and "time limit" not in got["why"]:
+            bad.append("%s without bounds: a loop without an end has one" % c.name)
         if c.refused or c.silent: continue
         if c.outside != (got["verdict"] == "violation"):
             bad.append("%s without bounds: wanted %s, got %s: %s" %
