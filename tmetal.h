@@ -20301,6 +20301,8 @@ static tmi_tri_value tmi_tri_given(tmi_tri *t, const tmi_tri_global *g) {
     return v;
 }
 
+#define TMI_TRI_FRAME 3u /* a name's value, or a call, takes the stack of so many more levels */
+
 /* Names that `from x import *` brought. UNSET: none of that name. */
 static tmi_tri_value tmi_tri_starred(tmi_tri *t, uint32_t f, uint32_t name) {
     tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
@@ -20341,7 +20343,9 @@ static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name)
             "%n", name);
     tmi_triton_global_at(t, i - 1)->state = 1;
     tmi_triton_enter_frame(t, &frame, g.file);
+    t->depth += TMI_TRI_FRAME;
     v = tmi_tri_given(t, &g);
+    t->depth -= TMI_TRI_FRAME;
     tmi_triton_leave_frame(t);
     tmi_triton_global_at(t, i - 1)->state = 2;
     tmi_triton_global_at(t, i - 1)->v = v;
@@ -21758,11 +21762,12 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
         tmi_tri_bind(t, tmi_triton_kid(py, f, i)->text, tmi_triton_arg_at(t, base + n + i)->v);
     tmi_base_vec_cut(&t->arg, base + n);
     t->is_const |= is_python;
+    t->depth += TMI_TRI_FRAME;
     if (tmi_tri_enter(t)) {
         tmi_tri_flow flow = tmi_tri_block(t, f->list2, f->n2);
         if (!t->bad && frame.region) tmi_tri_leave_region(t, flow == TMI_FLOW_ON);
     }
-    t->depth--;
+    t->depth -= 1 + TMI_TRI_FRAME;
     tmi_triton_leave_frame(t);
     t->is_const = was_const;
     t->at = at;
@@ -23458,7 +23463,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1043288584u
+#define TMI_STAMP_TRITON 3500180685u
 
 
 /*==============================================================================
