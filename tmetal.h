@@ -17109,8 +17109,8 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
  * gives   tmi_tl_named(), tmi_tl_call(), tmi_tl_attribute(): functions and members by name
  * uses    >>ops  >>library  >>ir  >>builder  >>python  >>tri
  *
- * A row is a function of ours in C, or its text in Triton's Python, which is walked as a kernel's
- * own functions are. Parameters of the first kind are written as Python writes them: "x, *rest".
+ * A row is a function of ours in C, or its body in Triton's Python, which is walked as a kernel's
+ * own functions are. Parameters are written as Python writes them; C gets "x: tensor" as a tensor.
  *============================================================================*/
 
 #ifdef TMETAL_TRITON
@@ -19849,15 +19849,9 @@ static const tmi_py_node *tmi_tri_decorator(tmi_tri *t, const tmi_py *py, const 
     return NULL;
 }
 
-static int tmi_tri_is_decorated(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
-                                const char *name) {
-    return tmi_tri_decorator(t, py, f, name) != NULL;
-}
-
 static int tmi_tri_is_jit(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
-    return tmi_tri_is_decorated(t, py, f, "jit") ||
-           tmi_tri_is_decorated(t, py, f, "constexpr_function") ||
-           tmi_tri_is_decorated(t, py, f, "constexpr");
+    return tmi_tri_decorator(t, py, f, "jit") || tmi_tri_decorator(t, py, f, "constexpr") ||
+           tmi_tri_decorator(t, py, f, "constexpr_function");
 }
 
 /* -- Names: those of the functions being walked, of their files, of Python ------------------- */
@@ -20562,9 +20556,8 @@ static tmi_tri_value tmi_tri_fold_unary(tmi_tri *t, int op, tmi_tri_value v) {
         if (op == TMI_PY_NEG) v.v.f = -v.v.f;
         return v;
     }
-    if (op == TMI_PY_NEG) return tmi_tri_int_of(tmi_tri_big_neg(v.v.i));
-    if (op == TMI_PY_INVERT)
-        return tmi_tri_int_of(tmi_tri_big_add(tmi_tri_big_neg(v.v.i), tmi_tri_big_of(-1)));
+    if (op != TMI_PY_POS) v.v.i = tmi_tri_big_neg(v.v.i);
+    if (op == TMI_PY_INVERT) v.v.i = tmi_tri_big_add(v.v.i, tmi_tri_big_of(-1));
     return tmi_tri_int_of(v.v.i);
 }
 
@@ -21746,7 +21739,7 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
     const tmi_py      *py = tmi_triton_text_of(t, fn.file);
     const tmi_py_node *f = TMI_PY(py, fn.node);
     uint32_t           n = t->arg.n - base, i, at = t->at, to = t->to;
-    int was_const = t->is_const, is_python = !row && !tmi_tri_is_decorated(t, py, f, "jit");
+    int           was_const = t->is_const, is_python = !row && !tmi_tri_decorator(t, py, f, "jit");
     tmi_tri_frame frame;
     tmi_py_body(tmi_triton_text_of(t, fn.file), fn.node);
     if (f->op) { /* wrong, and told already; or async */
@@ -21779,7 +21772,6 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
 
 static tmi_tri_value tmi_tri_call_builtin(tmi_tri *t, uint32_t row, uint32_t base);
 
-/* Call a value with the arguments t->arg[base ..). */
 /* A name of a module that neither a file nor the table has. */
 static TMI_COLD tmi_tri_value tmi_tri_unknown(tmi_tri *t, uint32_t dotted) {
     const char *s = tmi_tri_string(t, dotted), *last = strrchr(s, '.'), *help = NULL, *space;
@@ -21802,6 +21794,7 @@ static TMI_COLD tmi_tri_value tmi_tri_unknown(tmi_tri *t, uint32_t dotted) {
     return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, help, "%s", s);
 }
 
+/* Call a value with the arguments t->arg[base ..). */
 static tmi_tri_value tmi_tri_call_value(tmi_tri *t, tmi_tri_value callee, uint32_t base) {
     if (t->bad) return tmi_tri_of(TMI_V_UNSET);
     switch (callee.kind) {
@@ -23166,7 +23159,7 @@ static void tmi_tri_search_in(tmi_tri *t, tmi_tri_search *s, const tmi_tri_aroun
             a.node = id;
             a.name = tmi_tri_string(t, f->text);
             if (up) a.name = tmi_format(t->job, 0, "%s.%s", up->name, a.name);
-            if (tmi_tri_is_decorated(t, py, f, "jit")) {
+            if (tmi_tri_decorator(t, py, f, "jit")) {
                 tmi_put(&s->names, "%s%s", s->n++ ? ", " : "", a.name);
                 if (s->all) {
                     tmi_tri_found *one = (tmi_tri_found *)tmi_vec_add(t->job, s->all);
@@ -23463,7 +23456,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return tmi_make_end(t->b, &none) ? t->m : NULL;
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3500180685u
+#define TMI_STAMP_TRITON 2516346464u
 
 
 /*==============================================================================
