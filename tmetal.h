@@ -1882,6 +1882,7 @@ typedef struct tmi_job {
     uint64_t              copied, most_copied; /* ops, see tmi_may_copy */
     uint32_t              depth;  /* of nesting, against TMI_MAX_DEPTH */
     int                   reports; /* 1: what only explains is asked for */
+    int                   flipped; /* 1: results are taken from the top, scratch from the bottom */
     struct tmi_wanted    *wanted; /* options.layouts, entry by entry: see >>plan */
     uint32_t              n_wanted;
     /* tmetal_transform: what is counted on the way, see >>transform; else NULL */
@@ -1949,7 +1950,7 @@ static char *tmi_take_raw(tmi_job *job, size_t bytes, int scratch) {
         tmi_leave(job, 1);
     }
     if (a->peak < busy + bytes) a->peak = busy + bytes;
-    if (scratch) {
+    if (scratch != job->flipped) {
         job->top -= bytes;
         at = (char *)a->base + job->top;
     } else {
@@ -2900,7 +2901,7 @@ static void tmi_put_float(tmi_text *t, const tmi_float_format *f, uint64_t bits)
     tmi_put_u64(t, (uint64_t)e10);
 }
 
-#define TMI_STAMP_BASE 251442041u
+#define TMI_STAMP_BASE 4218860758u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -23439,9 +23440,33 @@ static const tmetal_triton_kernel *tmi_tri_kernels(tmi_job *job, const char *src
     return k;
 }
 
+/* The module where the arena stood at `mark`, and nothing else that was made since: by way of the
+ * arena's other end. */
+static tmi_module *tmi_triton_settle(tmi_job *job, const tmi_module *from, tmi_mark mark) {
+    tmi_module *m = NULL;
+    uint32_t    i;
+    for (job->flipped = 1; job->flipped >= 0; job->flipped--, from = m) {
+        m = tmi_module_copy(job, from);
+        for (i = 0; i < m->strings->item.n; i++) { /* module_copy() leaves their bytes where they are */
+            tmi_string *one = TMI_AT(&m->strings->item, tmi_string, i);
+            char       *text = tmi_take_raw(job, tmi_align_up((size_t)one->len + 1), 0);
+            one->p = (const char *)memcpy(text, one->p, (size_t)one->len + 1);
+        }
+        if (job->flipped) {
+            tmi_mark low = mark;
+            low.top = job->top;
+            tmi_mark_undo(job, low);
+        }
+    }
+    job->flipped = 0;
+    tmi_mark_drop(job, mark);
+    return m;
+}
+
 /* The module of one kernel of a text of Python; NULL: something was reported. */
 static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
                                   const tmetal_triton_call *call) {
+    tmi_mark mark = tmi_mark_take(job);
     tmi_tri *t = tmi_tri_open(job, src, len, call);
     uint32_t func;
     tmi_make none;
@@ -23453,10 +23478,11 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     if (job->n_errors) return NULL;
     if (t->bad) tmi_bug(job, "triton", "a kernel was given up without a word");
     memset(&none, 0, sizeof none);
-    return tmi_make_end(t->b, &none) ? t->m : NULL;
+    if (!tmi_make_end(t->b, &none)) return NULL;
+    return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2516346464u
+#define TMI_STAMP_TRITON 4036334763u
 
 
 /*==============================================================================
