@@ -30380,6 +30380,10 @@ static void tmi_transform_into_op(tmi_into *x, uint32_t op) {
             tmi_transform_into_refuse(x, op, "which buffer its pointer points into is not known");
         else if (x->depth[tmi_in(m, o, 0)] > TMI_INTO_DEPTH)
             tmi_transform_into_refuse(x, op, "its pointer is cast and moved on too often");
+        else if ((o->kind == TMI_OP_RMW || o->kind == TMI_OP_CAS) &&
+                 tmi_pointee_bytes_log2(m, tmi_in_type(m, o, 0)) < 2)
+            tmi_transform_into_refuse(x, op, "the whole word is exchanged that an element of less "
+                                             "than 32 bits lies in");
         return;
     case TMI_OP_ASM:
         if (!tmi_attr_int(m, o, "pure", 0) || strstr(tmi_attr_str(m, o, "asm_string"), ".global"))
@@ -32875,7 +32879,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 815432773u
+#define TMI_STAMP_TRANSFORM 1660217778u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does

@@ -138,6 +138,7 @@ def cases():
     bins = [wild.count(b) for b in range(16)]
     add("histogram_wild", "histogram_wild", [i32(wild), i32([-7] * 16, bins)], {"N": N, "B": 16}, outside=False)
     add("of_a_table", "of_a_table", [Buf("i64", [0]), i32(none)], {"N": N}, refused="not known")
+    add("half_of_a_word", "half_of_a_word", [Buf("fp16", [1.0] * 3), Buf("fp16", [0.0])], {}, refused="whole word")
     add("of_two", "of_two", [i32(x), i32(x), i32(none), 3], {"N": N}, refused="two parameters")
     add("by_assembly", "by_assembly", [i32(x), i32(none)], {"N": N}, refused="any memory")
     return all
