@@ -22660,25 +22660,20 @@ static void tmi_tri_config(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n)
 
 static void tmi_tri_configs_of(tmi_tri *t, tmi_tri_configs *c, uint32_t node);
 
-/* range(...) of constants. */
-static tmi_tri_value tmi_tri_config_range(tmi_tri *t, const tmi_py_node *over) {
-    tmi_tri_value bound[3], v = tmi_tri_of(TMI_V_UNSET);
-    int64_t       at, end, step = 1;
+/* The numbers of a range, as far as they can be told. */
+static tmi_tri_value tmi_tri_config_range(tmi_tri *t, tmi_tri_value range) {
+    tmi_tri_value v = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0), one;
+    int64_t       at[3];
     uint32_t      i;
-    bound[0] = tmi_tri_int(0);
-    for (i = 0; i < over->n; i++) {
-        tmi_tri_value *one = &bound[over->n == 1 ? 1 : i];
-        *one = tmi_tri_try_constant(t, TMI_PY_ID(tmi_tri_py(t), over->list + i));
-        if (one->kind != TMI_V_INT) return v;
+    for (i = 0; i < 3; i++) {
+        one = tmi_tri_field(t, &range, i);
+        if (one.kind != TMI_V_INT) return tmi_tri_of(TMI_V_UNSET);
+        at[i] = (int64_t)one.v.i.lo;
     }
-    if (over->n == 3) step = (int64_t)bound[2].v.i.lo;
-    v = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
-    at = (int64_t)bound[0].v.i.lo;
-    end = (int64_t)bound[1].v.i.lo;
-    for (; step > 0 && at < end && v.n < 1000; at += step) {
-        tmi_tri_put_item(t, tmi_tri_int(at));
+    for (; at[2] > 0 && at[0] < at[1] && v.n < 1000; at[0] += at[2]) {
+        tmi_tri_put_item(t, tmi_tri_int(at[0]));
         v.n++;
-        if ((uint64_t)step >= (uint64_t)end - (uint64_t)at) break;
+        if ((uint64_t)at[2] >= (uint64_t)at[1] - (uint64_t)at[0]) break;
     }
     return v;
 }
@@ -22707,11 +22702,12 @@ static tmi_tri_value tmi_tri_config_product(tmi_tri *t, const tmi_py_node *over)
 /* What a `for` goes over: no tuple where that cannot be told. */
 static tmi_tri_value tmi_tri_config_over(tmi_tri *t, uint32_t node) {
     const tmi_py_node *over = TMI_PY(tmi_tri_py(t), node);
-    uint32_t callee = over->kind == TMI_PY_CALL ? TMI_PY(tmi_tri_py(t), over->a)->text : 0;
-    if (callee && callee == tmi_tri_word(t, "range") && over->n - 1 < 3)
-        return tmi_tri_config_range(t, over);
-    if (callee && callee == tmi_tri_word(t, "product")) return tmi_tri_config_product(t, over);
-    return tmi_tri_try_constant(t, node);
+    tmi_tri_value      v;
+    if (over->kind == TMI_PY_CALL &&
+        TMI_PY(tmi_tri_py(t), over->a)->text == tmi_tri_word(t, "product"))
+        return tmi_tri_config_product(t, over);
+    v = tmi_tri_try_constant(t, node);
+    return v.kind == TMI_V_SLICE ? tmi_tri_config_range(t, v) : v;
 }
 
 /* 1, 0; -1: it cannot be told. */
@@ -23482,7 +23478,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 4036334763u
+#define TMI_STAMP_TRITON 2165269645u
 
 
 /*==============================================================================
