@@ -44,7 +44,7 @@ def structs(text):
         names = []
         for f in fields:
             f = squeeze(f)
-            p = re.match(r".*?\(\*(\w+)\)\(", f)
+            p = re.match(r".*?\(\*(\w+)\)[(\[]", f)
             if p: names.append((p.group(1), f)); continue
             parts = f.split(",")
             names += [(re.search(r"(\w+)(\[[^\]]*\])*$", x.strip()).group(1), f if i == 0 else parts[0].rsplit(" ", 1)[0] + " " + x.strip()) for i, x in enumerate(parts)]

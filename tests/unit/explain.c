@@ -248,7 +248,8 @@ START_TEST(every_name_is_there_and_ends) {
     ck_assert_str_eq(tmetal_access_kind_name((tmetal_access_kind)3), "");
     ck_assert_str_eq(tmetal_arg_kind_name(TMETAL_ARG_PADDING), "padding");
     ck_assert_str_eq(tmetal_arg_kind_name(TMETAL_ARG_GRID), "grid");
-    ck_assert_str_eq(tmetal_arg_kind_name((tmetal_arg_kind)8), "");
+    ck_assert_str_eq(tmetal_arg_kind_name(TMETAL_ARG_LENGTH), "length");
+    ck_assert_str_eq(tmetal_arg_kind_name((tmetal_arg_kind)9), "");
     ck_assert_str_eq(tmetal_remark_kind_name(TMETAL_MISSED), "missed");
     ck_assert_str_eq(tmetal_remark_kind_name((tmetal_remark_kind)3), "");
     ck_assert_str_eq(tmetal_confidence_name(TMETAL_GIVEN), "given");
