@@ -115,6 +115,7 @@ static int64_t in(const ti_op *op, const uint64_t *x, unsigned i) {
 }
 
 static uint64_t out_float(const ti_op *op, double x) {
+    if (ti_vary && isfinite(x)) x += ((double)(ti_any() % 3) - 1) * (1 + fabs(x)) * 0x1p-21; /* approximations, near their zeros too */
     return ti_round(op->out_type[0]->format, x);
 }
 

@@ -134,7 +134,7 @@ static double scaled_element(const side *s, const ti_format *in, int fast, size_
     double x = ti_decode(in, ti_encode(in, element_of(s, z, o, k))), scale;
     if (!s->scales) return x;
     scale = scale_of(s, z, o, k);
-    if (isnan(scale) && fast) return x;
+    if (isnan(scale) && fast) return ti_vary && ti_any() % 2 ? (double)NAN : x;
     return ti_decode(in, ti_encode(in, x * ti_decode(in, ti_encode(in, scale))));
 }
 

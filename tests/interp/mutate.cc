@@ -418,7 +418,8 @@ private:
             }
         for (parameter &p : l_.parameters) {
             if (p.type != from) continue;
-            if (p.is_pointer && (l_.types[p.buffer] != from || p.offset)) return false;
+            if (p.is_pointer && l_.types[p.buffer] != from) return false;
+            if (p.is_pointer) p.offset = p.offset / bytes_of(from) * bytes_of(to);
             p.type = to;
         }
         for (size_t b = 0; b < l_.buffers.size(); b++)
@@ -442,7 +443,6 @@ private:
 
 } // namespace
 
-/* As tmetal prints it, without ` loc(...)` and the table of places. */
 static std::string without_places(const std::string &text) {
     std::string s;
     for (std::string line : lines_of(text)) {
@@ -455,6 +455,15 @@ static std::string without_places(const std::string &text) {
         s += line + "\n";
     }
     return s;
+}
+
+std::string plain_text(const std::string &ttir) {
+    char  why[400];
+    char *printed = ti_reprint(ttir.data(), ttir.size(), why, sizeof why);
+    if (!printed) return ttir;
+    const std::string text = without_places(printed);
+    std::free(printed);
+    return text;
 }
 
 /* No denormals of the kinds that a GPU takes for zero. */
@@ -470,13 +479,23 @@ static void flush(launch &l) {
         if (p.type == "f32" && !p.is_pointer && std::abs(std::strtod(p.text.c_str(), nullptr)) < 0x1p-126) p.text = "0x0p+0";
 }
 
+/* Room on both sides, so that what leaves a buffer by a little can still be compared. */
+static void pad(launch &l) {
+    const size_t room = 1024;
+    for (auto &b : l.buffers) {
+        std::vector<uint8_t> all(b.size() + 2 * room);
+        for (size_t i = 0; i < all.size() && !b.empty(); i++) all[i] = b[(i + b.size() * room - room) % b.size()];
+        b.swap(all);
+    }
+    for (parameter &p : l.parameters)
+        if (p.is_pointer) p.offset += room;
+}
+
 void mutate(std::string &ttir, launch &l, numbers &rng, std::string &said) {
     char why[400];
-    if (char *plain = ti_reprint(ttir.data(), ttir.size(), why, sizeof why)) {
-        ttir = without_places(plain);
-        std::free(plain);
-    }
+    ttir = plain_text(ttir);
     flush(l);
+    pad(l);
     for (uint64_t left = 1 + rng.below(3), tries = 0; left && tries < 200; tries++) {
         launch      changed = l;
         std::string tells = said;

@@ -20,6 +20,9 @@ std::vector<word> words_of(const std::string &line);
 /* `line` with a word replaced. */
 std::string replaced(const std::string &line, const word &w, const std::string &by);
 
+/* As tmetal prints it, without ` loc(...)`, the table of places and comments; the text itself where it cannot be read. */
+std::string plain_text(const std::string &ttir);
+
 /* One to three changes; `said` tells them. What comes out can be read, but perhaps not run: an index out of bounds, ... */
 void mutate(std::string &ttir, launch &l, numbers &rng, std::string &said);
 

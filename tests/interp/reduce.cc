@@ -39,6 +39,7 @@ public:
     reducer(const source &s, const std::string &judge, const differ_options &o) : s_(s), judge_(judge), o_(o) {}
 
     bool run() {
+        s_.ttir = plain_text(s_.ttir);
         s_.certain = false;
         if (!find_fault()) { /* only exact bounds show it */
             s_.certain = true;

@@ -4,7 +4,7 @@
 #     make -f tests/interp/rules.mk interp         build/interp, build/generate, build/random
 #     make -f tests/interp/rules.mk test-interp    it over every recorded case of this repository
 #     make test-random                             random modules: simulator against interpreter
-#     make differential MODULES=20000 JOBS=16 SECONDS=3000
+#     make differential MODULES=20000 GRAPHS=5000 JOBS=16 SECONDS=3000
 #
 # Needs a C99 compiler and g++ (or another C++17 compiler).
 
@@ -25,7 +25,7 @@ INTERP_CORE    = $(patsubst %,$(BUILD)/obj/interp/%.o,blocks combine elementwise
                    program run shapes)
 INTERP_CASES   = $(SIM_OBJECTS) $(patsubst %,$(BUILD)/obj/corpus/%.o,compare exceptions outcome recorded table)
 
-.PHONY: interp test-interp test-random differential test-versions clean-interp
+.PHONY: interp test-interp test-random differential check-reduce test-versions clean-interp
 interp: $(BUILD)/interp $(BUILD)/generate $(BUILD)/random
 
 test-interp: $(BUILD)/interp    ## the interpreter of Triton IR over every recorded case of this repository
@@ -39,18 +39,23 @@ test-random: $(BUILD)/random $(BUILD)/tmetal    ## 200 modules made at random: s
 # A third of the modules made at random, the others made of recorded ones by changing a few places; each compiled in
 # WAYS ways. What is not right stands in RESULTS; `build/random --reduce MODULE` makes one of them small.
 MODULES ?= 2000
+GRAPHS  ?= 500
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 SECONDS ?= 1200
 WAYS    ?= 4
 FIRST   ?= 1000000
 RESULTS ?= $(BUILD)/differential.txt
 DIFFER   = --jobs $(JOBS) --ways $(WAYS) --results $(RESULTS)
-differential: $(BUILD)/random $(BUILD)/tmetal    ## MODULES random modules by JOBS processes within SECONDS: what differs, to RESULTS
+differential: $(BUILD)/random $(BUILD)/tmetal $(BUILD)/oplist    ## MODULES random modules and GRAPHS op lists by JOBS processes within SECONDS: what differs, to RESULTS
 	@status=0; \
 	$(BUILD)/random $(DIFFER) --seconds $$(($(SECONDS) / 3)) --range $(FIRST) $$(($(FIRST) + $(MODULES) / 3 - 1)) || status=1; \
 	$(BUILD)/random $(DIFFER) --seconds $$(($(SECONDS) / 3)) --changed $$(($(MODULES) * 2 / 3)) --first $(FIRST) \
 	  --from tests/kernels/recorded --from tests/kernels/lookalikes || status=1; \
+	$(BUILD)/oplist --graphs $(GRAPHS) --first $(FIRST) --jobs $(JOBS) --seconds $$(($(SECONDS) / 3)) --results $(RESULTS) || status=1; \
 	exit $$status
+
+check-reduce: $(BUILD)/random $(BUILD)/tmetal    ## a planted fault is found and the kernel made small
+	sh tests/interp/planted.sh $(BUILD)
 
 test-versions: $(BUILD)/tmetal $(BUILD)/generate $(BUILD)/random    ## old and new spellings of Triton IR give the same Metal
 	sh tests/cases/versions/same.sh $(BUILD)/tmetal $(BUILD)/generate tests/cases/versions

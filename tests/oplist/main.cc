@@ -1,11 +1,14 @@
 /* Op lists against a reference: build/oplist [--quick] [--filter TEXT] [--keep DIR] [--write DIR] [--only N,N] [--tensors]
  * [--gpu NAME] [--verbose]. --tensors: products by matmul2d, where the GPU is said to have it. --write: only writes each list to DIR, as NUMBER.json;
- * --only: only the lists with these numbers. */
+ * --only: only the lists with these numbers.
+ * build/oplist --graphs N [--first SEED] [--ways N] [--jobs N] [--seconds N] [--results FILE] [--census] [--print]: lists made at random. */
 #include "cases.h"
 #include "fusion.h"
+#include "graphs.h"
 #include "texts.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -13,17 +16,28 @@
 int main(int argc, char **argv) {
     bool        quick = false, verbose = false, tensors = false;
     std::string filter, keep, write, only, gpu;
+    oplist::graph_options graphs;
     for (int i = 1; i < argc; i++) {
         if (!std::strcmp(argv[i], "--quick")) quick = true;
         else if (!std::strcmp(argv[i], "--only") && i + 1 < argc) only = std::string(",") + argv[++i] + ",";
         else if (!std::strcmp(argv[i], "--verbose")) verbose = true;
         else if (!std::strcmp(argv[i], "--tensors")) tensors = true;
+        else if (!std::strcmp(argv[i], "--census")) graphs.census = true;
+        else if (!std::strcmp(argv[i], "--print")) graphs.print = true;
+        else if (!std::strcmp(argv[i], "--graphs") && i + 1 < argc) graphs.graphs = std::strtoull(argv[++i], nullptr, 10);
+        else if (!std::strcmp(argv[i], "--first") && i + 1 < argc) graphs.first = std::strtoull(argv[++i], nullptr, 10);
+        else if (!std::strcmp(argv[i], "--ways") && i + 1 < argc) graphs.ways = static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
+        else if (!std::strcmp(argv[i], "--jobs") && i + 1 < argc) graphs.jobs = static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
+        else if (!std::strcmp(argv[i], "--seconds") && i + 1 < argc) graphs.seconds = std::strtod(argv[++i], nullptr);
+        else if (!std::strcmp(argv[i], "--results") && i + 1 < argc) graphs.results = argv[++i];
         else if (!std::strcmp(argv[i], "--filter") && i + 1 < argc) filter = argv[++i];
         else if (!std::strcmp(argv[i], "--gpu") && i + 1 < argc) gpu = argv[++i];
         else if (!std::strcmp(argv[i], "--keep") && i + 1 < argc) keep = argv[++i];
         else if (!std::strcmp(argv[i], "--write") && i + 1 < argc) write = argv[++i];
-        else return std::fprintf(stderr, "usage: %s [--quick] [--filter TEXT] [--keep DIR] [--write DIR] [--only N,N] [--tensors] [--gpu NAME] [--verbose]\n", argv[0]), 2;
+        else return std::fprintf(stderr, "usage: %s [--quick] [--filter TEXT] [--keep DIR] [--write DIR] [--only N,N] [--tensors] [--gpu NAME] [--verbose]\n"
+                                    "   or: %s --graphs N [--first SEED] [--ways N] [--jobs N] [--seconds N] [--results FILE] [--census] [--print]\n", argv[0], argv[0]), 2;
     }
+    if (graphs.graphs) return oplist::run_graphs(graphs);
     std::vector<oplist::test_case> cases;
     for (auto &c : oplist::all_cases(quick))
         if (c.name.find(filter) != std::string::npos) cases.push_back(std::move(c));

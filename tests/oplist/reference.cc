@@ -147,9 +147,16 @@ void make(tensor &t, const shape &s, const std::string &type) {
     t.e.assign(t.count(), 0);
 }
 
+/* Integers and truths are certain, or nothing is known of them: what an uncertain number decided. */
+void settle_whole(double &e) { e = std::isfinite(e) ? 0 : INFINITY; }
+
+/* Is it open whether a number known to within e lies on one side of another, or at it? */
+bool is_open(double difference, double e) { return !(e == 0) && !(std::fabs(difference) > e); }
+
 /* The element is one that a kernel may have stored and loaded again. */
 void settle(tensor &t) {
     for (size_t i = 0; i < t.v.size(); i++) {
+        if (std::isnan(t.e[i])) t.e[i] = INFINITY; /* nothing is known of it */
         if (is_float(t.type)) t.e[i] += std::isfinite(t.v[i]) ? std::fabs(t.v[i]) * step_of(t.type) + (t.type == "f16" ? 6e-8 : 1e-37) : 0;
         else t.v[i] = round_to(t.v[i], t.type);
     }
@@ -207,9 +214,10 @@ std::vector<bool> axes_of(const node &n, size_t rank) {
 void through(const std::function<double(double)> &f, double v, double e, double &out, double &err) {
     out = f(v);
     err = std::fabs(out) * 3 * f32_step;
-    if (e == 0 || !std::isfinite(out)) return;
-    const double up = std::fabs(f(v + e) - out), down = std::fabs(f(v - e) - out);
-    err += std::max(std::isfinite(up) ? up : 0, std::isfinite(down) ? down : 0);
+    if (e == 0) return;
+    const double up = f(v + e), down = f(v - e);
+    if (!std::isfinite(out) && std::isnan(up) == std::isnan(out) && std::isnan(down) == std::isnan(out)) return;
+    err = std::isfinite(e) ? err + std::max(std::fabs(up - out), std::fabs(down - out)) : INFINITY;
 }
 
 double gelu_erf(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
@@ -247,15 +255,19 @@ bool same(node &n) {
             return x;
         };
     else return false;
-    make(n.out, n.x().shape, n.x().type);
+    make(n.out, n.x().shape, n.x().type == "bool" ? "i32" : n.x().type);
     for (size_t i = 0; i < n.out.v.size(); i++) {
         through(f, n.x().v[i], n.x().e[i], n.out.v[i], n.out.e[i]);
-        if (!is_float(n.out.type)) n.out.e[i] = 0;
+        if (!is_float(n.out.type)) settle_whole(n.out.e[i]);
     }
     return true;
 }
 
 double modulo(double a, double b) { return std::fmod(a, b); }
+
+double quotient_error(double x, double y, double ex, double ey) {
+    return ex == 0 && ey == 0 ? 0 : (ex + std::fabs(x / y) * ey) / std::max(std::fabs(y) - ey, 1e-30) + f32_step * std::fabs(x / y);
+}
 
 bool binary(node &n) {
     static const char *const arithmetic[] = {"add", "sub", "mul", "div", "floordiv", "mod", "pow", "maximum", "minimum"};
@@ -273,7 +285,6 @@ bool binary(node &n) {
     }
     const tensor &a = n.x(), &b = has ? scalar : n.x(1);
     std::string   type = promote(a.type, b.type);
-    const bool    whole = !is_float(type);
     if (arith && type == "bool") type = "i32";
     if ((n.is("div") || n.is("pow")) && !is_float(type)) type = "f32";
     if (truth && !(n.is("and") || n.is("or") || n.is("xor"))) type = "bool";
@@ -288,8 +299,8 @@ bool binary(node &n) {
         else if (n.is("sub")) r = x - y, e = ex + ey + f32_step * (std::fabs(x) + std::fabs(y));
         else if (n.is("mul")) r = x * y, e = std::fabs(x) * ey + std::fabs(y) * ex + ex * ey + f32_step * std::fabs(r);
         else if (n.is("div")) r = x / y, e = (ex + std::fabs(r) * ey) / std::max(std::fabs(y) - ey, 1e-30) + f32_step * std::fabs(r);
-        else if (n.is("floordiv")) r = std::floor(x / y);
-        else if (n.is("mod")) r = whole ? modulo(x, y) : modulo(x, y), e = ex + ey;
+        else if (n.is("floordiv")) r = std::floor(x / y), e = is_open(x / y - std::nearbyint(x / y), quotient_error(x, y, ex, ey)) ? INFINITY : 0;
+        else if (n.is("mod")) r = modulo(x, y), e = is_open(x / y - std::nearbyint(x / y), quotient_error(x, y, ex, ey)) ? INFINITY : ex + ey * (1 + std::fabs(x / y));
         else if (n.is("pow")) r = std::pow(x, y), e = std::fabs(r) * (ex / std::max(std::fabs(x), 1e-30) * std::fabs(y) + ey * 10 + 30 * f32_step);
         else if (n.is("maximum")) r = std::max(x, y), e = std::max(ex, ey);
         else if (n.is("minimum")) r = std::min(x, y), e = std::max(ex, ey);
@@ -304,8 +315,9 @@ bool binary(node &n) {
             const int64_t p = static_cast<int64_t>(x), q = static_cast<int64_t>(y);
             r = static_cast<double>(n.is("and") ? p & q : n.is("or") ? p | q : p ^ q);
         }
-        if (truth && n.out.type == "bool") e = 0;
-        if (!is_float(n.out.type)) e = 0;
+        if (truth) e = is_open(x - y, ex + ey) ? INFINITY : 0;
+        if (truth && (n.is("and") || n.is("or") || n.is("xor"))) e = is_open(x, ex) || is_open(y, ey) ? INFINITY : 0;
+        if (!is_float(n.out.type)) settle_whole(e);
     }
     return true;
 }
@@ -320,7 +332,9 @@ bool several(node &n) {
         make(n.out, n.x().shape, n.want);
         for (size_t i = 0; i < n.out.v.size(); i++) {
             n.out.v[i] = is_float(n.want) || n.want == "bool" ? round_to(n.x().v[i], n.want) : round_to(std::trunc(n.x().v[i]), n.want);
-            n.out.e[i] = is_float(n.want) ? n.x().e[i] : 0;
+            n.out.e[i] = is_float(n.want) ? n.x().e[i] : n.x().e[i] == 0 && (!is_float(n.x().type) || std::fabs(n.x().v[i]) < std::ldexp(1.0, bits_of(n.want) - 1)) ? 0
+                         : is_open(n.x().v[i] - std::nearbyint(n.x().v[i]), n.x().e[i]) || !(std::fabs(n.x().v[i]) < std::ldexp(1.0, bits_of(n.want) - 1)) ? INFINITY : 0;
+            if (n.want == "bool") n.out.e[i] = is_open(n.x().v[i], n.x().e[i]) ? INFINITY : 0;
         }
         return true;
     }
@@ -333,12 +347,13 @@ bool several(node &n) {
         if (!fma) {
             n.out.v[i] = n.x(0).v[a] != 0 ? n.x(1).v[b] : n.x(2).v[c];
             n.out.e[i] = n.x(0).v[a] != 0 ? n.x(1).e[b] : n.x(2).e[c];
+            if (is_open(n.x(0).v[a], n.x(0).e[a])) n.out.e[i] = INFINITY;
             continue;
         }
         n.out.v[i] = n.x(0).v[a] * n.x(1).v[b] + n.x(2).v[c];
         n.out.e[i] = std::fabs(n.x(0).v[a]) * n.x(1).e[b] + std::fabs(n.x(1).v[b]) * n.x(0).e[a] + n.x(2).e[c] +
                      f32_step * (std::fabs(n.x(0).v[a] * n.x(1).v[b]) + std::fabs(n.x(2).v[c]));
-        if (!is_float(n.out.type)) n.out.e[i] = 0;
+        if (!is_float(n.out.type)) settle_whole(n.out.e[i]);
     }
     return true;
 }
@@ -388,7 +403,7 @@ bool reduce(node &n) {
     else if ((n.is("sum") || n.is("prod")) && !is_float(type) && bits_of(type) < 32) type = type[0] == 'u' ? "u32" : "i32";
     make(n.out, out, type);
     const bool          is_arg = n.is("argmax") || n.is("argmin"), low = n.is("min") || n.is("argmin");
-    std::vector<double> best(n.out.v.size(), std::nan("")), sum(n.out.v.size()), count(n.out.v.size());
+    std::vector<double> best(n.out.v.size(), std::nan("")), near(n.out.v.size()), small(n.out.v.size(), 1), large(n.out.v.size(), 1), sum(n.out.v.size()), count(n.out.v.size());
     for (size_t i = 0; i < best.size(); i++) {
         if (n.is("prod") || n.is("all")) n.out.v[i] = 1;
         if (n.is("max") || n.is("min")) n.out.v[i] = std::nan("");
@@ -406,11 +421,13 @@ bool reduce(node &n) {
         const double x = n.x().v[i], ex = n.x().e[i];
         double      &r = n.out.v[o], &e = n.out.e[o];
         if (n.is("sum") || n.is("mean")) r += x, e += ex, sum[o] += std::fabs(x);
-        else if (n.is("prod")) e = std::fabs(r) * ex + std::fabs(x) * e + 2 * f32_step * std::fabs(r * x), r *= x;
-        else if (n.is("any")) r = r != 0 || x != 0;
-        else if (n.is("all")) r = r != 0 && x != 0;
+        else if (n.is("prod")) e = std::fabs(r) * ex + std::fabs(x) * e + 2 * f32_step * std::fabs(r * x), r *= x, (std::fabs(x) < 1 ? small : large)[o] *= std::fabs(x);
+        else if (n.is("any")) r = r != 0 || x != 0, e = is_open(x, ex) ? INFINITY : e;
+        else if (n.is("all")) r = r != 0 && x != 0, e = is_open(x, ex) ? INFINITY : e;
         else if (is_arg) {
-            if (std::isnan(best[o]) ? !std::isnan(x) : low ? x < best[o] : x > best[o]) best[o] = x, r = static_cast<double>(place);
+            if (is_open(x - best[o], ex + near[o]) && count[o]) e = INFINITY;
+            else if (!std::isnan(x) && (low ? x < best[o] : x > best[o])) e = ex == 0 || std::isfinite(e) ? 0 : e;
+            if (std::isnan(best[o]) ? !std::isnan(x) : low ? x < best[o] : x > best[o]) best[o] = x, near[o] = ex, r = static_cast<double>(place);
         } else {
             if (std::isnan(r) ? !std::isnan(x) : low ? x < r : x > r) r = x;
             e = std::max(e, ex);
@@ -419,8 +436,10 @@ bool reduce(node &n) {
     }
     for (size_t i = 0; i < best.size(); i++) {
         if (n.is("sum") || n.is("mean")) n.out.e[i] += f32_step * 2 * sum[i] * std::max(1.0, std::log2(count[i]));
+        if (n.is("prod") && (small[i] < 0x1p-126 || large[i] > 3e38)) n.out.e[i] = INFINITY; /* in some order it leaves the range */
         if (n.is("mean")) n.out.v[i] /= count[i], n.out.e[i] /= count[i];
-        if (!is_float(type)) n.out.e[i] = 0;
+        if (!is_float(type)) settle_whole(n.out.e[i]);
+        if (std::isnan(n.out.e[i])) n.out.e[i] = INFINITY;
     }
     return true;
 }
@@ -507,7 +526,7 @@ bool matmul(node &n) {
                     const size_t w = place_in(index_of(o, out), n.x(2).shape);
                     n.out.v[o] += n.x(2).v[w];
                     n.out.e[o] += n.x(2).e[w] + f32_step * std::fabs(n.x(2).v[w]);
-                    if (!is_float(type)) n.out.e[o] = 0;
+                    if (!is_float(type)) settle_whole(n.out.e[o]);
                 }
             }
     }
@@ -614,7 +633,7 @@ bool cumsum(node &n) {
             if (n.flag("exclusive")) n.out.v[i] = sum, n.out.e[i] = e + mag * 8 * f32_step;
             sum += n.x().v[i], mag += std::fabs(n.x().v[i]), e += n.x().e[i];
             if (!n.flag("exclusive")) n.out.v[i] = sum, n.out.e[i] = e + mag * 8 * f32_step;
-            if (!is_float(type)) n.out.e[i] = 0;
+            if (!is_float(type)) settle_whole(n.out.e[i]);
         }
     });
     return true;
@@ -744,7 +763,7 @@ void apply(node &n) {
     if (!n.want.empty() && n.want != n.out.type) {
         n.out.type = n.want;
         for (size_t i = 0; i < n.out.v.size(); i++)
-            if (!is_float(n.want)) n.out.e[i] = 0;
+            if (!is_float(n.want)) settle_whole(n.out.e[i]);
     }
     settle(n.out);
 }

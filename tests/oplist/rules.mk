@@ -10,7 +10,8 @@ include tests/sim/rules.mk
 endif
 
 OPLIST_CC      ?= cc
-OPLIST_OBJECTS  = $(patsubst %,$(BUILD)/obj/oplist/%.o,library reference run cases fusion texts main)
+OPLIST_OBJECTS  = $(patsubst %,$(BUILD)/obj/oplist/%.o,library reference run cases fusion graphs texts main)
+OPLIST_JOBS     = $(BUILD)/obj/corpus/jobs.o
 
 .PHONY: test-oplist test-oplist-quick
 test-oplist: $(BUILD)/oplist
@@ -33,5 +34,5 @@ endif
 $(BUILD)/obj/oplist/%.o: tests/oplist/%.cc $(wildcard tests/oplist/*.h) $(SIM_HEADERS) tmetal.h
 	@mkdir -p $(@D)
 	$(SIM_CXX) $(SIM_FLAGS) -I. -c $< -o $@
-$(BUILD)/oplist: $(OPLIST_OBJECTS) $(SIM_OBJECTS)
+$(BUILD)/oplist: $(OPLIST_OBJECTS) $(OPLIST_JOBS) $(SIM_OBJECTS)
 	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -o $@
