@@ -1,4 +1,5 @@
-/* lint: does Apple's compiler take this Metal text? README.md says what is judged and what is not. */
+/* lint: does Apple's compiler take this Metal text? README.md says what is judged and what is not.
+ * */
 #include "preprocess.h"
 
 #include "../sim/files.h"
@@ -53,13 +54,15 @@ settings read_arguments(int argc, char **argv) {
             if (i + 1 >= argc) bad_usage(a + " needs a value");
             return argv[++i];
         };
-        if (a == "--msl") s.how.version = static_cast<int>(std::strtod(value().c_str(), nullptr) * 100 + 0.5);
+        if (a == "--msl")
+            s.how.version = static_cast<int>(std::strtod(value().c_str(), nullptr) * 100 + 0.5);
         else if (a == "-I") s.how.include.push_back(value());
         else if (a == "-D") s.how.define.push_back(value());
         else if (a == "--rules") s.rules = true;
         else if (a == "--summary") s.summary = true;
         else if (a == "--list") add_list(s, value());
-        else if (a == "--jobs") s.jobs = static_cast<unsigned>(std::strtoul(value().c_str(), nullptr, 10));
+        else if (a == "--jobs")
+            s.jobs = static_cast<unsigned>(std::strtoul(value().c_str(), nullptr, 10));
         else if (a == "--help" || a == "-h") {
             fputs(usage, stdout);
             std::exit(0);
@@ -130,7 +133,8 @@ int main(int argc, char **argv) {
         lint::prepare();
         const std::vector<size_t> count = judge_all(s);
         if (s.summary)
-            for (size_t i = 0; i < verdicts; i++) printf("%s%s %zu", i ? ", " : "", verdict_names[i], count[i]);
+            for (size_t i = 0; i < verdicts; i++)
+                printf("%s%s %zu", i ? ", " : "", verdict_names[i], count[i]);
         if (s.summary) printf(" of %zu\n", s.files.size());
         return count[unreadable] ? 2 : count[refused] ? 1 : 0;
     } catch (const std::exception &e) {

@@ -10,15 +10,47 @@ namespace lint {
 namespace {
 
 /* Metal's own headers. While macros are expanded they are empty: the checker has them built in. */
-const char *const standard_headers[] = {
-    "metal_stdlib", "metal_array", "metal_atomic", "metal_command_buffer", "metal_common", "metal_compute",
-    "metal_config", "metal_cooperative_tensor", "metal_extended_vector", "metal_geometric", "metal_graphics",
-    "metal_imageblocks", "metal_integer", "metal_interpolate", "metal_limits", "metal_logging", "metal_math",
-    "metal_matrix", "metal_mesh", "metal_numeric", "metal_pack", "metal_packed_vector", "metal_pixel",
-    "metal_quadgroup", "metal_raytracing", "metal_relational", "metal_simdgroup", "metal_simdgroup_matrix",
-    "metal_static", "metal_stdlib", "metal_tensor", "metal_tessellation", "metal_texture", "metal_type_traits",
-    "metal_types", "metal_uniform", "metal_utility", "metal_vector", "metal_visible_function_table",
-    "simd/simd.h", "MetalPerformancePrimitives/MetalPerformancePrimitives.h"};
+const char *const standard_headers[] = {"metal_stdlib",
+                                        "metal_array",
+                                        "metal_atomic",
+                                        "metal_command_buffer",
+                                        "metal_common",
+                                        "metal_compute",
+                                        "metal_config",
+                                        "metal_cooperative_tensor",
+                                        "metal_extended_vector",
+                                        "metal_geometric",
+                                        "metal_graphics",
+                                        "metal_imageblocks",
+                                        "metal_integer",
+                                        "metal_interpolate",
+                                        "metal_limits",
+                                        "metal_logging",
+                                        "metal_math",
+                                        "metal_matrix",
+                                        "metal_mesh",
+                                        "metal_numeric",
+                                        "metal_pack",
+                                        "metal_packed_vector",
+                                        "metal_pixel",
+                                        "metal_quadgroup",
+                                        "metal_raytracing",
+                                        "metal_relational",
+                                        "metal_simdgroup",
+                                        "metal_simdgroup_matrix",
+                                        "metal_static",
+                                        "metal_stdlib",
+                                        "metal_tensor",
+                                        "metal_tessellation",
+                                        "metal_texture",
+                                        "metal_type_traits",
+                                        "metal_types",
+                                        "metal_uniform",
+                                        "metal_utility",
+                                        "metal_vector",
+                                        "metal_visible_function_table",
+                                        "simd/simd.h",
+                                        "MetalPerformancePrimitives/MetalPerformancePrimitives.h"};
 
 std::string empty_headers() { return sim::program_directory() + "/lint-cache/headers"; }
 
@@ -34,13 +66,15 @@ const struct {
     {"imageblock", "imageblocks"},
     {"visible_function_table", "function tables"},
     {"command_buffer", "command buffers"},
-    {"MetalPerformancePrimitives", "tensor operations of other ranks and types than the simulator's"},
+    {"MetalPerformancePrimitives",
+     "tensor operations of other ranks and types than the simulator's"},
 };
 
 int version_of(const std::string &file, const options &how) {
     if (how.version) return how.version;
     const size_t at = file.find(".msl");
-    if (at == std::string::npos || at + 4 >= file.size() || !std::isdigit(static_cast<unsigned char>(file[at + 4])))
+    if (at == std::string::npos || at + 4 >= file.size() ||
+        !std::isdigit(static_cast<unsigned char>(file[at + 4])))
         return 310;
     const int n = std::atoi(file.c_str() + at + 4);
     return n < 10 ? n * 100 : n * 10;
@@ -61,8 +95,8 @@ std::string without_markers(const std::string &text, std::vector<place> &lines) 
         const std::string line = text.substr(at, end - at);
         lines.push_back(now);
         const size_t quote = line.find('"');
-        if (line.size() > 2 && line[0] == '#' && line[1] == ' ' && std::isdigit(static_cast<unsigned char>(line[2])) &&
-            quote != std::string::npos) {
+        if (line.size() > 2 && line[0] == '#' && line[1] == ' ' &&
+            std::isdigit(static_cast<unsigned char>(line[2])) && quote != std::string::npos) {
             now.line = static_cast<unsigned>(std::atoi(line.c_str() + 2));
             now.file = line.substr(quote + 1, line.find('"', quote + 1) - quote - 1);
         } else {
@@ -75,12 +109,25 @@ std::string without_markers(const std::string &text, std::vector<place> &lines) 
     return out;
 }
 
-std::string expand(const std::string &file, int version, const options &how, std::vector<place> &lines,
-                   std::vector<sim::diagnostic> &errors) {
-    std::vector<std::string> command = {
-        sim::clang_program(), "-E", "-x", "c++", "-std=c++17", "-undef", "-nostdinc", "-C", "-dI", "-w",
-        "-fno-caret-diagnostics", "-D__METAL__=1", "-D__METAL_MACOS__=1", "-D__METAL_VERSION__=" + std::to_string(version),
-        "-D__METAL_CPP__=1", "-I", empty_headers()};
+std::string expand(const std::string &file, int version, const options &how,
+                   std::vector<place> &lines, std::vector<sim::diagnostic> &errors) {
+    std::vector<std::string> command = {sim::clang_program(),
+                                        "-E",
+                                        "-x",
+                                        "c++",
+                                        "-std=c++17",
+                                        "-undef",
+                                        "-nostdinc",
+                                        "-C",
+                                        "-dI",
+                                        "-w",
+                                        "-fno-caret-diagnostics",
+                                        "-D__METAL__=1",
+                                        "-D__METAL_MACOS__=1",
+                                        "-D__METAL_VERSION__=" + std::to_string(version),
+                                        "-D__METAL_CPP__=1",
+                                        "-I",
+                                        empty_headers()};
     if (version >= 310) command.push_back("-D__HAVE_BFLOAT__=1");
     if (version >= 400) command.push_back("-D__HAVE_TENSOR__=1");
     for (const std::string &d : how.include) command.insert(command.end(), {"-I", d});
@@ -123,7 +170,8 @@ void prepare() {
     sim::make_directories(empty_headers() + "/simd");
     sim::make_directories(empty_headers() + "/MetalPerformancePrimitives");
     for (const char *h : standard_headers)
-        if (!sim::exists(empty_headers() + "/" + h)) sim::write_file(empty_headers() + "/" + h, "\n");
+        if (!sim::exists(empty_headers() + "/" + h))
+            sim::write_file(empty_headers() + "/" + h, "\n");
 }
 
 judgement judge(const std::string &file, const options &how) {

@@ -14,7 +14,7 @@ struct options {
 
 struct judgement {
     std::vector<sim::diagnostic> errors;
-    std::string                  unread; /* what of the text only the rules over tokens have judged, and why */
+    std::string unread; /* what of the text only the rules over tokens have judged, and why */
 };
 
 void      prepare(); /* once, before processes part: a directory of empty standard headers */

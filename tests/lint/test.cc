@@ -1,5 +1,6 @@
-/* Judges tests/lint/cases.txt: what is wrong in one thing only must be refused with the words that the case names, and
- * its twin, which is right in that thing, must pass without a word. The file says how a case is written. */
+/* Judges tests/lint/cases.txt: what is wrong in one thing only must be refused with the words that
+ * the case names, and its twin, which is right in that thing, must pass without a word. The file
+ * says how a case is written. */
 #include "../sim/files.h"
 #include "../sim/sim.h"
 
@@ -36,9 +37,12 @@ std::vector<std::string> fields(const std::string &line) {
     return all;
 }
 
-int version_of(const std::string &word) { return static_cast<int>(std::strtod(word.c_str(), nullptr) * 100 + 0.5); }
+int version_of(const std::string &word) {
+    return static_cast<int>(std::strtod(word.c_str(), nullptr) * 100 + 0.5);
+}
 
-/* `= name | source | words of the message [| options]`; options: `rules`, `msl V`, `msl V for V2` */
+/* `= name | source | words of the message [| options]`; options: `rules`, `msl V`, `msl V for V2`
+ * */
 one_case header(const std::string &line, unsigned at, const std::string &frame) {
     const std::vector<std::string> f = fields(line.substr(1));
     if (f.size() < 3 || f[1].empty() || f[2].empty())
@@ -70,7 +74,8 @@ case_file read_cases(const std::string &path) {
         if (line.rfind("frame ", 0) == 0) defining = frame = line.substr(6);
         else if (line.rfind("in ", 0) == 0) frame = line.substr(3), defining.clear();
         else if (line[0] == '=') r.cases.push_back(header(line, at, frame)), defining.clear();
-        else if (!defining.empty() && line.rfind("  ", 0) == 0) r.frames[defining] += line.substr(2) + "\n";
+        else if (!defining.empty() && line.rfind("  ", 0) == 0)
+            r.frames[defining] += line.substr(2) + "\n";
         else if (line.rfind("- ", 0) == 0) r.cases.back().wrong.lines += line.substr(2) + "\n";
         else if (line.rfind("+ ", 0) == 0) r.cases.back().right.lines += line.substr(2) + "\n";
         else if (!line.empty() && line[0] != '#')
@@ -106,12 +111,16 @@ bool fail(const one_case &c, const std::string &what) {
 }
 
 bool check(const one_case &c, const sim::unit &wrong, const sim::unit &right) {
-    if (c.wrong.lines.empty() || c.right.lines.empty()) return fail(c, "needs a wrong text and a right one");
-    if (c.wrong.lines == c.right.lines && c.wrong.version == c.right.version) return fail(c, "both texts are the same");
-    if (!right.errors.empty()) return fail(c, "the right text is refused: " + right.errors[0].str());
+    if (c.wrong.lines.empty() || c.right.lines.empty())
+        return fail(c, "needs a wrong text and a right one");
+    if (c.wrong.lines == c.right.lines && c.wrong.version == c.right.version)
+        return fail(c, "both texts are the same");
+    if (!right.errors.empty())
+        return fail(c, "the right text is refused: " + right.errors[0].str());
     if (wrong.errors.empty()) return fail(c, "not refused");
     for (const sim::diagnostic &d : wrong.errors)
-        if (d.text.find(c.words) == std::string::npos) return fail(c, "refused for another reason: " + d.str());
+        if (d.text.find(c.words) == std::string::npos)
+            return fail(c, "refused for another reason: " + d.str());
     return true;
 }
 
@@ -123,8 +132,10 @@ int main(int argc, char **argv) {
         const case_file f = read_cases(argv[1]);
         const auto      wrong = judged(f, true), right = judged(f, false);
         unsigned        failed = 0;
-        for (size_t i = 0; i < f.cases.size(); i++) failed += !check(f.cases[i], wrong->units()[i], right->units()[i]);
-        printf("test-lint: %zu texts refused and their twins accepted, %u failed\n", f.cases.size() - failed, failed);
+        for (size_t i = 0; i < f.cases.size(); i++)
+            failed += !check(f.cases[i], wrong->units()[i], right->units()[i]);
+        printf("test-lint: %zu texts refused and their twins accepted, %u failed\n",
+               f.cases.size() - failed, failed);
         return failed != 0 || f.cases.empty();
     } catch (const std::exception &e) {
         fprintf(stderr, "test-lint: %s\n", e.what());

@@ -82,8 +82,9 @@ const char fixed_flags[] =
     "-fsanitize=signed-integer-overflow,array-bounds "
     "-fsanitize-recover=signed-integer-overflow,array-bounds ";
 
-/* `classes`: the text has member functions. Metal runs them on objects of the thread; here they are for
- * objects anywhere, so then what points to such objects is `thread` without an address space. */
+/* `classes`: the text has member functions. Metal runs them on objects of the thread; here they are
+ * for objects anywhere, so then what points to such objects is `thread` without an address space.
+ * */
 struct dialect {
     int  version;
     bool foreign, classes;
@@ -96,8 +97,10 @@ struct dialect {
 std::vector<std::string> compile_command(dialect d, const build_options &o) {
     std::vector<std::string> command = split(clang() + " " + fixed_flags);
     command.push_back("-D__METAL_VERSION__=" + std::to_string(d.version));
-    if (d.foreign) command.insert(command.end(), {"-DSIM_FOREIGN", "-fno-spell-checking", "-Xclang", "-cl-single-precision-constant",
-                                       "-I" + foreign_directory()});
+    if (d.foreign)
+        command.insert(command.end(),
+                       {"-DSIM_FOREIGN", "-fno-spell-checking", "-Xclang",
+                        "-cl-single-precision-constant", "-I" + foreign_directory()});
     if (d.classes) command.push_back("-DSIM_THREAD_ANYWHERE");
     command.push_back(o.contract ? "-ffp-contract=on" : "-ffp-contract=off");
     command.push_back("-I" + include_directory());
@@ -109,9 +112,9 @@ std::string hash_of_headers() {
     static std::string once;
     if (!once.empty()) return once;
     hasher h;
-    for (const std::string &dir : {include_directory(), include_directory() + "/sim",
-                                   include_directory() + "/MetalPerformancePrimitives",
-                                   foreign_directory()})
+    for (const std::string &dir :
+         {include_directory(), include_directory() + "/sim",
+          include_directory() + "/MetalPerformancePrimitives", foreign_directory()})
         for (const std::string &name : list_directory(dir))
             h.add(name).add(read_file(dir + "/" + name));
     h.add(run_process({clang(), "--version"}).out);
@@ -229,7 +232,8 @@ private:
     }
 
     std::string text_of(const std::vector<size_t> &members) const {
-        std::string s = foreign_ ? "#pragma OPENCL EXTENSION __cl_clang_function_pointers : enable\n" : "";
+        std::string s =
+            foreign_ ? "#pragma OPENCL EXTENSION __cl_clang_function_pointers : enable\n" : "";
         for (size_t i : members) {
             const std::string name = unit_prefix + std::to_string(i);
             /* Alone, as it may add to namespace metal. */
@@ -247,8 +251,7 @@ private:
         while (true) {
             std::vector<size_t> members;
             for (size_t i = 0; i < sources_.size(); i++)
-                if (dialects_[i] == d && module_->units_[i].errors.empty())
-                    members.push_back(i);
+                if (dialects_[i] == d && module_->units_[i].errors.empty()) members.push_back(i);
             if (members.empty()) return;
             const std::string in = directory_ + "/kernels-" + std::to_string(d.version) + ".clcpp",
                               out = directory_ + "/kernels-" + std::to_string(d.version) + ".o";
@@ -294,12 +297,16 @@ private:
     /* Copying a struct out of constant memory is an error only here: an implicit copy constructor
      * takes no such object in this dialect. */
     static bool copies_constant(const std::vector<message> &all, size_t i) {
-        if (all[i].text == "variable in constant address space must be initialized") return true; /* a member */
+        if (all[i].text == "variable in constant address space must be initialized")
+            return true; /* a member */
+        if (all[i].text == "automatic variable qualified with an invalid address space")
+            return true; /* T of thread T & */
         const bool copy = all[i].text.find("no matching constructor") != std::string::npos ||
                           all[i].text.find("no viable") != std::string::npos;
         for (size_t k = i + 1; copy && k < all.size() && all[k].kind == "note"; k++)
             if (all[k].text.find("(the implicit ") != std::string::npos &&
-                all[k].text.find("in address space '__constant' to object in address space '__generic'") !=
+                all[k].text.find(
+                    "in address space '__constant' to object in address space '__generic'") !=
                     std::string::npos)
                 return true;
         return false;

@@ -337,8 +337,7 @@ private:
 
 } // namespace
 
-token_list tokenize(const std::string &file, const std::string &text, int version,
-                    bool foreign) {
+token_list tokenize(const std::string &file, const std::string &text, int version, bool foreign) {
     return scanner(file, text, version, foreign).run();
 }
 

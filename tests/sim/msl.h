@@ -39,7 +39,8 @@ struct function {
     std::vector<attribute>   attributes;
     std::vector<parameter>   parameters; /* kernels only */
     std::vector<std::string> calls;
-    /* Filled by check_emitted(): statements with loops and functions expanded, bytes of arrays a thread. */
+    /* Filled by check_emitted(): statements with loops and functions expanded, bytes of arrays a
+     * thread. */
     uint64_t statements = 0, array_bytes = 0;
 };
 
@@ -48,10 +49,10 @@ struct parsed {
     const source            *from = nullptr;
     token_list               lexed;
     std::vector<function>    functions;
-    std::set<std::string_view> type_names;   /* declared in the text */
-    std::set<std::string_view> member_names; /* of its structs */
-    std::set<std::string_view> index_structs; /* structs that hold size_t or ptrdiff_t */
-    bool                     has_methods = false; /* some struct has a member function */
+    std::set<std::string_view> type_names;          /* declared in the text */
+    std::set<std::string_view> member_names;        /* of its structs */
+    std::set<std::string_view> index_structs;       /* structs that hold size_t or ptrdiff_t */
+    bool                       has_methods = false; /* some struct has a member function */
     std::vector<diagnostic>  errors;
     std::vector<size_t>      match; /* for brackets: the token of the partner, else 0 */
 

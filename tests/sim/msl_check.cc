@@ -53,14 +53,19 @@ const forbidden_word forbidden[] = {
     {"co_yield", "coroutines are not supported in Metal"},
 };
 
-/* Names and the language version that brings them, where the headers, which begin with 3.0, do not say so. */
+/* Names and the language version that brings them, where the headers, which begin with 3.0, do not
+ * say so. */
 const struct {
     const char *word;
     int         version;
-} brought[] = {{"simdgroup_float8x8", 230},        {"simdgroup_half8x8", 230},
-               {"simdgroup_matrix", 230},          {"simd_shuffle_and_fill_up", 240},
-               {"simd_shuffle_and_fill_down", 240}, {"atomic_bool", 240},
-               {"atomic_ulong", 240},              {"atomic_float", 300},
+} brought[] = {{"simdgroup_float8x8", 230},
+               {"simdgroup_half8x8", 230},
+               {"simdgroup_matrix", 230},
+               {"simd_shuffle_and_fill_up", 240},
+               {"simd_shuffle_and_fill_down", 240},
+               {"atomic_bool", 240},
+               {"atomic_ulong", 240},
+               {"atomic_float", 300},
                {"coherent", 320}};
 
 /* Words that may not name a function, a variable or a parameter: keywords of C++ and Metal, types,
@@ -150,8 +155,9 @@ const builtin_input builtin_inputs[] = {
 
 /* Further attributes of a kernel's parameters. */
 const names &input_attributes() {
-    static const names s = words("texture sampler function_constant user id stage_in raster_order_group maybe_unused "
-                                 "visible_function_table imageblock");
+    static const names s =
+        words("texture sampler function_constant user id stage_in raster_order_group maybe_unused "
+              "visible_function_table imageblock");
     return s;
 }
 
@@ -160,7 +166,8 @@ struct resource_kind {
     const char *name;
     long        most;
 };
-const resource_kind resources[] = {{"buffer", 30}, {"threadgroup", 30}, {"texture", 127}, {"sampler", 15}};
+const resource_kind resources[] = {
+    {"buffer", 30}, {"threadgroup", 30}, {"texture", 127}, {"sampler", 15}};
 const resource_kind *find_resource(std::string_view name, bool graphics) {
     for (const resource_kind &k : resources)
         if (name == k.name) return graphics || k.most == 30 ? &k : nullptr;
@@ -169,7 +176,8 @@ const resource_kind *find_resource(std::string_view name, bool graphics) {
 
 /* Those that may stand inside of bodies. */
 const names &inner_attributes() {
-    static const names s = words("maybe_unused unroll dont_unroll flatten dont_flatten fallthrough clang likely unlikely");
+    static const names s = words(
+        "maybe_unused unroll dont_unroll flatten dont_flatten fallthrough clang likely unlikely");
     return s;
 }
 
@@ -177,8 +185,7 @@ const names &inner_attributes() {
 
 class checker {
 public:
-    explicit checker(parsed &p)
-        : p_(p), version_(p.from->version), inside_(p.tokens().size()) {
+    explicit checker(parsed &p) : p_(p), version_(p.from->version), inside_(p.tokens().size()) {
         for (const function &f : p_.functions)
             for (size_t i = f.body + 1; i < f.body_end; i++) inside_[i] = true;
         for (size_t i = 1; i < p.tokens().size(); i++)
@@ -230,7 +237,8 @@ private:
     void included_tensors() {
         for (const directive &d : p_.lexed.directives)
             if (d.name == "include" && d.rest.rfind("<metal_tensor>", 0) == 0 && version_ < 400)
-                p_.errors.push_back({p_.from->name, d.line, 1, "'metal_tensor' comes with language version 4.0"});
+                p_.errors.push_back(
+                    {p_.from->name, d.line, 1, "'metal_tensor' comes with language version 4.0"});
         included("metal_tensor", {"tensor_inline", "dextents"});
         included("MetalPerformancePrimitives/MetalPerformancePrimitives.h", {"mpp"});
     }
@@ -260,8 +268,9 @@ private:
                 error(i, w.message);
         for (const auto &b : brought)
             if (t.is(b.word) && version_ < b.version)
-                error(i, "use of undeclared identifier " + quoted(t.text) + ": it comes with language version " +
-                             std::to_string(b.version / 100) + "." + std::to_string(b.version / 10 % 10));
+                error(i, "use of undeclared identifier " + quoted(t.text) +
+                             ": it comes with language version " + std::to_string(b.version / 100) +
+                             "." + std::to_string(b.version / 10 % 10));
         if (t.is("static") && inside_function(i))
             error(i, "static local variables are not supported in Metal");
         if (t.is("long") && at(i + 1).is("long")) error(i, "'long long' is not supported in Metal");
@@ -287,7 +296,8 @@ private:
         if (real && !lower_end("f") && !lower_end("h") && !p_.foreign())
             error(i, "floating point literal " + quoted(s) + " has no suffix; write f, h or bf");
         const char last = static_cast<char>(s.back() | 32);
-        if (real && !std::isdigit(static_cast<unsigned char>(s.back())) && last != '.' && last != 'f' && last != 'h')
+        if (real && !std::isdigit(static_cast<unsigned char>(s.back())) && last != '.' &&
+            last != 'f' && last != 'h')
             error(i, "invalid suffix on floating constant " + quoted(s));
         if (real && lower_end("bf") && version_ < 310)
             error(i, "invalid suffix 'bf' on floating constant");
@@ -295,9 +305,7 @@ private:
             error(i, "'long long' is not supported in Metal");
     }
 
-    bool inside_function(size_t i) const {
-        return inside_[i];
-    }
+    bool inside_function(size_t i) const { return inside_[i]; }
 
     /* Attributes inside bodies: none that we know may stand there. */
     void local_attribute(size_t i) {
@@ -333,6 +341,7 @@ private:
 
     /* `T *`, `T const &`, `vec<T, 4> *`: a declarator when a type stands before it. */
     bool type_ends_at(size_t i) const {
+        if (i && (at(i - 1).is(".") || at(i - 1).is("->"))) return false; /* a member */
         if (at(i).is("const") || at(i).is("volatile") || is_space(at(i))) return true;
         if (at(i).is(">")) {
             int depth = 0;
@@ -350,7 +359,8 @@ private:
         size_t before = i - 1;
         if (at(before).is("(") && before && array_reference(i)) before--;
         if (p_.foreign() && !declares(i)) return;
-        if (p_.foreign() && at(i).is("&") && at(before).is("*")) return; /* MLX has const device T *&x */
+        if (p_.foreign() && at(i).is("&") && at(before).is("*"))
+            return; /* MLX has const device T *&x */
         const bool chained = at(before).is("*") && is_declarator_star(before);
         if (!chained && !type_ends_at(before)) return;
         for (size_t k = before;; k--) {
@@ -380,7 +390,8 @@ private:
     bool declares(size_t i) const {
         const token &n = at(i + 1);
         if (values_.count(at(i - 1).text) && !p_.is_builtin_type(i - 1)) return false;
-        return n.identifier() || n.is(";") || n.is(")") || n.is(",") || n.is(">") || n.is("*") || n.is("&");
+        return n.identifier() || n.is(";") || n.is(")") || n.is(",") || n.is(">") || n.is("*") ||
+               n.is("&");
     }
 
     bool is_declarator_star(size_t i) const {
@@ -421,7 +432,8 @@ private:
     }
     /* `float float2 = 1;` */
     bool type_name_declared(size_t i) const {
-        if (i && reserved_names().count(at(i).text) && p_.is_type(i - 1)) return true; /* `float sampler)` */
+        if (i && reserved_names().count(at(i).text) && p_.is_type(i - 1))
+            return true; /* `float sampler)` */
         return i && p_.is_builtin_type(i) && (at(i + 1).is("=") || at(i + 1).is(";")) &&
                p_.is_type(i - 1) && !at(i - 1).is("unsigned") && !at(i - 1).is("signed");
     }
@@ -507,7 +519,8 @@ private:
         for (const attribute &a : owner.attributes)
             if (a.name == "mesh" || a.name == "object") return;
         if (!owner.is_kernel)
-            error(i, "non-kernel function variable cannot be declared in threadgroup address space");
+            error(i,
+                  "non-kernel function variable cannot be declared in threadgroup address space");
     }
 
     bool outermost(const function &f, size_t i) const {
@@ -519,9 +532,11 @@ private:
     /* -- Kernel signatures --------------------------------------------------------------------- */
 
     void kernel_signature(const function &f) {
-        if (f.is_template && !p_.foreign()) p_.error(f.name, "the simulator has no templates of kernels");
+        if (f.is_template && !p_.foreign())
+            p_.error(f.name, "the simulator has no templates of kernels");
         if (f.is_member) p_.error(f.name, "a kernel function cannot be a member");
-        if (f.name.is("main") && p_.foreign()) p_.error(f.name, "a kernel function cannot be named main");
+        if (f.name.is("main") && p_.foreign())
+            p_.error(f.name, "a kernel function cannot be named main");
         return_type(f);
         for (const attribute &a : f.attributes) kernel_attribute(f, a);
         std::set<unsigned> used[4];
@@ -580,7 +595,8 @@ private:
     }
 
     void kernel_parameter(const parameter &r, std::set<unsigned> *used) {
-        if (text_of(r.type) == "...") return p_.error(r.place, "variadic functions are not supported in Metal");
+        if (text_of(r.type) == "...")
+            return p_.error(r.place, "variadic functions are not supported in Metal");
         const bool points = has(r, "*") || has(r, "&") || (p_.foreign() && has(r, "["));
         if (r.attributes.empty()) {
             if (points && p_.foreign()) return; /* the compiler gives it the next index */
@@ -593,7 +609,8 @@ private:
             return;
         }
         for (const attribute &a : r.attributes) {
-            if (const resource_kind *k = find_resource(a.name, p_.foreign())) resource(r, a, *k, used[k - resources]);
+            if (const resource_kind *k = find_resource(a.name, p_.foreign()))
+                resource(r, a, *k, used[k - resources]);
             else if (const builtin_input *b = find_builtin(a.name)) builtin_type(r, a, *b);
             else if (!p_.foreign() || !input_attributes().count(a.name))
                 p_.error(a.at, "unknown attribute " + quoted(a.name));
@@ -607,7 +624,8 @@ private:
         return (has(r, "device") || has(r, "constant")) && (points || has(r, "["));
     }
 
-    void resource(const parameter &r, const attribute &a, const resource_kind &k, std::set<unsigned> &used) {
+    void resource(const parameter &r, const attribute &a, const resource_kind &k,
+                  std::set<unsigned> &used) {
         const bool fits = fits_resource(r, k);
         if (!fits)
             p_.error(a.at, "type " + quoted(text_of(r.type)) + " is not valid for attribute " +
@@ -617,7 +635,8 @@ private:
         if (a.argument.empty() || *end)
             p_.error(a.at, quoted(a.name) + " attribute needs a literal index");
         else if (n < 0 || n > k.most)
-            p_.error(a.at, quoted(a.name) + " attribute parameter is out of bounds: must be between 0 and " +
+            p_.error(a.at, quoted(a.name) +
+                               " attribute parameter is out of bounds: must be between 0 and " +
                                std::to_string(k.most));
         else if (!used.insert(static_cast<unsigned>(n)).second)
             p_.error(a.at, "cannot reserve " + quoted(a.name) + " resource location at index " +

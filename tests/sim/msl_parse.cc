@@ -51,13 +51,42 @@ const std::set<std::string_view> &builtin_types() {
                 made.push_back("packed_" + std::string(base) + n);
             }
         }
-        static const char *const more[] = {
-            "float2x2", "float2x3", "float2x4", "float3x2", "float3x3", "float3x4", "float4x2", "float4x3",
-            "float4x4", "half2x2", "half2x3", "half2x4", "half3x2", "half3x3", "half3x4", "half4x2",
-            "half4x3", "half4x4", "matrix", "sampler", "texture1d", "texture1d_array", "texture2d",
-            "texture2d_array", "texture2d_ms", "texture2d_ms_array", "texture3d", "texturecube",
-            "texturecube_array", "texture_buffer", "depth2d", "depth2d_array", "depth2d_ms",
-            "depth2d_ms_array", "depthcube", "depthcube_array"};
+        static const char *const more[] = {"float2x2",
+                                           "float2x3",
+                                           "float2x4",
+                                           "float3x2",
+                                           "float3x3",
+                                           "float3x4",
+                                           "float4x2",
+                                           "float4x3",
+                                           "float4x4",
+                                           "half2x2",
+                                           "half2x3",
+                                           "half2x4",
+                                           "half3x2",
+                                           "half3x3",
+                                           "half3x4",
+                                           "half4x2",
+                                           "half4x3",
+                                           "half4x4",
+                                           "matrix",
+                                           "sampler",
+                                           "texture1d",
+                                           "texture1d_array",
+                                           "texture2d",
+                                           "texture2d_array",
+                                           "texture2d_ms",
+                                           "texture2d_ms_array",
+                                           "texture3d",
+                                           "texturecube",
+                                           "texturecube_array",
+                                           "texture_buffer",
+                                           "depth2d",
+                                           "depth2d_array",
+                                           "depth2d_ms",
+                                           "depth2d_ms_array",
+                                           "depthcube",
+                                           "depthcube_array"};
         for (const char *m : more) s.insert(m);
         for (const std::string &m : made) s.insert(m);
         return s;
@@ -219,10 +248,10 @@ private:
     void members_of(size_t i, size_t end, std::string_view record_name) {
         for (; i < end; i++) {
             p_.has_methods |= at(i).is("operator") || (at(i).is(")") && at(i + 1).is("{"));
-            if (at(i).identifier() && (at(i + 1).is(";") || at(i + 1).is(",") || at(i + 1).is("[") || at(i + 1).is("[[")))
+            if (at(i).identifier() &&
+                (at(i + 1).is(";") || at(i + 1).is(",") || at(i + 1).is("[") || at(i + 1).is("[[")))
                 p_.member_names.insert(at(i).text);
-            if (at(i).is("size_t") || at(i).is("ptrdiff_t"))
-                p_.index_structs.insert(record_name);
+            if (at(i).is("size_t") || at(i).is("ptrdiff_t")) p_.index_structs.insert(record_name);
         }
     }
 
@@ -247,14 +276,16 @@ private:
             }
             if (t.is("[[")) {
                 read_attributes(i, f.attributes);
-            } else if (t.is("(") && !named && i > begin && is_name_before(i)) {
+            } else if (t.is("(") && !named && i > begin &&
+                       (is_name_before(i) || specialised(i) > begin)) {
                 named = true;
-                f.name = at(i - 1);
+                f.name = at(is_name_before(i) ? i - 1 : specialised(i));
                 f.open = i;
                 f.close = p_.match[i];
             } else if (t.is(":") && named) {
                 initialisers = true;
-            } else if (t.is("{") && !(initialisers && (at(i - 1).identifier() || at(i - 1).is(">")))) {
+            } else if (t.is("{") &&
+                       !(initialisers && (at(i - 1).identifier() || at(i - 1).is(">")))) {
                 if (!named) return skip_statement(i, end);
                 f.body = i;
                 f.body_end = p_.match[i];
@@ -266,6 +297,19 @@ private:
             i = p_.match[i] > i ? p_.match[i] + 1 : i + 1;
         }
         return end;
+    }
+
+    /* `name<...>(`: the token of the name, else 0. */
+    size_t specialised(size_t paren) const {
+        int    depth = 0;
+        size_t i = paren - 1;
+        if (!at(i).is(">")) return 0;
+        for (; i; i--) {
+            if (at(i).is(";") || at(i).is("{") || at(i).is("}")) return 0;
+            depth += at(i).is(">") - at(i).is("<");
+            if (!depth) break;
+        }
+        return i && at(i - 1).identifier() && !at(i - 1).is("template") ? i - 1 : 0;
     }
 
     bool is_name_before(size_t paren) const {
@@ -326,9 +370,9 @@ private:
                 r.type.push_back(at(i));
             }
         }
-        const bool named =
-            r.type.size() > 1 && r.type.back().identifier() &&
-            (p_.foreign() ? !builtin_types().count(r.type.back().text) : !is_type_word(r.type.back()));
+        const bool named = r.type.size() > 1 && r.type.back().identifier() &&
+                           (p_.foreign() ? !builtin_types().count(r.type.back().text)
+                                         : !is_type_word(r.type.back()));
         if (named) {
             r.name = r.type.back();
             r.type.pop_back();
@@ -343,10 +387,13 @@ private:
     /* Scalars and vectors without a value, numbered by 16 bits. */
     void function_constant(size_t begin, size_t open, size_t end) {
         const std::string index(at(open + 3).text);
-        if (at(open + 3).kind == token_kind::number && std::strtol(index.c_str(), nullptr, 0) > 65535)
-            p_.error(at(open + 3), "function constant index is out of bounds: must be between 0 and 65535");
+        if (at(open + 3).kind == token_kind::number &&
+            std::strtol(index.c_str(), nullptr, 0) > 65535)
+            p_.error(at(open + 3),
+                     "function constant index is out of bounds: must be between 0 and 65535");
         for (size_t i = begin; i < open; i++)
-            if (p_.type_names.count(at(i).text) && !builtin_types().count(at(i).text) && record_names_.count(at(i).text))
+            if (p_.type_names.count(at(i).text) && !builtin_types().count(at(i).text) &&
+                record_names_.count(at(i).text))
                 p_.error(at(i), "a function constant is a scalar or a vector");
         for (size_t i = p_.match[open]; i < end; i++)
             if (at(i).is("=")) p_.error(at(i), "a function constant cannot have an initializer");
@@ -355,13 +402,17 @@ private:
     void program_variable(size_t begin, size_t end) {
         bool constant_space = false, initialised = false;
         for (size_t i = begin; i <= end; i = p_.match[i] > i ? p_.match[i] + 1 : i + 1) {
-            if (p_.foreign() && at(i).is("::") && at(i + 2).is("[")) return; /* a member's definition */
+            if (p_.foreign() && at(i).is("::") && at(i + 2).is("["))
+                return; /* a member's definition */
             if (at(i).is("static_assert") || at(i).is("friend") || at(i).is("template")) return;
-            if (at(i).is("constant") || (at(i).is("sampler") && p_.foreign())) constant_space = true;
+            if (at(i).is("constant") || (at(i).is("sampler") && p_.foreign()))
+                constant_space = true;
             if (at(i).is("=") || at(i).is("{") || at(i).is("sampler")) initialised = true;
-            if (at(i).is("[[") && at(i + 1).is("function_constant") && p_.foreign()) function_constant(begin, i, end);
+            if (at(i).is("[[") && at(i + 1).is("function_constant") && p_.foreign())
+                function_constant(begin, i, end);
             if (at(i).is("[[") && p_.foreign()) {
-                constant_space |= !at(i + 1).is("function_constant") && !at(i + 1).is("maybe_unused");
+                constant_space |=
+                    !at(i + 1).is("function_constant") && !at(i + 1).is("maybe_unused");
                 initialised |= !at(i + 1).is("maybe_unused");
             } else if (at(i).is("[[")) {
                 p_.error(at(i + 1), "the simulator does not have '" + std::string(at(i + 1).text) +

@@ -31,7 +31,8 @@ public:
         for (const token &t : p_.tokens())
             if (t.is("kernel")) blank(t.offset, t.text.size());
         for (size_t i = 0; i + 1 < p_.tokens().size(); i++)
-            if (at(i).is("[[") && p_.foreign() && at(i + 1).is("function_constant") && at(p_.match[i] + 1).is(";"))
+            if (at(i).is("[[") && p_.foreign() && at(i + 1).is("function_constant") &&
+                at(p_.match[i] + 1).is(";"))
                 replace(at(i).offset, at(p_.match[i]).offset + 1 - at(i).offset, "= 0");
             else if (at(i).is("[[")) blank(at(i).offset, at(p_.match[i]).offset + 1 - at(i).offset);
         expressions(p_.tokens());
@@ -69,7 +70,8 @@ private:
 
     void rewrite_directive(const directive &d) {
         if (d.name == "include") blank(d.offset, d.bytes);
-        if (p_.foreign() && d.name == "pragma" && d.rest.rfind("unroll", 0) == 0) blank(d.offset, d.bytes);
+        if (p_.foreign() && d.name == "pragma" && d.rest.rfind("unroll", 0) == 0)
+            blank(d.offset, d.bytes);
         if (d.name == "define") expressions(d.tokens);
         if (d.name == "pragma" && d.rest.rfind("METAL", 0) == 0) pragma(d);
     }
@@ -103,21 +105,39 @@ private:
         }
     }
 
+    /* `c ? ((void)0) : f()`, or the other way round. */
+    static bool chooses_nothing(const token *t) {
+        const auto nothing = [](const token *k) {
+            return k[1].is("(") && k[2].is("(") && k[3].is("void");
+        };
+        if (nothing(t)) return true;
+        int depth = 0;
+        for (t++; t->kind != token_kind::end && !t->is(";"); t++) {
+            depth += t->is("(") - t->is(")");
+            if (depth < 0) return false;
+            if (!depth && t->is(":")) return nothing(t);
+        }
+        return false;
+    }
+
     /* `?` and the `:` that belongs to one; other colons (labels, cases) have no `?` before them. */
     void choice(const token &t, std::vector<size_t> &brackets) {
         if (t.is("(") || t.is("[") || t.is("{") || t.is("[[")) brackets.push_back(0);
         if ((t.is(")") || t.is("]") || t.is("}")) && brackets.size() > 1) brackets.pop_back();
         if (t.is(";")) brackets.back() = 0;
-        if (t.is("?") && (&t)[1].is("(") && (&t)[2].is("(") && (&t)[3].is("void")) return; /* its colon neither */
+        if (p_.foreign() && t.is("?") && chooses_nothing(&t)) return; /* its colon neither */
         const bool colon = t.is(":") && brackets.back();
         if (t.is("?")) brackets.back()++;
         if (colon) brackets.back()--;
         if (t.is("?") || colon) insert(t.offset + 1, " ::sim::value() ->*");
     }
 
-    /* `void (*f)(...)` as a parameter of a template: clang puts what it points to into a space of its own. */
+    /* `void (*f)(...)` as a parameter of a template: clang puts what it points to into a space of
+     * its own. */
     void function_pointer(const std::vector<token> &tokens, size_t i) {
-        if (i < 2 || i + 3 >= tokens.size() || !tokens[i - 1].is("(") || !tokens[i - 2].identifier()) return;
+        if (i < 2 || i + 3 >= tokens.size() || !tokens[i - 1].is("(") ||
+            !tokens[i - 2].identifier())
+            return;
         const size_t close = tokens[i + 1].identifier() ? i + 2 : i + 1;
         if (tokens[close].is(")") && tokens[close + 1].is("(") && p_.is_builtin_type(i - 2))
             replace(tokens[i].offset, 1, "&");
@@ -126,8 +146,10 @@ private:
     void literal(const token &t) {
         const std::string s(t.text);
         const bool        hex = s.size() > 1 && (s[1] | 32) == 'x';
-        const bool real = s.find_first_of(hex ? "pP" : ".eE") != s.npos && (std::isdigit(static_cast<unsigned char>(s.back())) || s.back() == '.');
-        if (real && p_.foreign()) return insert(t.offset + s.size(), "f"); /* no double, in templates neither */
+        const bool        real = s.find_first_of(hex ? "pP" : ".eE") != s.npos &&
+                          (std::isdigit(static_cast<unsigned char>(s.back())) || s.back() == '.');
+        if (real && p_.foreign())
+            return insert(t.offset + s.size(), "f"); /* no double, in templates neither */
         if (s.size() > 2 && s.compare(s.size() - 2, 2, "bf") == 0 &&
             (s[1] != 'x' || s.find('p') != std::string::npos))
             replace(t.offset, s.size(), "::metal::bfloat(" + s.substr(0, s.size() - 2) + "f)");
@@ -147,39 +169,60 @@ private:
 
     void foreign_word(const std::vector<token> &tokens, size_t i) {
         const token &t = tokens[i];
-        if (t.text.rfind("__metal_", 0) == 0) return replace(t.offset, t.text.size(), "::sim::internal");
-        if (i + 3 < tokens.size() && p_.is_builtin_type(i) && t.text.find('x') == t.text.npos && t.text.back() >= '2' && t.text.back() <= '4' &&
-            tokens[i + 1].identifier() && tokens[i + 2].is("=") && tokens[i + 3].is("{"))
+        if (t.is("thread") && p_.has_methods && deduced(tokens, i))
+            return replace(t.offset, t.text.size(), "__generic");
+        if (t.text.rfind("__metal_", 0) == 0)
+            return replace(t.offset, t.text.size(), "::sim::internal");
+        if (i + 3 < tokens.size() && p_.is_builtin_type(i) && t.text.find('x') == t.text.npos &&
+            t.text.back() >= '2' && t.text.back() <= '4' && tokens[i + 1].identifier() &&
+            tokens[i + 2].is("=") && tokens[i + 3].is("{"))
             insert(tokens[i + 3].offset, "::sim::listed<" + std::string(t.text) + ">");
-        if (t.is("uint") && i && (tokens[i - 1].is("<") || tokens[i - 1].is(",")) && sizes_vectors(tokens, i + 1))
+        if (t.is("uint") && i && (tokens[i - 1].is("<") || tokens[i - 1].is(",")) &&
+            sizes_vectors(tokens, i + 1))
             return replace(t.offset, 4, "int");
         method_space(tokens, i);
+    }
+
+    /* `thread T *` of a function template: the space is no part of T. (Of `thread T &` it is, see
+     * build.cc.) */
+    bool deduced(const std::vector<token> &tokens, size_t i) const {
+        if (i + 2 >= tokens.size() || !p_.type_names.count(tokens[i + 1].text) ||
+            p_.is_builtin_type(i + 1) || !tokens[i + 2].is("*"))
+            return false;
+        return std::any_of(p_.functions.begin(), p_.functions.end(), [&](const function &f) {
+            return f.is_template && !f.is_member && i > f.open && i < f.close;
+        });
     }
 
     /* A parameter of a template, `uint N`, that is a `vec<T, N>` soon: its type here is int. */
     bool sizes_vectors(const std::vector<token> &tokens, size_t name) const {
         for (size_t i = name + 1; i + 4 < tokens.size() && i < name + 60; i++)
-            if (tokens[i].is("vec") && tokens[i + 3].is(",") && tokens[i + 4].is(tokens[name].text)) return true;
+            if (tokens[i].is("vec") && tokens[i + 3].is(",") && tokens[i + 4].is(tokens[name].text))
+                return true;
         return false;
     }
 
-    /* Behind a method's parameters: `thread` is where any object may be for clang; `constant` without
-     * the const that the macro has, which a constructor may not. */
+    /* Behind a method's parameters: `thread` is where any object may be for clang; `constant`
+     * without the const that the macro has, which a constructor may not. */
     void method_space(const std::vector<token> &tokens, size_t i) {
         size_t k = i;
         while (k && (tokens[k - 1].is("const") || tokens[k - 1].is("volatile"))) k--;
         const bool space = tokens[i].is("thread") || tokens[i].is("constant");
         if (!space || !k || !tokens[k - 1].is(")") || i + 1 >= tokens.size()) return;
         const token &next = tokens[i + 1];
-        if (!next.is("{") && !next.is(":") && !next.is(";") && !next.is("=") && !next.is("->")) return;
-        replace(tokens[i].offset, tokens[i].text.size(), tokens[i].is("thread") ? "" : "__constant");
+        if (!next.is("{") && !next.is(":") && !next.is(";") && !next.is("=") && !next.is("->"))
+            return;
+        replace(tokens[i].offset, tokens[i].text.size(),
+                tokens[i].is("thread") ? "" : "__constant");
     }
 
     /* Not when a struct of the text has a member of that name. */
     void swizzle(const std::vector<token> &tokens, size_t i) {
         const std::string_view s = tokens[i].text;
-        if (p_.foreign() && s.size() == 1 && !p_.member_names.count(s) && std::string_view("rgba").find(s) != s.npos)
-            return replace(tokens[i].offset, 1, std::string(1, "xyzw"[std::string("rgba").find(s)]));
+        if (p_.foreign() && s.size() == 1 && !p_.member_names.count(s) &&
+            std::string_view("rgba").find(s) != s.npos)
+            return replace(tokens[i].offset, 1,
+                           std::string(1, "xyzw"[std::string("rgba").find(s)]));
         if (s.size() < 2 || s.size() > 4 || (i + 1 < tokens.size() && tokens[i + 1].is("(")))
             return;
         if (s.find_first_not_of("xyzw") != std::string_view::npos &&
@@ -326,8 +369,7 @@ private:
             declare(i, end, id, sizes);
             last_end = at(end).offset + 1;
         }
-        if (last_end)
-            insert(last_end, size_limit(sizes));
+        if (last_end) insert(last_end, size_limit(sizes));
     }
 
     /* Of any function, in any block; the sizes are those of a kernel's outermost block. */
@@ -336,21 +378,26 @@ private:
         unsigned    id = 0;
         size_t      last_end = 0;
         for (size_t i = f.body + 1; i < f.body_end; i++) {
-            if (at(i).is("}") || (!at(i - 1).is(";") && !at(i - 1).is("{") && !at(i - 1).is("}"))) continue;
+            if (at(i).is("}") || (!at(i - 1).is(";") && !at(i - 1).is("{") && !at(i - 1).is("}")))
+                continue;
             const size_t end = statement_end(i, f.body_end);
             if (!group_declaration(i, end)) continue;
             std::string inner;
-            const bool  outermost = std::none_of(
-                p_.tokens().begin() + static_cast<long>(f.body) + 1, p_.tokens().begin() + static_cast<long>(i),
-                [&](const token &t) { return t.is("{") && p_.match[static_cast<size_t>(&t - &at(0))] > i; });
+            const bool  outermost =
+                std::none_of(p_.tokens().begin() + static_cast<long>(f.body) + 1,
+                             p_.tokens().begin() + static_cast<long>(i), [&](const token &t) {
+                                 return t.is("{") && p_.match[static_cast<size_t>(&t - &at(0))] > i;
+                             });
             declare(i, end, id, outermost ? sizes : inner);
             if (outermost) last_end = at(end).offset + 1;
         }
-        if (last_end && !f.is_template) insert(last_end, size_limit(sizes)); /* not all instances are used */
+        if (last_end && !f.is_template)
+            insert(last_end, size_limit(sizes)); /* not all instances are used */
     }
 
     static std::string size_limit(const std::string &sizes) {
-        return " static_assert(::sim::group_bytes(" + sizes + ") <= 32768, \"threadgroup memory\");";
+        return " static_assert(::sim::group_bytes(" + sizes +
+               ") <= 32768, \"threadgroup memory\");";
     }
 
     size_t statement_end(size_t i, size_t stop) const {
@@ -402,8 +449,8 @@ private:
                 continue;
             }
             if (at(i).identifier() && !angle &&
-                (at(i + 1).is(";") || at(i + 1).is("=") || at(i + 1).is("{") || at(i + 1).is(",") || at(i + 1).is("[") ||
-                 at(i + 1).is("__attribute__")) &&
+                (at(i + 1).is(";") || at(i + 1).is("=") || at(i + 1).is("{") || at(i + 1).is(",") ||
+                 at(i + 1).is("[") || at(i + 1).is("__attribute__")) &&
                 !type.empty())
                 break;
             angle += at(i).is("<") - at(i).is(">");
@@ -413,7 +460,8 @@ private:
         while (i < end) {
             const std::string name(at(i).text);
             size_t            stop = i + 1;
-            while (stop < end && !at(stop).is("=") && !at(stop).is("{") && !at(stop).is(",") && !at(stop).is("__attribute__"))
+            while (stop < end && !at(stop).is("=") && !at(stop).is("{") && !at(stop).is(",") &&
+                   !at(stop).is("__attribute__"))
                 stop = p_.match[stop] > stop ? p_.match[stop] + 1 : stop + 1;
             types += (names.empty() ? "" : ", ") + ("sim_type_" + name) + " " + slice(i + 1, stop);
             if (at(stop).is("__attribute__")) {

@@ -32,7 +32,7 @@ struct source {
     bool        emitted = true; /* by tmetal: must keep the rules of msl_rules.cc, which Metal itself does not know */
     unsigned    threads = 0;    /* of a threadgroup, where the text cannot say it and its host does; else 0 */
     /* Written by others, to be checked only: by the language alone, not by the habits of our texts. */
-    bool        foreign = false;
+    bool foreign = false;
 };
 
 /* `line` and `column` count from 1; 0 where there is no place. */
@@ -94,7 +94,7 @@ struct build_options {
     std::string cache_dir; /* precompiled headers; empty: beside the program, or $SIM_CACHE */
     bool contract = true;  /* fuse a*b+c within an expression, as Apple's compiler always does */
     bool check_only = false;
-    bool tokens_only = false; /* not even clang: what the text uses is not in its headers */
+    bool        tokens_only = false; /* not even clang: what the text uses is not in its headers */
 };
 
 /* Never throws for what the text contains; throws std::runtime_error when clang cannot be run. */
