@@ -19,7 +19,7 @@ FUZZ_HEADERS  = $(wildcard tests/fuzz/*.h) tests/robust/text.h
 
 # Files that are damaged in every way; of the cache on disk tests/cache does it in `make test`.
 FUZZ_DAMAGED     ?= ttir/small oplist/list-3 python/small tune/two debug/site-2 builder/dice-3 options/dice-5
-FUZZ_DAMAGED_ALL  = ttir/vector_add.ttir ttir/row_sum.ttir oplist/list-4 oplist/list-5 python/control-fibonacci.call cache/argmax.ttir reports/print_assert.ttir
+FUZZ_DAMAGED_ALL  = ttir/vector_add.ttir ttir/row_sum.ttir oplist/list-4 oplist/list-5 python/control-fibonacci.call cache/argmax.ttir reports/cumsum.ttir
 
 .PHONY: test-fuzz check-fuzz fuzz fuzz-seeds odd damage much traps traps-quick traps-table
 $(BUILD)/fuzzing/header.o: tests/fuzz/header.c tests/fuzz/fuzz.h tmetal.h
