@@ -12018,6 +12018,19 @@ static int tmi_block_ends(tmi_verifier *v, const tmi_op *op, uint32_t block) {
     return 0;
 }
 
+/* Does an op on tensors stand in a region that works on single elements? */
+static int tmi_verify_among_elements(const tmi_module *m, const tmi_op *op) {
+    uint32_t i, up = tmi_parent_op(m, op);
+    for (; up && TMI_OP(m, up)->kind != TMI_OP_REDUCE && TMI_OP(m, up)->kind != TMI_OP_SCAN &&
+         TMI_OP(m, up)->kind != TMI_OP_MAP;
+         up = tmi_parent_op(m, TMI_OP(m, up))) {}
+    for (i = 0; up && i < op->n_in; i++)
+        if (tmi_is_tensor(m, tmi_in_type(m, op, i))) return 1;
+    for (i = 0; up && i < op->n_out; i++)
+        if (tmi_is_tensor(m, tmi_out_type(m, op, i))) return 1;
+    return 0;
+}
+
 /* Functions stand in the module, everything else in functions; regions and blocks where they
  * may. */
 static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
@@ -12034,6 +12047,8 @@ static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
     }
     if ((op->kind == TMI_OP_FUNC) != (up && TMI_OP(m, up)->kind == TMI_OP_MODULE))
         return tmi_misplaced(v, op, "a module holds functions, and functions everything else");
+    if (tmi_verify_among_elements(m, op))
+        return tmi_misplaced(v, op, "the region around it works on single elements");
     if (op->n_succ && op->kind != TMI_OP_BR && op->kind != TMI_OP_COND_BR)
         return tmi_misplaced(v, op, "it goes to other blocks");
     if (op->n_region && !tmi_region_end(op->kind)) return tmi_misplaced(v, op, "it has a region");
@@ -12618,7 +12633,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 1009101309u
+#define TMI_STAMP_VERIFY 2510439864u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -28777,15 +28792,16 @@ static int tmi_reduce_kind(const tmi_module *m, int64_t kind, uint32_t elem) {
     case 1: return is_float ? TMI_RMW_FADD : TMI_RMW_ADD;
     case 2: return is_float ? TMI_RMW_FMIN : uns ? TMI_RMW_UMIN : TMI_RMW_MIN;
     case 3: return is_float ? TMI_RMW_FMAX : uns ? TMI_RMW_UMAX : TMI_RMW_MAX;
-    case 6: return TMI_RMW_AND;
-    case 7: return TMI_RMW_OR;
-    case 8: return TMI_RMW_XOR;
+    case 6: return is_float ? 0 : TMI_RMW_AND;
+    case 7: return is_float ? 0 : TMI_RMW_OR;
+    case 8: return is_float ? 0 : TMI_RMW_XOR;
     default: return 0;
     }
 }
 
 static void tmi_tile_reduce(tmi_refs *x, tmi_build *b, const tmi_op *op, const tmi_tile *t) {
     tmi_module *m = x->m;
+    int         kind;
     uint32_t    in[3], mask, v, type;
     TMI_ASSERT(b->job, "transform", t->elem < b->m->type->n);
     in[1] = tmi_tile_value(x, b, tmi_in(m, op, 1), t);
@@ -28793,9 +28809,12 @@ static void tmi_tile_reduce(tmi_refs *x, tmi_build *b, const tmi_op *op, const t
     in[2] = mask;
     type = tmi_type_like(x->job, m, t->shape, t->elem);
     v = tmi_b_op(b, TMI_OP_RMW, type, in, mask ? 3 : 2);
-    tmi_b_attr(b, v, "atomic_rmw_op",
-               tmi_reduce_kind(m, tmi_attr_int(m, op, "kind", 0),
-                               tmi_elem(m, TMI_TYPE(m, tmi_in_type(m, op, 0))->elem)));
+    kind = tmi_reduce_kind(m, tmi_attr_int(m, op, "kind", 0),
+                           tmi_elem(m, TMI_TYPE(m, tmi_in_type(m, op, 0))->elem));
+    if (!kind)
+        tmi_error(b->job, tmi_at_of(m, op), TMETAL_E_DESCRIPTOR, tmi_op_name(op),
+                  "and, or and xor work on integers");
+    tmi_b_attr(b, v, "atomic_rmw_op", kind);
     tmi_b_attr(b, v, "sem", 1);
     tmi_b_attr(b, v, "scope", 1);
 }
@@ -32875,7 +32894,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 1660217778u
+#define TMI_STAMP_TRANSFORM 1135785460u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -43525,6 +43544,17 @@ static uint32_t tmi_lower_tiles_in_turn(tmi_low *w, const tmi_product *p, uint32
     return words <= 16 || w->job->opt->plain || w->p->pairs[p->id] ? 0 : rows > cols ? 1 : 2;
 }
 
+/* Do operands that are loaded tile by tile read what a thread holds, as a mask made before? An array
+ * may not be indexed by a loop that stays one. */
+static int tmi_lower_tiles_hold(tmi_low *w, const tmi_product *p) {
+    uint32_t k, leaves = 0;
+    for (k = 0; k < 2; k++)
+        if (w->p->tile[k][p->id])
+            tmi_needs(w->p, tmi_in(w->m, p->op, k), TMI_LIN(w->p, w->p->tile[k][p->id] - 1), 0,
+                      tmi_lower_count_leaf, &leaves);
+    return leaves != 0;
+}
+
 /* acc += a * b over the part of K that is there. */
 static void tmi_lower_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     tmi_thr *t = w->t;
@@ -43556,7 +43586,7 @@ static void tmi_lower_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l
         x.batch = tmi_t_add(t, x.batch, tmi_t_mul_c(t, x.turn, 1u << sg_batch));
     }
     if (steps > TMI_STEPS_BITS && (w->p->tile[0][p->id] || w->p->tile[1][p->id]) &&
-        (w->p->tile[0][p->id] || w->p->stage[0][p->id])) {
+        (w->p->tile[0][p->id] || w->p->stage[0][p->id]) && !tmi_lower_tiles_hold(w, p)) {
         x.step = tmi_t_rolled_for(t, 1u << (steps - TMI_STEPS_BITS));
         x.few = tmi_t_for(t, 1u << (TMI_STEPS_BITS - left));
     } else x.step = tmi_t_for(t, 1u << (steps - left));
@@ -44013,7 +44043,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 363386460u
+#define TMI_STAMP_LOWER 846933780u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
@@ -48974,6 +49004,7 @@ static int tmi_divides_as_int(const tmi_emit *e, const tmi_ins *n) {
 /* The sign that an expression has by itself. */
 static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
+    tmi_sign       both;
     if (!tmi_s_is_int(n->type.kind) || n->type.kind == TMI_S_BOOL) return TMI_ANY;
     if (tmi_divides_as_int(e, n)) return TMI_SIGNED;
     switch (n->op) {
@@ -48987,12 +49018,16 @@ static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
                                                                                      : TMI_UNSIGNED;
     case TMI_TF_IADD: case TMI_TF_ISUB: case TMI_TF_IMUL:
         if (tmi_is_small(n->type.kind)) return TMI_SIGNED;
-        return n->wraps ? TMI_UNSIGNED : tmi_sign_both(e, n->a, n->b);
+        if (n->wraps) return TMI_UNSIGNED;
+        both = tmi_sign_both(e, n->a, n->b); /* vectors are of one sign as they are printed */
+        return both == TMI_ANY && n->type.width > 1 ? TMI_SIGNED : both;
     case TMI_TF_SHL:
         return n->wraps ? (tmi_is_small(n->type.kind) ? TMI_SIGNED : TMI_UNSIGNED)
                         : tmi_sign_of(e, n->a);
     case TMI_TF_AND: case TMI_TF_OR:
-    case TMI_TF_XOR: return tmi_is_small(n->type.kind) ? TMI_SIGNED : tmi_sign_both(e, n->a, n->b);
+    case TMI_TF_XOR:
+        both = tmi_is_small(n->type.kind) ? TMI_SIGNED : tmi_sign_both(e, n->a, n->b);
+        return both == TMI_ANY && n->type.width > 1 ? TMI_SIGNED : both;
     case TMI_TF_UDIV: case TMI_TF_UREM: case TMI_TF_USHR: case TMI_TF_UMAX: case TMI_TF_UMIN:
     case TMI_TF_UMULHI: case TMI_TF_GUDIV: case TMI_TF_GUREM:
     case TMI_TF_ZEXT: case TMI_TF_F2U: case TMI_TF_P2I: case TMI_TF_BALLOT: return TMI_UNSIGNED;
@@ -51527,7 +51562,7 @@ static void tmi_emit_params(const tmi_emit *e, tmetal_kernel *k) {
 /* One argument a used parameter; where Metal's 31 do not suffice, scalars share one struct. */
 static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
     uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i, n = 0, bufs = 0, at = 0,
-             next = 0, is_ptr, struct_index, aliased = 0;
+             next = 0, is_ptr, struct_index, aliased = 0, debug = 0;
     tmetal_arg *args;
     for (i = 0; i < e->n_param; i++) {
         n += e->param_used[i];
@@ -51536,6 +51571,8 @@ static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
         aliased |= is_ptr && tmi_has_alias(e->p, i);
     }
     *packed = aliased || (e->n_param > TMI_MAX_BUFFERS && n > TMI_MAX_BUFFERS);
+    for (i = e->n_own; i < e->n_param; i++) /* the debug buffer, which is never an address */
+        debug |= e->param_used[i] && tmi_param_type(e, i).kind == TMI_S_PTR;
     struct_index = bufs < TMI_MAX_BUFFERS ? bufs : TMI_MAX_BUFFERS - 1;
     args = TMI_NEW(e->job, tmetal_arg, n + 1); /* one more, for tmi_emit_grid_arg */
     k->args = args;
@@ -51570,7 +51607,7 @@ static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
                         : tmi_scalar_bytes[tmi_param_type(e, i).kind];
         }
         if (!*packed) continue;
-        if (is_ptr && next < struct_index && !tmi_has_alias(e->p, i)) {
+        if (is_ptr && (!v || next + debug < struct_index) && !tmi_has_alias(e->p, i)) {
             a->index = next++;
             continue;
         }
@@ -52745,7 +52782,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 3375932137u
+#define TMI_STAMP_EMIT 840137280u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
