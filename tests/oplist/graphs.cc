@@ -437,6 +437,12 @@ std::string text_of(const how &w) { return (w.gpu.empty() ? "" : " " + w.gpu) + 
 
 bool is_refusal(const std::string &why) { return why.rfind("refused, TM", 0) == 0 && why.rfind("refused, TM9", 0) != 0; }
 
+/* An answer is one line, short enough for the pipe. */
+std::string one_line(std::string s) {
+    std::replace(s.begin(), s.end(), '\n', ' ');
+    return s.substr(0, 2000);
+}
+
 void judge(const graph_options &o, const std::vector<std::string> &bases, uint64_t first, uint64_t last, FILE *out) {
     std::vector<test_case> cases;
     for (uint64_t seed = first; seed < last; seed++) {
@@ -445,7 +451,7 @@ void judge(const graph_options &o, const std::vector<std::string> &bases, uint64
         const std::string list = random_list(seed, bases);
         const compiled    c = compile(list);
         if (c.code) { /* refused: the reference does not look whether shapes fit */
-            std::fprintf(out, "%llu\t%s\n", static_cast<unsigned long long>(seed), ("refused, TM" + std::to_string(c.code) + ": " + c.message).c_str());
+            std::fprintf(out, "%llu\t%s\n", static_cast<unsigned long long>(seed), one_line("refused, TM" + std::to_string(c.code) + ": " + c.message).c_str());
             continue;
         }
         for (unsigned k = 0; k < o.ways; k++) {
@@ -459,7 +465,7 @@ void judge(const graph_options &o, const std::vector<std::string> &bases, uint64
             cases.push_back(t);
         }
     }
-    for (const verdict &v : run_all(cases, "")) std::fprintf(out, "%s\t%s\n", v.name.c_str(), v.why.substr(0, 2000).c_str());
+    for (const verdict &v : run_all(cases, "")) std::fprintf(out, "%s\t%s\n", v.name.c_str(), one_line(v.why).c_str());
 }
 
 void print_census(const graph_options &o, const std::vector<std::string> &bases) {
