@@ -15455,23 +15455,24 @@ static TMI_UNUSED void tmi_py_body(tmi_py *py, uint32_t id) {
             (void)tmi_py_rest(py, i, 0, 0);
 }
 
-/* The tree of a text, mistakes reported as in so many decorated functions. 0: something was reported;
- * lazily, is to be. */
+/* The tree of a text, mistakes reported as in so many decorated functions. In a tree that is there the
+ * nodes come behind those of the text before. 0: something was reported; lazily, is to be. */
 static int tmi_py_read_as(tmi_job *job, tmi_py *py, tmi_strings *strings, const char *src,
                           uint32_t len, const char *name, uint32_t loud, int lazy) {
     tmi_py_reader r;
     tmi_doc      *was = job->text;
     tmi_mark      mark = tmi_mark_take(job);
     uint32_t      id, errors = job->n_errors;
-    memset(py, 0, sizeof *py);
-    py->job = job;
-    py->strings = strings;
+    if (!py->job) {
+        py->job = job;
+        py->strings = strings;
+        tmi_vec_init(&py->node, sizeof(tmi_py_node), 0);
+        tmi_vec_init(&py->ids, sizeof(uint32_t), 0);
+        (void)tmi_vec_add(job, &py->node);
+    }
     job->text = tmi_diag_show(&py->text, src, len, name);
-    tmi_vec_init(&py->node, sizeof(tmi_py_node), 0);
-    tmi_vec_init(&py->ids, sizeof(uint32_t), 0);
     tmi_py_reader_init(&r, py, 0, lazy);
     r.loud = loud;
-    (void)tmi_vec_add(job, &py->node);
     if (len >= 3 && memcmp(src, "\xef\xbb\xbf", 3) == 0) r.pos = 3;
     tmi_py_line(&r);
     tmi_py_statements(&r, 0, 0, 0, 1);
@@ -15488,12 +15489,13 @@ static int tmi_py_read_as(tmi_job *job, tmi_py *py, tmi_strings *strings, const 
  * of the tree end in NUL. */
 static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings, const char *src,
                                   uint32_t len, const char *name) {
-    return tmi_py_read_as(job, py, strings, src, len, name, 0, 1) ||
-           tmi_py_read_as(job, py, strings, src, len, name, 0, 0);
+    if (tmi_py_read_as(job, py, strings, src, len, name, 0, 1)) return 1;
+    memset(py, 0, sizeof *py);
+    return tmi_py_read_as(job, py, strings, src, len, name, 0, 0);
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 3691772266u
+#define TMI_STAMP_PYTHON 2280575433u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -15691,6 +15693,7 @@ typedef struct tmi_tri {
     int                       wraps; /* sums may overflow: tl.add(..., sanitize_overflow=False) */
     int                       is_method; /* the row being called was named on a value: x.exp() */
     tmi_map                   library;   /* row of >>tl + 1 -> its function + 1 */
+    uint32_t                  ours;      /* the file of these; 0: none yet */
     const tmi_tri_row        *row;       /* the one being called */
     /* calls a value with t->arg[base ..): of >>triton */
     tmi_tri_value (*walk)(struct tmi_tri *t, tmi_tri_value callee, uint32_t base);
@@ -15733,6 +15736,7 @@ static TMI_COLD const char *tmi_tri_trail(tmi_tri *t) {
         tmetal_place p;
         if (last && last->call == f->call && last->up->file == f->up->file) continue; /* itself */
         last = f;
+        if (tmi_triton_file_at(t, f->up->file)->is_ours) continue;
         tmi_tri_show(t, f->up);
         p = tmi_place_of(t->job, f->call + 1, NULL);
         tmi_put(&text, "%scalled from %s:%u:%u", n++ ? ", " : "", p.file, p.line, p.col);
@@ -17117,7 +17121,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 4039177353u
+#define TMI_STAMP_TRI 3176175743u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -22030,15 +22034,13 @@ static tmi_tri_flow tmi_tri_block(tmi_tri *t, uint32_t list, uint32_t n) {
 
 /* A file read, its globals not yet known. */
 static uint32_t tmi_tri_add_file(tmi_tri *t, const char *name, uint32_t module, const char *src,
-                                 size_t len, int is_ours) {
+                                 size_t len) {
     tmi_tri_file *f = (tmi_tri_file *)tmi_vec_add(t->job, &t->file);
     uint32_t      id = t->file.n - 1;
     f->module = module;
-    f->is_ours = (uint8_t)is_ours;
     tmi_vec_init(&f->star, sizeof(uint32_t), 0);
     f->py = TMI_NEW(t->job, tmi_py, 1);
-    if (is_ours) (void)tmi_py_read_as(t->job, f->py, t->strings, src, (uint32_t)len, name, 0, 0);
-    else (void)tmi_py_read(t->job, f->py, t->strings, src, (uint32_t)len, name);
+    (void)tmi_py_read(t->job, f->py, t->strings, src, (uint32_t)len, name);
     return id;
 }
 
@@ -22184,14 +22186,21 @@ static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_
 /* A row of the library as a function: of one in C only the parameters count. */
 static uint32_t tmi_tri_library(tmi_tri *t, uint32_t row) {
     const tmi_tri_row *r = &tmi_tl_rows[row];
-    uint32_t           file, id = tmi_map_get(&t->library, row + 1);
+    uint32_t           id = tmi_map_get(&t->library, row + 1);
+    const char        *def;
+    tmi_py            *py;
     tmi_text           text;
     if (id) return id - 1;
+    if (!t->ours) {
+        t->ours = tmi_tri_add_file(t, "<triton.language>", 0, "", 0);
+        tmi_triton_file_at(t, t->ours)->is_ours = 1;
+    }
+    py = tmi_triton_text_of(t, t->ours);
     tmi_text_init(t->job, &text);
     tmi_put(&text, "def %s(%s):\n%s", r->name, r->params, r->text ? r->text : "  pass\n");
-    file = tmi_tri_add_file(t, "<triton.language>", 0, tmi_text_join(&text, 0), text.len, 1);
-    id = tmi_triton_text_of(t, file)->body;
-    id = tmi_triton_add_func(t, file, TMI_PY_ID(tmi_triton_text_of(t, file), id));
+    def = tmi_text_join(&text, 0);
+    (void)tmi_py_read_as(t->job, py, t->strings, def, (uint32_t)text.len, py->text.name, 0, 0);
+    id = tmi_triton_add_func(t, t->ours, TMI_PY_ID(py, py->body));
     *tmi_map_at(t->job, &t->library, row + 1) = id + 1;
     return id;
 }
@@ -22338,7 +22347,7 @@ static tmi_tri_value tmi_tri_value_of(tmi_tri *t, uint32_t home, const char *s, 
     const char        *copy = tmi_format(t->job, 0, "_ = %s\n", tmi_tri_piece(t, s, n));
     const tmi_py_node *stmt;
     const tmi_py      *py;
-    file = tmi_tri_add_file(t, "<call>", 0, copy, strlen(copy), 0);
+    file = tmi_tri_add_file(t, "<call>", 0, copy, strlen(copy));
     py = tmi_triton_text_of(t, file);
     stmt = py->n_body ? TMI_PY(py, TMI_PY_ID(py, py->body)) : NULL;
     if (t->job->n_errors || !stmt || stmt->kind != TMI_PY_ASSIGN) {
@@ -22542,7 +22551,7 @@ static void tmi_tri_read_globals(tmi_tri *t, uint32_t home, const char *s) {
         if (dot) f = tmi_tri_file_of(t, tmi_tri_piece(t, e.s, dot - 1));
         if (dot && !f) /* a module without a text: it has what is said here */
             f = 1 + tmi_tri_add_file(t, "<call>", tmi_intern(t->job, t->strings, e.s, dot - 1), "",
-                                     0, 0);
+                                     0);
         if (!k || k + 1 >= e.n)
             (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, NULL,
                                 "'%s': globals are given as NAME=VALUE",
@@ -23350,7 +23359,7 @@ static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
 /* A module's text and the names that it gives. */
 static void tmi_triton_open_file(tmi_tri *t, const char *name, const char *module, const char *src,
                                  size_t len) {
-    uint32_t      f = tmi_tri_add_file(t, name, tmi_tri_word(t, module), src, len, 0);
+    uint32_t      f = tmi_tri_add_file(t, name, tmi_tri_word(t, module), src, len);
     const tmi_py *py = tmi_triton_text_of(t, f);
     tmi_tri_globals_of(t, f, py->body, py->n_body, 0);
 }
@@ -23493,7 +23502,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2165269645u
+#define TMI_STAMP_TRITON 2723803937u
 
 
 /*==============================================================================
