@@ -105,10 +105,10 @@ private:
         }
     }
 
-    /* `c ? ((void)0) : f()`, or the other way round. */
+    /* `c ? (void)0 : f()`, or the other way round. */
     static bool chooses_nothing(const token *t) {
         const auto nothing = [](const token *k) {
-            return k[1].is("(") && k[2].is("(") && k[3].is("void");
+            return k[1].is("(") && (k[2].is("void") || (k[2].is("(") && k[3].is("void")));
         };
         if (nothing(t)) return true;
         int depth = 0;
