@@ -16321,6 +16321,8 @@ static tmi_tri_value tmi_tri_cast_any(tmi_tri *t, tmi_tri_value v, uint32_t dt, 
         return tmi_tri_cast_bad(t, v.dt, dt, "cast to fp32 first");
     if (f == TMI_DT_PTR && k == TMI_DT_INT && to->bits != 64 && dt != TMI_INT1)
         return tmi_tri_cast_bad(t, v.dt, dt, "cast to tl.int64 first");
+    if (f == TMI_DT_INT && k == TMI_DT_PTR && from->bits != 64)
+        return tmi_tri_cast_bad(t, v.dt, dt, "an address has 64 bits: make it an i64");
     if (f == TMI_DT_FLOAT && k == TMI_DT_INT && from->bits == 16)
         v = tmi_tri_cast_op(t, TMI_OP_EXTF, v, TMI_FP32);
     if (f == TMI_DT_PTR && dt == TMI_INT1) v = tmi_tri_cast_op(t, TMI_OP_PTR_TO_INT, v, TMI_INT64);
@@ -17121,7 +17123,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 3176175743u
+#define TMI_STAMP_TRI 2698017719u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -21766,6 +21768,10 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
         t->bad = 1;
         return tmi_tri_of(TMI_V_UNSET);
     }
+    if (is_python && (tmi_tri_decorator(t, py, f, "builtin") ||
+                      tmi_tri_decorator(t, py, f, "extern")))
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, "write it with @triton.jit",
+                             "%n is a part of Triton's compiler, by @builtin or @extern", f->text);
     if (!tmi_triton_bind_params(t, &fn, base, n, row) ||
         (is_python && !tmi_tri_knows_args(t, py, f, base + n)))
         return tmi_tri_of(TMI_V_UNSET);
@@ -23502,7 +23508,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2723803937u
+#define TMI_STAMP_TRITON 1093018051u
 
 
 /*==============================================================================

@@ -886,7 +886,7 @@ static int open_job(const request *r, const char *path, job *j) {
     j->src = read_all(path, &j->len);
     if (!j->src) return 0;
     if (is_python(path) && !read_triton(r, j)) return 0;
-    opt.file = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    opt.file = is_python(path) ? NULL : strcmp(path, "-") == 0 ? "<stdin>" : path; /* of a .py: places in its IR */
     if (take_tuned(r, j, &opt, &tuned) && compile_text(j, &opt)) {
         free(tuned.base);
         return 1;
