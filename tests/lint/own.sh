@@ -13,7 +13,7 @@ find "$@" -name '*.ttir' | sort > "$out/all"
 while read -r ttir; do
     name=$out/$(echo "$ttir" | tr / +).metal
     "$build/tmetal" compile "$ttir" -o "$name" 2>/dev/null || continue    # what is refused has no text
-    version=$("$build/tmetal" compile "$ttir" --emit plan | sed 's/.*"msl":"\([0-9.]*\)".*/\1/;q')
+    version=$("$build/tmetal" compile "$ttir" --emit plan | sed -n 's/.*"msl":"\([0-9.]*\)".*/\1/p' | head -1)
     echo "$name" >> "$out/list.$version"
 done < "$out/all"
 for list in "$out"/list.*; do
