@@ -42871,6 +42871,7 @@ static void tmi_share_storage(tmi_low *w, uint32_t value, uint32_t with) {
  * nest. */
 typedef struct tmi_copy {
     uint32_t from, to, var; /* values; var: a scalar's variable */
+    uint32_t early;         /* array that holds `from` until it is copied; 0: none */
     uint8_t  done;
 } tmi_copy;
 
@@ -42878,6 +42879,7 @@ static void tmi_copy_set(tmi_copy *c, uint32_t from, uint32_t to, uint32_t var) 
     c->from = from;
     c->to = to;
     c->var = var;
+    c->early = 0;
     c->done = 0;
 }
 
@@ -42902,16 +42904,71 @@ static int tmi_copy_joins(tmi_low *w, const tmi_copy *c, uint32_t lin) {
         !tmi_is_same_array(w, c->from, c->to);
 }
 
+typedef struct tmi_copied {
+    tmi_low        *w;
+    const tmi_copy *c;
+    uint32_t        n, lin, late;
+} tmi_copied;
+
+/* Something that a copy reads: an array that another nest may have written by then, or other
+ * elements of one that its own nest writes? */
+static void tmi_lower_copy_leaf(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
+    tmi_copied *x = (tmi_copied *)ctx;
+    uint32_t    i, to;
+    for (i = 0; view && i < x->n; i++) {
+        if (x->c[i].var || !tmi_is_same_array(x->w, value, x->c[i].to)) continue;
+        to = tmi_first_inst(x->w, x->c[i].to)->lin;
+        if (to != x->lin || tmi_lin_id(p, view) != to) x->late = 1;
+    }
+}
+
+/* What is worked out where it is copied, of arrays that are written before, is worked out first. */
+static void tmi_lower_copy_early(tmi_low *w, tmi_copy *c, uint32_t n) {
+    uint32_t i, keep;
+    for (i = 0; i < n; i++) {
+        const uint32_t inst = c[i].var ? 0 : w->p->first_inst[c[i].to] - 1;
+        tmi_nest   nest;
+        tmi_copied x;
+        if (c[i].var || w->p->klass[c[i].from] != TMI_C_INLINE ||
+            TMI_INST(w->p, inst)->store != TMI_ST_ARRAY ||
+            TMI_ARR(w->t, TMI_INST(w->p, inst)->ref)->space != TMI_AS_PRIVATE)
+            continue;
+        x.w = w, x.c = c, x.n = n, x.lin = TMI_INST(w->p, inst)->lin, x.late = 0;
+        tmi_needs(w->p, c[i].from, TMI_LIN(w->p, x.lin), 0, tmi_lower_copy_leaf, &x);
+        if (!x.late) continue;
+        keep = TMI_INST(w->p, inst)->ref;
+        c[i].early = tmi_t_array(w->t, TMI_AS_PRIVATE, TMI_ARR(w->t, keep)->type,
+                                 TMI_ARR(w->t, keep)->count, TMI_ARR(w->t, keep)->name);
+        tmi_nest_open(w, &nest, x.lin);
+        x.late = tmi_elem_at(w, c[i].from, nest.lin, nest.vec ? TMI_VEC : 0);
+        TMI_INST(w->p, inst)->ref = c[i].early;
+        tmi_inst_put(w, inst, x.late);
+        TMI_INST(w->p, inst)->ref = keep;
+        tmi_nest_end(w, &nest);
+    }
+}
+
+/* What is copied: `from`, or what was worked out of it before. */
+static uint32_t tmi_lower_copy_read(tmi_low *w, const tmi_copy *c, const tmi_nest *nest) {
+    const uint32_t mode = nest->vec ? TMI_VEC : 0, inst = w->p->first_inst[c->to] - 1;
+    uint32_t       keep = TMI_INST(w->p, inst)->ref, v;
+    if (!c->early) return tmi_elem_at(w, c->from, nest->lin, mode);
+    TMI_INST(w->p, inst)->ref = c->early;
+    v = tmi_inst_element(w, inst, nest->lin, mode);
+    TMI_INST(w->p, inst)->ref = keep;
+    return v;
+}
+
 static void tmi_lower_copy_tensors(tmi_low *w, tmi_copy *c, uint32_t n) {
     uint32_t i, k, lin, *v = TMI_TEMP(w->job, uint32_t, n);
+    tmi_lower_copy_early(w, c, n);
     for (i = 0; i < n; i++) {
         tmi_nest nest;
         if (c[i].done || c[i].var || tmi_is_same_array(w, c[i].from, c[i].to)) continue;
         lin = tmi_first_inst(w, c[i].to)->lin;
         tmi_nest_open(w, &nest, lin);
         for (k = i; k < n; k++)
-            if (tmi_copy_joins(w, &c[k], lin))
-                v[k] = tmi_elem_at(w, c[k].from, nest.lin, nest.vec ? TMI_VEC : 0);
+            if (tmi_copy_joins(w, &c[k], lin)) v[k] = tmi_lower_copy_read(w, &c[k], &nest);
         for (k = i; k < n; k++)
             if (tmi_copy_joins(w, &c[k], lin)) {
                 tmi_inst_put(w, w->p->first_inst[c[k].to] - 1, v[k]);
@@ -44058,7 +44115,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 846933780u
+#define TMI_STAMP_LOWER 3094002842u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
