@@ -16271,7 +16271,8 @@ static tmi_tri_value tmi_tri_with(tmi_tri *t, int op, tmi_tri_value v, int64_t n
 }
 
 /* fp8e4b15 lies in memory as bytes: the upper half of an fp16 without the highest bit of its
- * exponent. Triton's own casts are assembly of NVIDIA's; these give the same bits. */
+ * exponent. Triton's own casts are assembly of NVIDIA's; these give the same bits. Depth: 2, its
+ * operators take integers of 16 bits, which no cast leads back here. */
 static tmi_tri_value tmi_tri_cast_e4b15(tmi_tri *t, tmi_tri_value v, uint32_t dt) {
     tmi_tri_value sign, r;
     uint32_t      most;
@@ -17123,7 +17124,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2698017719u
+#define TMI_STAMP_TRI 4047056248u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -22135,6 +22136,7 @@ static int tmi_tri_wrapped(tmi_tri *t, uint32_t file, uint32_t id) {
     return (int)k;
 }
 
+/* What the statements at a module's level name. Depth: TMI_MAX_DEPTH, by the parser. */
 static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_t n,
                                uint32_t cond) {
     const tmi_py *py = tmi_triton_text_of(t, file);
@@ -22165,7 +22167,7 @@ static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_
             break;
         case TMI_PY_IF:
             way = tmi_tri_put_cond(t, file, s->a, 1, cond);
-            tmi_tri_globals_of(t, file, s->list, s->n, way); /* depth: parser */
+            tmi_tri_globals_of(t, file, s->list, s->n, way);
             way = tmi_tri_put_cond(t, file, s->a, 0, cond);
             if (i + 1 == n) { /* elif after elif is a loop here */
                 list = s->list2;
@@ -23508,7 +23510,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1093018051u
+#define TMI_STAMP_TRITON 3006519878u
 
 
 /*==============================================================================
