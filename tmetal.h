@@ -9055,7 +9055,7 @@ static void tmi_parse_type_item(tmi_parser *p, tmi_draft *d, char item, uint32_t
 static void tmi_parse_target(tmi_parser *p, tmi_draft *d);
 
 /* The item behind a '$'; gives where the syntax goes on. */
-static const char *tmi_parse_item(tmi_parser *p, tmi_draft *d, const char *f) {
+static TMI_APART const char *tmi_parse_item(tmi_parser *p, tmi_draft *d, const char *f) {
     char     item = *f++;
     uint32_t n;
     switch (item) {
@@ -9097,7 +9097,7 @@ static int tmi_is_group_here(const tmi_parser *p, const tmi_draft *d, const char
     return *f == '$' ? p->tok.kind == TMI_K_VALUE && !p->tok.first : tmi_at_punct(p, *f);
 }
 
-static const char *tmi_parse_literal(tmi_parser *p, const char *f) {
+static TMI_APART const char *tmi_parse_literal(tmi_parser *p, const char *f) {
     if (f[0] == '-' && f[1] == '>') {
         tmi_want_arrow(p);
         return f + 2;
@@ -9220,7 +9220,7 @@ static uint32_t tmi_use_block(tmi_parser *p) {
 }
 
 /* The block of a label, attached to the region; it may have been branched to already. */
-static uint32_t tmi_define_block(tmi_parser *p, uint32_t region) {
+static TMI_APART uint32_t tmi_define_block(tmi_parser *p, uint32_t region) {
     tmi_tok     tok = p->tok;
     uint32_t    id = tmi_use_block(p);
     tmi_region *r = TMI_REGION(p->m, region);
@@ -9242,7 +9242,7 @@ static uint32_t tmi_define_block(tmi_parser *p, uint32_t region) {
 }
 
 /* [ '(' %a ':' type [loc] (',' ...)* ')' ] : arguments of a block, defined in it */
-static void tmi_parse_block_args(tmi_parser *p, uint32_t block) {
+static TMI_APART void tmi_parse_block_args(tmi_parser *p, uint32_t block) {
     uint32_t base = p->n_stack, n, *values;
     tmi_mark mark = tmi_mark_take(p->job);
     if (tmi_skip_punct(p, '(')) {
@@ -9372,7 +9372,7 @@ static void tmi_add_yield(tmi_parser *p, uint32_t region) {
 
 /* %a '=' %init (',' ...)* in parentheses: names to bind in the body, inits as operands.
  * Pushes name keys after the operands; gives how many. */
-static uint32_t tmi_parse_inits(tmi_parser *p, tmi_draft *d, tmi_tok *names, uint32_t most) {
+static TMI_APART uint32_t tmi_parse_inits(tmi_parser *p, tmi_draft *d, tmi_tok *names, uint32_t most) {
     uint32_t n = 0;
     tmi_want_punct(p, '(');
     while (!p->bad && !tmi_at_punct(p, ')')) {
@@ -9781,7 +9781,7 @@ static const struct {
 };
 
 /* Attribute names of old versions and defaults that newer ones leave out. */
-static void tmi_modernise(tmi_parser *p, const tmi_draft *d) {
+static TMI_APART void tmi_modernise(tmi_parser *p, const tmi_draft *d) {
     static const char *const gone[] = {"operandSegmentSizes", "resultSegmentSizes", "overflowFlags",
                                        "fastmath"};
     tmi_module     *m = p->m;
@@ -9815,7 +9815,7 @@ static void tmi_modernise(tmi_parser *p, const tmi_draft *d) {
 }
 
 /* 2.1 has tt.trans without order (all axes reversed) and tt.view, which promises no order. */
-static void tmi_modernise_name(tmi_parser *p, const tmi_draft *d, uint32_t at, uint32_t len) {
+static TMI_APART void tmi_modernise_name(tmi_parser *p, const tmi_draft *d, uint32_t at, uint32_t len) {
     const char *name;
     if (d->kind != TMI_OP_RESHAPE && d->kind != TMI_OP_EXTERN && d->kind != TMI_OP_TRANS) return;
     name = TMI_STR(p->m, tmi_intern_src(p, at, len));
@@ -9835,7 +9835,7 @@ static void tmi_modernise_name(tmi_parser *p, const tmi_draft *d, uint32_t at, u
 }
 
 /* Bind the names before '=' to the results; give the op its operands and results. */
-static void tmi_draft_finish(tmi_parser *p, tmi_draft *d) {
+static TMI_APART void tmi_draft_finish(tmi_parser *p, tmi_draft *d) {
     uint32_t  i, k, n = 0, total = 0;
     tmi_mark  mark = tmi_mark_take(p->job);
     uint32_t *v = TMI_TEMP(p->job, uint32_t, d->n_in + d->n_out + 1);
@@ -9870,7 +9870,7 @@ static void tmi_draft_poison(tmi_parser *p, tmi_draft *d) {
 }
 
 /* result-names ::= %a [':' int] (',' ...)* '=' ; collects tokens, `sub` being the group's size */
-static uint32_t tmi_parse_result_names(tmi_parser *p, tmi_tok **names) {
+static TMI_APART uint32_t tmi_parse_result_names(tmi_parser *p, tmi_tok **names) {
     uint32_t n = 0, most = 1, pos;
     *names = NULL;
     if (p->tok.kind != TMI_K_VALUE) return 0;
@@ -9935,7 +9935,7 @@ static void tmi_parse_op(tmi_parser *p) {
 }
 
 /* After an error: on to the next op at the same depth, which starts a line. */
-static void tmi_recover(tmi_parser *p) {
+static TMI_APART void tmi_recover(tmi_parser *p) {
     uint32_t depth = 0;
     for (;;) {
         if (p->tok.kind == TMI_K_END) return;
@@ -10149,7 +10149,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 1911495550u
+#define TMI_STAMP_PARSE 2961439262u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -39768,7 +39768,7 @@ static int tmi_lower_rounds_of_registers(tmi_low *w, tmi_inst *in, uint32_t from
 
 /* A conversion larger than threadgroup memory: a part of the tensor is written, then read, then
  * the next. */
-static void tmi_lower_convert_rounds(tmi_low *w, uint32_t inst) {
+static TMI_APART void tmi_lower_convert_rounds(tmi_low *w, uint32_t inst) {
     tmi_inst      *in = TMI_INST(w->p, inst);
     const uint32_t from = tmi_lin_flat(w, TMI_INST(w->p, in->source)->lin),
                    to = tmi_lin_flat(w, in->lin);
@@ -42644,7 +42644,7 @@ static int tmi_is_whole_op(const tmi_low *w, const tmi_op *op) {
         op->kind != TMI_OP_SPLAT && op->kind != TMI_OP_UNSPLAT && op->kind != TMI_OP_PADDING;
 }
 
-static void tmi_lower_place_op(tmi_low *w, uint32_t id) {
+static TMI_APART void tmi_lower_place_op(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t i;
     TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
@@ -42744,7 +42744,7 @@ static void tmi_mark_escapes(tmi_low *w) {
 
 static void tmi_lower_dot(tmi_low *w, uint32_t id);
 
-static void tmi_lower_emit_scalar(tmi_low *w, uint32_t id) {
+static TMI_APART void tmi_lower_emit_scalar(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t i;
     TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
@@ -42793,7 +42793,7 @@ static int tmi_inst_space(const tmi_low *w, const tmi_inst *in) {
 
 /* A nest: accumulators first, then the loops with all its tasks, then the ends of its
  * reductions. */
-static void tmi_lower_emit_nest(tmi_low *w, const tmi_slot *slot) {
+static TMI_APART void tmi_lower_emit_nest(tmi_low *w, const tmi_slot *slot) {
     tmi_nest      n;
     uint32_t      t, n_fold = 0, i, n_reg;
     tmi_folding  *f;
@@ -43014,20 +43014,22 @@ static int tmi_chain_in_place(tmi_low *w, uint32_t block, uint32_t arg, uint32_t
 }
 
 /* The bound of a loop as Triton counts it: signed, evaluated once. */
-static void tmi_lower_loop_begin(tmi_low *w, const tmi_op *op, uint32_t *iv) {
+static TMI_APART void tmi_lower_loop_begin(tmi_low *w, const tmi_op *op, uint32_t *iv) {
     tmi_thr *t = w->t;
     uint32_t lb = tmi_in_scalar(w, op, 0), ub = tmi_in_scalar(w, op, 1),
              st = tmi_in_scalar(w, op, 2);
     int      uns = tmi_attr_of(w->m, op, "unsignedCmp") != NULL, kind = tmi_t_kind(t, lb);
     int64_t  step = 0, full_lo, full_hi;
+    int64_t  last = TMI_INS(t, ub)->hi;
     uint32_t loop, how = 2, end = ub;
     tmi_full_range(kind, &full_lo, &full_hi);
+    if (last > full_lo) last--;
     /* a step that is not above 0 would never end, and what follows relies on it */
     if (w->job->opt->bounds) st = tmi_t_bin_c(t, uns ? TMI_TF_UMAX : TMI_TF_SMAX, st, 1);
     /* e 0: plain `i < ub` cannot overflow. 1: from lb >= 0 and counted in unsigned, where lb + k
      * * step has room. 2: anything else, by a count of trips. */
     if (tmi_t_is_const(t, st, &step) && step == 1 && !uns) how = 0;
-    else if (TMI_INS(t, ub)->hi <= full_hi - TMI_INS(t, st)->hi && !uns) how = 0;
+    else if (TMI_INS(t, ub)->hi <= full_hi - tmi_max64(TMI_INS(t, st)->hi, 0) && !uns) how = 0;
     else if (TMI_INS(t, lb)->lo >= 0 && TMI_INS(t, st)->lo >= 0 && !uns) how = 1;
     if (how == 1 && TMI_INS(t, ub)->lo < 0) end = tmi_t_bin_c(t, TMI_TF_SMAX, ub, 0);
     if (how == 2) {
@@ -43041,7 +43043,7 @@ static void tmi_lower_loop_begin(tmi_low *w, const tmi_op *op, uint32_t *iv) {
     TMI_INS(t, loop)->e = how;
     TMI_INS(t, loop)->f = (uint32_t)uns;
     *iv = tmi_t_loopvar(t, loop, tmi_tty_of(kind, 1), how == 2 ? full_lo : TMI_INS(t, lb)->lo,
-        how == 2 || uns ? full_hi : tmi_max64(TMI_INS(t, ub)->hi - 1, TMI_INS(t, lb)->lo));
+        how == 2 || uns ? full_hi : tmi_max64(last, TMI_INS(t, lb)->lo));
     TMI_INS(t, *iv)->name = tmi_source_name(w, tmi_block_arg(w->m, tmi_op_body(w->m, op, 0), 0));
 }
 
@@ -43167,14 +43169,10 @@ static void tmi_lower_while(tmi_low *w, uint32_t id) {
     for (i = 0; i < op->n_out; i++) tmi_read_carried(w, tmi_out(w->m, op, i), res[i]);
 }
 
-static void tmi_lower_emit_whole(tmi_low *w, uint32_t id) {
+/* Apart from what has regions: it takes stack for each of them that is open. */
+static TMI_APART void tmi_lower_emit_leaf(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
-    TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
-    w->t->src = id;
     switch (op->kind) {
-    case TMI_OP_FOR: tmi_lower_for(w, id); break;
-    case TMI_OP_IF: tmi_lower_if(w, id); break;
-    case TMI_OP_WHILE: tmi_lower_while(w, id); break;
     case TMI_OP_REDUCE: tmi_lower_reduce_general(w, id); break;
     case TMI_OP_STORE: tmi_lower_scalar_store(w, op); break;
     case TMI_OP_DOT: tmi_lower_dot(w, id); break;
@@ -43182,7 +43180,6 @@ static void tmi_lower_emit_whole(tmi_low *w, uint32_t id) {
 #ifndef TMETAL_NO_PTX
     case TMI_OP_ASM: tmi_lower_asm(w, id); break;
 #endif
-    case TMI_OP_MAP: tmi_lower_map(w, id); break;
     case TMI_OP_PRINT: tmi_lower_print(w, id); break;
     case TMI_OP_ASSERT: case TMI_OP_CF_ASSERT: tmi_lower_assert(w, id); break;
     case TMI_OP_RMW: case TMI_OP_CAS: tmi_lower_atomic(w, id); break;
@@ -43195,9 +43192,21 @@ static void tmi_lower_emit_whole(tmi_low *w, uint32_t id) {
     }
 }
 
+static void tmi_lower_emit_whole(tmi_low *w, uint32_t id) {
+    TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
+    w->t->src = id;
+    switch (TMI_OP(w->m, id)->kind) {
+    case TMI_OP_FOR: tmi_lower_for(w, id); break;
+    case TMI_OP_IF: tmi_lower_if(w, id); break;
+    case TMI_OP_WHILE: tmi_lower_while(w, id); break;
+    case TMI_OP_MAP: tmi_lower_map(w, id); break;
+    default: tmi_lower_emit_leaf(w, id);
+    }
+}
+
 /* A loop whose iterations meet each other's memory in other threads needs a barrier between
  * them. */
-static int tmi_lower_needs_wrap_fence(const tmi_low *w, uint32_t block) {
+static TMI_APART int tmi_lower_needs_wrap_fence(const tmi_low *w, uint32_t block) {
     uint32_t k, owner = tmi_block_op(w->m, block);
     uint16_t kind = TMI_OP(w->m, owner)->kind;
     if (kind != TMI_OP_FOR && kind != TMI_OP_WHILE) return 0;
@@ -43417,7 +43426,7 @@ static void tmi_lower_find_origin(tmi_plan *p, void *ctx, uint32_t value, const 
 /* Operands that stay the same while a loop runs are staged once, before it: the query tile of
  * attention. Only where they are small, since their memory is taken for as long as the loop
  * runs. */
-static void tmi_stage_ahead(tmi_low *w, uint32_t body) {
+static TMI_APART void tmi_stage_ahead(tmi_low *w, uint32_t body) {
     uint32_t op, k, keep = w->t->src;
     for (op = w->p->job->opt->plain ? 0 : TMI_BLOCK(w->m, body)->first_op; op;
          op = TMI_OP(w->m, op)->next) {
@@ -44117,7 +44126,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3094002842u
+#define TMI_STAMP_LOWER 2914279788u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print

@@ -114,7 +114,9 @@ static void each_field(const tmi_struct *table, void *base, const char *src, con
             each_field(f->of, &limits, src, opt);
             memset(at, 0, sizeof p);
             break;
-        default: CHECK(f->kind == TMI_FIELD_OTHER && (f->at == offsetof(tmetal_options, trace) || f->at == offsetof(tmetal_options, trace_user)));
+        default:
+            CHECK(f->kind == TMI_FIELD_OTHER && (f->at == offsetof(tmetal_options, trace) || f->at == offsetof(tmetal_options, trace_user) ||
+                                                 f->at == offsetof(tmetal_options, text)));
         }
     }
 }
