@@ -2901,7 +2901,62 @@ static void tmi_put_float(tmi_text *t, const tmi_float_format *f, uint64_t bits)
     tmi_put_u64(t, (uint64_t)e10);
 }
 
-#define TMI_STAMP_BASE 4218860758u
+/* -- What was meant -------------------------------------------------------------------------- */
+
+/* Letters to change, add or leave out to get from one name to the other. */
+static uint32_t tmi_base_distance(const char *a, const char *b) {
+    uint32_t row[64], i, k, n = (uint32_t)strlen(b);
+    if (n > 60 || strlen(a) > 60) return 99;
+    for (k = 0; k <= n; k++) row[k] = k;
+    for (i = 1; a[i - 1]; i++) {
+        uint32_t diag = row[0];
+        row[0] = i;
+        for (k = 1; k <= n; k++) {
+            uint32_t up = row[k], best = diag + (a[i - 1] != b[k - 1]);
+            if (up + 1 < best) best = up + 1;
+            if (row[k - 1] + 1 < best) best = row[k - 1] + 1;
+            diag = up;
+            row[k] = best;
+        }
+    }
+    return row[n];
+}
+
+/* f32 is no misspelt f16: what has other digits is another thing. */
+static int tmi_base_same_digits(const char *a, const char *b) {
+    for (;; a++, b++) {
+        while (*a && !tmi_is_digit(*a)) a++;
+        while (*b && !tmi_is_digit(*b)) b++;
+        if (*a != *b || !*a) return *a == *b;
+    }
+}
+
+/* The names that a misspelt word may have been meant by are tried one by one; `best` is the
+ * closest, NULL where none is close: two letters off at most, half of the word as it should be. */
+typedef struct tmi_meant {
+    const char *word, *best;
+    uint32_t    least;
+} tmi_meant;
+
+static tmi_meant tmi_base_meant(const char *word) {
+    tmi_meant x;
+    size_t    half = strlen(word) / 2;
+    x.word = word;
+    x.best = NULL;
+    x.least = half < 2 ? (uint32_t)half + 1 : 3;
+    return x;
+}
+
+/* 1: this is the closest so far. */
+static int tmi_base_meant_try(tmi_meant *x, const char *name) {
+    uint32_t d = tmi_base_distance(x->word, name);
+    if (d >= x->least || !tmi_base_same_digits(x->word, name)) return 0;
+    x->least = d;
+    x->best = name;
+    return 1;
+}
+
+#define TMI_STAMP_BASE 821620848u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -2955,6 +3010,8 @@ static const char *tmi_code_help(int code) {
         {TMETAL_E_FOREIGN,
          "give what Triton makes of the kernel: the text of kernel.asm[\"ttir\"]"},
         {TMETAL_E_ENCODING, "print kernel.asm[\"ttir\"], not \"ttgir\""},
+        {TMETAL_E_POWER_OF_TWO, "take the next power of two, and mask what lies past the end"},
+        {TMETAL_E_NUMEL, "use smaller blocks, and a loop or more programs"},
         {TMETAL_E_OP_UNSUPPORTED, "docs/limits.md says why, and what does the same"},
         {TMETAL_E_TYPE_UNSUPPORTED, "docs/limits.md says which types compile"},
         {TMETAL_E_FP64,
@@ -3033,6 +3090,51 @@ static tmetal_place tmi_place_of(tmi_job *job, uint32_t src_plus_1, const char *
     return p;
 }
 
+/* Bytes of what begins at s: a name, a number, a string, a type with what stands in its <>. */
+static uint32_t tmi_diag_token(const char *s) {
+    uint32_t n = *s && strchr("%@#^!-\"", *s) ? 1 : 0, open = 0, last;
+    if (*s == '"') {
+        while (s[n] && s[n] != '"') n += s[n] == '\\' && s[n + 1] ? 2 : 1;
+        return s[n] ? n + 1 : 1;
+    }
+    if (s[0] == '-' && s[1] == '>') return 2;
+    for (last = n; s[n]; n++) {
+        if (s[n] == '<' && n) open++;
+        else if (s[n] == '>' && open) open--;
+        else if (!open && !tmi_is_word_char(s[n])) break;
+        if (!open) last = n + 1;
+    }
+    if (!last) /* a sign: all bytes of its character */
+        for (last = s[0] != '\0'; ((unsigned char)s[last] & 0xc0) == 0x80; last++) {}
+    return last;
+}
+
+/* May a word that stands beside this character be a part of a longer one? */
+static int tmi_diag_joins(char c) {
+    return tmi_is_word_char(c) || c == '<' || c == '>';
+}
+
+/* The place of a word behind `at`, on its line: the last, or the first; `at` where it does not
+ * stand there. A line is looked through for 512 bytes, so that long ones cost nothing. */
+static tmi_at tmi_diag_at(const tmi_job *job, tmi_at at, const char *word, int last) {
+    const char *src = job->text->src;
+    size_t      n = strlen(word), i = at.src - 1, end = job->text->len;
+    if (!src || !at.src || !n || i >= end) return at;
+    if (end - i > 512) end = i + 512;
+    for (; i + n <= end && src[i] != '\n'; i++) {
+        if (src[i] == '/' && i + 1 < end && src[i + 1] == '/') break; /* a comment */
+        if (src[i] != word[0] || memcmp(src + i, word, n) != 0) continue;
+        if ((i && tmi_is_word_char(*word) && tmi_diag_joins(src[i - 1])) ||
+            (i && *word == '!' && tmi_is_word_char(src[i - 1])) ||
+            (i + n < job->text->len && tmi_diag_joins(src[i + n])))
+            continue;
+        at.src = (uint32_t)i + 1;
+        at.cols = (uint32_t)n;
+        if (!last) break;
+    }
+    return at;
+}
+
 static tmi_note *tmi_note_add(tmi_job *job) {
     tmi_note *n = TMI_NEW(job, tmi_note, 1);
     if (job->last_note) job->last_note->next = n;
@@ -3043,7 +3145,7 @@ static tmi_note *tmi_note_add(tmi_job *job) {
 
 /* Report one error; its text and arguments come from TMETAL_DIAGS. After max_errors only counts. */
 static TMI_COLD void tmi_error(tmi_job *job, tmi_at at, int code, ...) {
-    uint32_t  most = job->opt->max_errors ? job->opt->max_errors : 100;
+    uint32_t  most = job->opt->max_errors ? job->opt->max_errors : 100, from;
     tmi_mark  m;
     tmi_note *n;
     tmi_text  t;
@@ -3067,8 +3169,9 @@ static TMI_COLD void tmi_error(tmi_job *job, tmi_at at, int code, ...) {
     n->diag.python = at.python;
     n->diag.ir = tmi_place_of(job, at.src, &n->diag.excerpt);
     n->diag.cols = (uint32_t)strlen(n->diag.excerpt); /* no more than are shown */
-    n->diag.cols -= tmi_min32(n->diag.cols, n->diag.ir.col ? n->diag.ir.col - 1 : 0);
-    n->diag.cols = tmi_max32(1, tmi_min32(n->diag.cols, at.cols));
+    from = tmi_min32(n->diag.cols, n->diag.ir.col ? n->diag.ir.col - 1 : 0);
+    if (!at.cols) at.cols = tmi_diag_token(n->diag.excerpt + from);
+    n->diag.cols = tmi_max32(1, tmi_min32(n->diag.cols - from, at.cols));
     tmi_mark_drop(job, m);
 }
 
@@ -3085,6 +3188,12 @@ static TMI_COLD void tmi_help(tmi_job *job, const char *note, const char *help) 
     if (!job->last_note || job->last_note->is_remark || job->n_errors > most) return;
     if (note) job->last_note->diag.note = tmi_diag_keep(job, note);
     if (help) job->last_note->diag.help = tmi_diag_keep(job, help);
+}
+
+/* The same where a name is close to what was written; `sign` stands before it. */
+static TMI_COLD void tmi_diag_meant(tmi_job *job, const tmi_meant *meant, const char *sign) {
+    if (meant->best)
+        tmi_help(job, NULL, tmi_format(job, 1, "did you mean '%s%s'?", sign, meant->best));
 }
 
 /* For what is wrong with a call, not with a text. */
@@ -3163,7 +3272,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 2143179896u
+#define TMI_STAMP_DIAG 41110686u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -7046,6 +7155,35 @@ static const char *tmi_type_text(tmi_job *job, const tmi_module *m, uint32_t typ
     return tmi_text_join(&t, 1);
 }
 
+/* Where two types differ, of those that are more than a word. NULL: one is. */
+static TMI_COLD const char *tmi_ir_differs(tmi_job *job, const tmi_module *m, uint32_t a,
+                                             uint32_t b) {
+    const char *sep = "they differ in ";
+    tmi_text    t;
+    uint32_t    i;
+    if (tmi_is_tensor(m, a) != tmi_is_tensor(m, b))
+        return tmi_format(job, 1, "%s is %s, %s %s", tmi_type_text(job, m, a),
+                          tmi_is_tensor(m, a) ? "a tensor" : "one value", tmi_type_text(job, m, b),
+                          tmi_is_tensor(m, b) ? "a tensor" : "one value");
+    if (!tmi_is_tensor(m, a)) return NULL;
+    if (tmi_rank(m, a) != tmi_rank(m, b))
+        return tmi_format(job, 1, "they differ in rank: %u and %u", tmi_rank(m, a), tmi_rank(m, b));
+    tmi_text_init(job, &t);
+    for (i = 0; i < tmi_rank(m, a); i++) {
+        if (tmi_dim(m, a, i) == tmi_dim(m, b, i)) continue;
+        tmi_put(&t, "%saxis %u: %u and %u", sep, i, tmi_dim(m, a, i), tmi_dim(m, b, i));
+        sep = "; ";
+    }
+    if (tmi_elem(m, a) != tmi_elem(m, b)) {
+        tmi_put(&t, "%sthe elements: ", sep);
+        tmi_put_type(&t, m, tmi_elem(m, a));
+        tmi_put_str(&t, " and ");
+        tmi_put_type(&t, m, tmi_elem(m, b));
+        sep = ";";
+    }
+    return sep[0] == ';' ? tmi_text_join(&t, 1) : NULL;
+}
+
 /* -- Reading ops -------------------------------------------------------------------- */
 
 static uint32_t tmi_in(const tmi_module *m, const tmi_op *op, uint32_t i) {
@@ -7445,7 +7583,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 455722230u
+#define TMI_STAMP_IR 2416356u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -7520,6 +7658,7 @@ typedef struct tmi_parser {
     tmi_read    types[TMI_TYPES_READ]; /* types that were read, by hash of their text */
     int         bad;          /* the op being read is wrong: give up on it */
     int         lost;         /* after an error: definitions may have been passed over */
+    int         astray; /* brackets do not close: what follows would be told of nothing else */
     int         is_old;       /* 2.1: types in parentheses were met */
     uint32_t    block;        /* where ops go */
     uint32_t    region;       /* serial of the region being read */
@@ -7589,6 +7728,9 @@ static TMI_COLD void tmi_expected(tmi_parser *p, const char *what) {
     if (!p->bad) {
         tmi_error(p->job, tmi_at_src(p->tok.at), TMETAL_E_EXPECTED, what, tmi_tok_text(p, &p->tok));
         if (p->tok.kind == TMI_K_END) tmi_help(p->job, NULL, "the text ends here: was it cut off?");
+        p->astray = p->tok.kind == TMI_K_PUNCT && strchr(")}]", p->src[p->tok.at]) &&
+            strncmp(what, "an operation", 12) == 0;
+        if (p->astray) tmi_help(p->job, NULL, "a bracket before this is open, or was closed early");
     }
     p->bad = 1;
 }
@@ -7647,6 +7789,7 @@ static uint32_t tmi_lex_string(tmi_parser *p, uint32_t at, int *closed) {
     if (at < p->len && p->src[at] == '"') return at + 1;
     if (!p->bad) tmi_error(p->job, tmi_at_src(start), TMETAL_E_BAD_STRING);
     p->bad = 1;
+    for (start++; start < at; start++) p->astray |= p->src[start] == '{' || p->src[start] == '}';
     *closed = 0;
     return at < p->len ? at : p->len;
 }
@@ -8048,6 +8191,19 @@ static uint32_t tmi_parse_fn_type(tmi_parser *p) {
     return id;
 }
 
+static TMI_COLD void tmi_parse_unknown_type(tmi_parser *p, uint32_t len) {
+    static const char *const words[] = {"i1", "i8", "i16", "i32", "i64", "index", "tensor", "none"};
+    tmi_meant meant = tmi_base_meant(TMI_STR(p->m, tmi_intern_src(p, p->tok.at, len)));
+    uint32_t  i;
+    tmi_error(p->job, tmi_at_src(p->tok.at), TMETAL_E_UNKNOWN_TYPE, meant.word);
+    tmi_help(p->job, NULL,
+             "types of Triton IR: i1 to i64, f16, bf16, f32, f64, f8..., index, tensor<...>, "
+             "!tt.ptr<...>");
+    for (i = 0; i < TMI_F_COUNT; i++) (void)tmi_base_meant_try(&meant, tmi_float_names[i]);
+    for (i = 0; i < sizeof words / sizeof *words; i++) (void)tmi_base_meant_try(&meant, words[i]);
+    tmi_diag_meant(p->job, &meant, "");
+}
+
 /* Word types: i32, f16, index, ... */
 static uint32_t tmi_parse_word_type(tmi_parser *p) {
     const char *s = p->src + p->tok.at;
@@ -8067,13 +8223,7 @@ static uint32_t tmi_parse_word_type(tmi_parser *p) {
         if (tmi_skip_word(p, tmi_float_names[i])) return p->m->t_float[i];
     if (tmi_skip_word(p, "index")) return p->m->t_index;
     if (tmi_skip_word(p, "none")) return p->m->t_none;
-    if (!p->bad) {
-        tmi_error(p->job, tmi_at_src(p->tok.at), TMETAL_E_UNKNOWN_TYPE,
-                  TMI_STR(p->m, tmi_intern_src(p, p->tok.at, n)));
-        tmi_help(p->job, NULL,
-                 "types of Triton IR: i1 to i64, f16, bf16, f32, f64, f8..., index, tensor<...>, "
-                 "!tt.ptr<...>");
-    }
+    if (!p->bad) tmi_parse_unknown_type(p, n);
     p->bad = 1;
     return 0;
 }
@@ -8722,6 +8872,7 @@ static uint32_t tmi_define(tmi_parser *p, uint32_t key, uint32_t type, uint32_t 
         if (b) /* in an inner block too: MLIR has no shadowing */
             tmi_error(p->job, tmi_at_src(at), TMETAL_E_REDEFINED,
                       tmi_format(p->job, 1, "value %%%s", TMI_STR(p->m, key)));
+        p->lost |= b != NULL; /* another name was meant, which is missing now */
         v = tmi_value_new(p->job, p->m, type);
         TMI_VALUE(p->m, v)->name = key;
     }
@@ -8731,7 +8882,8 @@ static uint32_t tmi_define(tmi_parser *p, uint32_t key, uint32_t type, uint32_t 
 
 /* The type that an operand is printed with must be the one it was defined with. */
 static void tmi_expect_type(tmi_parser *p, uint32_t value, uint32_t type, uint32_t at) {
-    tmi_value *v;
+    const char *name;
+    tmi_value  *v;
     if (p->bad || !value || !type) return;
     v = TMI_VALUE(p->m, value);
     if (!v->type) {
@@ -8739,9 +8891,11 @@ static void tmi_expect_type(tmi_parser *p, uint32_t value, uint32_t type, uint32
         return;
     }
     if (v->type == type) return;
-    tmi_error(p->job, tmi_at_src(at), TMETAL_E_TYPE_CLASH,
-              tmi_format(p->job, 1, "%%%s", TMI_STR(p->m, v->name)),
+    name = tmi_format(p->job, 1, "%%%s", TMI_STR(p->m, v->name));
+    tmi_error(p->job, tmi_diag_at(p->job, tmi_at_src(at), name, 0), TMETAL_E_TYPE_CLASH, name,
               tmi_type_text(p->job, p->m, v->type), tmi_type_text(p->job, p->m, type));
+    tmi_help(p->job, tmi_ir_differs(p->job, p->m, v->type, type), NULL);
+    v->type = 0; /* one of the two is wrong: other uses say nothing new */
     p->bad = 1;
 }
 
@@ -8870,7 +9024,7 @@ static void tmi_parse_field(tmi_parser *p, tmi_draft *d, const tmi_field *f) {
  * words. All are permissions that right code need not use, so they are kept as text and
  * otherwise ignored. */
 static void tmi_parse_flags(tmi_parser *p, tmi_draft *d) {
-    while (!p->bad && p->tok.kind == TMI_K_WORD) {
+    while (!p->bad && p->tok.kind == TMI_K_WORD && !tmi_at_word(p, "loc")) {
         uint32_t at = p->tok.at, name = tmi_intern_src(p, at, p->tok.len);
         const char *word = TMI_STR(p->m, name);
         tmi_next(p);
@@ -9716,29 +9870,10 @@ static uint32_t tmi_op_kind_named(const tmi_parser *p, uint32_t at, uint32_t len
     return 0;
 }
 
-/* Edit distance of a misspelt name, cut off at 3: enough to suggest, cheap enough to try every
- * row. */
-static uint32_t tmi_distance(const char *a, const char *b) {
-    uint32_t row[64], i, k, n = (uint32_t)strlen(b);
-    if (n > 60 || strlen(a) > 60) return 99;
-    for (k = 0; k <= n; k++) row[k] = k;
-    for (i = 1; a[i - 1]; i++) {
-        uint32_t diag = row[0];
-        row[0] = i;
-        for (k = 1; k <= n; k++) {
-            uint32_t up = row[k], best = diag + (a[i - 1] != b[k - 1]);
-            if (up + 1 < best) best = up + 1;
-            if (row[k - 1] + 1 < best) best = row[k - 1] + 1;
-            diag = up;
-            row[k] = best;
-        }
-    }
-    return row[n];
-}
-
 static void tmi_unknown_op(tmi_parser *p, uint32_t at, uint32_t len) {
-    const char *name = TMI_STR(p->m, tmi_intern_src(p, at, len > 60 ? 60 : len)), *best = NULL;
-    uint32_t    i, d, least = 3;
+    const char *name = TMI_STR(p->m, tmi_intern_src(p, at, len > 60 ? 60 : len));
+    tmi_meant   meant = tmi_base_meant(name);
+    uint32_t    i;
     p->bad = 1;
     if (strncmp(name, "ttg.", 4) == 0 || strncmp(name, "triton_gpu.", 11) == 0 ||
         strncmp(name, "ttng.", 5) == 0 || strncmp(name, "triton_nvidia_gpu.", 18) == 0 ||
@@ -9749,13 +9884,10 @@ static void tmi_unknown_op(tmi_parser *p, uint32_t at, uint32_t len) {
         return;
     }
     tmi_error(p->job, tmi_at_src(at), TMETAL_E_UNKNOWN_OP, name);
-    for (i = 1; i < TMI_OP_COUNT; i++) {
-        if (tmi_ops[i].traits & TMI_INNER) continue;
-        d = tmi_distance(name, tmi_ops[i].name);
-        if (d < least) least = d, best = tmi_ops[i].name;
-    }
-    if (best) tmi_help(p->job, NULL, tmi_format(p->job, 0, "did you mean '%s'?", best));
-    else if (!strchr(name, '.')) /* a word of some other text, most likely */
+    for (i = 1; i < TMI_OP_COUNT; i++)
+        if (!(tmi_ops[i].traits & TMI_INNER)) (void)tmi_base_meant_try(&meant, tmi_ops[i].name);
+    tmi_diag_meant(p->job, &meant, "");
+    if (!meant.best && !strchr(name, '.')) /* a word of some other text, most likely */
         tmi_help(p->job, NULL, "operations are called tt.load or arith.addf: is this Triton IR "
                                "(kernel.asm[\"ttir\"])?");
 }
@@ -9934,12 +10066,14 @@ static void tmi_parse_op(tmi_parser *p) {
     tmi_mark_drop(p->job, mark);
 }
 
-/* After an error: on to the next op at the same depth, which starts a line. */
+/* After an error: on to the next op at the same depth, which starts a line; or to the end. */
 static TMI_APART void tmi_recover(tmi_parser *p) {
     uint32_t depth = 0;
+    p->lost |= p->astray;
     for (;;) {
         if (p->tok.kind == TMI_K_END) return;
-        if (tmi_at_punct(p, '{')) depth++;
+        if (p->astray) depth = 1;
+        else if (tmi_at_punct(p, '{')) depth++;
         if (tmi_at_punct(p, '}')) {
             if (!depth) return;
             depth--;
@@ -10006,12 +10140,19 @@ static tmi_at tmi_at_name(const tmi_parser *p, const char *name) {
 }
 
 static void tmi_check_forward(tmi_parser *p) {
-    uint32_t i;
+    tmi_meant meant;
+    uint32_t  i, k, told = 0;
     for (i = 0; i + 1 < p->forward.n && !tmi_enough_errors(p->job); i += 2) {
         uint32_t v = *TMI_AT(&p->forward, uint32_t, i), at = *TMI_AT(&p->forward, uint32_t, i + 1);
-        if (TMI_VALUE(p->m, v)->is_forward)
-            tmi_error(p->job, tmi_at_src(at), TMETAL_E_UNDEFINED,
-                      tmi_format(p->job, 1, "%%%s", TMI_STR(p->m, TMI_VALUE(p->m, v)->name)));
+        if (!TMI_VALUE(p->m, v)->is_forward) continue;
+        tmi_error(p->job, tmi_at_src(at), TMETAL_E_UNDEFINED,
+                  tmi_format(p->job, 1, "%%%s", TMI_STR(p->m, TMI_VALUE(p->m, v)->name)));
+        if (told++ >= 8) continue; /* each search reads all names */
+        meant = tmi_base_meant(TMI_STR(p->m, TMI_VALUE(p->m, v)->name));
+        for (k = 1; k < p->m->value.n; k++)
+            if (!TMI_VALUE(p->m, k)->is_forward)
+                (void)tmi_base_meant_try(&meant, TMI_STR(p->m, TMI_VALUE(p->m, k)->name));
+        tmi_diag_meant(p->job, &meant, "%");
     }
     if (p->job->n_errors) return; /* what is wrong may have held their definitions */
     for (i = 1; i < p->m->block.n && !tmi_enough_errors(p->job); i++) {
@@ -10149,7 +10290,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 2961439262u
+#define TMI_STAMP_PARSE 2146247895u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -11078,33 +11219,70 @@ static const char *tmi_op_name(const tmi_op *op) {
     return tmi_ops[op->kind].name;
 }
 
+/* What of an op is meant: an operand, a type where it is written last, an attribute's name. */
+static TMI_COLD tmi_at tmi_verify_at_operand(const tmi_verifier *v, const tmi_op *op,
+                                             uint32_t value) {
+    const char *name = value ? TMI_STR(v->m, TMI_VALUE(v->m, value)->name) : "";
+    return tmi_diag_at(v->job, tmi_at_of(v->m, op), tmi_format(v->job, 1, "%%%s", name), 0);
+}
+
+static TMI_COLD tmi_at tmi_verify_at_type(const tmi_verifier *v, const tmi_op *op, uint32_t type) {
+    return tmi_diag_at(v->job, tmi_at_of(v->m, op), tmi_type_text(v->job, v->m, type), 1);
+}
+
+static TMI_COLD tmi_at tmi_verify_at_attr(const tmi_verifier *v, const tmi_op *op,
+                                          const char *name) {
+    return tmi_diag_at(v->job, tmi_at_of(v->m, op), name, 0);
+}
+
 static TMI_COLD int tmi_fail_want(tmi_verifier *v, const tmi_op *op, const char *want,
                                   const char *what, uint32_t type) {
-    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_WANT_KIND, tmi_op_name(op), want, what,
-              tmi_type_text(v->job, v->m, type));
+    tmi_error(v->job, tmi_verify_at_type(v, op, type), TMETAL_E_WANT_KIND, tmi_op_name(op), want,
+              what, tmi_type_text(v->job, v->m, type));
+    return 0;
+}
+
+static TMI_COLD int tmi_verify_fail_turn(tmi_verifier *v, const tmi_op *op, const char *want,
+                                         uint32_t a, uint32_t b) {
+    tmi_error(v->job, tmi_verify_at_type(v, op, b), TMETAL_E_WANT_KIND, tmi_op_name(op), want,
+              tmi_type_text(v->job, v->m, a),
+              tmi_format(v->job, 1, "turned into %s", tmi_type_text(v->job, v->m, b)));
     return 0;
 }
 
 static TMI_COLD int tmi_fail_kind(tmi_verifier *v, const tmi_op *op, uint32_t i, const char *want) {
-    return tmi_fail_want(v, op, want, tmi_format(v->job, 1, "operand %u", i),
-                         tmi_in_type(v->m, op, i));
+    tmi_error(v->job, tmi_verify_at_operand(v, op, tmi_in(v->m, op, i)), TMETAL_E_WANT_KIND,
+              tmi_op_name(op), want, tmi_format(v->job, 1, "operand %u", i),
+              tmi_type_text(v->job, v->m, tmi_in_type(v->m, op, i)));
+    return 0;
 }
 
 static TMI_COLD int tmi_fail_same(tmi_verifier *v, const tmi_op *op, uint32_t a, uint32_t b) {
-    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_SAME_TYPE, tmi_op_name(op),
+    tmi_error(v->job, tmi_verify_at_type(v, op, b), TMETAL_E_SAME_TYPE, tmi_op_name(op),
               tmi_type_text(v->job, v->m, a), tmi_type_text(v->job, v->m, b));
+    tmi_help(v->job, tmi_ir_differs(v->job, v->m, a, b), NULL);
     return 0;
 }
 
 static TMI_COLD int tmi_fail_shape(tmi_verifier *v, const tmi_op *op, uint32_t a, uint32_t b) {
-    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_SHAPE, tmi_op_name(op),
+    tmi_error(v->job, tmi_verify_at_type(v, op, b), TMETAL_E_SHAPE, tmi_op_name(op),
               tmi_type_text(v->job, v->m, a), tmi_type_text(v->job, v->m, b));
     return 0;
 }
 
+/* One that is given as something else, or by a name that is close. */
 static TMI_COLD int tmi_fail_attr(tmi_verifier *v, const tmi_op *op, const char *name,
                                   const char *what) {
-    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_ATTRIBUTE, tmi_op_name(op), name, what);
+    tmi_at    at = tmi_verify_at_attr(v, op, name);
+    tmi_meant meant = tmi_base_meant(name);
+    uint32_t  i;
+    for (i = at.cols ? 0 : op->attr; i; i = TMI_NAMED(v->m, i)->next)
+        (void)tmi_base_meant_try(&meant, TMI_STR(v->m, TMI_NAMED(v->m, i)->name));
+    if (meant.best) at = tmi_diag_at(v->job, at, meant.best, 0);
+    tmi_error(v->job, at, TMETAL_E_ATTRIBUTE, tmi_op_name(op), name, what);
+    if (meant.best)
+        tmi_help(v->job, NULL,
+                 tmi_format(v->job, 1, "'%s' means nothing here: write '%s'", meant.best, name));
     return 0;
 }
 
@@ -11196,11 +11374,8 @@ static int tmi_rule_pair(tmi_verifier *v, const tmi_op *op, char check, uint32_t
     case '<': case '>':
         if (check == '<' ? tmi_bits(m, x) > tmi_bits(m, y) : tmi_bits(m, x) < tmi_bits(m, y))
             return 1;
-        tmi_error(v->job, tmi_at_of(m, op), TMETAL_E_WANT_KIND, tmi_op_name(op),
-                  check == '>' ? "a wider result" : "a narrower result",
-                  tmi_type_text(v->job, m, x),
-                  tmi_format(v->job, 1, "turned into %s", tmi_type_text(v->job, m, y)));
-        return 0;
+        return tmi_verify_fail_turn(v, op, check == '>' ? "a wider result" : "a narrower result",
+                                    x, y);
     case 's': ok = tmi_same_shape(m, x, y); break;
     case 'b': ok = tmi_is_bools_like(v, x, y); break;
     case 'c': ok = tmi_is_broadcast(m, x, y); break;
@@ -11209,7 +11384,9 @@ static int tmi_rule_pair(tmi_verifier *v, const tmi_op *op, char check, uint32_t
     case 'n': ok = tmi_numel(m, x) == tmi_numel(m, y) && tmi_elem(m, x) == tmi_elem(m, y); break;
     default: ok = !tmi_rule_lacks(m, check, y) && tmi_same_shape(m, x, y); break;
     }
-    return ok || tmi_fail_shape(v, op, x, y);
+    if (ok || tmi_fail_shape(v, op, x, y)) return 1;
+    if (strchr("sbc", check)) tmi_help(v->job, tmi_ir_differs(v->job, m, x, y), NULL);
+    return 0;
 }
 
 static int tmi_predicate_ok(tmi_verifier *v, const tmi_op *op) {
@@ -11260,7 +11437,7 @@ static int tmi_verify_indexcast(tmi_verifier *v, const tmi_op *op) {
     uint32_t a = tmi_in_type(v->m, op, 0), b = tmi_out_type(v->m, op, 0);
     if (!tmi_holds(v, op, "i0I")) return 0;
     if ((tmi_elem(v->m, a) == v->m->t_index) != (tmi_elem(v->m, b) == v->m->t_index)) return 1;
-    return tmi_fail_want(v, op, "index on one side", tmi_type_text(v->job, v->m, a), b);
+    return tmi_verify_fail_turn(v, op, "index on one side", a, b);
 }
 
 static int tmi_verify_select(tmi_verifier *v, const tmi_op *op) {
@@ -11285,7 +11462,7 @@ static int tmi_verify_bitcast(tmi_verifier *v, const tmi_op *op) {
     if (!tmi_holds(v, op, "s0r")) return 0;
     if (tmi_is_ptrlike(v->m, a) != tmi_is_ptrlike(v->m, b) ||
         tmi_bits(v->m, a) != tmi_bits(v->m, b)) {
-        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_BITCAST, tmi_op_name(op),
+        tmi_error(v->job, tmi_verify_at_type(v, op, b), TMETAL_E_BITCAST, tmi_op_name(op),
                   tmi_type_text(v->job, v->m, a), tmi_type_text(v->job, v->m, b));
         return 0;
     }
@@ -11329,8 +11506,8 @@ static int tmi_verify_range(tmi_verifier *v, const tmi_op *op) {
     if (!tmi_is_i32_attr(v, op, "start") || !tmi_is_i32_attr(v, op, "end")) return 0;
     if (tmi_rank(v->m, r) != 1 || tmi_elem(v->m, r) != v->m->t_i32 ||
         end - start != (int64_t)tmi_dim(v->m, r, 0)) {
-        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_RANGE, (long long)start, (long long)end,
-                  tmi_type_text(v->job, v->m, r));
+        tmi_error(v->job, tmi_verify_at_type(v, op, r), TMETAL_E_RANGE, (long long)start,
+                  (long long)end, tmi_type_text(v->job, v->m, r));
         return 0;
     }
     return 1;
@@ -11359,8 +11536,8 @@ static int tmi_verify_expand(tmi_verifier *v, const tmi_op *op) {
     if (!tmi_is_tensor(v->m, a)) return tmi_fail_kind(v, op, 0, "a tensor");
     if (!tmi_is_i32_attr(v, op, "axis")) return 0;
     if (axis < 0 || axis > (int64_t)rank) {
-        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REDUCE_AXIS, tmi_op_name(op), (int)axis,
-                  (int)rank);
+        tmi_error(v->job, tmi_verify_at_attr(v, op, "axis"), TMETAL_E_REDUCE_AXIS,
+                  tmi_op_name(op), (int)axis, (int)rank);
         return 0;
     }
     if (tmi_rank(v->m, r) != rank + 1 || tmi_elem(v->m, a) != tmi_elem(v->m, r) ||
@@ -11383,7 +11560,7 @@ static int tmi_verify_trans(tmi_verifier *v, const tmi_op *op) {
     for (i = 0; i < rank; i++) {
         uint64_t o = TMI_WORD(v->m, (uint32_t)order->value + i);
         if (o >= rank || (seen >> o & 1)) {
-            tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_ORDER,
+            tmi_error(v->job, tmi_verify_at_attr(v, op, "order"), TMETAL_E_ORDER,
                       tmi_format(v->job, 1, "with axis %llu", (unsigned long long)o), rank);
             return 0;
         }
@@ -11406,8 +11583,8 @@ static int tmi_axis_ok(tmi_verifier *v, const tmi_op *op, uint32_t type) {
     int64_t axis = tmi_attr_int(v->m, op, "axis", -1);
     if (!tmi_is_i32_attr(v, op, "axis")) return 0;
     if (axis >= 0 && axis < (int64_t)tmi_rank(v->m, type)) return 1;
-    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REDUCE_AXIS, tmi_op_name(op), (int)axis,
-              (int)tmi_rank(v->m, type));
+    tmi_error(v->job, tmi_verify_at_attr(v, op, "axis"), TMETAL_E_REDUCE_AXIS, tmi_op_name(op),
+              (int)axis, (int)tmi_rank(v->m, type));
     tmi_help(v->job,
              tmi_format(v->job, 0, "operand 0 is %s, whose axes count from 0",
                         tmi_type_text(v->job, v->m, type)),
@@ -11510,7 +11687,14 @@ static int tmi_verify_dot(tmi_verifier *v, const tmi_op *op) {
     if (rank < 2 || rank > 3 || tmi_rank(m, a) != rank || tmi_rank(m, b) != rank)
         return tmi_fail_dot(v, op, "operands and result must all have rank 2 or 3");
     if (tmi_in_type(m, op, 2) != d) return tmi_fail_same(v, op, tmi_in_type(m, op, 2), d);
-    if (tmi_dim(m, a, rank - 1) != tmi_dim(m, b, rank - 2)) return tmi_fail_shape(v, op, a, b);
+    if (tmi_dim(m, a, rank - 1) != tmi_dim(m, b, rank - 2)) {
+        (void)tmi_fail_shape(v, op, a, b);
+        tmi_help(v->job,
+                 tmi_format(v->job, 1, "a is multiplied along its last axis, %u long, b along the "
+                            "last but one, %u long", tmi_dim(m, a, rank - 1),
+                            tmi_dim(m, b, rank - 2)), NULL);
+        return 0;
+    }
     if (tmi_dim(m, a, rank - 2) != tmi_dim(m, d, rank - 2) ||
         tmi_dim(m, b, rank - 1) != tmi_dim(m, d, rank - 1))
         return tmi_fail_shape(v, op, a, d);
@@ -11833,9 +12017,13 @@ static int tmi_passes_ok(tmi_verifier *v, const tmi_op *end, uint32_t from, uint
     }
     for (i = 0; i < n; i++)
         if (tmi_in_type(v->m, end, from + i) != types[i]) {
-            tmi_error(v->job, tmi_at_of(v->m, end), TMETAL_E_YIELD_TYPE, tmi_op_name(end),
+            tmi_error(v->job, tmi_verify_at_operand(v, end, tmi_in(v->m, end, from + i)),
+                      TMETAL_E_YIELD_TYPE, tmi_op_name(end),
                       tmi_type_text(v->job, v->m, tmi_in_type(v->m, end, from + i)), i, what,
                       tmi_type_text(v->job, v->m, types[i]));
+            tmi_help(v->job,
+                     tmi_ir_differs(v->job, v->m, tmi_in_type(v->m, end, from + i), types[i]),
+                     NULL);
             return 0;
         }
     return 1;
@@ -11882,7 +12070,8 @@ static int tmi_verify_if_(tmi_verifier *v, const tmi_op *op) {
     uint32_t *types, i;
     if (!tmi_regions_are(v, op, op->n_out ? 2 : 1, 2)) return 0;
     if (tmi_in_type(v->m, op, 0) != v->m->t_i1) {
-        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_CONDITION, tmi_op_name(op),
+        tmi_error(v->job, tmi_verify_at_operand(v, op, tmi_in(v->m, op, 0)), TMETAL_E_CONDITION,
+                  tmi_op_name(op),
                   tmi_type_text(v->job, v->m, tmi_in_type(v->m, op, 0)));
         return 0;
     }
@@ -12089,7 +12278,8 @@ static int tmi_verify_execute(tmi_verifier *v, const tmi_op *op) {
 static int tmi_verify_branch(tmi_verifier *v, const tmi_op *op) {
     uint32_t i, k, region = TMI_BLOCK(v->m, op->block)->region;
     if (op->kind == TMI_OP_COND_BR && tmi_in_type(v->m, op, 0) != v->m->t_i1) {
-        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_CONDITION, tmi_op_name(op),
+        tmi_error(v->job, tmi_verify_at_operand(v, op, tmi_in(v->m, op, 0)), TMETAL_E_CONDITION,
+                  tmi_op_name(op),
                   tmi_type_text(v->job, v->m, tmi_in_type(v->m, op, 0)));
         return 0;
     }
@@ -12167,24 +12357,50 @@ static uint32_t *tmi_verify_funcs(tmi_job *job, const tmi_module *m) {
 }
 
 static TMI_COLD int tmi_fail_call(tmi_verifier *v, const tmi_op *op, const char *what) {
-    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_CALLEE, tmi_attr_str(v->m, op, "callee"), what);
+    const char *name = tmi_attr_str(v->m, op, "callee");
+    tmi_error(v->job,
+              tmi_diag_at(v->job, tmi_at_of(v->m, op), tmi_format(v->job, 1, "@%s", name), 0),
+              TMETAL_E_CALLEE, name, what);
     return 0;
+}
+
+static TMI_COLD int tmi_verify_fail_passed(tmi_verifier *v, const tmi_op *op, const char *what,
+                                           uint32_t i, uint32_t a, uint32_t b) {
+    (void)tmi_fail_call(v, op,
+                        tmi_format(v->job, 1, "%s %u is %s here, %s in the function", what, i,
+                                   tmi_type_text(v->job, v->m, a), tmi_type_text(v->job, v->m, b)));
+    tmi_help(v->job, tmi_ir_differs(v->job, v->m, a, b), NULL);
+    return 0;
+}
+
+static TMI_COLD void tmi_verify_callee_meant(tmi_verifier *v, const tmi_op *op) {
+    tmi_meant meant = tmi_base_meant(tmi_attr_str(v->m, op, "callee"));
+    uint32_t  name;
+    for (name = 0; name < v->m->strings->item.n; name++)
+        if (v->func[name]) (void)tmi_base_meant_try(&meant, TMI_STR(v->m, name));
+    tmi_diag_meant(v->job, &meant, "@");
 }
 
 static int tmi_verify_call(tmi_verifier *v, const tmi_op *op) {
     uint32_t        f = v->func[tmi_verify_name_of(v->m, op, "callee")], i;
     const tmi_attr *fn = f ? tmi_attr_of(v->m, TMI_OP(v->m, f), "function_type") : NULL;
     const tmi_type *t;
-    if (!fn) return tmi_fail_call(v, op, "no such function in the module");
+    if (!fn) {
+        (void)tmi_fail_call(v, op, "no such function in the module");
+        if (v->job->n_errors < 9) tmi_verify_callee_meant(v, op); /* which reads all names */
+        return 0;
+    }
     t = TMI_TYPE(v->m, fn->type);
     if (t->bits != op->n_in || t->n_dims - t->bits != op->n_out)
         return tmi_fail_call(v, op, "the number of arguments or results differs");
     for (i = 0; i < op->n_in; i++)
         if (tmi_in_type(v->m, op, i) != TMI_ID(v->m, t->dims + i))
-            return tmi_fail_call(v, op, "an argument's type differs");
+            return tmi_verify_fail_passed(v, op, "argument", i, tmi_in_type(v->m, op, i),
+                                   TMI_ID(v->m, t->dims + i));
     for (i = 0; i < op->n_out; i++)
         if (tmi_out_type(v->m, op, i) != TMI_ID(v->m, t->dims + t->bits + i))
-            return tmi_fail_call(v, op, "a result's type differs");
+            return tmi_verify_fail_passed(v, op, "result", i, tmi_out_type(v->m, op, i),
+                                   TMI_ID(v->m, t->dims + t->bits + i));
     return 1;
 }
 
@@ -12253,7 +12469,8 @@ static TMI_COLD void tmi_fail_type(tmi_verifier *v, const tmi_op *op, int code, 
     told = (tmi_told *)tmi_vec_add(v->job, &v->told);
     told->code = code;
     told->size = size;
-    tmi_error(v->job, tmi_at_of(v->m, op), code, text, TMI_MAX_NUMEL);
+    tmi_error(v->job, tmi_diag_at(v->job, tmi_at_of(v->m, op), text, 1), code, text,
+              TMI_MAX_NUMEL);
 }
 
 /* Tensors: power-of-two dimensions, at most 2^20 elements, no encoding (that would be TTGIR). A
@@ -12344,7 +12561,7 @@ static int tmi_uses_ok(tmi_verifier *v, const tmi_op *op) {
         for (k = 0; k < n; k++) {
             uint32_t value = TMI_ID(v->m, first + k);
             if (value && tmi_value_type(v->m, value) && tmi_reaches(v, value)) continue;
-            tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_DOMINANCE,
+            tmi_error(v->job, tmi_verify_at_operand(v, op, value), TMETAL_E_DOMINANCE,
                       tmi_format(v->job, 1, "%%%s",
                                  value ? TMI_STR(v->m, TMI_VALUE(v->m, value)->name) : "?"));
             return 0;
@@ -12633,7 +12850,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 2510439864u
+#define TMI_STAMP_VERIFY 796137618u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -20403,30 +20620,22 @@ static tmi_tri_value tmi_tri_member(tmi_tri *t, uint32_t module, uint32_t name) 
     return tmi_tri_module_value(t, *m ? tmi_format(t->job, 0, "%s.%s", m, n) : n);
 }
 
-/* `other` is closer to s than what was found before, if anything was. */
-static int tmi_triton_is_closer(const char *s, const char *other, uint32_t *best) {
-    uint32_t d = tmi_distance(s, other);
-    if (d >= *best || d >= strlen(s)) return 0;
-    *best = d;
-    return 1;
-}
-
 /* "did you mean tl.maximum?": the row of a name that is close; NULL: none. */
 static TMI_COLD const char *tmi_tri_nearest(tmi_tri *t, uint32_t name, const char *space,
                                             int method) {
-    const char *s = tmi_tri_string(t, name), *found = NULL;
-    uint32_t    i, best = 3;
+    tmi_meant meant = tmi_base_meant(tmi_tri_string(t, name));
+    uint32_t  i;
     for (i = 0; i < TMI_TL_ROWS; i++) {
         const tmi_tri_row *r = &tmi_tl_rows[i];
         if (strcmp(r->space, space) != 0 || (method && !r->is_method) || *r->name == '_') continue;
-        if (tmi_triton_is_closer(s, r->name, &best)) found = r->name;
+        (void)tmi_base_meant_try(&meant, r->name);
     }
-    if (!found) return NULL;
+    if (!meant.best) return NULL;
     return tmi_format(t->job, 0, "did you mean %s%s?",
                       method                ? "."
                       : strcmp(space, "tl") ? ""
                                             : "tl.",
-                      found);
+                      meant.best);
 }
 
 static int tmi_tri_is_undecorated(tmi_tri *t, uint32_t func) {
@@ -20474,12 +20683,11 @@ static int tmi_triton_gives(tmi_tri *t, const tmi_py_node *s, void *with) {
 static TMI_COLD tmi_tri_value tmi_tri_undefined(tmi_tri *t, uint32_t name) {
     const char        *s = tmi_tri_string(t, name), *help = NULL;
     const tmi_py_node *f = tmi_tri_node(t, t->frame->func);
-    uint32_t           i, best = 3;
-    for (i = t->frame->first; i < t->name.n; i++) {
-        const char *other = tmi_tri_string(t, tmi_triton_name_at(t, i)->name);
-        if (tmi_triton_is_closer(s, other, &best))
-            help = tmi_format(t->job, 0, "did you mean %s?", other);
-    }
+    tmi_meant          meant = tmi_base_meant(s);
+    uint32_t           i;
+    for (i = t->frame->first; i < t->name.n; i++)
+        (void)tmi_base_meant_try(&meant, tmi_tri_string(t, tmi_triton_name_at(t, i)->name));
+    if (meant.best) help = tmi_format(t->job, 0, "did you mean %s?", meant.best);
     if (t->frame->func && tmi_triton_any(t, f->list2, f->n2, tmi_triton_gives, &name))
         help =
             "a name that is first given inside a loop, or in one branch of an if, does not exist "
@@ -23510,7 +23718,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3006519878u
+#define TMI_STAMP_TRITON 238043740u
 
 
 /*==============================================================================
@@ -28420,8 +28628,11 @@ static int tmi_transform_ready(tmi_job *job, tmi_module *m, uint32_t func, uint8
             return 0;
         }
         if (state[callee] == 1) {
-            tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_RECURSION,
-                      tmi_attr_str(m, TMI_OP(m, callee), "sym_name"));
+            const char *name = tmi_attr_str(m, TMI_OP(m, callee), "sym_name");
+            tmi_error(job,
+                      tmi_diag_at(job, tmi_at_of(m, TMI_OP(m, op)), tmi_format(job, 1, "@%s", name),
+                                     0),
+                      TMETAL_E_RECURSION, name);
             return 0;
         }
         if (!state[callee] && !tmi_transform_ready(job, m, callee, state, by)) return 0;
@@ -32911,7 +33122,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 1135785460u
+#define TMI_STAMP_TRANSFORM 2860030578u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -53728,7 +53939,8 @@ static int tmi_key_among(const char *names, const char *key, uint32_t distance, 
         n = q ? (size_t)(q - p) : strlen(p);
         memcpy(found, p, n);
         found[n] = '\0';
-        if (strcmp(key, found) == 0 || (distance && n > 2 && tmi_distance(key, found) <= distance))
+        if (strcmp(key, found) == 0 ||
+            (distance && n > 2 && tmi_base_distance(key, found) <= distance))
             return 1;
         if (!q) return 0;
     }
@@ -54690,20 +54902,15 @@ static int tmi_list_read_inputs(tmi_list *l, tmi_node *n) {
 }
 
 static void tmi_list_unknown(tmi_list *l, const tmi_json *type) {
-    const char *name = strncmp(type->text, "tt.", 3) == 0 ? type->text + 3 : type->text,
-               *best = NULL;
-    uint32_t    least = tmi_key_distance(name) + 1, d;
-    size_t      i;
+    tmi_meant meant =
+        tmi_base_meant(strncmp(type->text, "tt.", 3) == 0 ? type->text + 3 : type->text);
+    size_t i;
     tmi_error(l->job, tmi_json_at(type->at), TMETAL_E_OPS_UNKNOWN, type->text);
-    for (i = 1; i < TMI_L_OP_PART; i++)
-        if ((d = tmi_distance(name, tmi_list_ops[i].name)) < least)
-            least = d, best = tmi_list_ops[i].name;
+    for (i = 1; i < TMI_L_OP_PART; i++) (void)tmi_base_meant_try(&meant, tmi_list_ops[i].name);
     for (i = 0; i < sizeof tmi_list_aliases / sizeof *tmi_list_aliases; i++)
-        if ((d = tmi_distance(name, tmi_list_aliases[i].name)) < least)
-            least = d, best = tmi_list_aliases[i].name;
-    tmi_help(l->job, NULL,
-             best ? tmi_format(l->job, 0, "did you mean '%s'?", best)
-                  : "docs/oplists.md lists the operations");
+        (void)tmi_base_meant_try(&meant, tmi_list_aliases[i].name);
+    tmi_help(l->job, NULL, "docs/oplists.md lists the operations");
+    tmi_diag_meant(l->job, &meant, "");
 }
 
 /* Type, id and arguments of one op. */
@@ -54875,7 +55082,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 1182462219u
+#define TMI_STAMP_JSON 2493705242u
 
 /*==============================================================================
  * >>oplist  [29]  Op lists to kernels: graph in, tile IR out
@@ -59536,8 +59743,8 @@ static void tmi_compile_refuse_types(tmi_job *job, tmi_module *m, const tmi_op *
         }
 #endif
         if (!tmi_soft_of(f)) {
-            tmi_error(job, tmi_at_of(m, op), TMETAL_E_FP8, tmi_ops[op->kind].name,
-                      tmi_float_names[f]);
+            tmi_error(job, tmi_diag_at(job, tmi_at_of(m, op), tmi_float_names[f], 1),
+                      TMETAL_E_FP8, tmi_ops[op->kind].name, tmi_float_names[f]);
             return;
         }
     }
@@ -59562,7 +59769,8 @@ static int tmi_compile_extern_fits(const tmi_module *m, const tmi_op *op, const 
 static void tmi_compile_refuse_extern(tmi_job *job, tmi_module *m, const tmi_op *op) {
     uint32_t fn = tmi_extern_named(tmi_attr_str(m, op, "symbol"));
     if (fn == TMI_NONE || !tmi_compile_extern_fits(m, op, tmi_fn_sig(fn)))
-        tmi_error(job, tmi_at_of(m, op), TMETAL_E_EXTERN, tmi_attr_str(m, op, "symbol"));
+        tmi_error(job, tmi_diag_at(job, tmi_at_of(m, op), tmi_attr_str(m, op, "symbol"), 1),
+                  TMETAL_E_EXTERN, tmi_attr_str(m, op, "symbol"));
 #ifdef TMETAL_NO_FP64
     else if (tmi_compile_is_left_out(fn))
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_PART, tmi_attr_str(m, op, "symbol"),
@@ -59716,8 +59924,10 @@ static void tmi_compile_refuse_params(tmi_job *job, tmi_module *m, uint32_t func
             why = "parameters of integers must follow it, a size and a stride an axis";
         else if (tmi_is_block_ptr(m, type)) why = "block pointers are made in the kernel";
         if (why)
-            tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "parameter",
-                      tmi_type_text(job, m, type), why);
+            tmi_error(job,
+                      tmi_diag_at(job, tmi_at_of(m, TMI_OP(m, func)), tmi_type_text(job, m, type),
+                                     0),
+                      TMETAL_E_TYPE_UNSUPPORTED, "parameter", tmi_type_text(job, m, type), why);
     }
     tmi_compile_refuse_results(job, m, func);
 }
@@ -59899,19 +60109,29 @@ static int tmi_compile_check_limits(tmi_job *job, const tmetal_gpu *gpu) {
     return !job->n_errors;
 }
 
-/* "M3 Max" and "m3-max" for "apple-m3-max": what the name of a row may have been meant by; NULL:
- * nothing. */
-static const char *tmi_compile_gpu_meant(const char *text) {
-    char   name[48];
-    size_t n = 0, i;
-    if (strlen(text) > 32) return NULL;
-    if ((text[0] | 32) != 'a') memcpy(name, "apple-", n = 6);
-    for (i = 0; text[i]; i++)
-        name[n++] = text[i] == ' ' || text[i] == '_' ? '-'
-            : text[i] >= 'A' && text[i] <= 'Z'       ? (char)(text[i] + 32)
-                                                     : text[i];
-    name[n] = '\0';
-    return tmi_gpu_find(name, 0) ? tmi_gpu_find(name, 0)->name : NULL;
+/* What tells the names of GPUs apart: "Apple M3 Max", "m3-max" and "apple-m3-max" are one. */
+static void tmi_compile_gpu_word(const char *text, char word[48]) {
+    size_t n = 0;
+    for (; *text && n < 47; text++)
+        if (tmi_is_letter(*text) || tmi_is_digit(*text))
+            word[n++] = (char)(*text >= 'A' && *text <= 'Z' ? *text + 32 : *text);
+    word[n] = '\0';
+    if (strncmp(word, "apple", 5) == 0) memmove(word, word + 5, n - 4);
+}
+
+static TMI_COLD void tmi_compile_gpu_meant(tmi_job *job, const char *text) {
+    char        given[48], word[48];
+    const char *best = NULL;
+    tmi_meant   meant;
+    size_t      i;
+    tmi_compile_gpu_word(text, given);
+    meant = tmi_base_meant(given);
+    for (i = 0; i < TMI_GPU_COUNT; i++) {
+        tmi_compile_gpu_word(tmi_gpus[i].name, word);
+        if (tmi_base_meant_try(&meant, word)) best = tmi_gpus[i].name;
+    }
+    meant.best = best;
+    tmi_diag_meant(job, &meant, "");
 }
 
 static const tmetal_gpu *tmi_compile_pick_gpu(tmi_job *job) {
@@ -59923,9 +60143,7 @@ static const tmetal_gpu *tmi_compile_pick_gpu(tmi_job *job) {
             opt->limits && opt->limits->family ? opt->limits : opt->live;
         tmi_error(job, tmi_at_nowhere(), TMETAL_E_GPU_NAME,
                   opt->gpu ? opt->gpu : tmi_format(job, 1, "of family %u", given->family));
-        if (opt->gpu && tmi_compile_gpu_meant(opt->gpu))
-            tmi_help(job, NULL,
-                     tmi_format(job, 0, "did you mean '%s'?", tmi_compile_gpu_meant(opt->gpu)));
+        if (opt->gpu) tmi_compile_gpu_meant(job, opt->gpu);
         return NULL;
     }
     return tmi_compile_options_ok(job) && tmi_compile_check_limits(job, gpu) ? gpu : NULL;
@@ -60497,7 +60715,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 3605903294u
+#define TMI_STAMP_COMPILE 1163180359u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number

@@ -2,7 +2,7 @@
  *
  *   %9 = "tt.reduce"(%8) <{axis = 2 : i32}> ({    // ERROR 204 col 6: tt.reduce over axis 2, but the operand ...
  *
- * After "col" may stand "at FILE:LINE:COL", the place in the user's Python. A diagnostic without a line is
+ * Behind "col 6-16" stands what is underlined; "col 6" is one character. "at FILE:LINE:COL" may follow, the place in the user's Python. A diagnostic without a line is
  * expected by "// ERROR 116 nowhere: ..." anywhere. Diagnostics must come in the order of the comments, and no
  * others. A first line "// OPTIONS threads=48 gpu=apple-m2 no-fp64 msl=300 alias=0=1 layouts=TILED mlx" sets options.
  *
@@ -30,7 +30,7 @@ static const size_t room = (size_t)64 << 20;
 
 typedef struct expectation {
     int         code;
-    uint32_t    line, col;
+    uint32_t    line, col, last; /* columns of the text that is meant */
     char        python[200];
     const char *message;
     size_t      len;
@@ -77,7 +77,10 @@ static int read_expectations(const char *text, expectation *e, int most) {
         used = 0;
         if (sscanf(p, "// ERROR %d nowhere:%n", &e[n].code, &used) == 1 && used) e[n].line = 0;
         else if (sscanf(p, "// ERROR %d col %u%n", &e[n].code, &e[n].col, &used) == 2) {
+            int more = 0;
             e[n].line = number;
+            e[n].last = e[n].col;
+            if (sscanf(p + used, "-%u%n", &e[n].last, &more) == 1) used += more;
             if (strncmp(p + used, " at ", 4) == 0) {
                 const char *end = strstr(p + used, ": ");
                 snprintf(e[n].python, sizeof e[n].python, "%.*s", end ? (int)(end - p) - used - 4 : 0, p + used + 4);
@@ -102,16 +105,17 @@ static void python_of(const tmetal_diag *d, char *out, size_t cap) {
 }
 
 static void show(const tmetal_diag *d) {
-    char python[200];
+    char python[200], range[20] = "";
     python_of(d, python, sizeof python);
-    if (d->ir.line) printf("%u: // ERROR %d col %u%s%s: %s\n", d->ir.line, (int)d->code, d->ir.col, *python ? " at " : "", python, d->message);
+    if (d->cols > 1) snprintf(range, sizeof range, "-%u", d->ir.col + d->cols - 1);
+    if (d->ir.line) printf("%u: // ERROR %d col %u%s%s%s: %s\n", d->ir.line, (int)d->code, d->ir.col, range, *python ? " at " : "", python, d->message);
     else printf("// ERROR %d nowhere: %s\n", (int)d->code, d->message);
 }
 
 static int is_as_expected(const tmetal_diag *d, const expectation *e) {
     char python[200];
     python_of(d, python, sizeof python);
-    if ((int)d->code != e->code || d->ir.line != e->line || (e->line && d->ir.col != e->col) || strcmp(python, e->python) != 0) return 0;
+    if ((int)d->code != e->code || d->ir.line != e->line || (e->line && (d->ir.col != e->col || d->ir.col + d->cols - 1 != e->last)) || strcmp(python, e->python) != 0) return 0;
     return strncmp(d->message, e->message, e->len) == 0 && (e->message[e->len] == '.' || d->message[e->len] == '\0');
 }
 

@@ -437,7 +437,7 @@ START_TEST(diagnostics_of_a_module_find_their_lines) {
     opt.no_fp64 = 1;
     ck_assert_int_eq(tmetal_emit(m, &opt, &arena, &r), TMETAL_E_FP64);
     ck_assert_str_eq(tmetal_diag_text(&r.diags[0], &arena), "k.py:4:9: error[TM303]: arith.mulf needs fp64, which Apple GPUs lack\n"
-                                                           "   --> k.ttir:2:8\n 2 |   %y = arith.mulf %x, %x : f64 loc(\"k.py\":4:8)\n   |        ^\n"
+                                                           "   --> k.ttir:2:8\n 2 |   %y = arith.mulf %x, %x : f64 loc(\"k.py\":4:8)\n   |        ^~~~~~~~~~\n"
                                                            "help: compute it in f32, or let doubles be computed in software where they can be (docs/limits.md)\n");
 }
 END_TEST
