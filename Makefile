@@ -19,7 +19,7 @@ help:                           ## this list
 	          group("Parts of make test", "^(test-|own)"); group("What is written anew", "^(docs|bless|.*-table)"); \
 	          group("Longer, or more", ".") }'
 
-$(BUILD)/tmetal: examples/tmetal.c tmetal.h
+$(BUILD)/tmetal: examples/tmetal.c $(wildcard examples/tmetal/*.h) tmetal.h
 	@mkdir -p $(BUILD)
 	$(CC) -std=c99 $(CFLAGS) examples/tmetal.c -o $@
 
@@ -63,6 +63,7 @@ include tests/coverage/rules.mk
 include tests/reliability/rules.mk
 include tests/mutate/rules.mk
 include tests/bounds/rules.mk
+include tests/pages/rules.mk
 
 # `run` and `test` call make anew: what `deps` has just installed is looked for once more.
 ifndef TMETAL_AGAIN
@@ -188,6 +189,7 @@ test: test-fuzz
 test: test-mlx
 test: test-examples
 test: test-explain
+test: test-pages
 test: test-moves
 test: test-cli
 test: test-metal
@@ -214,6 +216,7 @@ check: threads
 check: arenas-near
 check: check-reductions
 check: check-explain
+check: check-pages
 check: test-oplist
 check: check-transform
 check: test-layouts

@@ -563,6 +563,13 @@ typedef struct tmetal_barrier {
     tmetal_place ir;
 } tmetal_barrier;
 
+/* What a line of the emitted text computes; one of several rows where it has several origins. */
+typedef struct tmetal_line {
+    uint32_t     line;      /* of tmetal_kernel.msl, from 1: where the statement begins */
+    uint32_t     registers; /* of 32 bits that a thread holds there, estimated: the most on that line */
+    tmetal_place python, ir;
+} tmetal_line;
+
 typedef enum tmetal_arg_kind {
     TMETAL_ARG_BUFFER,  /* setBuffer at `index` */
     TMETAL_ARG_BYTES,   /* `size` bytes at `offset` of the data at `index` (setBytes) */
@@ -671,6 +678,8 @@ typedef struct tmetal_kernel {
     uint32_t                 n_accesses;
     const tmetal_barrier    *barriers;
     uint32_t                 n_barriers;
+    const tmetal_line       *lines;               /* in order of the text */
+    uint32_t                 n_lines;
     /* found in the kernel and what it calls, see tmetal_detect */
     const struct tmetal_reduction *reductions;
     uint32_t                 n_reductions;
@@ -33419,6 +33428,7 @@ typedef struct tmi_size {
     uint32_t words;      /* of 32 bits that it holds at once, estimated */
     uint32_t at;         /* the instruction at which it holds them */
     uint32_t own;        /* bytes of its private arrays and fragments */
+    uint32_t *held;      /* per instruction: words held there */
     uint64_t statements; /* once loops are unrolled */
 } tmi_size;
 
@@ -34443,7 +34453,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 1556805062u
+#define TMI_STAMP_THREAD 2930789763u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -45812,7 +45822,9 @@ static void tmi_clean_size(tmi_thr *t) {
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
         now += h.step[h.pos[id]];
         if (now > most) most = now, t->size.at = id;
+        h.pos[id] = (uint32_t)((now + 1) / 2);
     }
+    t->size.held = h.pos;
     t->size.words = (uint32_t)((most + 1) / 2);
 }
 
@@ -45845,8 +45857,7 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
 
 /* What reports ask of the printer: where it wrote, and under which names. */
 typedef struct tmi_noted {
-    /* per instruction that is a barrier or reaches device memory: its line; 0: not printed */
-    uint32_t    *line;
+    uint32_t    *line;        /* per instruction: its line; 0: not printed */
     const char **array;       /* per array: its name; NULL: none */
     /* per op: 1, its sum stands in one expression with a product; 2, it does not */
     uint8_t     *contracted;
@@ -45858,7 +45869,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 1404760297u
+#define TMI_STAMP_CLEAN 3901790532u
 
 /*==============================================================================
  * >>report  [26]  What was found, chosen and given up
@@ -46920,6 +46931,56 @@ static void tmi_report_barrier_fill(tmi_plan *p, const tmi_noted *noted, const t
                                b->before);
 }
 
+/* -- Lines -------------------------------------------------------------------------------- */
+
+/* What is found op by op, as an array that the caller keeps. */
+static void *tmi_report_array(tmi_job *job, const tmi_vec *v) {
+    char    *all = (char *)tmi_take(job, v->n, v->size, 0);
+    uint32_t i;
+    for (i = 0; i < v->n; i++)
+        memcpy(all + (size_t)i * v->size, tmi_vec_at(v, i, v->size), v->size);
+    return all;
+}
+
+static int tmi_report_is_above(const void *noted, uint32_t a, uint32_t b) {
+    const uint32_t *line = ((const tmi_noted *)noted)->line;
+    return line[a] < line[b];
+}
+
+/* A row for each line and each op that is computed there. */
+static TMI_COLD void tmi_report_lines(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted,
+                                      tmetal_kernel *k) {
+    tmi_job     *job = p->job;
+    tmi_mark     mark = tmi_mark_take(job);
+    uint32_t    *order = TMI_TEMP(job, uint32_t, t->ins.n), n = 0, i, id, end, most;
+    uint32_t    *seen = TMI_TEMP(job, uint32_t, p->m->op.n); /* per op: its last line */
+    tmetal_line *row;
+    tmi_vec      rows;
+    tmi_vec_init(&rows, sizeof *row, 1);
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
+        if (noted->line[id] && TMI_INS(t, id)->src) order[n++] = id;
+    tmi_sort(job, order, n, tmi_report_is_above, noted);
+    for (i = 0; i < n;) {
+        const uint32_t line = noted->line[order[i]];
+        for (most = 0, end = i; end < n && noted->line[order[end]] == line; end++)
+            most = tmi_max32(most, t->size.held[order[end]]);
+        for (; i < end; i++) {
+            const uint32_t src = TMI_INS(t, order[i])->src;
+            tmi_at         at = tmi_at_of(p->m, TMI_OP(p->m, src));
+            if (seen[src] == line) continue;
+            seen[src] = line;
+            row = (tmetal_line *)tmi_vec_add(job, &rows);
+            row->line = line;
+            row->registers = most;
+            row->python = at.python;
+            row->ir = tmi_place_of(job, at.src, NULL);
+        }
+    }
+    k->n_lines = rows.n;
+    k->lines = (const tmetal_line *)tmi_report_array(job, &rows);
+    tmi_mark_drop(job, mark);
+}
+
 /* What of the text reaches device memory, and its barriers. */
 static TMI_COLD void tmi_report_text(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted,
                                      tmetal_kernel *k, tmi_accesses *of) {
@@ -47498,15 +47559,6 @@ static void tmi_report_chip(tmi_plan *p) {
                    "%s has MATRIX_UNIT, which matmul2d alone reaches: %s, and simdgroup_matrix runs "
                    "on its shader units",
                    p->gpu->name, tmi_plan_no_tensors(p->job, p->gpu));
-}
-
-/* What is found op by op, as an array that the caller keeps. */
-static void *tmi_report_array(tmi_job *job, const tmi_vec *v) {
-    char    *all = (char *)tmi_take(job, v->n, v->size, 0);
-    uint32_t i;
-    for (i = 0; i < v->n; i++)
-        memcpy(all + (size_t)i * v->size, tmi_vec_at(v, i, v->size), v->size);
-    return all;
 }
 
 /* Everything that a reader of the kernel may ask: why so many threads, why these accesses, why a
@@ -48394,6 +48446,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
                                     uint32_t bytes, tmetal_kernel *k) {
     tmi_accesses of;
     tmi_report_text(p, t, noted, k, &of);
+    tmi_report_lines(p, t, noted, k);
     tmi_report_ops(p, &of, bytes, k);
     tmi_report_size(p, t);
     tmi_report_exchanges(p);
@@ -48409,7 +48462,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 505923647u
+#define TMI_STAMP_REPORT 3282352499u
 
 /*==============================================================================
  * >>emit  [27]  Metal text
@@ -48475,6 +48528,7 @@ typedef struct tmi_emit {
     uint32_t    line_from;
     size_t      line_at;
     uint32_t    lines;      /* begun in the body */
+    uint32_t    begun;      /* the statement that the next line begins; 0: none */
     const char *line_file;
     uint32_t    loop_depth;
     uint32_t    summed;   /* a loop that has been written as a sum */
@@ -48506,9 +48560,9 @@ typedef struct tmi_emit {
 
 static void tmi_expr(tmi_emit *e, uint32_t id, tmi_sign want, int level);
 
-/* It begins on the line at hand. */
+/* It begins on the line at hand, where it is printed first. */
 static void tmi_note_line(tmi_emit *e, uint32_t id) {
-    if (!TMI_REPORTS(e->job)) return;
+    if (!TMI_REPORTS(e->job) || e->noted->line[id]) return;
     e->noted->line[id] = e->lines;
     tmi_todo(e->job, &e->notes, id);
 }
@@ -50274,6 +50328,7 @@ static void tmi_expr_body(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     const tmi_ins *n = TMI_INS(e->t, id);
     TMI_ASSERT(e->job, "emit", id && id < e->t->ins.n);
     TMI_ASSERT(e->job, "emit", TMI_INS(e->t, id)->op < TMI_TF_COUNT);
+    tmi_note_line(e, id);
     switch (n->op) {
     case TMI_TF_CONST: tmi_put_const(e, id, want, level); break;
     case TMI_TF_PARAM: case TMI_TF_TID: case TMI_TF_LANE: case TMI_TF_GROUP: case TMI_TF_PID:
@@ -50294,18 +50349,12 @@ static void tmi_expr_body(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     case TMI_TF_I2P: tmi_expr_ptr(e, id, n, level); break;
     case TMI_TF_VMAKE: tmi_expr_vmake(e, id, n); break;
     case TMI_TF_VGET: tmi_expr_vget(e, n); break;
-    case TMI_TF_LDG:
-        tmi_note_line(e, id);
-        tmi_expr_ldg(e, n, level);
-        break;
+    case TMI_TF_LDG: tmi_expr_ldg(e, n, level); break;
     case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: tmi_expr_lda(e, n, level); break;
     case TMI_TF_SHUF: case TMI_TF_SHUFX: tmi_expr_shuffle(e, n); break;
     case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: tmi_expr_fill(e, n); break;
     case TMI_TF_SIMD: tmi_expr_simd(e, n); break;
-    case TMI_TF_RMW:
-        tmi_note_line(e, id);
-        tmi_expr_rmw(e, n);
-        break;
+    case TMI_TF_RMW: tmi_expr_rmw(e, n); break;
     case TMI_TF_NOT: case TMI_TF_FNEG:
         tmi_open_level(e, level, TMI_L_UNARY);
         tmi_put_str(e->out, tmi_tfs[n->op].text);
@@ -50371,6 +50420,8 @@ static void tmi_line(tmi_emit *e) { /* start one */
     e->line_from = e->out->last ? e->out->last->n : 0;
     e->line_at = e->out->len;
     e->lines++;
+    if (e->begun) tmi_note_line(e, e->begun);
+    e->begun = 0;
     tmi_put_spaces(e->out, e->indent * 4);
 }
 
@@ -50470,7 +50521,7 @@ static int tmi_is_work(const tmi_emit *e, const tmi_ins *n) {
  * the function's. */
 static void tmi_comment(tmi_emit *e, const tmi_ins *n) {
     tmetal_place p, f;
-    uint32_t     name, known;
+    uint32_t     name, known, begun;
     const char  *words, *key;
     if (!n->src || !tmi_is_work(e, n)) return;
     p = tmi_loc_place(e->m, TMI_OP(e->m, n->src)->loc);
@@ -50485,7 +50536,10 @@ static void tmi_comment(tmi_emit *e, const tmi_ins *n) {
     key = tmi_format(e->job, 1, "%u %s", p.line, f.file == p.file ? "" : p.file);
     known = e->said.item.n;
     if (tmi_intern(e->job, &e->said, key, strlen(key)) < known) return;
+    begun = e->begun;
+    e->begun = 0;
     tmi_line(e);
+    e->begun = begun;
     tmi_put_str(e->out, "// ");
     if (f.file != p.file)
         tmi_put_ascii(e, tmi_basename(p.file), 40), tmi_put(e->out, ":%u", p.line);
@@ -50691,7 +50745,6 @@ static void tmi_stmt_stg(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     tmi_comment(e, n);
     tmi_line(e);
-    tmi_note_line(e, id);
     if (n->c) {
         tmi_put_str(e->out, "if (");
         tmi_expr(e, n->c, TMI_ANY, TMI_L_ANY);
@@ -51365,7 +51418,6 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
     case TMI_TF_LOGLINE: tmi_stmt_log(e, n); break;
     case TMI_TF_BARRIER:
         tmi_stmt_barrier(e, n);
-        tmi_note_line(e, id);
         break;
     case TMI_TF_RMW: case TMI_TF_CALLX:
         if (e->uses[id]) {
@@ -51374,7 +51426,6 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
         }
         tmi_comment(e, n);
         tmi_line(e);
-        tmi_note_line(e, id);
         if (n->op == TMI_TF_RMW) tmi_expr_rmw(e, n);
         else tmi_expr_helper(e, n);
         tmi_end_line(e, ";\n");
@@ -51415,6 +51466,7 @@ static void tmi_stmt_block(tmi_emit *e, uint32_t blk) {
         if (n->op == TMI_TF_LOOPVAR || id == e->summed) continue;
         if (tmi_tfs[n->op].traits & TMI_TR_STMT) {
             e->expanded += e->copies;
+            e->begun = id;
             tmi_stmt(e, id);
             continue;
         }
@@ -51424,6 +51476,7 @@ static void tmi_stmt_block(tmi_emit *e, uint32_t blk) {
             tmi_note_sum(e, n);
         if (tmi_needs_variable(e, id)) {
             e->expanded += e->copies;
+            e->begun = id;
             tmi_stmt_value(e, id);
             e->len[id] = (uint16_t)tmi_expr_len(e, id);
         }
@@ -52803,6 +52856,11 @@ static void tmi_put_json_barrier(tmi_text *t, const tmetal_kernel *k, const tmet
     tmi_put_json_places(t, &b->python, &b->ir);
 }
 
+static void tmi_emit_json_line(tmi_text *t, const tmetal_line *x) {
+    tmi_put(t, "{\"line\":%u,\"registers\":%u", x->line, x->registers);
+    tmi_put_json_places(t, &x->python, &x->ir);
+}
+
 static void tmi_put_json_reduction(tmi_text *t, const tmetal_reduction *r) {
     tmi_put(t,
             "{\"kind\":%q,\"value\":%q,\"axis\":%u,\"rank\":%u,\"innermost\":%b,\"count\":%u,"
@@ -52859,6 +52917,9 @@ static void tmi_put_json_explained(tmi_text *t, const tmetal_result *r, const tm
     tmi_put_str(t, "],\n \"barriers\":[");
     for (i = 0; i < k->n_barriers; i++)
         tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_barrier(t, k, &k->barriers[i]);
+    tmi_put_str(t, "],\n \"lines\":[");
+    for (i = 0; i < k->n_lines; i++)
+        tmi_put_str(t, tmi_json_sep(i)), tmi_emit_json_line(t, &k->lines[i]);
     tmi_put_str(t, "],\n \"reductions\":[");
     for (i = 0; i < k->n_reductions; i++)
         tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_reduction(t, &k->reductions[i]);
@@ -53076,7 +53137,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 840137280u
+#define TMI_STAMP_EMIT 4002379861u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
@@ -60917,7 +60978,7 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 /* -- The key ---------------------------------------------------------------- */
 
 #define TMI_STAMP_KEY 2434274448u
-#define TMI_STAMP_API 3004665461u
+#define TMI_STAMP_API 922319288u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -62237,6 +62298,8 @@ TMI_KEPT(tmetal_site, TMI_ROWS_SITE)
     X(S, OTHER, n_accesses, NULL, n_accesses)             \
     X(S, OTHER, barriers, NULL, barriers)                 \
     X(S, OTHER, n_barriers, NULL, n_barriers)             \
+    X(S, OTHER, lines, NULL, lines)                       \
+    X(S, OTHER, n_lines, NULL, n_lines)                   \
     X(S, OTHER, reductions, NULL, reductions)             \
     X(S, OTHER, n_reductions, NULL, n_reductions)         \
     X(S, OTHER, reduce_plans, NULL, reduce_plans)         \
@@ -62892,7 +62955,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 1785236447u
+#define TMI_STAMP_CACHE 2103011688u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 

@@ -18,6 +18,8 @@
 #define TMETAL_TRITON
 #define TMETAL_TUNE
 #include "../tmetal.h"
+#include "tmetal/page.h"
+#include "tmetal/page_html.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -48,6 +50,7 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
 #define OPTIONS(X)                                                                                               \
     X(OUT, "-o", "--output", "OUT", "write to OUT, whole or not at all (default: standard output)")              \
     X(JSON, "--json", "", "", "as JSON")                                                                         \
+    X(HTML, "--html", "", "", "as one page for a browser: source, IR, Metal and drawings side by side")          \
     X(RESULTS, "-o", "--output", "OUT", "write the results as JSON to OUT, whole or not at all; - is standard output")     \
     X(OP_LIST, "--json", "", "FILE", "read an op list from FILE")                                                \
     X(OPERATION, "--operation", "", "TEXT", "an operation, e.g. \"tt.sum:[1024,1024]:1\"")                       \
@@ -1778,6 +1781,65 @@ static void explain_kernel(const request *r, buffer *b, const tmetal_result *res
     if (r->value[OPT_VERBOSE]) explain_layouts(r, b, k);
 }
 
+/* The page: the Python that places name is looked for beside the file. */
+#define MOST_SOURCES 8
+
+static void find_sources(const job *j, page_text *python, unsigned *n) {
+    const char *last = strrchr(j->path, '/');
+    int         folder = last ? (int)(last + 1 - j->path) : 0;
+    unsigned    k, i, s;
+    for (k = 0; k < j->result.n_kernels; k++)
+        for (i = 0; i < j->result.kernels[k].n_lines && *n < MOST_SOURCES; i++) {
+            const char *file = j->result.kernels[k].lines[i].python.file, *name = file ? strrchr(file, '/') : NULL;
+            char        path[1024];
+            FILE       *f;
+            if (!file || !is_python(file)) continue;
+            for (s = 0; s < *n && strcmp(python[s].file, file) != 0; s++) {}
+            if (s < *n) continue;
+            python[s].file = file, python[s].text = NULL, ++*n;
+            if (is_python(j->path)) snprintf(path, sizeof path, "%s", j->path);
+            else snprintf(path, sizeof path, "%.*s%s", folder, j->path, name ? name + 1 : file);
+            f = fopen(path, "rb");
+            if (f) python[s].text = read_stream(f, path, &python[s].len), fclose(f);
+        }
+    for (i = s = 0; i < *n; i++)
+        if (python[i].text) python[s++] = python[i];
+    *n = s;
+}
+
+static int print_page(const request *r, job *j) {
+    page_text    python[MOST_SOURCES];
+    page_input   in;
+    tmetal_arena explain, plan;
+    buffer       b;
+    char        *data = NULL;
+    size_t       n, i;
+    int          bad = 1;
+    memset(&in, 0, sizeof in);
+    memset(&b, 0, sizeof b);
+    in.title = j->path, in.result = &j->result, in.is_ops = j->is_ops;
+    in.ir.file = j->path, in.ir.text = j->src, in.ir.len = j->len;
+    find_sources(j, python, &in.n_python);
+    in.python = python;
+    in.explain = report_of(&j->result, tmetal_explain_json, &explain);
+    in.plan = report_of(&j->result, tmetal_plan_json, &plan);
+    if (in.explain && in.plan) n = page_data(&in, NULL, 0), data = (char *)malloc(n), bad = !data || page_data(&in, data, n) != n;
+    for (i = 0; !bad && i < sizeof page_html / sizeof *page_html; i++) {
+        const char *at = strstr(page_html[i], PAGE_DATA_FROM);
+        size_t      head = at ? (size_t)(at - page_html[i]) + strlen(PAGE_DATA_FROM) : 0;
+        put_n(&b, page_html[i], head);
+        if (at) put_n(&b, data, n);
+        put(&b, at ? strstr(at, PAGE_DATA_TO) : page_html[i]);
+    }
+    if (!bad) bad = write_buffer(r, &b);
+    for (i = 0; i < in.n_python; i++) free((void *)python[i].text);
+    free(data);
+    free(explain.base);
+    free(plan.base);
+    free(b.text);
+    return bad;
+}
+
 static int explain_command(request *r) {
     job      j;
     buffer   b;
@@ -1787,6 +1849,7 @@ static int explain_command(request *r) {
     memset(&b, 0, sizeof b);
     if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena);
     else if (r->value[OPT_JSON]) bad = print_report(r, &j, tmetal_explain_json);
+    else if (r->value[OPT_HTML]) bad = print_page(r, &j);
     else {
         for (i = 0; i < j.result.n_kernels; i++) {
             put(&b, i ? "\n" : "");
@@ -3537,7 +3600,7 @@ static const command commands[] = {
      TAKES(RESULTS) | TAKES(OP_LIST) | TAKES(OPERATION) | TAKES(VERBOSE) | TAKES(VERSION) | TAKES_COMPILE, analyze_command,
      "FILES are Triton IR or op lists; - reads their names from standard input, one a line.\n"},
     {"explain", "FILE|-", "why a kernel is as it is: accesses, reductions, barriers, fusions", 1, 1,
-     TAKES(OUT) | TAKES(JSON) | TAKES(VERBOSE) | TAKES_COMPILE, explain_command,
+     TAKES(OUT) | TAKES(JSON) | TAKES(HTML) | TAKES(VERBOSE) | TAKES_COMPILE, explain_command,
      "FILE is Triton IR or an op list; lines are those of the Metal that 'compile' prints for a kernel of its own.\n"
      "-v shows the layout of every value too.\n"},
     {"layouts", "FILE|-", "which lane of which simdgroup holds which element", 1, 1,

@@ -95,9 +95,11 @@ def outputs(build, files, work):
         for what, args in (("plan", ("compile", "--emit", "plan", "--parts")), ("plan", ("compile", "--emit", "plan", "--alias", "0=1")),
                            ("plan", ("compile", "--emit", "plan", "--two-stage", "4")),
                            ("explain", ("explain", "--json")), ("layouts", ("layouts", "--json")),
-                           ("transform", ("transform", "--json")), ("mlx", ("compile", "--emit", "mlx"))):
+                           ("transform", ("transform", "--json")), ("mlx", ("compile", "--emit", "mlx")),
+                           ("page", ("explain", "--html"))):
             if f.endswith(".py"): continue
-            yield what, f, run(*args, f)
+            text = run(*args, f)
+            yield what, f, text and what == "page" and text.split('id="page-data">')[1].split("</script>")[0] or text
         if f.endswith(".py"): yield "kernels", f, run("kernels", "--json", f)
         else:
             out = os.path.join(work, "analysis.json")

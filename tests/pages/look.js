@@ -1,0 +1,105 @@
+// Pages in headless Chromium: no error of their own, no text that overlaps another or is cut, nothing serious by
+// axe-core; at desktop and phone width, light and dark.
+//
+//   NODE_PATH=build/pages/node_modules node tests/pages/look.js [--shots DIR] [--quick] FILE.html...
+//
+// --quick: two of the four ways to look, in turn. Needs puppeteer-core and axe-core (`make pages-tools`) and a Chromium
+// (CHROMIUM=path).
+'use strict';
+const fs = require('fs'), path = require('path');
+const puppeteer = require('puppeteer-core');
+const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+const args = process.argv.slice(2), files = [];
+let shots = '', quick = false;
+while (args.length) {
+  const a = args.shift();
+  if (a === '--shots') shots = args.shift();
+  else if (a === '--quick') quick = true;
+  else files.push(a);
+}
+const WAYS = [['desktop', 1280, 900, 'light'], ['phone', 390, 844, 'dark'], ['desktop', 1280, 900, 'dark'], ['phone', 390, 844, 'light']];
+
+/* In the page: boxes of text that leave what they stand in, or lie on one another. */
+function geometry() {
+  const bad = [], name = n => n.tagName.toLowerCase() + (n.id ? '#' + n.id : n.className && n.className.baseVal === undefined ? '.' + n.className : '') +
+    ' "' + n.textContent.trim().slice(0, 40) + '"';
+  if (document.documentElement.scrollWidth > innerWidth + 1) bad.push('the page is wider than the window: ' + document.documentElement.scrollWidth);
+  const scrolls = n => { const s = getComputedStyle(n); return /auto|scroll/.test(s.overflowX + s.overflowY); };
+  /* what of a box is seen, and whether something that does not scroll cuts it */
+  const boxes = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let t = walker.nextNode(); t; t = walker.nextNode()) {
+    const of = t.parentElement;
+    if (!t.data.trim() || /^(SCRIPT|STYLE|OPTION|TITLE)$/i.test(of.tagName) || of.closest('title') || !of.checkVisibility()) continue;
+    const range = document.createRange();
+    range.selectNodeContents(t);
+    for (const r of range.getClientRects()) {
+      let seen = { left: r.left, top: r.top, right: r.right, bottom: r.bottom }, cut = null;
+      for (let up = of; up && up !== document.body; up = up.parentElement) {
+        const s = getComputedStyle(up), b = up.getBoundingClientRect(), clips = s.overflowX !== 'visible' || up.tagName === 'svg';
+        if (!clips) continue;
+        if (!scrolls(up) && (seen.left < b.left - 1 || seen.right > b.right + 1 || seen.top < b.top - 1 || seen.bottom > b.bottom + 1) && r.width > 0) cut = up;
+        seen = { left: Math.max(seen.left, b.left), top: Math.max(seen.top, b.top), right: Math.min(seen.right, b.right), bottom: Math.min(seen.bottom, b.bottom) };
+        if (scrolls(up)) break;
+      }
+      if (cut) bad.push(name(of) + ' is cut by ' + cut.tagName.toLowerCase() + (cut.id ? '#' + cut.id : ''));
+      if (seen.right - seen.left > 2 && seen.bottom - seen.top > 2 && !of.closest('.bar')) boxes.push({ of, ...seen });
+    }
+  }
+  /* by rows of 40 pixels, so that not every pair is looked at */
+  const rows = new Map();
+  boxes.forEach((b, i) => { for (let y = Math.floor(b.top / 40); y <= Math.floor(b.bottom / 40); y++) { if (!rows.has(y)) rows.set(y, []); rows.get(y).push(i); } });
+  const told = new Set();
+  for (const list of rows.values())
+    for (let i = 0; i < list.length; i++)
+      for (let k = 0; k < i; k++) {
+        const a = boxes[list[i]], b = boxes[list[k]];
+        if (a.of === b.of || a.of.contains(b.of) || b.of.contains(a.of)) continue;
+        const w = Math.min(a.right, b.right) - Math.max(a.left, b.left), h = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        if (w < 1.5 || h < 4) continue;   /* line boxes may touch; letters do not */
+        const text = name(a.of) + ' lies on ' + name(b.of);
+        if (!told.has(text)) told.add(text), bad.push(text);
+      }
+  return { bad, texts: boxes.length };
+}
+
+async function look(browser, file, way, index) {
+  const [what, width, height, scheme] = way, page = await browser.newPage(), bad = [];
+  page.on('pageerror', e => bad.push('error: ' + e.message));
+  page.on('console', m => { if (m.type() === 'error') bad.push('console: ' + m.text()); });
+  page.on('request', r => { if (!/^(file|data):/.test(r.url())) bad.push('asks for ' + r.url()); });
+  await page.setViewport({ width, height, isMobile: what === 'phone', hasTouch: what === 'phone', deviceScaleFactor: shots ? 2 : 1 });
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+  await page.goto('file://' + path.resolve(file));
+  const kernels = await page.$$eval('#kernel option', o => o.length);
+  let texts = 0;
+  for (let k = 0; k < Math.max(1, kernels); k++) {
+    if (k) await page.select('#kernel', String(k));
+    const g = await page.evaluate(geometry);
+    texts += g.texts;
+    bad.push(...g.bad.slice(0, 6));
+  }
+  if (!texts) bad.push('shows nothing');
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => (await axe.run(document, { resultTypes: ['violations'] })).violations
+    .filter(v => v.impact === 'serious' || v.impact === 'critical').map(v => v.id + ': ' + v.nodes.length + ' x ' + v.nodes[0].html.slice(0, 120)));
+  bad.push(...found);
+  if (shots) await page.screenshot({ path: path.join(shots, path.basename(file, '.html') + '-' + what + '-' + scheme + '.png'), fullPage: what === 'phone' });
+  await page.close();
+  for (const b of bad) console.log(path.basename(file) + ' (' + what + ', ' + scheme + '): ' + b);
+  return [bad.length, texts];
+}
+
+(async () => {
+  const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+  let bad = 0, texts = 0, looks = 0;
+  for (let i = 0; i < files.length; i++)
+    for (let w = 0; w < 4; w++) {
+      if (quick && (w ^ i) & 2) continue;
+      const [b, t] = await look(browser, files[i], WAYS[w], i);
+      bad += b, texts += t, looks++;
+    }
+  await browser.close();
+  console.log('pages: ' + files.length + ' pages looked at ' + looks + ' times, ' + texts + ' texts in their places, ' + bad + ' complaints');
+  process.exit(bad || !looks ? 1 : 0);
+})();
