@@ -7,7 +7,7 @@ CFLAGS ?= -O2
 STRICT  = -Wall -Wextra -Wconversion -Wshadow -pedantic -Werror
 CASE   ?= examples/kernels/softmax.case
 
-.PHONY: docs docs-check house test-house test-chips test-detect detect-table all help deps run test check own corpus clean
+.PHONY: man docs docs-check house test-house test-chips test-detect detect-table all help deps run test check own corpus clean
 all: $(BUILD)/tmetal            ## the command line, build/tmetal
 
 help:                           ## this list
@@ -22,6 +22,9 @@ help:                           ## this list
 $(BUILD)/tmetal: examples/tmetal.c $(wildcard examples/tmetal/*.h) tmetal.h
 	@mkdir -p $(BUILD)
 	$(CC) -std=c99 $(CFLAGS) examples/tmetal.c -o $@
+
+man: $(BUILD)/tmetal            ## the manual page, build/tmetal.1
+	$(BUILD)/tmetal man -o $(BUILD)/tmetal.1
 
 # -- What the machine needs ------------------------------------------------------------------------
 # Debian and Ubuntu packages; the only target that touches the system. Says what it does; does nothing

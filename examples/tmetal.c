@@ -109,15 +109,15 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
     X(DEBUG, "--debug", "", "", "print the IR after each pass to standard error, as TRITON_METAL_DEBUG=1 does")  \
     X(IR_OUT, "-o", "--output", "OUT", "write the changed IR to OUT, and the summary to standard output")        \
     X(SUMMARY, "--summary", "", "", "the summary without the IR")                                                \
-    X(KERNEL, "--kernel", "", "NAME", "of a .py file: which of its kernels")                                     \
-    X(SIGNATURE, "--args", "--signature", "TYPES", "of a .py file: types of the arguments, one a parameter, with :16 where the\n" \
+    X(KERNEL, "--kernel", "", "NAME", "which of its kernels")                                     \
+    X(SIGNATURE, "--args", "--signature", "TYPES", "types of the arguments, one a parameter, with :16 where the\n" \
                                         "argument is a multiple of 16: \"*fp32:16, i32\"")                      \
-    X(CONST, "--const", "", "NAME=VALUE", "of a .py file: a tl.constexpr parameter; any number of them")         \
-    X(GLOBAL, "--global", "", "NAME=VALUE", "of a .py file: a name of the module that its text does not give")     \
-    X(MODULE, "--module", "", "NAME=FILE", "of a .py file: the text of a module that it imports")                \
-    X(CONFIG, "--config", "", "N", "of a .py file: the Nth configuration of @triton.autotune;\n"  \
+    X(CONST, "--const", "", "NAME=VALUE", "a tl.constexpr parameter; any number of them")         \
+    X(GLOBAL, "--global", "", "NAME=VALUE", "a name of the module that its text does not give")     \
+    X(MODULE, "--module", "", "NAME=FILE", "the text of a module that it imports")                \
+    X(CONFIG, "--config", "", "N", "the Nth configuration of @triton.autotune;\n"  \
                                          "without it the tuner takes all")                   \
-    X(OPTION, "--option", "", "debug=True", "of a .py file: keep its asserts and tests for overflow;\n"\
+    X(OPTION, "--option", "", "debug=True", "keep its asserts and tests for overflow;\n"\
       "with sanitize_overflow=False its asserts alone")                                                                    \
     X(TEST_IR, "--create-test-ir", "", "", "write a kernel to try this on, and nothing else")
 
@@ -170,6 +170,8 @@ typedef struct command {
 } command;
 
 static int tune_command(request *r);
+static int completion_command(request *r);
+static int man_command(request *r);
 
 static int misuse(const request *r, const char *what, const char *which) {
     fprintf(stderr, "tmetal: %s%s%s\nTry 'tmetal %s%s--help'.\n", what, which ? " " : "", which ? which : "",
@@ -1482,7 +1484,9 @@ static int run_command(request *r) {
         return free(ttir), 1;
     }
     fclose(f);
+    show_progress(r, "compiling", 1, 2);
     if (!open_job(r, ttir, &j)) return free(ttir), 1;
+    show_progress(r, r->value[OPT_DEVICE] ? "on the GPU" : "in the simulator", 2, 2);
     if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena);
     else if (r->value[OPT_DEVICE]) status = run_on_device(r, name);
     else if (open_workshop(&w)) {
@@ -1493,6 +1497,7 @@ static int run_command(request *r) {
         close_workshop(&w);
     }
     free(flags.text);
+    show_progress(r, NULL, 0, 0);
     if (text && status < 2) {
         put(&b, text);
         if (write_buffer(r, &b) != 0) status = 1;
@@ -3437,9 +3442,11 @@ static int tune_command(request *r) {
     if ((t->j.result.code == TMETAL_OK || t->j.n_more) && t->arena.base && t->work.base && t->device.base) {
         why_not = tune_device(t);
         t->opt.file = t->j.path;
+        show_progress(r, "candidates are made", 1, 2);
         if (tmetal_tune_begin(t->j.src, t->j.len, &t->opt, &t->launch.how, &t->arena, &tune, &out) != TMETAL_OK) print_diags(r, &out, &t->arena);
         else {
             if (t->metal && !why_not) tune_trials(t, tune);
+            show_progress(r, NULL, 0, 0);
             tune_tell(t, tune, why_not);
             bad = tune_keep(t, tune);
             if (write_buffer(r, &t->out) != 0) bad = 1;
@@ -3628,43 +3635,16 @@ static const command commands[] = {
     {"tutorial", "", "a walk through check, a kernel from Python to Metal, layouts, a reduction, a softmax", 0, 0, TAKES(YES) | TAKES_TARGET, tutorial_command, ""},
     {"gpus", "", "the GPU table", 0, 0, TAKES(OUT) | TAKES(JSON), gpus_command, ""},
     {"ops", "", "the operations of Triton IR", 0, 0, TAKES(OUT) | TAKES(JSON), ops_command, ""},
+    {"completion", "bash|zsh", "what a shell needs to complete commands and options", 1, 1, TAKES(OUT), completion_command,
+     "bash: . <(tmetal completion bash), in ~/.bashrc\nzsh:  tmetal completion zsh > _tmetal, in a folder of $fpath\n"},
+    {"man", "", "the manual page, for man -l", 0, 0, TAKES(OUT), man_command, ""},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
+#include "tmetal/help.h"
+
 /* -- The command line ------------------------------------------------------------------------------------------ */
-
-static int print_usage(FILE *f) {
-    unsigned i;
-    fprintf(f, "tmetal " TMETAL_VERSION ": Triton IR to Metal\n\n");
-    for (i = 0; i < COMMAND_COUNT; i++) fprintf(f, "  tmetal %-10s %-13s %s\n", commands[i].name, commands[i].operands, commands[i].what);
-    fprintf(f, "  tmetal COMMAND --help           what it takes\n"
-               "  tmetal --version\n"
-               "\n"
-               "- is standard input or output. Exit codes: 0 done, 1 refused, 2 the command line is wrong.\n");
-    return ferror(f) ? 1 : 0;
-}
-
-static void print_option(const option *o) {
-    char        left[80];
-    const char *help = o->help, *end;
-    snprintf(left, sizeof left, "%s%s%s%s%s", o->name, *o->other ? ", " : "", o->other, *o->value ? " " : "", o->value);
-    printf("  %-22s ", left);
-    if (strlen(left) > 22) printf("\n%25s", "");
-    for (; (end = strchr(help, '\n')) != NULL; help = end + 1) printf("%.*s\n%25s", (int)(end - help), help, "");
-    printf("%s\n", help);
-}
-
-static int print_help(const command *c) {
-    unsigned i;
-    printf("tmetal %s%s%s%s: %s\n", c->name, c->options ? " [options]" : "", *c->operands ? " " : "", c->operands, c->what);
-    if (*c->more) printf("\n%s", c->more);
-    printf("\n");
-    for (i = 0; i < OPTION_COUNT; i++)
-        if (c->options & ((uint64_t)1 << i)) print_option(&options[i]);
-    printf("  %-22s %s\n", "--help", "this text");
-    return ferror(stdout) || fflush(stdout) ? 1 : 0;
-}
 
 static uint32_t msl_number(const char *s) { /* "3.1" to 310; 0 when it is none */
     if (s[0] < '3' || s[0] > '4' || s[1] != '.' || s[2] < '0' || s[2] > '9' || s[3]) return 0;
@@ -3715,6 +3695,7 @@ static int read_option(request *r, int argc, char **argv, int i) {
     }
     if (!equals && i + 1 == argc) return misuse(r, "a value must follow", arg), -1;
     equals = equals ? equals + 1 : argv[i + 1];
+    if (misspelt_value(r, which, equals)) return -1;
     if (r->value[which] && (which == OPT_CONST || which == OPT_GLOBAL || which == OPT_MODULE || which == OPT_OPTION)) { /* several add up */
         buffer b = {0};
         putf(&b, "%s, %s", r->value[which], equals);
@@ -3801,7 +3782,7 @@ static int read_line(request *r, int argc, char **argv) {
         else took = read_option(r, argc, argv, i);
         if (took < 0) return 2;
     }
-    if (r->n_files < r->command->fewest) return misuse(r, "no file given", NULL);
+    if (r->n_files < r->command->fewest) return misuse(r, strchr(r->command->operands, 'F') ? "no file given" : "an operand is missing:", strchr(r->command->operands, 'F') ? NULL : r->command->operands);
     if (r->command->most == 0 && r->n_files) return misuse(r, "takes no file:", r->files[0]);
     if (r->command->most > 0 && r->n_files > r->command->most) return misuse(r, "more than one file:", r->files[r->command->most]);
     return read_target(r);
@@ -3814,10 +3795,15 @@ static int wants_help(int argc, char **argv) {
     return 0;
 }
 
+static int is_terminal(int fd) {
+    const char *term = getenv("TERM");
+    return isatty(fd) && term && *term && strcmp(term, "dumb") != 0;
+}
+
 /* Colours unless they are unwanted: https://no-color.org. */
 static int shows_colours(int fd) {
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(fd) && !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
+    const char *no = getenv("NO_COLOR");
+    return is_terminal(fd) && !(no && *no);
 }
 
 int main(int argc, char **argv) {
@@ -3837,7 +3823,7 @@ int main(int argc, char **argv) {
     bad = read_line(&r, argc, argv);
     if (bad) return bad;
     r.error_colour = shows_colours(2);
-    r.progress = isatty(2);
+    r.progress = is_terminal(2);
     r.colour = shows_colours(1) && (!r.value[OPT_OUT] || strcmp(r.value[OPT_OUT], "-") == 0);
     return r.command->run(&r);
 }
