@@ -20255,8 +20255,8 @@ static int tmi_tri_machine_word(const char *s) {
     static const char *const said[] = {
         "hip amd rocm npu xpu mps intel musa mlu ascend interpret interpreter checking",
         "cuda nvidia triton",
-        "is has use using on available installed backend platform device gpu torch version type "
-        "enabled"};
+        ("is has use using on available installed backend platform device gpu torch version type "
+         "enabled")};
     int    r = -1, k;
     size_t n, i;
     for (; *s; s += n + (s[n] == '_')) {
@@ -23727,7 +23727,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 238043740u
+#define TMI_STAMP_TRITON 1461667835u
 
 
 /*==============================================================================
