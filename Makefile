@@ -29,7 +29,7 @@ man: $(BUILD)/tmetal            ## the manual page, build/tmetal.1
 # -- What the machine needs ------------------------------------------------------------------------
 # Debian and Ubuntu packages; the only target that touches the system. Says what it does; does nothing
 # where nothing is missing.
-PACKAGES = g++ clang-19 lld-19 nlohmann-json3-dev check pkg-config libmpfr-dev python3
+PACKAGES = g++ clang-19 lld-19 nlohmann-json3-dev check pkg-config libmpfr-dev python3 nodejs
 deps:                           ## install what is missing (apt-get, or brew on macOS)
 	@sh tests/deps.sh $(PACKAGES)
 
@@ -67,6 +67,7 @@ include tests/reliability/rules.mk
 include tests/mutate/rules.mk
 include tests/bounds/rules.mk
 include tests/pages/rules.mk
+include tests/playground/rules.mk
 
 # `run` and `test` call make anew: what `deps` has just installed is looked for once more.
 ifndef TMETAL_AGAIN
@@ -202,6 +203,7 @@ test: test-hosts
 test: test-python
 test: test-triton
 test: test-formats
+test: test-playground
 endif
 # Everything that can run here.
 check: test
@@ -231,6 +233,7 @@ check: check-python
 check: mutate-sample
 check: test-barriers
 check: test-detectors
+check: check-playground
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)

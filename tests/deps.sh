@@ -22,8 +22,8 @@ if command -v dpkg-query >/dev/null 2>&1 && command -v apt-get >/dev/null 2>&1; 
     # shellcheck disable=SC2086
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
 elif command -v brew >/dev/null 2>&1; then
-    echo "deps: installing with brew: llvm lld nlohmann-json check pkg-config mpfr (never tried; make device needs none of it)"
-    brew install llvm lld nlohmann-json check pkg-config mpfr
+    echo "deps: installing with brew: llvm lld nlohmann-json check pkg-config mpfr node (never tried; make device needs none of it)"
+    brew install llvm lld nlohmann-json check pkg-config mpfr node
     echo "deps: where brew's files are not found, say:"
     echo '  export CPATH="$(brew --prefix)/include" LIBRARY_PATH="$(brew --prefix)/lib" PATH="$(brew --prefix llvm)/bin:$PATH"'
 else

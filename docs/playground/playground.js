@@ -1,0 +1,480 @@
+// The page. The compiler runs in a worker (worker.js); here are the fields, the editor and what is shown.
+"use strict";
+
+const DATA = JSON.parse(document.getElementById("data").textContent); // build.py: wasm, worker, examples, page
+const $ = (id) => document.getElementById(id);
+const element = (tag, attributes = {}, ...children) => {
+  const made = document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes)) key in made ? (made[key] = value) : made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+};
+const choice = (value, text) => element("option", { value, textContent: text ?? value });
+
+const MOST_SOURCE = 1 << 20; // characters
+const MOST_PAINTED = 150000; // characters that are coloured
+const MOST_LINK = 64000; // characters of an address that all browsers take
+const PATIENCE = 10000; // ms that an answer may take
+const PAUSE = 60; // ms without a key before it is asked for
+
+const TABS = [
+  { id: "metal", name: "Metal", language: "c", file: "kernel.metal" },
+  { id: "plan", name: "Plan", language: "json", file: "plan.json" },
+  { id: "launch", name: "Launch code" },
+  { id: "ir", name: "IR", language: "ttir", file: "kernel.ttir" },
+];
+const HOSTS = { c: "C", objc: "Objective-C", "metal-cpp": "C++ (metal-cpp)", swift: "Swift", "torch-py": "Python (PyTorch)", "mlx-py": "Python (MLX)" };
+const IRS = { ir: "as it was read", changed: "after the passes" };
+
+// What a link holds; fields that are empty are left out.
+const state = { source: "", kind: "", file: "", gpu: "apple-m3-max", kernel: "", config: "", globals: "", params: {}, args: "", consts: "", numbers: {}, layouts: "", tab: "metal", host: "c", ir: "ir" };
+
+let told = null; // the last answer
+let sources = []; // kernels of a Triton source
+
+// -- Colours: one expression a language; the name of the group that matched is the class -----------------------
+
+const number = "(?<n>\\b(?:0x[0-9A-Fa-f.]+(?:p[+-]?\\d+)?|\\d+\\.?\\d*(?:[eE][+-]?\\d+)?)[a-zA-Z]*)";
+const text = '"(?:\\\\.|[^"\\\\\\n])*"';
+const GRAMMAR = {
+  c: [`(?<c>//.*|/\\*[^]*?\\*/)|(?<s>@?${text})|(?<a>^\\s*#.*|\\[\\[.*?\\]\\])`,
+    "(?<k>\\b(?:kernel|device|constant|thread|threadgroup|const|constexpr|static|struct|enum|class|namespace|using|template|typename|typedef|if|else|for|while|do|return|switch|case|break|continue|default|import|func|let|var|guard|throws?|try|self|init|in|nil|private|public|final|extern|inline|void|@[a-z]+)\\b)",
+    "(?<t>\\b(?:float|half|bfloat|int|uint|short|ushort|char|uchar|long|ulong|bool|size_t|u?int(?:8|16|32|64)_t|atomic_\\w+|simdgroup_\\w+|(?:U?Int(?:8|16|32|64)?)|Float|Double|Bool|String|MTL\\w+|NS\\w+|id|double)[234]?\\b)", number],
+  ttir: [`(?<c>//.*|^#loc.*|loc\\(.*?\\)$)|(?<s>${text})`, "(?<v>%[\\w$.:#]+)|(?<a>@[\\w.$]+|\\^\\w+)", "(?<k>\\b[a-z_]\\w*\\.[a-z_][\\w.]*|\\bmodule\\b)",
+    "(?<t>![\\w.]+|\\btensor\\b|\\b(?:bf16|f\\d+\\w*|i\\d+|index)\\b|(?<=x)(?:bf16|f\\d+\\w*|i\\d+)\\b)", "(?<n>\\b(?:0x[0-9A-Fa-f]+|\\d+(?:\\.\\d*)?(?:[eE][+-]?\\d+)?))"],
+  triton: [`(?<c>#.*)|(?<s>"""[^]*?"""|'''[^]*?'''|${text}|'(?:\\\\.|[^'\\\\\\n])*')|(?<a>^\\s*@.*)`,
+    "(?<k>\\b(?:def|class|return|if|elif|else|for|while|in|not|and|or|is|import|from|as|with|pass|lambda|yield|raise|try|except|assert|None|True|False|self)\\b)",
+    "(?<v>\\btl\\.[\\w.]+|\\btriton[\\w.]*)", number],
+  json: [`(?<v>${text}(?=\\s*:))|(?<s>${text})|(?<k>\\b(?:true|false|null)\\b)`, "(?<n>-?\\d[\\d.eE+-]*)"],
+};
+GRAMMAR.ops = GRAMMAR.json;
+const EXPRESSION = Object.fromEntries(Object.entries(GRAMMAR).map(([name, parts]) => [name, new RegExp(parts.join("|"), "gm")]));
+
+function paint(into, content, language) {
+  const pieces = document.createDocumentFragment();
+  let at = 0;
+  if (content.length <= MOST_PAINTED)
+    for (const match of content.matchAll(EXPRESSION[language] ?? EXPRESSION.json)) {
+      const kind = Object.keys(match.groups).find((key) => match.groups[key] !== undefined);
+      pieces.append(content.slice(at, match.index), element("span", { className: kind, textContent: match[0] }));
+      at = match.index + match[0].length;
+    }
+  pieces.append(content.slice(at) + "\n");
+  into.replaceChildren(pieces);
+}
+
+// -- The worker ---------------------------------------------------------------------------------------------
+
+let worker, ready = false, asked = 0, waiting = null, timer = 0;
+const wasm = Uint8Array.from(atob(DATA.wasm), (c) => c.charCodeAt(0));
+const workerAddress = URL.createObjectURL(new Blob([DATA.worker], { type: "text/javascript" }));
+
+function startWorker() {
+  ready = false;
+  worker = new Worker(workerAddress);
+  worker.onmessage = ({ data }) => receive(data);
+  worker.onerror = (event) => say("The compiler cannot start here: " + event.message, true);
+  worker.postMessage({ wasm });
+}
+
+function stopWorker() {
+  worker.terminate();
+  timer = 0;
+  startWorker();
+  say(`Stopped: no answer after ${PATIENCE / 1000} seconds.`, true);
+}
+
+function receive(data) {
+  if (!ready) {
+    if (data.error) return say("The compiler cannot start here: " + data.error, true);
+    ready = true;
+    if (!$("gpu").length) begin(data.tables);
+    else if (waiting) send();
+    return;
+  }
+  clearTimeout(timer);
+  timer = 0;
+  if (waiting) send();
+  if (data.id === asked) data.error ? say(data.error, true) : show(data);
+}
+
+function send() {
+  timer = setTimeout(stopWorker, PATIENCE);
+  worker.postMessage({ id: ++asked, fields: waiting });
+  waiting = null;
+}
+
+function ask() {
+  $("panel").classList.add("stale");
+  if (state.source.length > MOST_SOURCE) return say(`The text has ${state.source.length} characters; this page takes ${MOST_SOURCE}. The command line takes any.`, true);
+  waiting = fields();
+  if (ready && !timer) send();
+}
+
+let pause = 0;
+function askSoon() {
+  clearTimeout(pause);
+  pause = setTimeout(ask, PAUSE);
+}
+
+// -- What is asked ------------------------------------------------------------------------------------------
+
+const kernelNow = () => sources.find((k) => k.name === state.kernel) ?? sources[0];
+
+// Parts between commas that stand in no bracket or string.
+function entries(list) {
+  const parts = [""];
+  let deep = 0, quote = "";
+  for (const c of list) {
+    if (quote) quote = c === quote ? "" : quote;
+    else if (c === '"' || c === "'") quote = c;
+    else if ("([{<".includes(c)) deep++;
+    else if (")]}>".includes(c)) deep--;
+    if (c === "," && !deep && !quote) parts.push("");
+    else parts[parts.length - 1] += c;
+  }
+  return parts.map((part) => part.trim()).filter(Boolean);
+}
+
+function fields() {
+  const params = kernelNow()?.params ?? [];
+  const said = (is_const) => params.filter((p) => p.is_const === is_const && state.params[p.name]?.trim()).map((p) => `${p.name}=${state.params[p.name].trim()}`).join(", ");
+  return {
+    want: { launch: state.host, ir: state.ir }[state.tab] ?? state.tab,
+    kind: state.kind, gpu: state.gpu, layouts: state.layouts, source: state.source,
+    file: state.file || "kernel",
+    numbers: Object.entries(state.numbers).map(([key, value]) => `${key}=${value}`).join(" "),
+    kernel: state.kernel, config: state.config, globals: state.globals,
+    args: state.args || said(0), consts: state.consts || said(1),
+  };
+}
+
+// -- What is shown ------------------------------------------------------------------------------------------
+
+function say(message, bad = false) {
+  $("status").textContent = message;
+  $("status").className = bad ? "bad" : "";
+}
+
+function show({ ms, answer }) {
+  told = answer;
+  $("panel").classList.remove("stale");
+  showSources(answer);
+  showProblems(answer);
+  showText(answer);
+  paintSource();
+  const kernels = answer.kernels.map((k) => `${k.name}: ${k.threads} threads a threadgroup` + (k.threadgroup_bytes ? `, ${k.threadgroup_bytes} bytes of its memory` : "") + `, about ${k.registers} registers`);
+  const n = answer.diags.length;
+  const what = n ? `${n} ${n === 1 ? "problem" : "problems"} found in` : "Compiled in";
+  say(`${what} ${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms. ${n ? "" : kernels.slice(0, 2).join("; ") + (kernels.length > 2 ? `; and ${kernels.length - 2} more kernels` : "") + ". "}tmetal ${answer.tmetal}`);
+  shareSoon();
+}
+
+function showText(answer) {
+  const output = $("output");
+  const tab = TABS.find((t) => t.id === state.tab);
+  if (answer.text === undefined) return output.replaceChildren(answer.diags.length ? "There is nothing to show: see the problems." : "");
+  paint(output, answer.text, tab.language ?? (state.host.endsWith("-py") ? "triton" : "c"));
+}
+
+function lineOf(diag, kind) {
+  const place = kind === "triton" && diag.python.line ? diag.python : diag.ir.line ? diag.ir : diag.python;
+  return { line: place.line, col: place.col, cols: place === diag.ir || kind === "triton" ? Math.max(diag.cols, 1) : 1 };
+}
+
+function showProblems(answer) {
+  const rows = answer.diags.map((d) => {
+    const at = lineOf(d, answer.kind);
+    const row = element("button", { type: "button" }, element("b", { textContent: `TM${d.code}` }), at.line ? ` line ${at.line}: ` : " ", d.message);
+    for (const more of ["note", "help"]) if (d[more]) row.append(element("small", { textContent: `${more}: ${d[more]}` }));
+    row.onclick = () => goTo(at);
+    return row;
+  });
+  for (const r of answer.remarks) {
+    const at = lineOf({ ...r, cols: 1 }, answer.kind);
+    rows.push(element("button", { type: "button", className: "note", onclick: () => goTo(at) }, at.line ? `line ${at.line}: ` : "", r.text));
+  }
+  $("problems").replaceChildren(...rows);
+}
+
+function showSources(answer) {
+  $("launch").hidden = answer.kind !== "triton";
+  if (answer.kind !== "triton") return;
+  const was = JSON.stringify(sources);
+  sources = answer.sources ?? [];
+  if (JSON.stringify(sources) !== was) fillLaunch();
+}
+
+function fillLaunch() {
+  const k = kernelNow();
+  $("kernel").replaceChildren(...sources.map((s) => choice(s.name)));
+  if (!k) return $("params").replaceChildren();
+  $("kernel").value = k.name;
+  $("config-label").hidden = !k.configs.length;
+  $("config").replaceChildren(choice("", "none: by the fields"), ...k.configs.map((c, i) => choice(String(i + 1), `${i + 1}: ${c}`)));
+  $("config").value = state.config;
+  takeLists(k);
+  $("params").replaceChildren(...k.params.map((p) => {
+    const input = element("input", { value: state.params[p.name] ?? "", autocomplete: "off", autocapitalize: "off", spellcheck: false });
+    input.placeholder = p.value || p.heuristic || (p.is_const ? "a value" : "*fp32:16, i32 ...");
+    input.oninput = () => { state.params[p.name] = input.value; askSoon(); };
+    return element("label", {}, element("code", { textContent: p.name + (p.is_const ? " (constant)" : "") }), input);
+  }));
+}
+
+// An example says what it is launched with as lists, in order; from now on each parameter has its own field.
+function takeLists(kernel) {
+  if (!state.args && !state.consts) return;
+  const consts = entries(state.consts).map((entry) => entry.split(/=(.*)/s));
+  state.params = Object.fromEntries(consts.map(([name, value]) => [name.trim(), value.trim()]));
+  const open = kernel.params.filter((p) => !p.is_const && !(p.name in state.params));
+  entries(state.args).forEach((entry, i) => { if (open[i]) state.params[open[i].name] = entry; });
+  state.args = state.consts = "";
+}
+
+// -- The editor -----------------------------------------------------------------------------------------------
+
+// Columns come in bytes of UTF-8; in the editor a tab ends at a multiple of 4.
+function placeIn(line, col) {
+  let bytes = 1, seen = 0, at = 0;
+  for (const c of line) {
+    if (bytes >= col) break;
+    bytes += new TextEncoder().encode(c).length;
+    seen = c === "\t" ? seen + 4 - (seen % 4) : seen + 1;
+    at += c.length;
+  }
+  return { seen, at };
+}
+
+function paintSource() {
+  const source = $("source");
+  const lines = state.source.split("\n");
+  const marked = told ? told.diags.map((d) => lineOf(d, told.kind)).filter((at) => at.line && at.line <= lines.length) : [];
+  const bad = new Set(marked.map((at) => at.line));
+  const plain = state.source.length > MOST_PAINTED;
+  source.classList.toggle("plain", plain);
+  plain ? $("paint").replaceChildren() : paint($("paint"), state.source, told?.kind ?? "ttir");
+  const numbers = document.createDocumentFragment();
+  let run = "";
+  lines.forEach((_, i) => {
+    if (!bad.has(i + 1)) return void (run += `${i + 1}\n`);
+    numbers.append(run, element("span", { className: "bad", textContent: `\u25cf ${i + 1}\n` }));
+    run = "";
+  });
+  numbers.append(run + "\n\n");
+  $("gutter").firstElementChild.replaceChildren(numbers);
+  $("marks").replaceChildren(...marked.map((at) => {
+    const line = lines[at.line - 1];
+    const from = placeIn(line, at.col).seen, to = placeIn(line, at.col + at.cols).seen;
+    return element("i", { style: `top:calc(${at.line - 1} * var(--row));left:${from}ch;width:${Math.max(to - from, 1)}ch` });
+  }));
+  follow();
+}
+
+function follow() {
+  const { scrollLeft, scrollTop } = $("source");
+  $("under").style.transform = `translate(${-scrollLeft}px,${-scrollTop}px)`;
+  $("gutter").firstElementChild.style.transform = `translateY(${-scrollTop}px)`;
+}
+
+function goTo({ line, col, cols }) {
+  if (!line) return;
+  const source = $("source");
+  const lines = state.source.split("\n");
+  const start = lines.slice(0, line - 1).reduce((sum, l) => sum + l.length + 1, 0);
+  const on = lines[line - 1] ?? "";
+  source.focus();
+  source.setSelectionRange(start + placeIn(on, col).at, start + placeIn(on, col + cols).at);
+  const row = parseFloat(getComputedStyle(source).lineHeight);
+  source.scrollTop = (line - 1) * row - source.clientHeight / 2;
+  source.scrollLeft = 0;
+  follow();
+}
+
+function setSource(content) {
+  state.source = content;
+  $("source").value = content;
+  told = null;
+  paintSource();
+}
+
+// -- Links -----------------------------------------------------------------------------------------------------
+
+const toText = (bytes) => btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+const toBytes = (coded) => Uint8Array.from(atob(coded.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+const through = async (bytes, stream) => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+
+// #z= and JSON by deflate, or #j= and JSON as it is where the browser cannot.
+async function link() {
+  const kept = Object.fromEntries(Object.entries(state).filter(([, value]) => value !== "" && !(typeof value === "object" && !Object.keys(value).length)));
+  const json = new TextEncoder().encode(JSON.stringify(kept));
+  if (typeof CompressionStream === "undefined") return "#j=" + toText(json);
+  return "#z=" + toText(await through(json, new CompressionStream("deflate-raw")));
+}
+
+let shown = "", linkTimer = 0; // the part of the address that this page has written
+async function share() {
+  clearTimeout(linkTimer);
+  const hash = await link();
+  if (hash.length > MOST_LINK) return false;
+  shown = hash;
+  history.replaceState(null, "", hash);
+  return true;
+}
+function shareSoon() {
+  clearTimeout(linkTimer);
+  linkTimer = setTimeout(share, 400);
+}
+
+async function takeLink() {
+  const [, how, coded] = /^#([zj])=([\w-]+)$/.exec(location.hash) ?? [];
+  if (!coded || location.hash === shown) return false;
+  try {
+    let bytes = toBytes(coded);
+    if (how === "z") bytes = await through(bytes, new DecompressionStream("deflate-raw"));
+    const kept = JSON.parse(new TextDecoder().decode(bytes));
+    for (const key of Object.keys(state)) {
+      const empty = typeof state[key] === "object" ? {} : "";
+      if (typeof (kept[key] ?? empty) === typeof empty) state[key] = kept[key] ?? empty;
+    }
+  } catch {
+    say("The link cannot be read: a part of it may be missing.", true);
+    return false;
+  }
+  for (const [list, key, first] of [[TABS.map((t) => t.id), "tab", "metal"], [Object.keys(HOSTS), "host", "c"], [Object.keys(IRS), "ir", "ir"]])
+    if (!list.includes(state[key])) state[key] = first;
+  return true;
+}
+
+$("share").onclick = async () => {
+  if (!(await share())) return say("This text is too long for a link.", true);
+  try {
+    await navigator.clipboard.writeText(location.href);
+    say("The link is copied. Whoever opens it sees this text and these choices.");
+  } catch {
+    say("The address of this page is the link: copy it from the address bar.");
+  }
+};
+
+// -- The fields --------------------------------------------------------------------------------------------------
+
+function showState() {
+  for (const id of ["kind", "gpu", "globals"]) $(id).value = state[id];
+  for (const input of $("option-fields").querySelectorAll("[name]")) {
+    const value = input.name === "layouts" ? state.layouts : state.numbers[input.name] ?? "0";
+    if (input.type === "checkbox") input.checked = value !== "0";
+    else input.value = value;
+  }
+  const set = Object.values(state.numbers).filter((v) => v !== "0").length + (state.layouts ? 1 : 0);
+  $("options-set").textContent = set ? ` (${set} set)` : "";
+  for (const tab of $("tabs").children) {
+    const on = tab.id === "tab-" + state.tab;
+    tab.setAttribute("aria-selected", on);
+    tab.tabIndex = on ? 0 : -1;
+    if (on) $("panel").setAttribute("aria-labelledby", tab.id);
+  }
+  const which = { launch: ["host", HOSTS, "In"], ir: ["ir", IRS, "Shown"] }[state.tab];
+  $("which-label").hidden = !which;
+  if (which) {
+    $("which-label").firstChild.data = which[2] + " ";
+    $("which").replaceChildren(...Object.entries(which[1]).map(([value, name]) => choice(value, name)));
+    $("which").value = state[which[0]];
+  }
+  if (sources.length) fillLaunch();
+}
+
+function change(part) {
+  Object.assign(state, part);
+  showState();
+  ask();
+}
+
+function takeExample(index) {
+  const { title, group, first, ...example } = DATA.examples[index];
+  $("example").value = String(index);
+  Object.assign(state, { kind: "", file: "", kernel: "", config: "", globals: "", params: {}, args: "", consts: "" }, example);
+  sources = [];
+  setSource(state.source);
+  $("source").scrollTop = $("source").scrollLeft = 0;
+  change({});
+}
+
+function makeOptions(options) {
+  for (const [name, label, values] of options.filter(Boolean)) {
+    const pairs = values.split("|").map((v) => v.split(/=(.*)/s));
+    const isSwitch = pairs.map((p) => p[0]).join() === "0,1" && pairs[1][1] === "yes";
+    const input = isSwitch ? element("input", { type: "checkbox", name }) : element("select", { name }, ...pairs.map(([value, says]) => choice(value, says)));
+    input.onchange = () => change({ numbers: { ...state.numbers, [name]: isSwitch ? String(+input.checked) : input.value } });
+    $("option-fields").append(element("label", { className: isSwitch ? "switch" : "" }, label, input));
+  }
+  const layouts = element("input", { name: "layouts", placeholder: "COALESCED or %sum=TILED", autocomplete: "off", spellcheck: false });
+  layouts.oninput = () => { state.layouts = layouts.value; askSoon(); };
+  $("option-fields").append(element("label", {}, "Layouts of reductions", layouts));
+}
+
+function makeTabs() {
+  TABS.forEach((t, i) => {
+    const tab = element("button", { type: "button", id: "tab-" + t.id, textContent: t.name, role: "tab" });
+    tab.setAttribute("aria-controls", "panel");
+    tab.onclick = () => { $("panel").scrollTop = $("panel").scrollLeft = 0; change({ tab: t.id }); };
+    tab.onkeydown = (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      const next = $("tabs").children[(i + step + TABS.length) % TABS.length];
+      next.focus();
+      next.click();
+    };
+    $("tabs").append(tab);
+  });
+}
+
+const savedName = () => (state.tab === "launch" ? "launch" + tables.hosts.find(([name]) => name === state.host)[1] : TABS.find((t) => t.id === state.tab).file ?? "kernel.json");
+
+let tables;
+async function begin(made) {
+  tables = made;
+  const cores = (g) => (g.device && g.cores ? `${g.device}, ${g.cores} cores` : g.name);
+  $("gpu").append(...tables.gpus.map((g) => choice(g.name, cores(g))));
+  makeOptions(tables.options);
+  makeTabs();
+  const groups = {};
+  DATA.examples.forEach((e, i) => (groups[e.group] ??= []).push(choice(String(i), e.title)));
+  $("example").append(choice("", "your own text"), ...Object.entries(groups).map(([label, list]) => element("optgroup", { label }, ...list)));
+  if (await takeLink()) {
+    setSource(state.source);
+    change({});
+  } else takeExample(DATA.examples.findIndex((e) => e.first));
+}
+
+$("source").oninput = () => { $("example").value = ""; state.source = $("source").value; paintSource(); askSoon(); };
+$("source").onscroll = follow;
+$("example").onchange = () => { if ($("example").value) takeExample(+$("example").value); };
+$("kind").onchange = () => change({ kind: $("kind").value });
+$("gpu").onchange = () => change({ gpu: $("gpu").value });
+$("kernel").onchange = () => change({ kernel: $("kernel").value, config: "", params: {} });
+$("config").onchange = () => change({ config: $("config").value });
+$("globals").oninput = () => { state.globals = $("globals").value; askSoon(); };
+$("which").onchange = () => change({ [state.tab === "launch" ? "host" : "ir"]: $("which").value });
+$("copy").onclick = async () => {
+  try {
+    await navigator.clipboard.writeText(told?.text ?? "");
+    say("Copied.");
+  } catch {
+    say("This browser does not let a page copy: select the text and copy it.", true);
+  }
+};
+$("save").onclick = () => {
+  const address = URL.createObjectURL(new Blob([told?.text ?? ""], { type: "text/plain" }));
+  element("a", { href: address, download: savedName() }).click();
+  URL.revokeObjectURL(address);
+};
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && $("options").open) {
+    $("options").open = false;
+    $("options").firstElementChild.focus();
+  }
+});
+document.addEventListener("click", (event) => { if (!$("options").contains(event.target)) $("options").open = false; });
+window.addEventListener("hashchange", async () => { if (await takeLink()) { $("example").value = ""; sources = []; setSource(state.source); change({}); } });
+
+startWorker();

@@ -1,0 +1,193 @@
+// The playground as somebody uses it, in headless Chromium: typed and clicked; judged by axe-core; looked at by geometry,
+// and by you: BUILD/playground/pictures.
+//   node browser.mjs BUILD CHROMIUM
+import { mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+
+const [, , build, executablePath] = process.argv;
+const require = createRequire(resolve(build, "playground/npm/index.js"));
+const puppeteer = require("puppeteer-core");
+const axe = require("axe-core").source;
+const address = "file://" + resolve(build, "playground/index.html");
+const pictures = `${build}/playground/pictures`;
+mkdirSync(pictures, { recursive: true });
+
+let bad = 0, done = 0;
+const check = (ok, what, found = "") => {
+  done++;
+  if (!ok) console.error(`check-playground: ${what}${found ? ": " + found : ""}`), bad++;
+};
+const asRoot = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+const browser = await puppeteer.launch({ executablePath, headless: true, args: asRoot });
+
+const SIZES = { desktop: [1400, 900], tablet: [820, 1100], phone: [390, 844], small: [320, 640] };
+async function open(where, size = "desktop", scheme = "light") {
+  const page = await browser.newPage();
+  const [width, height] = SIZES[size];
+  await page.setViewport({ width, height, isMobile: width < 500, hasTouch: width < 500 });
+  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+  page.on("pageerror", (error) => check(false, "an error in the page", error.message));
+  page.on("console", (message) => ["error", "warn"].includes(message.type()) && check(false, "a message in the console", message.text()));
+  page.on("request", (request) => check(/^(file|blob|data|about):/.test(request.url()), "the page asks the network", request.url()));
+  await page.goto(where);
+  await settled(page);
+  return page;
+}
+
+// What was asked for last is shown.
+const settled = (page) => page.waitForFunction(() => typeof tables !== "undefined" && tables && !waiting && !timer && !document.querySelector(".stale") && /\d ms/.test(document.getElementById("status").textContent), { timeout: 20000 });
+const after = async (page, act) => {
+  await page.evaluate(() => document.getElementById("panel").classList.add("stale"));
+  await act();
+  await settled(page);
+};
+const text = (page, selector) => page.$eval(selector, (e) => e.textContent);
+const output = (page) => text(page, "#output");
+const clickTab = (page, id) => after(page, () => page.click("#tab-" + id));
+const example = (page, group, title) => after(page, () => page.evaluate((g, t) => {
+  const select = document.getElementById("example");
+  const found = [...select.querySelectorAll("optgroup")].find((o) => o.label === g).querySelectorAll("option");
+  select.value = [...found].find((o) => o.textContent === t).value;
+  select.dispatchEvent(new Event("change"));
+}, group, title));
+
+// Nothing serious by axe; no control over another or cut off; nothing to scroll sideways.
+async function judge(page, what) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => (await axe.run()).violations.filter((v) => ["serious", "critical"].includes(v.impact))
+    .map((v) => `${v.id} at ${v.nodes.map((n) => n.target).join(", ")}`));
+  check(found.length === 0, `axe, ${what}`, found.join("; "));
+  const crossed = await page.evaluate(() => {
+    const said = [];
+    if (document.documentElement.scrollWidth > innerWidth) said.push(`${document.documentElement.scrollWidth - innerWidth} pixels too wide`);
+    const shown = [...document.querySelectorAll("header *, .bar > *, .tabs button, .tabs select, .fields input, .fields select, footer p, legend")]
+      .filter((e) => e.checkVisibility() && !e.closest("details .fields"));
+    const boxes = shown.map((e) => [e, e.getBoundingClientRect()]);
+    for (const [e, r] of boxes) {
+      if (r.left < -0.5 || r.right > innerWidth + 0.5) said.push(`${e.id || e.tagName} is cut off`);
+      for (const [other, s] of boxes)
+        if (e !== other && !e.contains(other) && !other.contains(e) && r.left < s.right - 1 && s.left < r.right - 1 && r.top < s.bottom - 1 && s.top < r.bottom - 1)
+          said.push(`${e.id || e.tagName} lies over ${other.id || other.tagName}`);
+    }
+    return said;
+  });
+  check(crossed.length === 0, `geometry, ${what}`, crossed.join("; "));
+  await page.screenshot({ path: `${pictures}/${what.replaceAll(" ", "-")}.png`, fullPage: true });
+}
+
+// -- Used -----------------------------------------------------------------------------------------------------------------
+let page = await open(address);
+check((await output(page)).includes("kernel void softmax("), "the first example is a softmax");
+await example(page, "Triton IR", "row_sum");
+check((await output(page)).includes("kernel void row_sum("), "an example is compiled");
+check(await page.$eval("#launch", (e) => e.hidden), "Triton IR asks for no launch");
+
+// A mistake is typed, told, marked, and mended.
+await page.focus("#source");
+const axis = await page.evaluate(() => {
+  const source = document.getElementById("source");
+  const at = source.value.indexOf("axis = 0");
+  source.setSelectionRange(at + 7, at + 8);
+  return source.value.slice(0, at).split("\n").length;
+});
+await after(page, () => page.keyboard.type("3"));
+check(/^TM204 line \d+: /.test(await text(page, "#problems button")), "a mistake is told", await text(page, "#problems"));
+check((await text(page, "#gutter .bad")).includes(String(axis)), "its line is marked", await text(page, "#gutter .bad"));
+check((await page.$$("#marks i")).length === 1, "its place is underlined");
+await judge(page, "desktop light problem");
+await page.evaluate(() => document.getElementById("source").blur());
+await page.click("#problems button");
+check(await page.evaluate((line) => {
+  const source = document.getElementById("source");
+  return document.activeElement === source && source.value.slice(0, source.selectionStart).split("\n").length === line;
+}, axis), "a click on it goes there");
+await page.evaluate(() => {
+  const source = document.getElementById("source");
+  const at = source.value.indexOf("axis = 3");
+  source.setSelectionRange(at + 7, at + 8);
+});
+await after(page, () => page.keyboard.type("0"));
+check((await output(page)).includes("kernel void row_sum(") && !(await page.$("#problems button:not(.note)")), "mended, it compiles", await text(page, "#problems"));
+
+// A Triton source asks for its launch.
+await example(page, "Triton source", "sum_rows");
+check((await page.$eval("#kernel", (e) => e.value)) === "sum_rows", "the kernel of the file is chosen");
+const block = (await page.$$("#params input")).at(-1);
+await block.click({ count: 3 });
+await after(page, () => page.keyboard.press("Backspace"));
+check(/^TM811/.test(await text(page, "#problems")), "a constant that is missing is asked for", await text(page, "#problems"));
+await block.focus();
+await page.keyboard.type("12");
+await after(page, () => page.keyboard.type("8"));
+check((await output(page)).includes("kernel void sum_rows("), "and taken");
+await after(page, () => page.select("#kernel", "sum_both"));
+check(/^TM811/.test(await text(page, "#problems")), "another kernel has fields of its own");
+
+// Chip, options, tabs.
+await example(page, "Triton IR", "matmul");
+const ofMax = await output(page);
+await after(page, () => page.select("#gpu", "apple-m1"));
+check((await output(page)) !== ofMax, "another GPU, another text");
+await clickTab(page, "plan");
+check(JSON.parse(await output(page)).gpu === "apple-m1", "the plan is of that GPU");
+await page.focus("#tab-plan");
+await after(page, () => page.keyboard.press("ArrowRight"));
+check((await output(page)).includes("#include"), "the next tab by its key: launch code");
+await after(page, () => page.select("#which", "swift"));
+check((await output(page)).includes("import Metal"), "launch code in Swift");
+await clickTab(page, "ir");
+check((await output(page)).includes("tt.func"), "Triton IR");
+await clickTab(page, "metal");
+await page.click("#options summary");
+await after(page, () => page.select("#options [name=threads]", "64"));
+check((await output(page)).includes("threadgroup of 64 threads"), "an option is taken");
+check((await text(page, "#options-set")) === " (1 set)", "and counted");
+await judge(page, "desktop light options");
+await page.keyboard.press("Escape");
+check(!(await page.$eval("#options", (e) => e.open)), "Escape closes the options");
+
+// The link brings all of it back.
+const kept = await output(page);
+await page.click("#share");
+await page.waitForFunction(() => location.hash.startsWith("#z="));
+const shared = page.url();
+const other = await open(shared);
+check((await output(other)) === kept, "a link shows the same text");
+check((await other.$eval("#gpu", (e) => e.value)) === "apple-m1" && (await text(other, "#options-set")) === " (1 set)", "and has the same choices");
+await other.close();
+const broken = await browser.newPage();
+await broken.goto(address + "#z=abcd");
+await broken.waitForFunction(() => document.getElementById("output").textContent.includes("kernel void"));
+await broken.close();
+
+// What does not end is ended, and what is too long is refused.
+await page.evaluate(() => { worker.onmessage = () => {}; ask(); });
+await page.waitForFunction(() => document.getElementById("status").textContent.startsWith("Stopped"), { timeout: 15000 });
+await after(page, () => page.select("#gpu", "apple-m2"));
+check((await output(page)).includes("kernel void matmul("), "after that it goes on");
+await page.evaluate(() => { setSource("/".repeat((1 << 20) + 1)); ask(); });
+check((await text(page, "#status")).includes("takes 1048576"), "a text that is too long is refused");
+await page.close();
+
+// -- Looked at ------------------------------------------------------------------------------------------------------------
+for (const size of Object.keys(SIZES))
+  for (const scheme of ["light", "dark"]) {
+    page = await open(address, size, scheme);
+    await judge(page, `${size} ${scheme}`);
+    if (size === "desktop" || size === "phone") {
+      for (const id of ["launch", "plan"]) {
+        await clickTab(page, id);
+        await judge(page, `${size} ${scheme} ${id}`);
+      }
+      await example(page, "Op list", "layer");
+      await page.focus("#source");
+      await after(page, () => page.keyboard.type("x"));
+      await judge(page, `${size} ${scheme} mistake`);
+    }
+    await page.close();
+  }
+
+await browser.close();
+console.log(`check-playground: ${done} checks, ${bad} wrong; pictures in ${pictures}`);
+process.exit(bad ? 1 : 0);
