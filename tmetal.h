@@ -891,6 +891,11 @@ TMETAL_API const char *tmetal_diag_text(const tmetal_diag *diag, tmetal_arena *a
  * code. */
 TMETAL_API const char *tmetal_code_text(tmetal_code code);
 
+/* What a code means and its usual cause; what cures it, where a diagnostic has no better help of
+ * its own. "" for an unknown code; meanings also with TMETAL_NO_REPORTS. */
+TMETAL_API const char *tmetal_code_about(tmetal_code code);
+TMETAL_API const char *tmetal_code_help(tmetal_code code);
+
 /* What a launch left in the debug buffer of `kernel`, a line a printed element, and the first
  * failed assertion. "" when it left nothing; NULL when the arena is full or `bytes` is under the
  * 32 of the buffer's head. */
@@ -3045,6 +3050,234 @@ static const char *tmi_code_help(int code) {
     return "";
 }
 
+#ifndef TMETAL_NO_REPORTS
+/* What each code means and its usual cause; what cures it where tmi_code_help() does not say. */
+static const struct {
+    uint16_t    code;
+    const char *about, *cure;
+} tmi_diag_about[] = {
+    {101, "The text does not go on as Triton IR does: a word, a sign or a type is missing, or one "
+     "too many stands at the place shown. The text was edited by hand or cut off, in most cases.",
+     "mend what stands before the place; 'tmetal ops' lists the operations"},
+    {102, "A character that no word or sign of Triton IR begins with; of a copied text often a "
+     "quotation mark or a dash that an editor has put in.", "write it in plain ASCII"},
+    {103, "A string goes to the end of its line: its second quotation mark is missing.",
+     "close the string"},
+    {104, "No operation of Triton IR has this name. It is misspelt, or of a dialect that Triton "
+     "does not write.", "take the name that is proposed; 'tmetal ops' lists all"},
+    {105, "No type of Triton IR has this name. Triton's language says int32 and float32 where its "
+     "IR says i32 and f32.",
+     "write i1 to i64, f16, bf16, f32, f64, an f8 type, index, tensor<..> or !tt.ptr<..>"},
+    {106, "A value is read, and no operation of the function gives one of that name: its line was "
+     "deleted, or one of the two names is misspelt.", "define it, or read another"},
+    {107, "Two values of a function, or two functions of a module, have one name. A value of a "
+     "block inside counts too: MLIR hides no names.", "give the second another name"},
+    {108, "An operation names the types of what it reads, and one is not that of the value: one "
+     "of the two was changed. Each value is told of once.",
+     "write the type with which the value was defined, or convert it"},
+    {109, "Regions, brackets or expressions stand in each other deeper than is read: a text made "
+     "by a program, hardly one of Triton's.", "fewer levels"},
+    {110, "A number is too large for its type, or no number of that type.",
+     "another number, or a wider type"},
+    {111, "A location or attribute is named by an alias such as #loc9, and no line of the file "
+     "defines that alias: the end of the file is missing, in most cases.",
+     "give the whole text, or take the alias out"},
+    {112, "A branch goes to a block that the region does not have.",
+     "add the block, or name another"},
+    {113, "The number of names before '=' is not that of the results.",
+     "as many names as results; %a:2 names two"},
+    {114, "A constant lists more or fewer elements than its type has.",
+     "one element for all, or as many as the type has"},
+    {115, "Where one of a few words must stand, there is another: a predicate, a rounding mode, a "
+     "kind of atomic operation.", "one of those that are listed"},
+    {116, "The file has no tt.func: it is empty, or something else than a kernel.", ""},
+    {117, "An operation of Triton's GPU dialects or of LLVM: the text is of a later stage, where "
+     "layouts are NVIDIA's or AMD's already.", ""},
+    {118, "The text is longer than options.max_source, or than 4 GB.",
+     "raise options.max_source, or give less"},
+    {119, "The text of an op list is no JSON at the place shown: a comma, a quotation mark or a "
+     "bracket is missing.", "mend it there; 'python3 -m json.tool FILE' finds such places too"},
+    {120, "An object has a key twice; which one is meant cannot be known.", "take one out"},
+    {121, "Neither JSON with \"ops\" nor lines of operations were found.",
+     "see docs/oplists.md for both forms"},
+    {122, "No operation of op lists has this name.",
+     "take the one that is proposed; docs/oplists.md lists all"},
+    {123, "An argument of an operation has another type than is wanted.",
+     "as the message says; docs/oplists.md has each operation's arguments"},
+    {124, "An operation reads a name that no operation gives, and of which no shape is known: it "
+     "is misspelt, or an input without its shape.",
+     "name an operation, or give the shape in \"input_shapes\""},
+    {125, "Operations read each other in a circle, so that none can be the first.",
+     "break the circle"},
+    {126, "The text is known as something else: Python, Metal, PTX, LLVM IR, UTF-16, a binary "
+     "file.", ""},
+    {127, "The module has more operations than options.max_ops, after functions are inlined and "
+     "loops unrolled.", "raise options.max_ops"},
+    {201, "An operation has too many operands, or too few.", "as many as docs/ops.md says"},
+    {202, "An operation has too many results, or too few.", "as many as docs/ops.md says"},
+    {203, "Operands and result of an operation must have one type here, and two differ. The note "
+     "says in what.",
+     "convert one: arith.extf, arith.truncf, arith.extsi, tt.splat, tt.broadcast"},
+    {204, "A reduction, a scan or the like goes along an axis that its operand does not have.",
+     "axes count from 0: the last one of rank n is n - 1"},
+    {205, "Two shapes do not fit, by the rule of this operation: same size, a size of 1 that is "
+     "repeated, inner sizes of a product.", "reshape, broadcast or expand one of them"},
+    {206, "An operand has another kind than the operation works on: floats where integers are "
+     "wanted, a number where a pointer is.",
+     "take the operation for that kind (arith.addf, arith.addi), or convert"},
+    {207, "The range has another number of elements than its type, or another element type than "
+     "i32.", "end - start elements of i32"},
+    {208, "Every size of a tensor in Triton is a power of two. It is the BLOCK size of the "
+     "kernel, in most cases.", ""},
+    {209, "A tensor is larger than Triton allows.", ""},
+    {210, "A value is read where it does not exist: behind the end of its region, or before its "
+     "own line.", "give it out of the region by scf.yield, or move the line"},
+    {211, "A block does not end in the operation that its region wants, such as scf.yield or "
+     "tt.reduce.return.", "add it as the last line of the block"},
+    {212, "A region hands on another number of values than its operation gives.",
+     "as many values as results"},
+    {213, "A region hands on a value of another type than its operation gives.",
+     "convert the value, or change the result's type"},
+    {214, "An operation has too many regions, or too few.", "as docs/ops.md says"},
+    {215, "The region of a reduction or scan takes two values for each operand, of its element "
+     "type; here they are others.", "name the arguments so: ^bb0(%a: f32, %b: f32)"},
+    {216, "An attribute is missing, misspelt, or of another type: Triton writes 'axis = 0 : i32', "
+     "with its type.", "as the message says"},
+    {217, "The order of a transposition must name each axis once.",
+     "a permutation: array<i32: 1, 0>"},
+    {218, "The operands of a product of matrices do not go together: ranks, element types, or "
+     "numbers of scales.", "as the message says"},
+    {219, "A bitcast keeps the bits, so both sides must have as many.",
+     "convert by value: arith.sitofp, arith.extf, arith.trunci"},
+    {221, "A call does not fit the function: there is none of that name, or it takes or gives "
+     "something else.", "name the function as it is defined"},
+    {222, "A function returns other values than its type says.",
+     "change the return, or the function's type"},
+    {223, "The type of a tensor names a layout (#blocked, #mma): the text is of the stage behind "
+     "TTIR.", ""},
+    {224, "if, while and a branch take one i1; a tensor of conditions has no one answer.",
+     "reduce it to one, or use arith.select"},
+    {226, "An operation stands where it may not: a terminator in the middle of a block, a module "
+     "inside a module, a memory access inside a reduction.", "move it"},
+    {227, "A tensor descriptor is made or used in a way that its type does not allow.",
+     "as the message says; docs/ttir.md has descriptors"},
+    {228, "An operation of an op list has too many inputs, or too few.", "as the message says"},
+    {229, "The shapes of the inputs of an operation do not go together.",
+     "as the message says, or a reshape or transpose before"},
+    {230, "An axis is not one of the input's.", "axes count from 0, or from -1 at the end"},
+    {231, "A type is none of those that elements can have.",
+     "float32, float16, bfloat16, int32 and so on: docs/oplists.md"},
+    {232, "An argument or key of an operation contradicts it: misspelt, in the wrong place, or "
+     "with a value that cannot be.", "as the message says"},
+    {301, "The operation is known, and nothing is made of it: it has no counterpart on Apple GPUs.",
+     ""},
+    {302, "The operation is known, on other types.", ""},
+    {303, "Apple GPUs have no fp64, and the caller has forbidden to compute it in software, or it "
+     "cannot be.", ""},
+    {304, "This 8-bit format has no arithmetic here.", ""},
+    {306, "A function of a library (libdevice, ocml) that has no counterpart here, or is called "
+     "with other types than it takes.", ""},
+    {307, "One instruction of inline PTX is not translated: the message has it.", ""},
+    {308, "Functions of a module call each other in a circle; a kernel has no stack for that.",
+     ""},
+    {309, "Branches are structured into ifs and loops, and these could not be, or would become "
+     "far longer than the text.", ""},
+    {311, "The header was compiled without a part that this kernel needs.",
+     "compile the header without that switch"},
+    {312, "With options.bounds each access must be of a buffer that the launch gives; this one is "
+     "of an address that comes from elsewhere.", ""},
+    {501, "The tiles of the kernel need more threadgroup memory than the GPU has, whatever was "
+     "tried.", ""},
+    {502, "No GPU of the table has this name.", ""},
+    {503, "options.threads is no power of two from 32 to what the GPU allows.", ""},
+    {505, "The kernel needs a newer Metal language than options.msl allows.",
+     "allow that version: --msl"},
+    {506, "An option has a value that cannot be.", "as the message says"},
+    {507, "A limit of options.limits or options.live is none that a GPU has.",
+     "leave it 0: then it is the table's"},
+    {508, "mx.fast.metal_kernel cannot take this kernel: it has inputs that are const and outputs "
+     "that are new.", "as the message says; docs/mlx.md"},
+    {901, "The arena is too small. 'need' of the arena is what is missing at least.",
+     "call again with as many bytes as tmetal_arena_bound says"},
+    {902, "Our mistake: a check of our own did not hold, and no Metal was made.",
+     "report it, please, with the text of the kernel"},
+    {903, "A call of the library that cannot be answered: a missing argument, a result of another "
+     "call that failed.", "as the message says"},
+    {701, "Metal's framework is not on this machine.", "run on macOS 13.5 or iOS 16 and later"},
+    {702, "No device of that name or family, or none that this process may use.",
+     "a service or a sandbox may hide the GPU"},
+    {703, "Apple's compiler does not take the text.",
+     "report it, please, with the message and the kernel's TTIR"},
+    {704, "The library has no function of that name.",
+     "the result and its plan must be of one compilation"},
+    {705, "No pipeline can be made, in most cases of a language version that the system does not "
+     "have.", "compile with an older options.msl"},
+    {706, "The pipeline allows fewer threads, or less memory, than the plan wants.",
+     "compile again with options.threads"},
+    {707, "The device has no room for the buffer.", "smaller buffers, or free some"},
+    {708, "The launch gives more or fewer arguments than the kernels read.",
+     "one argument a parameter, in their order"},
+    {709, "An argument is not what its parameter wants.", "as the message says"},
+    {710, "Two arguments are of overlapping memory, and the kernel was compiled as if none were.",
+     "name them in options.alias, or give copies"},
+    {711, "A grid has more programs or threadgroups than can be counted.",
+     "a smaller grid, or several launches"},
+    {712, "Metal gives no command buffer or encoder: too many are under way.", "wait for some"},
+    {713, "The GPU stopped the kernel: it took too long, or reached memory that is not there.",
+     "the text says why, as far as Metal tells; 'tmetal run' finds stray accesses"},
+    {714, "The time that the caller gave is over; the launch goes on.", "wait again"},
+    {715, "An assertion of the kernel failed (tl.device_assert).",
+     "tmetal_launch_text says which, and for which values"},
+    {716, "A kernel of two stages (options.two_stage) has its parts along an axis that the "
+     "programs use.", "one program along that axis"},
+    {717, "The kernel does not take where its part of a grid begins, or a command buffer was "
+     "given.", "set options.parts when compiling; no command buffer of yours"},
+    {740, "Launch code in this language cannot do what this result wants.",
+     "another language, or the launcher (docs/launch.md)"},
+    {751, "The cache cannot read or write a file; the system's reason stands behind.",
+     "nothing is lost but time; mend the folder's rights"},
+    {801, "The file is no text that Python reads: its encoding, its indentation, a character.",
+     "save it as UTF-8"},
+    {802, "The syntax is wrong at the place shown; the note says which bracket is open, where one "
+     "is.", "mend it there: 'python3 -m py_compile FILE' must take the file"},
+    {803, "Python that Triton refuses in a kernel, such as a list comprehension over values or a "
+     "chained comparison.", "as the message says"},
+    {804, "Python that Triton takes and tmetal does not read yet.",
+     "write it another way, or give kernel.asm[\"ttir\"]"},
+    {805, "A name that neither the kernel nor its module gives: misspelt, given in one branch "
+     "only, or of a module that is not there.",
+     "take the name that is proposed, or give it with --global or --module"},
+    {806, "A call does not fit the function: an argument too many, one missing, a keyword that it "
+     "does not have.", "as the message says"},
+    {807, "A value has another type than is wanted: a tensor where a constant is, a pointer where "
+     "a number is.", "as the message says"},
+    {808, "A value that cannot be: an index out of range, a division by zero, a number that does "
+     "not fit.", "as the message says"},
+    {809, "Two shapes do not go together, or a size is no power of two.", "as the message says"},
+    {810, "tl.static_assert found its condition false for these constants.",
+     "other constants, or mend the condition"},
+    {811, "The types of the arguments, --args or a signature, do not fit the kernel's parameters.",
+     "one type a parameter: '*fp32, i32'; constants by --const"},
+    {812, "The kernel asked for is not in the file, or several are and none was named.",
+     "'tmetal kernels FILE.py' lists them; --kernel names one"},
+};
+#endif
+
+/* The row of a code: its meaning, or the way out. */
+static const char *tmi_diag_about_of(int code, int cure) {
+#ifdef TMETAL_NO_REPORTS
+    return cure ? tmi_code_help(code) : "";
+#else
+    size_t i;
+    for (i = 0; i < sizeof tmi_diag_about / sizeof *tmi_diag_about; i++)
+        if (tmi_diag_about[i].code == code)
+            return !cure                     ? tmi_diag_about[i].about
+                : *tmi_diag_about[i].cure ? tmi_diag_about[i].cure
+                                             : tmi_code_help(code);
+    return "";
+#endif
+}
+
 static tmi_doc *tmi_diag_show(tmi_doc *s, const char *src, size_t len, const char *name) {
     memset(s, 0, sizeof *s);
     s->src = src;
@@ -3281,7 +3514,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 41110686u
+#define TMI_STAMP_DIAG 15218680u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -61704,6 +61937,14 @@ TMETAL_API const char *tmetal_diag_text(const tmetal_diag *diag, tmetal_arena *a
 
 TMETAL_API const char *tmetal_code_text(tmetal_code code) {
     return tmi_code_text((int)code);
+}
+
+TMETAL_API const char *tmetal_code_about(tmetal_code code) {
+    return tmi_diag_about_of((int)code, 0);
+}
+
+TMETAL_API const char *tmetal_code_help(tmetal_code code) {
+    return tmi_diag_about_of((int)code, 1);
 }
 
 TMETAL_API size_t tmetal_gpu_count(void) {

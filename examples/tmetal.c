@@ -1845,11 +1845,14 @@ static int print_page(const request *r, job *j) {
     return bad;
 }
 
+#include "tmetal/codes.h"
+
 static int explain_command(request *r) {
     job      j;
     buffer   b;
     unsigned i;
     int      bad = 1;
+    if (code_named(r->files[0])) return explain_code(r, code_named(r->files[0]));
     if (!open_job(r, r->files[0], &j)) return 1;
     memset(&b, 0, sizeof b);
     if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena);
@@ -3606,9 +3609,10 @@ static const command commands[] = {
     {"analyze", "[FILES...|-]", "which reductions get the COALESCED layout", 0, -1,
      TAKES(RESULTS) | TAKES(OP_LIST) | TAKES(OPERATION) | TAKES(VERBOSE) | TAKES(VERSION) | TAKES_COMPILE, analyze_command,
      "FILES are Triton IR or op lists; - reads their names from standard input, one a line.\n"},
-    {"explain", "FILE|-", "why a kernel is as it is: accesses, reductions, barriers, fusions", 1, 1,
+    {"explain", "FILE|-|CODE", "why a kernel is as it is: accesses, reductions, barriers, fusions", 1, 1,
      TAKES(OUT) | TAKES(JSON) | TAKES(HTML) | TAKES(VERBOSE) | TAKES_COMPILE, explain_command,
      "FILE is Triton IR or an op list; lines are those of the Metal that 'compile' prints for a kernel of its own.\n"
+     "A code such as TM204 is explained: what it means, its usual cause, a way out.\n"
      "-v shows the layout of every value too.\n"},
     {"layouts", "FILE|-", "which lane of which simdgroup holds which element", 1, 1,
      TAKES(OUT) | TAKES(JSON) | TAKES(SVG) | TAKES(VALUE) | TAKES_COMPILE, layouts_command,

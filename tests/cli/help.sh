@@ -63,6 +63,20 @@ warns "did you mean staged?$"
 gives 2 compile $k/softmax.ttir --emit nothing
 warns "^tmetal: --emit knows msl"
 
+# -- Codes: each row of the tables of tmetal.h ------------------------------------------------------------------------
+for number in $(sed -n 's/^    X(\([1-9][0-9][0-9]\), [A-Z].*/\1/p' tmetal.h); do
+    gives 0 explain "TM$number"
+    says "^TM$number"
+    says '^  means    [A-Z]'
+    says '^  way out  .'
+done
+gives 0 explain tm204
+says '^TM204: ... over axis ..., but the operand has rank ...$'
+gives 1 explain TM220
+warns 'no message has the code TM220'
+gives 1 explain TM20
+warns 'TM20: No such file'
+
 # -- Colours and progress: on a terminal; not in a pipe, not by TERM=dumb ---------------------------------------------
 bad=$out/wrong.ttir
 echo 'tt.func @k() { tt.nothing }' > "$bad"

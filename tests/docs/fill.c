@@ -312,11 +312,13 @@ static void part_diagnostics(text *t) {
     for (i = 0; i < sizeof tmi_code_numbers / sizeof *tmi_code_numbers; i++) {
         int number = tmi_code_numbers[i];
         if (next < sizeof parts_of / sizeof *parts_of && number / 100 == parts_of[next].from / 100)
-            putf(t, "\n### TM%d: %s\n\n| code | message | what cures it |\n|---|---|---|\n", parts_of[next].from, parts_of[next].what), next++;
+            putf(t, "\n### TM%d: %s\n\n| code | message | means | way out |\n|---|---|---|---|\n", parts_of[next].from, parts_of[next].what), next++;
         putf(t, "| TM%d | ", number);
         put_escaped(t, tmi_code_texts[i]);
         put(t, " | ");
-        put_escaped(t, tmi_code_help(number));
+        put_escaped(t, tmi_diag_about_of(number, 0));
+        put(t, " | ");
+        put_escaped(t, tmi_diag_about_of(number, 1));
         put(t, " |\n");
     }
 }

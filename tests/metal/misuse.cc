@@ -507,6 +507,14 @@ void misuses() {
             if (r.code != TMETAL_E_TIMEOUT && std::strcmp(r.name, "a launch started twice") != 0) fail(std::string(r.name) + ": " + c);
     }
     standin::now = standin::machine();
+    static const tmetal_code codes[] = {
+#define X(number, name, text) TMETAL_E_##name,
+        TMETAL_LAUNCH_DIAGS(X)
+#undef X
+    };
+    for (const tmetal_code c : codes) /* launch code's and the cache's: tests/hosts, tests/cache */
+        if (c != TMETAL_E_HOST && c != TMETAL_E_CACHE && std::none_of(std::begin(rows), std::end(rows), [c](const row &r) { return r.code == c; }))
+            fail("no row for TM" + std::to_string(c));
     std::printf("metal: %zu uses and misuses\n", rows.size());
 }
 

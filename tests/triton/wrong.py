@@ -8,6 +8,7 @@ A case is `=== what is wrong | --args | --const`, the text of the file (behind t
 after a line `---` what tmetal prints. Each must be refused, with the line, the reason and, but for a few, a way out.
 """
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -45,6 +46,12 @@ def main():
             out.append(f"=== {head}\n{text}---\n{got}")
     if bless:
         CASES.write_text("".join(out))
+    header = (Path(__file__).parents[2] / "tmetal.h").read_text()
+    rows = re.findall(r"X\((\d+), ", re.search(r"#define TMETAL_TRITON_DIAGS\(X\)(?:.*\\\n)+.*", header).group(0))
+    for code in rows:
+        if f"error[TM{code}]" not in "".join(out):
+            bad += 1
+            print(f"no case for TM{code}")
     print(f"wrong kernels: {len(out)}, {bad} not refused as they should be")
     return 1 if bad else 0
 
