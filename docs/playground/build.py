@@ -44,7 +44,8 @@ def examples():
 
 def main(wasm, index):
     with open(wasm, "rb") as f: packed = gzip.compress(f.read(), 9, mtime=0)
-    data = {"wasm": base64.b64encode(packed).decode(), "worker": read(here, "engine.js") + read(here, "worker.js"), "examples": examples()}
+    data = {"wasm": base64.b64encode(packed).decode(), "worker": read(here, "engine.js") + read(here, "worker.js"),
+            "page": read(here, "../../examples/tmetal/page.html"), "examples": examples()}
     page = read(here, "playground.html")
     parts = {
         '<link rel="stylesheet" href="playground.css">': "<style>\n" + read(here, "playground.css") + "</style>",

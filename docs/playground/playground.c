@@ -15,6 +15,7 @@ static uint32_t stop_why; /* 1: the arena was full; else a bug of the header */
 #include "../../tmetal.h"
 #include <stdarg.h>
 #include <string.h>
+#include "../../examples/tmetal/page.h"
 
 #define EXPORT(type, name, args) \
     __attribute__((export_name(#name), visibility("default"))) type name args; \
@@ -48,12 +49,14 @@ typedef struct buffer {
     int    failed;
 } buffer;
 
-static void put_n(buffer *b, const char *s, size_t len) { /* stands last in memory */
+static int has_room(buffer *b, size_t len) { /* it stands last in memory */
     const uint64_t end = (uint64_t)(uintptr_t)b->text + b->n + len + 1;
-    if (b->failed || end >> 32 || !has_memory((uint32_t)end)) {
-        b->failed = 1;
-        return;
-    }
+    if (end >> 32 || !has_memory((uint32_t)end)) b->failed = 1;
+    return !b->failed;
+}
+
+static void put_n(buffer *b, const char *s, size_t len) {
+    if (!has_room(b, len)) return;
     memcpy(b->text + b->n, s, len);
     b->n += len;
     b->text[b->n] = '\0';
@@ -119,7 +122,7 @@ static void put_key(buffer *b, const char *key, const char *text) {
 
 /* Texts, each with a NUL behind it, in this order; then the source. */
 #define TEXTS(X)                                                                    \
-    X(want)    /* what to answer: a row of answers[], or the name of a language */   \
+    X(want)    /* a row of answers[], the name of a language, "page", "kernels" */    \
     X(kind)    /* of the source: "ttir", "ops", "triton"; "": by its looks */        \
     X(file)    /* its name in messages */                                           \
     X(gpu)                                                                          \
@@ -358,6 +361,34 @@ static void put_sources(buffer *b, request *r) {
     put(b, "]");
 }
 
+/* What `tmetal explain --html` shows of it. A Triton source is compiled by way of its IR, which the page has beside it. */
+static void put_page(buffer *b, request *r) {
+    page_input in;
+    page_text  python;
+    size_t     n;
+    memset(&in, 0, sizeof in);
+    in.title = python.file = in.ir.file = r->file;
+    in.python = &python;
+    in.is_ops = is(r->kind, "ops");
+    python.text = in.ir.text = r->src;
+    python.len = in.ir.len = r->len;
+    if (is(r->kind, "triton")) {
+        if (!(in.ir.text = answer_ir(r))) return;
+        in.ir.len = strlen(in.ir.text);
+        in.n_python = 1;
+        r->kind = "ttir", r->src = in.ir.text, r->len = in.ir.len, r->opt.file = NULL;
+    }
+    r->opt.reports = 1;
+    if (!compile(r)) return;
+    in.result = &r->result;
+    in.explain = tmetal_explain_json(&r->result, r->arena);
+    in.plan = tmetal_plan_json(&r->result, r->arena);
+    put(b, ",\"page\":");
+    n = page_data(&in, NULL, 0);
+    if (!has_room(b, n)) return;
+    b->n += page_data(&in, b->text + b->n, n);
+}
+
 /* The GPU table, languages and options: what the page makes its fields of. */
 static void put_tables(buffer *b) {
     size_t i;
@@ -398,7 +429,10 @@ EXPORT(uint32_t, answer, (uint32_t at, uint32_t len, uint32_t bytes)) {
     put(&b, "{\"tmetal\":\"" TMETAL_VERSION "\"");
     put_key(&b, "kind", r.kind);
     if (is(r.want, "kernels")) put_sources(&b, &r);
-    else {
+    else if (is(r.want, "page")) {
+        put_page(&b, &r);
+        put_kernels(&b, &r);
+    } else {
         for (i = 0; i < sizeof answers / sizeof *answers && !is(r.want, answers[i].name); i++) {}
         text = i < sizeof answers / sizeof *answers ? answers[i].make(&r) : answer_host(&r);
         put_kernels(&b, &r);

@@ -21,6 +21,7 @@ const TABS = [
   { id: "metal", name: "Metal", language: "c", file: "kernel.metal" },
   { id: "plan", name: "Plan", language: "json", file: "plan.json" },
   { id: "launch", name: "Launch code" },
+  { id: "page", name: "Explain", file: "kernel.html" },
   { id: "ir", name: "IR", language: "ttir", file: "kernel.ttir" },
 ];
 const HOSTS = { c: "C", objc: "Objective-C", "metal-cpp": "C++ (metal-cpp)", swift: "Swift", "torch-py": "Python (PyTorch)", "mlx-py": "Python (MLX)" };
@@ -173,9 +174,25 @@ function show({ ms, answer }) {
 function showText(answer) {
   const output = $("output");
   const tab = TABS.find((t) => t.id === state.tab);
+  $("frame").hidden = !answer.page;
+  output.hidden = !!answer.page;
+  if (answer.page) return showPage();
   if (answer.text === undefined) return output.replaceChildren(answer.diags.length ? "There is nothing to show: see the problems." : "");
   paint(output, answer.text, tab.language ?? (state.host.endsWith("-py") ? "triton" : "c"));
 }
+
+// What `tmetal explain --html` writes, in a frame; it is loaded once, and takes new data after that.
+function showPage() {
+  const frame = $("frame");
+  if (frame.contentWindow.showPage) frame.contentWindow.showPage(told.page);
+  else if (!frame.srcdoc) {
+    frame.onload = () => { if (told.page) showPage(); };
+    frame.srcdoc = DATA.page;
+  }
+}
+
+// What Copy and Save take: of the page a file that stands alone.
+const shownText = () => (told?.page ? DATA.page.replace(">null<", () => ">" + JSON.stringify(told.page).replaceAll("<", "\\u003c") + "<") : told?.text ?? "");
 
 function lineOf(diag, kind) {
   const place = kind === "triton" && diag.python.line ? diag.python : diag.ir.line ? diag.ir : diag.python;
@@ -190,7 +207,7 @@ function showProblems(answer) {
     row.onclick = () => goTo(at);
     return row;
   });
-  for (const r of answer.remarks) {
+  for (const r of answer.page ? [] : answer.remarks) { // the page has them itself
     const at = lineOf({ ...r, cols: 1 }, answer.kind);
     rows.push(element("button", { type: "button", className: "note", onclick: () => goTo(at) }, at.line ? `line ${at.line}: ` : "", r.text));
   }
@@ -375,6 +392,8 @@ function showState() {
   }
   const which = { launch: ["host", HOSTS, "In"], ir: ["ir", IRS, "Shown"] }[state.tab];
   $("which-label").hidden = !which;
+  $("copy").hidden = state.tab === "page";
+  document.querySelector("main").classList.toggle("explained", state.tab === "page");
   if (which) {
     $("which-label").firstChild.data = which[2] + " ";
     $("which").replaceChildren(...Object.entries(which[1]).map(([value, name]) => choice(value, name)));
@@ -457,14 +476,14 @@ $("globals").oninput = () => { state.globals = $("globals").value; askSoon(); };
 $("which").onchange = () => change({ [state.tab === "launch" ? "host" : "ir"]: $("which").value });
 $("copy").onclick = async () => {
   try {
-    await navigator.clipboard.writeText(told?.text ?? "");
+    await navigator.clipboard.writeText(shownText());
     say("Copied.");
   } catch {
     say("This browser does not let a page copy: select the text and copy it.", true);
   }
 };
 $("save").onclick = () => {
-  const address = URL.createObjectURL(new Blob([told?.text ?? ""], { type: "text/plain" }));
+  const address = URL.createObjectURL(new Blob([shownText()], { type: "text/plain" }));
   element("a", { href: address, download: savedName() }).click();
   URL.revokeObjectURL(address);
 };

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { resolve } from "node:path";
 
 const [, , build, executablePath] = process.argv;
-const require = createRequire(resolve(build, "playground/npm/index.js"));
+const require = createRequire(resolve(build, "pages/index.js"));
 const puppeteer = require("puppeteer-core");
 const axe = require("axe-core").source;
 const address = "file://" + resolve(build, "playground/index.html");
@@ -54,9 +54,12 @@ const example = (page, group, title) => after(page, () => page.evaluate((g, t) =
 
 // Nothing serious by axe; no control over another or cut off; nothing to scroll sideways.
 async function judge(page, what) {
-  await page.evaluate(axe);
-  const found = await page.evaluate(async () => (await axe.run()).violations.filter((v) => ["serious", "critical"].includes(v.impact))
-    .map((v) => `${v.id} at ${v.nodes.map((n) => n.target).join(", ")}`));
+  const found = [];
+  for (const frame of page.frames().filter((f) => f.url() !== "about:blank")) {
+    await frame.evaluate(axe);
+    found.push(...await frame.evaluate(async () => (await axe.run({ iframes: false })).violations.filter((v) => ["serious", "critical"].includes(v.impact))
+      .map((v) => `${v.id} at ${v.nodes.map((n) => n.target).join(", ")}`)));
+  }
   check(found.length === 0, `axe, ${what}`, found.join("; "));
   const crossed = await page.evaluate(() => {
     const said = [];
@@ -138,6 +141,12 @@ await after(page, () => page.select("#which", "swift"));
 check((await output(page)).includes("import Metal"), "launch code in Swift");
 await clickTab(page, "ir");
 check((await output(page)).includes("tt.func"), "Triton IR");
+await clickTab(page, "page");
+const frame = page.frames()[1];
+await frame.waitForFunction(() => document.getElementById("title")?.textContent === "matmul");
+await after(page, () => page.select("#gpu", "apple-m3"));
+check((await frame.$eval("#facts", (e) => e.textContent)).includes("apple-m3"), "the page of the kernel follows");
+await after(page, () => page.select("#gpu", "apple-m1"));
 await clickTab(page, "metal");
 await page.click("#options summary");
 await after(page, () => page.select("#options [name=threads]", "64"));
@@ -176,7 +185,7 @@ for (const size of Object.keys(SIZES))
     page = await open(address, size, scheme);
     await judge(page, `${size} ${scheme}`);
     if (size === "desktop" || size === "phone") {
-      for (const id of ["launch", "plan"]) {
+      for (const id of ["launch", "page", "plan"]) {
         await clickTab(page, id);
         await judge(page, `${size} ${scheme} ${id}`);
       }

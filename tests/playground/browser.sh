@@ -1,13 +1,11 @@
 #!/bin/sh
-# The playground in headless Chromium: browser.sh BUILD WHAT-IS-MISSING. puppeteer-core and axe-core come from npm, into BUILD.
+# The playground in headless Chromium: browser.sh BUILD WHAT-IS-MISSING. puppeteer-core and axe-core are those of
+# make pages-tools.
 set -eu
 build=$1
 skip() { echo "check-playground: SKIP: wants $*"; exit 0; }
 [ -z "$2" ] || skip "$2"
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 [ -n "$browser" ] || skip chromium
-command -v npm > /dev/null || skip npm
-npm=$build/playground/npm
-[ -d "$npm/node_modules/puppeteer-core" ] && [ -d "$npm/node_modules/axe-core" ] ||
-    npm install --silent --no-audit --no-fund --prefix "$npm" puppeteer-core@24 axe-core@4 > /dev/null 2>&1 || skip "puppeteer-core and axe-core, which npm cannot get"
+make --no-print-directory BUILD="$build" pages-tools > "$build/pages-tools.log" 2>&1 || skip "npm, which gets puppeteer-core and axe-core"
 exec node tests/playground/browser.mjs "$build" "$browser"

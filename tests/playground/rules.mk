@@ -8,10 +8,10 @@ WASM_FLAGS  = --target=wasm32 -fuse-ld=$(WASM_LD) -mbulk-memory -ffreestanding -
 PLAYGROUND_SOURCES = $(wildcard docs/playground/* docs/playground/ops/*)
 .PHONY: playground test-playground check-playground
 
-$(PLAYGROUND)/tmetal.wasm: docs/playground/playground.c tests/robust/freestanding/library.c tmetal.h
+$(PLAYGROUND)/tmetal.wasm: docs/playground/playground.c tests/robust/freestanding/library.c examples/tmetal/page.h tmetal.h
 	@mkdir -p $(@D)
 	$(WASM_CC) $(WASM_FLAGS) $(filter %.c,$^) -o $@
-$(PLAYGROUND)/index.html: $(PLAYGROUND)/tmetal.wasm $(PLAYGROUND_SOURCES) $(wildcard examples/kernels/*)
+$(PLAYGROUND)/index.html: $(PLAYGROUND)/tmetal.wasm $(PLAYGROUND_SOURCES) examples/tmetal/page.html $(wildcard examples/kernels/*)
 	python3 docs/playground/build.py $< $@
 playground: $(PLAYGROUND)/index.html ## one page that compiles as you type: build/playground/index.html
 
