@@ -18,7 +18,7 @@
 
 enum { STACK = 1 << 20, FILL = 0xA5 };
 static const double most_us = 60, most_growth = 3; /* microseconds for a byte; how many times more for one of the longer text */
-static const size_t most_stack = 160 << 10;
+static const size_t most_stack = 128 << 10;
 
 /* head, then `unit` until the text is long enough, then tail. In the unit # is its number, @ the one before, & the one behind;
  * in the tail @ is the last. A unit of three parts, "a|b|c": as many of c as of a, with one b between. */
