@@ -13645,7 +13645,7 @@ static uint32_t tmi_make_int(tmetal_builder *b, const tmi_make *k) {
                                           tmi_type_text(b->job, b->m, *k->types)),
                                "use tmetal_build_float");
     bits = tmi_bits(b->m, *k->types);
-    if (bits < 64 && (k->i >= (int64_t)1 << bits || k->i < -((int64_t)1 << (bits - 1)))) {
+    if (bits < 64 && (k->i < 0 ? ~k->i >> (bits - 1) : k->i >> bits) != 0) {
         tmi_error(b->job, tmi_make_at(b), TMETAL_E_BAD_NUMBER,
                   tmi_format(b->job, 1, "%lld", (long long)k->i),
                   tmi_type_text(b->job, b->m, *k->types));
@@ -13969,7 +13969,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 2551951324u
+#define TMI_STAMP_BUILDER 2469647678u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
