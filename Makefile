@@ -109,15 +109,17 @@ DOCS = docs/hardware.md docs/fusion.md docs/ops.md docs/diagnostics.md
 $(BUILD)/fill: tests/docs/fill.c tmetal.h
 	@mkdir -p $(BUILD)
 	$(CC) -std=c99 -O0 tests/docs/fill.c -o $@
-docs: $(BUILD)/fill             ## print the generated tables of docs/ anew
+docs: $(BUILD)/fill $(BUILD)/tmetal ## print the generated tables of docs/ anew
 	$(BUILD)/fill $(DOCS)
 	sh tests/docs/blocks.sh $(BUILD) fill
 	sh tests/docs/diffs.sh $(BUILD) fill
-docs-check: $(BUILD)/fill       ## are they what tmetal.h says?
+	sh tests/docs/console.sh $(BUILD) fill
+docs-check: $(BUILD)/fill $(BUILD)/tmetal ## are they what tmetal.h says?
 	$(BUILD)/fill --check $(DOCS)
 	CC="$(CC)" sh tests/docs/blocks.sh $(BUILD)
 	CC="$(CC)" sh tests/docs/diffs.sh $(BUILD)
 	CC="$(CC)" sh tests/docs/code.sh $(BUILD)
+	sh tests/docs/console.sh $(BUILD)
 
 # -- The house ----------------------------------------------------------------------------------------
 house:                          ## write what the banners of tmetal.h say of `uses`, and lower tests/house/ratchet.txt

@@ -21,6 +21,7 @@
 #include "tmetal/page.h"
 #include "tmetal/page_html.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,6 +52,7 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
     X(OUT, "-o", "--output", "OUT", "write to OUT, whole or not at all (default: standard output)")              \
     X(JSON, "--json", "", "", "as JSON")                                                                         \
     X(HTML, "--html", "", "", "as one page for a browser: source, IR, Metal and drawings side by side")          \
+    X(DIAG_JSON, "--json", "", "", "what is wrong as JSON on standard output; Metal goes where -o says, if it does")     \
     X(RESULTS, "-o", "--output", "OUT", "write the results as JSON to OUT, whole or not at all; - is standard output")     \
     X(OP_LIST, "--json", "", "FILE", "read an op list from FILE")                                                \
     X(OPERATION, "--operation", "", "TEXT", "an operation, e.g. \"tt.sum:[1024,1024]:1\"")                       \
@@ -407,17 +409,7 @@ static void show_progress(const request *r, const char *what, size_t done, size_
     fflush(stderr);
 }
 
-static void print_diags(const request *r, const tmetal_result *result, tmetal_arena *arena) {
-    unsigned i;
-    show_progress(r, NULL, 0, 0);
-    for (i = 0; i < result->n_diags; i++) {
-        const char *text = tmetal_diag_text(&result->diags[i], arena);
-        const char *error = r->error_colour ? strstr(text, "error[") : NULL;
-        if (error) fprintf(stderr, "%.*s\033[31m%.*s\033[0m%s", (int)(error - text), text, (int)strcspn(error, ":"), error, error + strcspn(error, ":"));
-        else fputs(text, stderr);
-        if (text == result->diags[i].message) fputc('\n', stderr); /* no room for more */
-    }
-}
+#include "tmetal/diags.h"
 
 /* An arena of malloc'ed bytes; base is NULL after a message. */
 static tmetal_arena arena_of(size_t bytes) {
@@ -1040,6 +1032,7 @@ static int compile_command(request *r) {
     host = host_named(r->value[OPT_EMIT]);
     if (k == 7 && host == TMETAL_HOST_COUNT)
         return misuse(r, "--emit knows msl, plan, ir, layouts, remarks, all, mlx, c, objc, metal-cpp, swift, torch-py and mlx-py, not", r->value[OPT_EMIT]);
+    if (r->value[OPT_DIAG_JSON] && r->value[OPT_OUT] && strcmp(r->value[OPT_OUT], "-") == 0) return misuse(r, "--json is on standard output already, not", "-o -");
     r->opt.mlx = host == TMETAL_HOST_MLX_PY ? 2 : strcmp(r->value[OPT_EMIT], "mlx") == 0;
     if (r->value[OPT_CACHE] && !wants(r, "layouts") && !wants(r, "remarks")) r->opt.reports = 0; /* which no cache keeps */
     if (!open_job(r, r->files[0], &j)) return 1;
@@ -1048,7 +1041,8 @@ static int compile_command(request *r) {
         else bad = host < TMETAL_HOST_COUNT ? put_host(r, &j, &b, host) : put_parts(r, &j, &b);
     }
     if (!bad && wants(r, "ir")) bad = put_ir(r, &j, &b);
-    if (!bad) bad = write_buffer(r, &b);
+    if (!bad && (!r->value[OPT_DIAG_JSON] || r->value[OPT_OUT])) bad = write_buffer(r, &b);
+    if (!bad && r->value[OPT_DIAG_JSON]) bad = print_json_diags(&j.result);
     free(b.text);
     close_job(&j);
     return bad;
@@ -3591,7 +3585,7 @@ static int kernels_command(request *r) {
 
 static const command commands[] = {
     {"compile", "FILE|-", "a .ttir file or an op list to Metal", 1, 1,
-     TAKES(OUT) | TAKES(EMIT) | TAKES(PARTS) | TAKES(CACHE) | TAKES(TUNED) | TAKES(GRID) | TAKES(ARGS) | TAKES_COMPILE, compile_command,
+     TAKES(OUT) | TAKES(EMIT) | TAKES(DIAG_JSON) | TAKES(PARTS) | TAKES(CACHE) | TAKES(TUNED) | TAKES(GRID) | TAKES(ARGS) | TAKES_COMPILE, compile_command,
      "FILE is Triton IR, a .py file with Triton kernels (docs/triton.md), or an op list (.json, or \"tt.sum:[1024,512]:1\" a line);\n"
      "- reads standard input.\n"},
     {"census", "FILES...|-", "what of these .ttir files does not compile", 1, -1,

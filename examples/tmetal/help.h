@@ -17,7 +17,7 @@ static const struct {
     uint64_t    options;
 } option_groups[] = {
     {"What is printed",
-     TAKES(OUT) | TAKES(RESULTS) | TAKES(IR_OUT) | TAKES(JSON) | TAKES(EMIT) | TAKES(HTML) | TAKES(SVG) | TAKES(PLOT) | TAKES(SUMMARY) | TAKES(VERBOSE) |
+     TAKES(OUT) | TAKES(RESULTS) | TAKES(IR_OUT) | TAKES(JSON) | TAKES(DIAG_JSON) | TAKES(EMIT) | TAKES(HTML) | TAKES(SVG) | TAKES(PLOT) | TAKES(SUMMARY) | TAKES(VERBOSE) |
          TAKES(DEBUG) | TAKES(VERSION)},
     {"The GPU", TAKES(GPU) | TAKES(HAS) | TAKES(LACKS) | TAKES(MSL)},
     {"How the kernel is made",
