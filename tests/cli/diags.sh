@@ -23,7 +23,7 @@ grep -q 'tl.max' "$out/err" && fail "a line is shown that the file does not have
 printf '%s\n' 1 2 3 4 5 6 7 8 9 10 11 12 13 '       a = "123" + t_.max(é)'"$(printf '\033')[31m" > "$d/softmax.py"
 gives 1 compile "$d/wrong.ttir"
 grep -q "$(printf '\033')" "$out/err" && fail "a control character of the file reaches the terminal"
-warns '^    |                    ^~~~~$'
+warns '^    |                    ^~~~~~$'
 rm "$d/softmax.py"
 gives 1 compile "$d/wrong.ttir"
 [ "$(sed -n 2p "$out/err")" = "   --> $d/wrong.ttir:26:32" ] || fail "without the file something else is shown"
