@@ -548,7 +548,21 @@ typedef struct tmetal_access {
     uint32_t            line;
     tmetal_place        python;
     tmetal_place        ir;
+    /* of tmetal_kernel.steps, from 1: the first byte that a lane moves; the lanes that take part, 0:
+     * all; the innermost loop around it, 0: none */
+    uint32_t            address, when, loop;
 } tmetal_access;
+
+/* How addresses are computed, so that somebody can do it for the lanes of any program: one
+ * operation on what other steps give. docs/explain.md lists the operations. */
+typedef struct tmetal_step {
+    const char *op;    /* "unknown": what was loaded, or what is not followed */
+    uint32_t    bits;  /* of the result: integers wrap around there; pointers: 64 */
+    uint32_t    of[3]; /* steps, from 1; 0: none */
+    /* const: it; param: its number; program, programs: the axis; offset: bytes of an element; loop:
+     * the loop around it, as a step */
+    int64_t     value;
+} tmetal_step;
 
 /* One barrier of the emitted text. */
 typedef struct tmetal_barrier {
@@ -680,6 +694,8 @@ typedef struct tmetal_kernel {
     uint32_t                 n_barriers;
     const tmetal_line       *lines;               /* in order of the text */
     uint32_t                 n_lines;
+    const tmetal_step       *steps;               /* what addresses of accesses are made of */
+    uint32_t                 n_steps;
     /* found in the kernel and what it calls, see tmetal_detect */
     const struct tmetal_reduction *reductions;
     uint32_t                 n_reductions;
@@ -47242,6 +47258,210 @@ static TMI_COLD void tmi_report_text(tmi_plan *p, const tmi_thr *t, const tmi_no
     tmi_mark_drop(p->job, mark);
 }
 
+/* -- How addresses are computed ------------------------------------------------------------ */
+
+/* Operations that a step names; loops, comparisons and variables have names of their own. */
+#define TMI_REPORT_STEPS(X) \
+    X(CONST, "const") X(PARAM, "param") X(TID, "thread") X(LANE, "lane") X(GROUP, "simdgroup") \
+    X(PID, "program") X(NPROG, "programs") X(LOOPVAR, "round") X(IADD, "add") X(ISUB, "sub") \
+    X(IMUL, "mul") X(AND, "and") X(OR, "or") X(XOR, "xor") X(SHL, "shl") X(SSHR, "sshr") \
+    X(USHR, "ushr") X(SDIV, "sdiv") X(UDIV, "udiv") X(SREM, "srem") X(UREM, "urem") X(NOT, "not") \
+    X(GSDIV, "sdiv") X(GUDIV, "udiv") X(GSREM, "srem") X(GUREM, "urem") X(SMAX, "smax") \
+    X(SMIN, "smin") X(UMAX, "umax") X(UMIN, "umin") X(SELECT, "select") X(SEXT, "sext") \
+    X(ZEXT, "zext") X(TRUNC, "trunc") X(PADD, "offset") X(PCAST, "same")
+
+typedef struct tmi_step_walk {
+    tmi_plan      *p;
+    const tmi_thr *t;
+    uint32_t      *number, *pos;  /* per instruction: 1, then its step; its place */
+    uint32_t      *first, *other; /* per array: its writes; TMI_NONE: more than two */
+    tmi_vec        todo, row;
+} tmi_step_walk;
+
+static int tmi_report_is_inside(const tmi_thr *t, uint32_t blk, uint32_t outer) {
+    while (blk && blk != outer) blk = TMI_BLK(t, blk)->parent;
+    return blk == outer;
+}
+
+/* The value that a write puts into a variable. */
+static uint32_t tmi_report_put_by(const tmi_step_walk *x, uint32_t id) {
+    const tmi_ins *n = TMI_INS(x->t, id);
+    return n->op == TMI_TF_DECL ? n->b : n->d;
+}
+
+/* A variable that is read: it still is what it was set to, "same", or what a loop around the
+ * read carries, in one place of its body behind the read. */
+static const char *tmi_report_step_carried(const tmi_step_walk *x, uint32_t id, uint32_t *of) {
+    const tmi_thr *t = x->t;
+    const tmi_ins *n = TMI_INS(t, id), *set, *other;
+    uint32_t first = x->first[n->a], again = x->other[n->a], loop;
+    if (TMI_ARR(t, n->a)->space != TMI_AS_PRIVATE || TMI_ARR(t, n->a)->count != 1 || !first ||
+        again == TMI_NONE || TMI_ARR(t, n->a)->type.width != 1 || x->pos[first] > x->pos[id])
+        return NULL;
+    set = TMI_INS(t, first);
+    of[0] = tmi_report_put_by(x, first);
+    if (!again) return tmi_report_is_inside(t, n->blk, set->blk) ? "same" : NULL;
+    other = TMI_INS(t, again);
+    loop = TMI_BLK(t, other->blk)->owner;
+    if (!loop || x->pos[again] < x->pos[id] || !tmi_report_is_inside(t, n->blk, other->blk) ||
+        TMI_INS(t, loop)->blk != set->blk)
+        return NULL;
+    if (TMI_INS(t, loop)->op != TMI_TF_LOOP && TMI_INS(t, loop)->op != TMI_TF_FOR) return NULL;
+    of[1] = tmi_report_put_by(x, again);
+    of[2] = loop;
+    return "carried";
+}
+
+/* Its name, and the instructions that it reads. */
+static const char *tmi_report_step_of(const tmi_step_walk *x, uint32_t id, uint32_t *of) {
+    static const char *const compare[] = {"eq",  "ne",  "slt", "sle", "sgt",
+                                          "sge", "ult", "ule", "ugt", "uge"};
+    static const char *const loops[] = {"loop", "uloop", "trips"};
+    const tmi_ins *n = TMI_INS(x->t, id);
+    const char    *name = "unknown";
+    uint32_t       v[TMI_MAX_OPERANDS], k;
+    of[0] = of[1] = of[2] = 0;
+    switch (n->op) {
+#define X(id, text) case TMI_TF_##id: name = text; break;
+        TMI_REPORT_STEPS(X)
+#undef X
+    case TMI_TF_ICMP: name = compare[n->c]; break;
+    case TMI_TF_LOOP: name = loops[n->e]; break;
+    case TMI_TF_FOR: return n->f ? "unknown" : "loop";
+    case TMI_TF_LDA:
+        name = tmi_report_step_carried(x, id, of);
+        if (!name) of[0] = 0;
+        return name ? name : "unknown";
+    default: return name;
+    }
+    if (n->type.width > 1 || tmi_s_is_float(n->type.kind)) return "unknown";
+    if (n->op == TMI_TF_LOOPVAR) of[0] = n->a;
+    for (k = tmi_operands(x->t, n, v); k-- > 0;) of[k] = v[k];
+    return name;
+}
+
+static uint32_t tmi_report_step_add(tmi_step_walk *x, const char *op, uint32_t a, uint32_t b,
+                                    int64_t value) {
+    tmetal_step *s = (tmetal_step *)tmi_vec_add(x->p->job, &x->row);
+    s->op = op;
+    s->bits = 32;
+    s->of[0] = a;
+    s->of[1] = b;
+    s->of[2] = 0;
+    s->value = value;
+    return x->row.n;
+}
+
+static void tmi_report_step_want(tmi_step_walk *x, uint32_t id) {
+    if (!id || x->number[id]) return;
+    x->number[id] = 1;
+    tmi_todo(x->p->job, &x->todo, id);
+}
+
+/* The loop around a block, past branches; 0: none. */
+static uint32_t tmi_report_step_loop(const tmi_thr *t, uint32_t blk) {
+    while (blk && (!TMI_BLK(t, blk)->owner || TMI_BLK(t, blk)->is_if)) blk = TMI_BLK(t, blk)->parent;
+    return blk ? TMI_BLK(t, blk)->owner : 0;
+}
+
+/* All that an access asks for: its address, its mask, the branches and loops around it. */
+static void tmi_report_step_access(tmi_step_walk *x, uint32_t id) {
+    uint32_t blk, of[3], k;
+    tmi_report_step_want(x, TMI_INS(x->t, id)->a);
+    tmi_report_step_want(x, tmi_report_access_mask(TMI_INS(x->t, id)));
+    for (blk = TMI_INS(x->t, id)->blk; blk; blk = TMI_BLK(x->t, blk)->parent) {
+        uint32_t owner = TMI_BLK(x->t, blk)->owner;
+        tmi_report_step_want(x, owner && TMI_BLK(x->t, blk)->is_if ? TMI_INS(x->t, owner)->a
+                                                                   : owner);
+    }
+    while (x->todo.n) {
+        id = tmi_base_todo_next(&x->todo);
+        (void)tmi_report_step_of(x, id, of);
+        for (k = 0; k < 3; k++) tmi_report_step_want(x, of[k]);
+    }
+}
+
+static void tmi_report_step_fill(tmi_step_walk *x, uint32_t id) {
+    const tmi_ins *n = TMI_INS(x->t, id);
+    uint32_t       of[3], k, from = 0, to = 0, by = 0;
+    tmetal_step   *s;
+    const char    *op = tmi_report_step_of(x, id, of);
+    if (n->op == TMI_TF_FOR && !n->f) {
+        from = tmi_report_step_add(x, "const", 0, 0, n->b);
+        to = tmi_report_step_add(x, "const", 0, 0, n->c);
+        by = tmi_report_step_add(x, "const", 0, 0, 1);
+    }
+    s = TMI_AT(&x->row, tmetal_step, x->number[id] - 1);
+    s->op = op;
+    s->bits = n->type.kind == TMI_S_PTR ? 64 : tmi_scalar_bits[n->type.kind];
+    for (k = 0; k < 3; k++) s->of[k] = x->number[of[k]];
+    s->value = 0;
+    if (from) s->of[0] = from, s->of[1] = to, s->of[2] = by;
+    if (n->op == TMI_TF_CONST) (void)tmi_t_is_const(x->t, id, &s->value);
+    else if (n->op == TMI_TF_PARAM || n->op == TMI_TF_PID || n->op == TMI_TF_NPROG) s->value = n->a;
+    else if (n->op == TMI_TF_PADD) s->value = tmi_scalar_bytes[n->type.elem];
+    else if (n->op == TMI_TF_LOOP || n->op == TMI_TF_FOR)
+        s->value = x->number[tmi_report_step_loop(x->t, n->blk)];
+}
+
+/* Which lanes take part: the mask, and every branch on the way. */
+static uint32_t tmi_report_step_when(tmi_step_walk *x, uint32_t id) {
+    uint32_t blk = TMI_INS(x->t, id)->blk, when = x->number[tmi_report_access_mask(TMI_INS(x->t, id))];
+    for (; blk; blk = TMI_BLK(x->t, blk)->parent) {
+        const tmi_ins *branch = TMI_INS(x->t, TMI_BLK(x->t, blk)->owner);
+        uint32_t       here;
+        if (!TMI_BLK(x->t, blk)->owner || !TMI_BLK(x->t, blk)->is_if) continue;
+        here = x->number[branch->a];
+        if (branch->c != blk) here = tmi_report_step_add(x, "not", here, 0, 0);
+        when = when ? tmi_report_step_add(x, "and", when, here, 0) : here;
+    }
+    return when;
+}
+
+/* Who writes each array, at most two of them. */
+static void tmi_report_step_writes(tmi_step_walk *x) {
+    const tmi_thr *t = x->t;
+    uint32_t id, n = 0;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+        const tmi_ins *i = TMI_INS(t, id);
+        x->pos[id] = ++n;
+        if (i->op != TMI_TF_STA && !(i->op == TMI_TF_DECL && i->b)) continue;
+        if (!x->first[i->a]) x->first[i->a] = id;
+        else x->other[i->a] = x->other[i->a] ? TMI_NONE : id;
+    }
+}
+
+static TMI_COLD void tmi_report_steps(tmi_plan *p, const tmi_thr *t, tmi_accesses *of,
+                                      tmetal_kernel *k) {
+    tmi_step_walk x;
+    tmi_mark  mark = tmi_mark_take(p->job);
+    uint32_t  id, i = 0;
+    memset(&x, 0, sizeof x);
+    x.p = p;
+    x.t = t;
+    x.number = TMI_TEMP(p->job, uint32_t, t->ins.n);
+    x.pos = TMI_TEMP(p->job, uint32_t, t->ins.n);
+    x.first = TMI_TEMP(p->job, uint32_t, t->arr.n);
+    x.other = TMI_TEMP(p->job, uint32_t, t->arr.n);
+    tmi_vec_init(&x.todo, sizeof(uint32_t), 1);
+    tmi_vec_init(&x.row, sizeof(tmetal_step), 1);
+    tmi_report_step_writes(&x);
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
+        if (tmi_report_is_access(TMI_INS(t, id))) tmi_report_step_access(&x, id);
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
+        if (x.number[id]) x.number[id] = tmi_report_step_add(&x, "", 0, 0, 0);
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+        if (x.number[id]) tmi_report_step_fill(&x, id);
+        if (!tmi_report_is_access(TMI_INS(t, id))) continue;
+        of->row[i].address = x.number[TMI_INS(t, id)->a];
+        of->row[i].when = tmi_report_step_when(&x, id);
+        of->row[i++].loop = x.number[tmi_report_step_loop(t, TMI_INS(t, id)->blk)];
+    }
+    k->n_steps = x.row.n;
+    k->steps = (const tmetal_step *)tmi_report_array(p->job, &x.row);
+    tmi_mark_drop(p->job, mark);
+}
+
 /* -- Rows --------------------------------------------------------------------------------- */
 
 typedef struct tmi_rows {
@@ -48680,6 +48900,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
     tmi_accesses of;
     tmi_report_text(p, t, noted, k, &of);
     tmi_report_lines(p, t, noted, k);
+    if (k->n_accesses) tmi_report_steps(p, t, &of, k);
     tmi_report_ops(p, &of, bytes, k);
     tmi_report_size(p, t);
     tmi_report_exchanges(p);
@@ -48695,7 +48916,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 3282352499u
+#define TMI_STAMP_REPORT 797511280u
 
 /*==============================================================================
  * >>emit  [27]  Metal text
@@ -51006,8 +51227,10 @@ static void tmi_stmt_for(tmi_emit *e, uint32_t id) {
     TMI_ASSERT(e->job, "emit", TMI_INS(e->t, id)->op == TMI_TF_FOR);
     tmi_comment(e, n);
     if (n->e != 1) {
+        e->begun = 0;
         tmi_line(e);
         tmi_put(e->out, "#pragma clang loop unroll(%s)\n", n->e ? "disable" : "full");
+        e->begun = id;
     }
     if (!n->e) e->copies *= n->c - n->b;
     name = tmi_unique_name(e, n->f ? "d" : e->loop_names[e->loop_depth < 23 ? e->loop_depth : 23]);
@@ -53074,10 +53297,11 @@ static void tmi_put_json_access(tmi_text *t, const tmetal_kernel *k, const tmeta
     tmi_put(t,
             "{\"kind\":%q,\"class\":%q,\"value\":%q,\"buffer\":%q,\"type\":%q,\"width\":%u,"
             "\"lanes\":%u,\"stride\":%u,\"run\":%u,\"lines\":%u,\"most_lines\":%u,\"fewest\":%u,"
-            "\"bytes\":%u,\"repeats\":%u,\"masked\":%b,\"reason\":%q",
+            "\"bytes\":%u,\"repeats\":%u,\"masked\":%b,\"reason\":%q,\"address\":%u,\"when\":%u,"
+            "\"loop\":%u",
             tmi_access_kind_names[a->kind], tmi_access_names[a->access], a->value, a->buffer,
             a->type, a->width, a->lanes, a->stride, a->run, a->lines, a->most_lines, a->fewest,
-            a->bytes, a->repeats, a->is_masked, a->reason);
+            a->bytes, a->repeats, a->is_masked, a->reason, a->address, a->when, a->loop);
     tmi_put_json_line(t, k->msl, a->line);
     tmi_put_json_places(t, &a->python, &a->ir);
 }
@@ -53092,6 +53316,14 @@ static void tmi_put_json_barrier(tmi_text *t, const tmetal_kernel *k, const tmet
 static void tmi_emit_json_line(tmi_text *t, const tmetal_line *x) {
     tmi_put(t, "{\"line\":%u,\"registers\":%u", x->line, x->registers);
     tmi_put_json_places(t, &x->python, &x->ir);
+}
+
+static void tmi_emit_json_step(tmi_text *t, const tmetal_step *x) {
+    uint32_t n = x->of[2] ? 3 : x->of[1] ? 2 : x->of[0] ? 1 : 0;
+    tmi_put(t, "{\"op\":%q,\"bits\":%u", x->op, x->bits);
+    if (n) tmi_put_json_numbers(t, "of", x->of, n);
+    if (x->value) tmi_put(t, ",\"value\":%lld", (long long)x->value);
+    tmi_put_char(t, '}');
 }
 
 static void tmi_put_json_reduction(tmi_text *t, const tmetal_reduction *r) {
@@ -53153,6 +53385,9 @@ static void tmi_put_json_explained(tmi_text *t, const tmetal_result *r, const tm
     tmi_put_str(t, "],\n \"lines\":[");
     for (i = 0; i < k->n_lines; i++)
         tmi_put_str(t, tmi_json_sep(i)), tmi_emit_json_line(t, &k->lines[i]);
+    tmi_put_str(t, "],\n \"steps\":[");
+    for (i = 0; i < k->n_steps; i++)
+        tmi_put_str(t, tmi_json_sep(i)), tmi_emit_json_step(t, &k->steps[i]);
     tmi_put_str(t, "],\n \"reductions\":[");
     for (i = 0; i < k->n_reductions; i++)
         tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_reduction(t, &k->reductions[i]);
@@ -53370,7 +53605,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 4002379861u
+#define TMI_STAMP_EMIT 1203252327u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
@@ -61211,7 +61446,7 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 /* -- The key ---------------------------------------------------------------- */
 
 #define TMI_STAMP_KEY 2434274448u
-#define TMI_STAMP_API 922319288u
+#define TMI_STAMP_API 2308198820u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -62541,6 +62776,8 @@ TMI_KEPT(tmetal_site, TMI_ROWS_SITE)
     X(S, OTHER, n_barriers, NULL, n_barriers)             \
     X(S, OTHER, lines, NULL, lines)                       \
     X(S, OTHER, n_lines, NULL, n_lines)                   \
+    X(S, OTHER, steps, NULL, steps)                       \
+    X(S, OTHER, n_steps, NULL, n_steps)                   \
     X(S, OTHER, reductions, NULL, reductions)             \
     X(S, OTHER, n_reductions, NULL, n_reductions)         \
     X(S, OTHER, reduce_plans, NULL, reduce_plans)         \
@@ -63196,7 +63433,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 2103011688u
+#define TMI_STAMP_CACHE 3829397370u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 

@@ -62,7 +62,7 @@ def judge(name, page, template, explain):
         text = metal.split("\n")
         if k["lines"] and max(r["registers"] for r in k["lines"]) > k["registers"]: yield k["name"] + ": more registers on a line than in all"
         for list_, row in rows_of(k):
-            if not 0 < row["line"] <= len(text) or not text[row["line"] - 1].strip() or text[row["line"] - 1].lstrip().startswith("//"):
+            if not 0 < row["line"] <= len(text) or not text[row["line"] - 1].strip() or text[row["line"] - 1].lstrip().startswith(("//", "#")):
                 yield "%s: a row of %s at line %u, where nothing stands" % (k["name"], list_, row["line"])
             if "ir" in row and row["ir"]["line"] > d["ir"]["text"].count("\n") + 1: yield "a place behind the IR"
 

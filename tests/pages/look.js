@@ -1,9 +1,10 @@
 // Pages in headless Chromium: no error of their own, no text that overlaps another or is cut, nothing serious by
-// axe-core; at desktop and phone width, light and dark.
+// axe-core; at desktop and phone width, light and dark; and the lines that the page draws for accesses are as many as
+// the compiler predicts.
 //
-//   NODE_PATH=build/pages/node_modules node tests/pages/look.js [--shots DIR] [--quick] FILE.html...
+//   NODE_PATH=build/pages/node_modules node tests/pages/look.js [--shots DIR] [--all] FILE.html...
 //
-// --quick: two of the four ways to look, in turn. Needs puppeteer-core and axe-core (`make pages-tools`) and a Chromium
+// --all: the four ways to look instead of two. Needs puppeteer-core and axe-core (`make pages-tools`) and a Chromium
 // (CHROMIUM=path).
 'use strict';
 const fs = require('fs'), path = require('path');
@@ -11,11 +12,11 @@ const puppeteer = require('puppeteer-core');
 const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 const args = process.argv.slice(2), files = [];
-let shots = '', quick = false;
+let shots = '', all = false;
 while (args.length) {
   const a = args.shift();
   if (a === '--shots') shots = args.shift();
-  else if (a === '--quick') quick = true;
+  else if (a === '--all') all = true;
   else files.push(a);
 }
 const WAYS = [['desktop', 1280, 900, 'light'], ['phone', 390, 844, 'dark'], ['desktop', 1280, 900, 'dark'], ['phone', 390, 844, 'light']];
@@ -63,43 +64,69 @@ function geometry() {
   return { bad, texts: boxes.length };
 }
 
-async function look(browser, file, way, index) {
-  const [what, width, height, scheme] = way, page = await browser.newPage(), bad = [];
+/* In the page: lines that its steps touch, beside those that the compiler counted. */
+function figures(kernel) {
+  const bad = [], data = JSON.parse(document.getElementById('page-data').textContent), accesses = data.explain.kernels[kernel].accesses;
+  const slide = (id, v) => { const n = document.getElementById(id); if (!n.disabled) n.value = v, n.dispatchEvent(new Event('input')); };
+  let counted = 0;
+  for (let i = 0; i < accesses.length; i += 1 + Math.floor(accesses.length / 12))
+    for (const [program, group] of [[0, 0], [3, 1]]) {
+      const a = accesses[i];
+      slide('program', program);
+      slide('group', group);
+      document.querySelector('[data-access="' + i + '"]').click();
+      for (const r of document.querySelectorAll('#access input[type=range]')) r.value = 1, r.dispatchEvent(new Event('input'));
+      const got = document.getElementById('lines').dataset;
+      if (got.sure !== '1') continue;
+      counted++;
+      if (+got.touched < a.lines || +got.touched > a.most_lines) bad.push('access ' + i + ' touches ' + got.touched + ' lines, and ' + a.lines + ' to ' + a.most_lines + ' were predicted');
+    }
+  document.getElementById('release').click();
+  return { bad, counted };
+}
+
+/* One page: at desktop width in light, then at phone width in dark; with --all in the other two ways as well. */
+async function look(browser, file) {
+  const page = await browser.newPage(), bad = [], done = { texts: 0, counted: 0, looks: 0 }, name = path.basename(file);
   page.on('pageerror', e => bad.push('error: ' + e.message));
   page.on('console', m => { if (m.type() === 'error') bad.push('console: ' + m.text()); });
   page.on('request', r => { if (!/^(file|data):/.test(r.url())) bad.push('asks for ' + r.url()); });
-  await page.setViewport({ width, height, isMobile: what === 'phone', hasTouch: what === 'phone', deviceScaleFactor: shots ? 2 : 1 });
-  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+  await page.setViewport({ width: 1280, height: 900 });
   await page.goto('file://' + path.resolve(file));
-  const kernels = await page.$$eval('#kernel option', o => o.length);
-  let texts = 0;
-  for (let k = 0; k < Math.max(1, kernels); k++) {
-    if (k) await page.select('#kernel', String(k));
-    const g = await page.evaluate(geometry);
-    texts += g.texts;
-    bad.push(...g.bad.slice(0, 6));
-  }
-  if (!texts) bad.push('shows nothing');
+  const kernels = Math.max(1, await page.$$eval('#kernel option', o => o.length));
   await page.evaluate(axe);
-  const found = await page.evaluate(async () => (await axe.run(document, { resultTypes: ['violations'] })).violations
-    .filter(v => v.impact === 'serious' || v.impact === 'critical').map(v => v.id + ': ' + v.nodes.length + ' x ' + v.nodes[0].html.slice(0, 120)));
-  bad.push(...found);
-  if (shots) await page.screenshot({ path: path.join(shots, path.basename(file, '.html') + '-' + what + '-' + scheme + '.png'), fullPage: what === 'phone' });
+  for (const [what, width, height, scheme] of WAYS.slice(0, all ? 4 : 2)) {
+    await page.setViewport({ width, height, deviceScaleFactor: shots ? 2 : 1 });
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+    await page.evaluate(() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r))));   /* it has drawn anew */
+    for (let k = 0; k < kernels; k++) {
+      if (kernels > 1) await page.select('#kernel', String(k));
+      if (!done.looks) {
+        const f = await page.evaluate(figures, k);
+        done.counted += f.counted;
+        bad.push(...f.bad.slice(0, 3));
+      }
+      const g = await page.evaluate(geometry);
+      done.texts += g.texts;
+      bad.push(...g.bad.slice(0, 6).map(b => what + ': ' + b));
+    }
+    const found = await page.evaluate(async () => (await axe.run(document, { resultTypes: ['violations'] })).violations
+      .filter(v => v.impact === 'serious' || v.impact === 'critical').map(v => v.id + ': ' + v.nodes.length + ' x ' + v.nodes[0].html.slice(0, 120)));
+    bad.push(...found.map(b => what + ', ' + scheme + ': ' + b));
+    if (shots) await page.screenshot({ path: path.join(shots, path.basename(file, '.html') + '-' + what + '-' + scheme + '.png'), fullPage: true });
+    done.looks++;
+  }
+  if (!done.texts) bad.push('shows nothing');
   await page.close();
-  for (const b of bad) console.log(path.basename(file) + ' (' + what + ', ' + scheme + '): ' + b);
-  return [bad.length, texts];
+  for (const b of bad) console.log(name + ': ' + b);
+  return { ...done, bad: bad.length };
 }
 
 (async () => {
-  const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
-  let bad = 0, texts = 0, looks = 0;
-  for (let i = 0; i < files.length; i++)
-    for (let w = 0; w < 4; w++) {
-      if (quick && (w ^ i) & 2) continue;
-      const [b, t] = await look(browser, files[i], WAYS[w], i);
-      bad += b, texts += t, looks++;
-    }
+  const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+  const sum = { texts: 0, counted: 0, looks: 0, bad: 0 };
+  for (const f of files) for (const [k, v] of Object.entries(await look(browser, f))) sum[k] += v;
   await browser.close();
-  console.log('pages: ' + files.length + ' pages looked at ' + looks + ' times, ' + texts + ' texts in their places, ' + bad + ' complaints');
-  process.exit(bad || !looks ? 1 : 0);
+  console.log('pages: ' + files.length + ' pages, ' + sum.looks + ' looks, ' + sum.texts + ' texts in their places, ' + sum.counted + ' accesses as predicted, ' + sum.bad + ' complaints');
+  process.exit(sum.bad || !sum.looks ? 1 : 0);
 })();
