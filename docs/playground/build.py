@@ -33,7 +33,7 @@ def examples():
         stem, kind = os.path.splitext(name)
         if kind != ".call": continue
         said = call_of(name)
-        found.append({"group": "Triton source", "title": stem, "file": said["file"], "kind": "triton", "source": read(kernels, said["file"]),
+        found.append({"group": "Triton source", "title": stem, "file": said["file"], "source": read(kernels, said["file"]),
                       "kernel": said["kernel"], "args": said.get("args", ""), "consts": ", ".join(said["const"])})
         if stem == "softmax": found[-1]["first"] = True
     for folder, group, suffixes in [(kernels, "Triton IR", (".ttir",)), (os.path.join(here, "ops"), "Op list", (".json", ".txt"))]:

@@ -25,6 +25,7 @@ const TABS = [
   { id: "ir", name: "IR", language: "ttir", file: "kernel.ttir" },
 ];
 const HOSTS = { c: "C", objc: "Objective-C", "metal-cpp": "C++ (metal-cpp)", swift: "Swift", "torch-py": "Python (PyTorch)", "mlx-py": "Python (MLX)" };
+const READ_AS = { ttir: "Triton IR", triton: "Triton source", ops: "op list" };
 const IRS = { ir: "as it was read", changed: "after the passes" };
 
 // What a link holds; fields that are empty are left out.
@@ -51,16 +52,20 @@ const GRAMMAR = {
 GRAMMAR.ops = GRAMMAR.json;
 const EXPRESSION = Object.fromEntries(Object.entries(GRAMMAR).map(([name, parts]) => [name, new RegExp(parts.join("|"), "gm")]));
 
-function paint(into, content, language) {
+// The characters from..to of a text in colours; what stands before decides what they are.
+function paint(into, content, language, from = 0, to = content.length) {
   const pieces = document.createDocumentFragment();
-  let at = 0;
+  let at = from;
   if (content.length <= MOST_PAINTED)
     for (const match of content.matchAll(EXPRESSION[language] ?? EXPRESSION.json)) {
+      const end = match.index + match[0].length;
+      if (end <= from) continue;
+      if (match.index >= to) break;
       const kind = Object.keys(match.groups).find((key) => match.groups[key] !== undefined);
-      pieces.append(content.slice(at, match.index), element("span", { className: kind, textContent: match[0] }));
-      at = match.index + match[0].length;
+      pieces.append(content.slice(at, match.index), element("span", { className: kind, textContent: content.slice(Math.max(match.index, from), end) }));
+      at = end;
     }
-  pieces.append(content.slice(at) + "\n");
+  pieces.append(content.slice(at, Math.max(at, to)) + "\n");
   into.replaceChildren(pieces);
 }
 
@@ -152,7 +157,8 @@ function fields() {
 
 // -- What is shown ------------------------------------------------------------------------------------------
 
-function say(message, bad = false) {
+function say(message, bad = false, live = "polite") {
+  $("status").setAttribute("aria-live", live);
   $("status").textContent = message;
   $("status").className = bad ? "bad" : "";
 }
@@ -166,18 +172,26 @@ function show({ ms, answer }) {
   paintSource();
   const kernels = answer.kernels.map((k) => `${k.name}: ${k.threads} threads a threadgroup` + (k.threadgroup_bytes ? `, ${k.threadgroup_bytes} bytes of its memory` : "") + `, about ${k.registers} registers`);
   const n = answer.diags.length;
+  $("kind").options[0].textContent = state.kind ? "what it looks like" : `what it looks like: ${READ_AS[answer.kind]}`;
   const what = n ? `${n} ${n === 1 ? "problem" : "problems"} found in` : "Compiled in";
-  say(`${what} ${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms. ${n ? "" : kernels.slice(0, 2).join("; ") + (kernels.length > 2 ? `; and ${kernels.length - 2} more kernels` : "") + ". "}tmetal ${answer.tmetal}`);
+  say(`${what} ${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms. ${n ? "" : kernels.slice(0, 2).join("; ") + (kernels.length > 2 ? `; and ${kernels.length - 2} more kernels` : "") + ". "}tmetal ${answer.tmetal}`, false, "off"); // not after each key
   shareSoon();
 }
 
+let outputNow = "";
 function showText(answer) {
   const output = $("output");
   const tab = TABS.find((t) => t.id === state.tab);
   $("frame").hidden = !answer.page;
   output.hidden = !!answer.page;
   if (answer.page) return showPage();
-  if (answer.text === undefined) return output.replaceChildren(answer.diags.length ? "There is nothing to show: see the problems." : "");
+  if (answer.text === undefined) {
+    outputNow = "";
+    return output.replaceChildren(answer.diags.length ? "There is nothing to show: see the problems." : "");
+  }
+  const now = tab.id + state.host + answer.text;
+  if (now === outputNow) return;
+  outputNow = now;
   paint(output, answer.text, tab.language ?? (state.host.endsWith("-py") ? "triton" : "c"));
 }
 
@@ -199,7 +213,11 @@ function lineOf(diag, kind) {
   return { line: place.line, col: place.col, cols: place === diag.ir || kind === "triton" ? Math.max(diag.cols, 1) : 1 };
 }
 
+let problemsNow = "";
 function showProblems(answer) {
+  const now = JSON.stringify([answer.diags, answer.remarks, answer.kind, !answer.page]);
+  if (now === problemsNow) return; // it would be read out again
+  problemsNow = now;
   const rows = answer.diags.map((d) => {
     const at = lineOf(d, answer.kind);
     const row = element("button", { type: "button" }, element("b", { textContent: `TM${d.code}` }), at.line ? ` line ${at.line}: ` : " ", d.message);
@@ -233,7 +251,7 @@ function fillLaunch() {
   takeLists(k);
   $("params").replaceChildren(...k.params.map((p) => {
     const input = element("input", { value: state.params[p.name] ?? "", autocomplete: "off", autocapitalize: "off", spellcheck: false });
-    input.placeholder = p.value || p.heuristic || (p.is_const ? "a value" : "*fp32:16, i32 ...");
+    input.placeholder = p.value || p.heuristic || (!p.is_const && p.annotation) || (p.is_const ? "a value" : "*fp32:16, i32 ...");
     input.oninput = () => { state.params[p.name] = input.value; askSoon(); };
     return element("label", {}, element("code", { textContent: p.name + (p.is_const ? " (constant)" : "") }), input);
   }));
@@ -263,35 +281,55 @@ function placeIn(line, col) {
   return { seen, at };
 }
 
+let starts = [0]; // where each line of the source begins, and where the last ends
+let painted = [0, 0]; // lines that are in colours: those in sight and some around
+const AROUND = 40;
+
 function paintSource() {
-  const source = $("source");
   const lines = state.source.split("\n");
+  starts = [0];
+  for (const line of lines) starts.push(starts.at(-1) + line.length + 1);
   const marked = told ? told.diags.map((d) => lineOf(d, told.kind)).filter((at) => at.line && at.line <= lines.length) : [];
-  const bad = new Set(marked.map((at) => at.line));
-  const plain = state.source.length > MOST_PAINTED;
-  source.classList.toggle("plain", plain);
-  plain ? $("paint").replaceChildren() : paint($("paint"), state.source, told?.kind ?? "ttir");
-  const numbers = document.createDocumentFragment();
-  let run = "";
-  lines.forEach((_, i) => {
-    if (!bad.has(i + 1)) return void (run += `${i + 1}\n`);
-    numbers.append(run, element("span", { className: "bad", textContent: `\u25cf ${i + 1}\n` }));
-    run = "";
-  });
-  numbers.append(run + "\n\n");
-  $("gutter").firstElementChild.replaceChildren(numbers);
+  paintNumbers(lines.length, new Set(marked.map((at) => at.line)));
   $("marks").replaceChildren(...marked.map((at) => {
     const line = lines[at.line - 1];
     const from = placeIn(line, at.col).seen, to = placeIn(line, at.col + at.cols).seen;
     return element("i", { style: `top:calc(${at.line - 1} * var(--row));left:${from}ch;width:${Math.max(to - from, 1)}ch` });
   }));
+  painted = [0, 0];
+  $("source").classList.toggle("plain", state.source.length > MOST_PAINTED);
   follow();
 }
 
+let numbered = "";
+function paintNumbers(n, bad) {
+  const now = [n, ...bad].join();
+  if (now === numbered) return;
+  numbered = now;
+  const numbers = document.createDocumentFragment();
+  let run = "";
+  for (let line = 1; line <= n; line++) {
+    if (bad.has(line)) {
+      numbers.append(run, element("span", { className: "bad", textContent: `\u25cf ${line}\n` }));
+      run = "";
+    } else run += `${line}\n`;
+  }
+  numbers.append(run + "\n\n");
+  $("gutter").firstElementChild.replaceChildren(numbers);
+}
+
+// What lies under the text follows it.
 function follow() {
-  const { scrollLeft, scrollTop } = $("source");
+  const { scrollLeft, scrollTop, clientHeight } = $("source");
   $("under").style.transform = `translate(${-scrollLeft}px,${-scrollTop}px)`;
   $("gutter").firstElementChild.style.transform = `translateY(${-scrollTop}px)`;
+  const row = parseFloat(getComputedStyle($("source")).lineHeight), last = starts.length - 1;
+  const first = Math.floor(scrollTop / row), end = Math.min(Math.ceil((scrollTop + clientHeight) / row), last);
+  if (first >= painted[0] && end <= painted[1]) return;
+  painted = [Math.max(first - AROUND, 0), Math.min(end + AROUND, last)];
+  $("paint").style.top = painted[0] * row + "px";
+  if (state.source.length <= MOST_PAINTED) paint($("paint"), state.source, told?.kind ?? "ttir", starts[painted[0]], starts[painted[1]] - 1);
+  else $("paint").replaceChildren();
 }
 
 function goTo({ line, col, cols }) {
@@ -334,8 +372,14 @@ async function share() {
   clearTimeout(linkTimer);
   const hash = await link();
   if (hash.length > MOST_LINK) return false;
+  const was = shown;
   shown = hash;
-  history.replaceState(null, "", hash);
+  try {
+    history.replaceState(null, "", hash);
+  } catch { // Safari takes a hundred in half a minute
+    shown = was;
+    return false;
+  }
   return true;
 }
 function shareSoon() {
@@ -364,7 +408,7 @@ async function takeLink() {
 }
 
 $("share").onclick = async () => {
-  if (!(await share())) return say("This text is too long for a link.", true);
+  if (!(await share())) return say("No link can be made of this: the text may be too long.", true);
   try {
     await navigator.clipboard.writeText(location.href);
     say("The link is copied. Whoever opens it sees this text and these choices.");
@@ -467,6 +511,21 @@ async function begin(made) {
 
 $("source").oninput = () => { $("example").value = ""; state.source = $("source").value; paintSource(); askSoon(); };
 $("source").onscroll = follow;
+const openFile = async (file) => {
+  $("example").value = "";
+  Object.assign(state, { kind: "", file: file.name, kernel: "", config: "", globals: "", params: {}, args: "", consts: "" });
+  sources = [];
+  setSource(await file.text());
+  change({});
+};
+$("open").onclick = () => $("file").click();
+$("file").onchange = () => { if ($("file").files[0]) openFile($("file").files[0]); $("file").value = ""; };
+$("editor").ondragover = (event) => event.preventDefault();
+$("editor").ondrop = (event) => {
+  if (!event.dataTransfer.files[0]) return;
+  event.preventDefault();
+  openFile(event.dataTransfer.files[0]);
+};
 $("example").onchange = () => { if ($("example").value) takeExample(+$("example").value); };
 $("kind").onchange = () => change({ kind: $("kind").value });
 $("gpu").onchange = () => change({ gpu: $("gpu").value });

@@ -127,6 +127,17 @@ check((await output(page)).includes("kernel void sum_rows("), "and taken");
 await after(page, () => page.select("#kernel", "sum_both"));
 check(/^TM811/.test(await text(page, "#problems")), "another kernel has fields of its own");
 
+// A file is opened; another text pasted over it is read as what it is; colours follow the scrolling.
+const [chooser] = await Promise.all([page.waitForFileChooser(), page.click("#open")]);
+await after(page, () => chooser.accept([resolve("examples/kernels/attention.ttir")]));
+check((await output(page)).includes("from @attention (attention.py"), "a file is opened");
+await page.$eval("#source", (e) => (e.scrollTop = e.scrollHeight));
+await page.waitForFunction(() => document.getElementById("paint").textContent.trimEnd().endsWith(document.getElementById("source").value.trimEnd().slice(-40)), { timeout: 3000 })
+  .catch(() => check(false, "the last line is painted"));
+await page.$eval("#source", (e) => e.select());
+await after(page, () => page.keyboard.type("tt.sum:[1024,512]:1"));
+check((await output(page)).includes("ops      sum"), "an op list over it");
+
 // Chip, options, tabs.
 await example(page, "Triton IR", "matmul");
 const ofMax = await output(page);
