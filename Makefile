@@ -105,21 +105,27 @@ corpus: $(BUILD)/tmetal sim     ## recorded launches [CORPUS=dir] [SUITE=name] [
 	$(BUILD)/corpus --dir $(CORPUS) $(if $(SUITE),--suite $(SUITE)) $(if $(FILTER),--filter $(FILTER)) $(if $(PLAIN),--plain)
 
 # -- The tables of docs/ ------------------------------------------------------------------------------
-DOCS = docs/hardware.md docs/fusion.md docs/ops.md docs/diagnostics.md
+DOCS = README.md docs/hardware.md docs/fusion.md docs/ops.md docs/diagnostics.md
 $(BUILD)/fill: tests/docs/fill.c tmetal.h
 	@mkdir -p $(BUILD)
 	$(CC) -std=c99 -O0 tests/docs/fill.c -o $@
 docs: $(BUILD)/fill $(BUILD)/tmetal ## print the generated tables of docs/ anew
 	$(BUILD)/fill $(DOCS)
+	python3 tests/docs/api.py
+	python3 tests/docs/commands.py --fill $(BUILD)
 	sh tests/docs/blocks.sh $(BUILD) fill
 	sh tests/docs/diffs.sh $(BUILD) fill
-	sh tests/docs/console.sh $(BUILD) fill
-docs-check: $(BUILD)/fill $(BUILD)/tmetal ## are they what tmetal.h says?
+docs-check: $(BUILD)/fill $(BUILD)/tmetal ## are they what tmetal.h says? do their links, commands and programs work?
 	$(BUILD)/fill --check $(DOCS)
 	CC="$(CC)" sh tests/docs/blocks.sh $(BUILD)
 	CC="$(CC)" sh tests/docs/diffs.sh $(BUILD)
 	CC="$(CC)" sh tests/docs/code.sh $(BUILD)
-	sh tests/docs/console.sh $(BUILD)
+	python3 tests/docs/api.py --check
+	python3 tests/docs/links.py
+	python3 tests/docs/promises.py $(dir $(CORPUS))documents
+	python3 tests/docs/commands.py $(BUILD)
+spelling:                       ## words of the pages, by aspell; ours are in tests/docs/words.txt
+	@python3 tests/docs/spelling.py
 
 # -- The house ----------------------------------------------------------------------------------------
 house:                          ## write what the banners of tmetal.h say of `uses`, and lower tests/house/ratchet.txt
@@ -209,6 +215,7 @@ test: test-playground
 endif
 # Everything that can run here.
 check: test
+check: spelling
 check: check-roundtrip
 check: check-lint
 check: check-memory

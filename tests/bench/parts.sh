@@ -1,13 +1,11 @@
 #!/bin/sh
 # What each part costs: the table of docs/embedding.md.
-#   tests/bench/parts.sh BUILD [CORPUS]          print it
-#   tests/bench/parts.sh BUILD CORPUS fill       print it into docs/embedding.md
-#   tests/bench/parts.sh BUILD CORPUS SWITCH     the row of one switch alone; "" for the whole
-# Lines that are left of the header, CPU seconds of two compilers, bytes of text at -Os, and the median of the
-# microseconds that a kernel of the corpus takes at -O2.
+#   tests/bench/parts.sh BUILD              print it
+#   tests/bench/parts.sh BUILD fill         print it into docs/embedding.md
+#   tests/bench/parts.sh BUILD SWITCH       the row of one switch alone; "" for the whole
+# Lines that are left of the header, CPU seconds of two compilers, bytes of text at -Os.
 set -eu
 build=$1/bench-parts
-corpus=${2:-tests/kernels}
 mkdir -p "$build"
 clang=$(command -v clang || command -v clang-19 || true)
 
@@ -33,19 +31,17 @@ row() { # name, switches to compile with, switches that are then off
     flags=
     for s in $2; do flags="$flags -D$s"; done
     left=$(lines_left "$3")
-    g0=$(cpu gcc -O0 $flags) g2=$(cpu gcc -O2 $flags)
-    gcc -std=c99 -O1 -DTMETAL_IMPLEMENTED $flags tests/bench/median.c tests/robust/text.c "$build/out.o" -o "$build/median"
-    us=$("$build/median" "$corpus")
-    if [ -n "$clang" ]; then c0=$(cpu "$clang" -O0 $flags) c2=$(cpu "$clang" -O2 $flags); else c0=- c2=-; fi
+    g2=$(cpu gcc -O2 $flags)
+    if [ -n "$clang" ]; then c2=$(cpu "$clang" -O2 $flags); else c2=-; fi
     cpu gcc -Os $flags > /dev/null
     text=$(size "$build/out.o" | awk 'NR == 2 { print $1 }')
-    echo "| $1 | $left | $g0 | $g2 | $c0 | $c2 | $text | $us |"
+    echo "| $1 | $left | $g2 | $c2 | $text |"
 }
 
 parts="TMETAL_NO_OPS TMETAL_NO_FP64 TMETAL_NO_BUILDER TMETAL_NO_PTX TMETAL_NO_REPORTS"
 table() {
-    echo "| build | lines left | gcc -O0, s | gcc -O2, s | clang -O0, s | clang -O2, s | text at -Os, bytes | a kernel, us |"
-    echo "|---|---:|---:|---:|---:|---:|---:|---:|"
+    echo "| build | lines left | gcc -O2, s | clang -O2, s | text at -Os, bytes |"
+    echo "|---|---:|---:|---:|---:|"
     row "all parts" "" ""
     for s in $parts; do row "\`$s\`" "$s" "$s"; done
     row '`TMETAL_CORE`' TMETAL_CORE "$parts"
@@ -56,12 +52,12 @@ table() {
     row '`TMETAL_TUNE`' TMETAL_TUNE TMETAL_TUNE
 }
 
-if [ $# = 3 ] && [ "$3" != fill ]; then
-    case $3 in "") row "all parts" "" "" ;; TMETAL_CORE) row '`TMETAL_CORE`' "$3" "$parts" ;; *) row "\`$3\`" "$3" "$3" ;; esac
+if [ $# = 2 ] && [ "$2" != fill ]; then
+    case $2 in "") row "all parts" "" "" ;; TMETAL_CORE) row '`TMETAL_CORE`' "$2" "$parts" ;; *) row "\`$2\`" "$2" "$2" ;; esac
     exit 0
 fi
 table > "$build/table"
-if [ "${3:-}" = fill ]; then
+if [ "${2:-}" = fill ]; then
     awk -v table="$build/table" '
         /^<!-- BEGIN tests\/bench\/parts.sh -->/ { print; while ((getline line < table) > 0) print line; skip = 1; next }
         /^<!-- END -->/ { skip = 0 }

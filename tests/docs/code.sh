@@ -10,8 +10,8 @@ fail() { echo "docs: $*" >&2; exit 1; }
 rm -rf "$build"
 mkdir -p "$build"
 awk -v at="$build" '
-    /^```c$/ { n[FILENAME]++; page = FILENAME; gsub(/[^a-z0-9]/, "_", page); out = at "/" page "_" n[FILENAME] ".block"; on = 1; next }
-    /^```$/ { if (on) close(out); on = 0 }
+    /^ *```c$/ { n[FILENAME]++; page = FILENAME; gsub(/[^a-z0-9]/, "_", page); out = at "/" page "_" n[FILENAME] ".block"; on = 1; next }
+    /^ *```$/ { if (on) close(out); on = 0 }
     on { print > out }' docs/*.md
 $cc -std=c99 -O0 -w -I. -c -x c - -o "$build/tmetal.o" <<'C'
 #define TMETAL_IMPLEMENTATION
