@@ -294,6 +294,7 @@ static void put_diags(buffer *b, const request *r) {
         put_key(b, "message", d->message);
         put_key(b, "note", d->note);
         put_key(b, "help", d->help);
+        put_key(b, "means", tmetal_code_about(d->code));
         put_place(b, "python", &d->python);
         put_place(b, "ir", &d->ir);
         put(b, "}");

@@ -15,6 +15,7 @@ const MOST_SOURCE = 1 << 20; // characters
 const MOST_PAINTED = 150000; // characters that are coloured
 const MOST_LINK = 64000; // characters of an address that all browsers take
 const PATIENCE = 10000; // ms that an answer may take
+const MISSING = 811; // the code of a launch that leaves parameters open
 const PAUSE = 60; // ms without a key before it is asked for
 
 const TABS = [
@@ -125,7 +126,8 @@ function askSoon() {
 
 // -- What is asked ------------------------------------------------------------------------------------------
 
-const kernelNow = () => sources.find((k) => k.name === state.kernel) ?? sources[0];
+// The kernel that is chosen; else the first with constants of its own: others are mostly called by it.
+const kernelNow = () => sources.find((k) => k.name === state.kernel) ?? sources.find((k) => k.params.some((p) => p.is_const)) ?? sources[0];
 
 // Parts between commas that stand in no bracket or string.
 function entries(list) {
@@ -150,7 +152,7 @@ function fields() {
     kind: state.kind, gpu: state.gpu, layouts: state.layouts, source: state.source,
     file: state.file || "kernel",
     numbers: Object.entries(state.numbers).map(([key, value]) => `${key}=${value}`).join(" "),
-    kernel: state.kernel, config: state.config, globals: state.globals,
+    kernel: state.kernel || (kernelNow()?.name ?? ""), config: state.config, globals: state.globals,
     args: state.args || said(0), consts: state.consts || said(1),
   };
 }
@@ -165,9 +167,10 @@ function say(message, bad = false, live = "polite") {
 
 function show({ ms, answer }) {
   told = answer;
+  if (showSources(answer)) return ask();
   $("panel").classList.remove("stale");
-  showSources(answer);
   showProblems(answer);
+  for (const input of $("params").querySelectorAll("input")) input.setAttribute("aria-invalid", answer.code === MISSING && input.required && !input.value.trim());
   showText(answer);
   paintSource();
   const kernels = answer.kernels.map((k) => `${k.name}: ${k.threads} threads a threadgroup` + (k.threadgroup_bytes ? `, ${k.threadgroup_bytes} bytes of its memory` : "") + `, about ${k.registers} registers`);
@@ -221,7 +224,7 @@ function showProblems(answer) {
   const rows = answer.diags.map((d) => {
     const at = lineOf(d, answer.kind);
     const row = element("button", { type: "button" }, element("b", { textContent: `TM${d.code}` }), at.line ? ` line ${at.line}: ` : " ", d.message);
-    for (const more of ["note", "help"]) if (d[more]) row.append(element("small", { textContent: `${more}: ${d[more]}` }));
+    for (const more of ["note", "help", "means"]) if (d[more]) row.append(element("small", { textContent: `${more}: ${d[more]}` }));
     row.onclick = () => goTo(at);
     return row;
   });
@@ -232,12 +235,15 @@ function showProblems(answer) {
   $("problems").replaceChildren(...rows);
 }
 
+// 1: what the source says of its kernels makes another question of the fields.
 function showSources(answer) {
   $("launch").hidden = answer.kind !== "triton";
-  if (answer.kind !== "triton") return;
-  const was = JSON.stringify(sources);
-  sources = answer.sources ?? [];
-  if (JSON.stringify(sources) !== was) fillLaunch();
+  const now = answer.sources ?? [];
+  if (JSON.stringify(now) === JSON.stringify(sources)) return false;
+  const asked = JSON.stringify(fields());
+  sources = now;
+  if (answer.kind === "triton") fillLaunch();
+  return JSON.stringify(fields()) !== asked;
 }
 
 function fillLaunch() {
@@ -252,6 +258,7 @@ function fillLaunch() {
   $("params").replaceChildren(...k.params.map((p) => {
     const input = element("input", { value: state.params[p.name] ?? "", autocomplete: "off", autocapitalize: "off", spellcheck: false });
     input.placeholder = p.value || p.heuristic || (!p.is_const && p.annotation) || (p.is_const ? "a value" : "*fp32:16, i32 ...");
+    input.required = !p.value && !p.heuristic;
     input.oninput = () => { state.params[p.name] = input.value; askSoon(); };
     return element("label", {}, element("code", { textContent: p.name + (p.is_const ? " (constant)" : "") }), input);
   }));

@@ -52,6 +52,12 @@ const example = (page, group, title) => after(page, () => page.evaluate((g, t) =
   select.dispatchEvent(new Event("change"));
 }, group, title));
 
+async function openShared(page) {
+  await page.click("#share");
+  await page.waitForFunction(() => /link/.test(document.getElementById("status").textContent));
+  return open(page.url());
+}
+
 // Nothing serious by axe; no control over another or cut off; nothing to scroll sideways.
 async function judge(page, what) {
   const found = [];
@@ -120,10 +126,15 @@ const block = (await page.$$("#params input")).at(-1);
 await block.click({ count: 3 });
 await after(page, () => page.keyboard.press("Backspace"));
 check(/^TM811/.test(await text(page, "#problems")), "a constant that is missing is asked for", await text(page, "#problems"));
+check((await page.$$("#params [aria-invalid=true]")).length === 1, "and its field marked");
+await judge(page, "desktop light launch missing");
 await block.focus();
 await page.keyboard.type("12");
 await after(page, () => page.keyboard.type("8"));
 check((await output(page)).includes("kernel void sum_rows("), "and taken");
+const ofTriton = await openShared(page);
+check((await output(ofTriton)).includes("kernel void sum_rows(") && (await ofTriton.$$eval("#params input", (all) => all.at(-1).value)) === "128", "a link keeps the launch");
+await ofTriton.close();
 await after(page, () => page.select("#kernel", "sum_both"));
 check(/^TM811/.test(await text(page, "#problems")), "another kernel has fields of its own");
 
@@ -137,6 +148,9 @@ await page.waitForFunction(() => document.getElementById("paint").textContent.tr
 await page.$eval("#source", (e) => e.select());
 await after(page, () => page.keyboard.type("tt.sum:[1024,512]:1"));
 check((await output(page)).includes("ops      sum"), "an op list over it");
+
+await after(page, () => page.evaluate(() => { takeExample(0); state.kernel = ""; setSource(DATA.examples.find((e) => e.title === "sum_both").source); ask(); }));
+check((await page.$eval("#kernel", (e) => e.value)) === "sum_rows", "of several kernels that are pasted one that is launched", await page.$eval("#kernel", (e) => e.value));
 
 // Chip, options, tabs.
 await example(page, "Triton IR", "matmul");
@@ -169,10 +183,8 @@ check(!(await page.$eval("#options", (e) => e.open)), "Escape closes the options
 
 // The link brings all of it back.
 const kept = await output(page);
-await page.click("#share");
-await page.waitForFunction(() => location.hash.startsWith("#z="));
-const shared = page.url();
-const other = await open(shared);
+const other = await openShared(page);
+check(page.url().includes("#z="), "the link is compressed");
 check((await output(other)) === kept, "a link shows the same text");
 check((await other.$eval("#gpu", (e) => e.value)) === "apple-m1" && (await text(other, "#options-set")) === " (1 set)", "and has the same choices");
 await other.close();
