@@ -55382,6 +55382,15 @@ static void tmi_given_next(tmi_given *to) {
     }
 }
 
+static TMI_COLD void tmi_json_input_meant(tmi_list *l, const tmi_node *n, const tmi_json *name) {
+    tmi_meant meant = tmi_base_meant(name->text);
+    uint32_t  i;
+    tmi_error(l->job, tmi_json_at(name->at), TMETAL_E_OPS_INPUT, n->id, name->text);
+    for (i = 1; i < l->node.n && l->job->n_errors < 9; i++) /* each search reads all names */
+        if (TMI_NODE(l, i)->id) (void)tmi_base_meant_try(&meant, TMI_NODE(l, i)->id);
+    tmi_diag_meant(l->job, &meant, "");
+}
+
 /* Input i of an op: another op, a named input of the graph, or one of its own. 0 after an error. */
 static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i, const tmi_given *given) {
     const tmi_json *name = given->it[0], *sj = given->it[1];
@@ -55398,7 +55407,7 @@ static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i, const 
     TMI_ASSERT(l->job, "json", id < l->node.n);
     if (id) return id;
     if (!sj) {
-        if (name) tmi_error(l->job, tmi_json_at(name->at), TMETAL_E_OPS_INPUT, n->id, name->text);
+        if (name) tmi_json_input_meant(l, n, name);
         else (void)tmi_op_wrong(l, n, "has an input without a name and without a shape");
         return 0;
     }
@@ -55643,7 +55652,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 2493705242u
+#define TMI_STAMP_JSON 3418048576u
 
 /*==============================================================================
  * >>oplist  [29]  Op lists to kernels: graph in, tile IR out
@@ -60328,13 +60337,18 @@ static int tmi_compile_extern_fits(const tmi_module *m, const tmi_op *op, const 
 }
 
 static void tmi_compile_refuse_extern(tmi_job *job, tmi_module *m, const tmi_op *op) {
-    uint32_t fn = tmi_extern_named(tmi_attr_str(m, op, "symbol"));
-    if (fn == TMI_NONE || !tmi_compile_extern_fits(m, op, tmi_fn_sig(fn)))
-        tmi_error(job, tmi_diag_at(job, tmi_at_of(m, op), tmi_attr_str(m, op, "symbol"), 1),
-                  TMETAL_E_EXTERN, tmi_attr_str(m, op, "symbol"));
+    const char *symbol = tmi_attr_str(m, op, "symbol");
+    uint32_t    fn = tmi_extern_named(symbol), i;
+    tmi_meant   meant = tmi_base_meant(symbol);
+    if (fn == TMI_NONE || !tmi_compile_extern_fits(m, op, tmi_fn_sig(fn))) {
+        tmi_error(job, tmi_diag_at(job, tmi_at_of(m, op), symbol, 1), TMETAL_E_EXTERN, symbol);
+        for (i = 0; i < TMI_EXTERN_COUNT && fn == TMI_NONE; i++)
+            (void)tmi_base_meant_try(&meant, tmi_externs[i].symbol);
+        tmi_diag_meant(job, &meant, "");
+    }
 #ifdef TMETAL_NO_FP64
     else if (tmi_compile_is_left_out(fn))
-        tmi_error(job, tmi_at_of(m, op), TMETAL_E_PART, tmi_attr_str(m, op, "symbol"),
+        tmi_error(job, tmi_at_of(m, op), TMETAL_E_PART, symbol,
                   "fp64 in software", "TMETAL_NO_FP64");
     else tmi_compile_refuse_types(job, m, op);
 #else
@@ -60921,12 +60935,19 @@ static int tmi_compile_wanted_exists(const tmi_module *m, const tmi_wanted *w) {
 }
 
 static void tmi_compile_check_wanted(tmi_job *job, const tmi_module *m) {
-    uint32_t i;
+    uint32_t i, op;
     for (i = 0; i < job->n_wanted; i++)
-        if (*job->wanted[i].name && !tmi_compile_wanted_exists(m, &job->wanted[i]))
+        if (*job->wanted[i].name && !tmi_compile_wanted_exists(m, &job->wanted[i])) {
+            tmi_meant meant = tmi_base_meant(job->wanted[i].name);
             tmi_compile_refuse_option(job, "layouts",
                                       tmi_format(job, 1, "no reduction gives '%s'",
                                                  job->wanted[i].name));
+            for (op = tmi_walk_next(m, m->top, m->top); op; op = tmi_walk_next(m, m->top, op))
+                if (TMI_OP(m, op)->kind == TMI_OP_REDUCE)
+                    (void)tmi_base_meant_try(
+                        &meant, TMI_STR(m, TMI_VALUE(m, tmi_out(m, TMI_OP(m, op), 0))->name));
+            tmi_diag_meant(job, &meant, "%");
+        }
 }
 
 /* Each pair of the option `alias` must be parameters of a kernel; others may have fewer. */
@@ -61290,7 +61311,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 1431239323u
+#define TMI_STAMP_COMPILE 2567709837u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number
