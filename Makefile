@@ -68,6 +68,7 @@ include tests/mutate/rules.mk
 include tests/bounds/rules.mk
 include tests/pages/rules.mk
 include tests/playground/rules.mk
+include tests/why/rules.mk
 
 # `run` and `test` call make anew: what `deps` has just installed is looked for once more.
 ifndef TMETAL_AGAIN
@@ -207,6 +208,7 @@ test: test-cli
 test: test-metal
 test: test-cache
 test: test-tune
+test: test-why
 test: test-hosts
 test: test-python
 test: test-triton

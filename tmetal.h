@@ -1787,6 +1787,49 @@ TMETAL_API tmetal_code tmetal_tune_resume(tmetal_tune *tune, const char *text, s
 TMETAL_API tmetal_code tmetal_tune_end(const tmetal_tune *tune, tmetal_arena *arena,
                                        const char **cache, size_t *len, tmetal_result *out);
 
+/* -- What the model counts: where the time goes ------------------------------------ */
+
+/* What can be gone from a kernel: tmetal_work.without says what it would take then. */
+typedef enum tmetal_waste {
+    TMETAL_WASTE_LINES,     /* lines of 128 bytes beyond the fewest that hold the same bytes */
+    TMETAL_WASTE_BANKS,     /* waiting for banks of threadgroup memory */
+    TMETAL_WASTE_ATOMICS,   /* atomic operations at one address, one after the other */
+    TMETAL_WASTE_REGISTERS, /* what is spilled, and threadgroups that registers leave no room for */
+    TMETAL_WASTE_LANES,     /* cycles of lanes that are left out */
+    TMETAL_WASTE_GRID,      /* cores without work: fewer threadgroups than there is room for */
+    TMETAL_WASTE_BARRIERS,
+    TMETAL_WASTE_FP64,      /* double precision in software */
+    TMETAL_WASTE_COUNT
+} tmetal_waste;
+
+/* One kernel as the model sees it. Counts are of the mean of the first and the last simdgroup of
+ * a program in the middle of the grid, with the integers of tmetal_tune_options; times are the
+ * model's, in seconds: good for comparing and no more. */
+typedef struct tmetal_work {
+    const char *kernel;     /* the Triton function */
+    uint64_t    groups;     /* threadgroups of the launch */
+    uint32_t    threads;    /* a threadgroup */
+    uint32_t    registers;  /* a thread */
+    uint32_t    resident;   /* threadgroups that a core holds at once */
+    uint32_t    unsure;     /* 1: a mask or an address hangs on what was loaded or not given */
+    uint64_t    issue;      /* cycles of a scheduler */
+    uint64_t    idle, fp64; /* of these: for lanes that are left out; for double precision */
+    uint64_t    lines, fewest; /* of 128 bytes of device memory; the fewest from the lowest on */
+    uint64_t    read, written; /* bytes of device memory */
+    uint64_t    masked;     /* bytes that masks leave out */
+    uint64_t    shared, conflicts; /* cycles of threadgroup memory; of these waiting for banks */
+    uint64_t    barriers, atomics; /* atomics: of all lanes */
+    uint64_t    serial;     /* of the launch: atomic operations at one address */
+    uint64_t    touched;    /* bytes by these simdgroups of the first, middle and last program */
+    double      seconds, without[TMETAL_WASTE_COUNT];
+} tmetal_work;
+
+/* Compile as tmetal_compile or tmetal_compile_ops does, and count: a row for each kernel of `out`.
+ * `how` is for programs and ints. tmetal_tune_bound(src, len) bytes always suffice. */
+TMETAL_API tmetal_code tmetal_tune_count(const char *src, size_t len, const tmetal_options *opt,
+                                         const tmetal_tune_options *how, tmetal_arena *arena,
+                                         const tmetal_work **work, tmetal_result *out);
+
 /* -- The tuning cache: lines of text, one a program, class of shapes and GPU ------ */
 
 /* Both as one, sorted. Where both have an entry, a timed one stays before a model's, then the one
@@ -3337,10 +3380,7 @@ static tmetal_place tmi_place_of(tmi_job *job, uint32_t src_plus_1, const char *
     p.col = (uint32_t)(at - start) + 1;
     if (!excerpt) return p;
     for (stop = start; stop < text->len && text->src[stop] != '\n'; stop++) {}
-    if (stop - start > 160) { /* past what is meant, unless that is far off */
-        size_t most = start + (p.col > 4096 ? 160 : tmi_max32(160, p.col + 80));
-        if (stop > most) stop = most;
-    }
+    if (stop - start > 160) stop = start + 160;
     while (stop > start && (unsigned char)text->src[stop - 1] >= 0x80) stop--; /* UTF-8 whole */
     {
         char *copy = TMI_NEW(job, char, stop - start + 1);
@@ -3533,7 +3573,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 727921529u
+#define TMI_STAMP_DIAG 15218680u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -7989,13 +8029,9 @@ static TMI_COLD void tmi_expected(tmi_parser *p, const char *what) {
     if (!p->bad) {
         tmi_error(p->job, tmi_at_src(p->tok.at), TMETAL_E_EXPECTED, what, tmi_tok_text(p, &p->tok));
         if (p->tok.kind == TMI_K_END) tmi_help(p->job, NULL, "the text ends here: was it cut off?");
-        if (strncmp(what, "an operation", 12) == 0) {
-            char c = tmi_peek_at(p, p->tok.at);
-            p->lost = 1;
-            p->astray = c == ')' || c == '}' || p->tok.kind == TMI_K_WORD;
-            if (p->astray)
-                tmi_help(p->job, NULL, "a bracket before this is open, or was closed early");
-        } else p->astray = strcmp(what, "'{'") == 0;
+        p->astray = p->tok.kind == TMI_K_PUNCT && strchr(")}]", p->src[p->tok.at]) &&
+            strncmp(what, "an operation", 12) == 0;
+        if (p->astray) tmi_help(p->job, NULL, "a bracket before this is open, or was closed early");
     }
     p->bad = 1;
 }
@@ -8054,8 +8090,7 @@ static uint32_t tmi_lex_string(tmi_parser *p, uint32_t at, int *closed) {
     if (at < p->len && p->src[at] == '"') return at + 1;
     if (!p->bad) tmi_error(p->job, tmi_at_src(start), TMETAL_E_BAD_STRING);
     p->bad = 1;
-    for (start++; start < at && start < p->len; start++)
-        p->astray |= p->src[start] == '{' || p->src[start] == '}';
+    for (start++; start < at; start++) p->astray |= p->src[start] == '{' || p->src[start] == '}';
     *closed = 0;
     return at < p->len ? at : p->len;
 }
@@ -8092,7 +8127,7 @@ static void tmi_lex_bad_char(tmi_parser *p, uint32_t at) {
     s[2] = '\'';
     s[3] = '\0';
     if (!p->bad) tmi_error(p->job, tmi_at_src(at), TMETAL_E_BAD_CHAR, s);
-    p->bad = p->lost = 1; /* it may have stood in a name */
+    p->bad = 1;
 }
 
 /* A token that is no word and no sign that stands alone; gives its end. */
@@ -8301,7 +8336,7 @@ static uint32_t tmi_parse_balanced(tmi_parser *p, uint32_t at) {
             if (strchr("<([{", p->tok.punct)) depth++;
             if (strchr(">)]}", p->tok.punct)) depth--;
         }
-        if (p->tok.kind == TMI_K_END || p->tok.kind == TMI_K_VALUE) { /* no type has values */
+        if (p->tok.kind == TMI_K_END) {
             tmi_expected(p, "'>'");
             break;
         }
@@ -8355,8 +8390,7 @@ static uint32_t tmi_parse_shaped(tmi_parser *p, int kind) {
     t.elem = tmi_parse_type(p);
     if (tmi_skip_punct(p, ',')) {
         uint32_t at = p->tok.at, end = at, depth = 0;
-        while (p->tok.kind != TMI_K_END && p->tok.kind != TMI_K_VALUE &&
-               (depth || !strchr(">)]}", tmi_peek_at(p, p->tok.at)))) {
+        while (p->tok.kind != TMI_K_END && (depth || !tmi_at_punct(p, '>'))) {
             if (p->tok.kind == TMI_K_PUNCT && p->tok.len == 1) {
                 if (strchr("<([{", p->tok.punct)) depth++;
                 else if (strchr(">)]}", p->tok.punct)) depth--;
@@ -9140,7 +9174,7 @@ static uint32_t tmi_define(tmi_parser *p, uint32_t key, uint32_t type, uint32_t 
             tmi_error(p->job, tmi_at_src(at), TMETAL_E_REDEFINED,
                       tmi_format(p->job, 1, "value %%%s", TMI_STR(p->m, key)));
         p->lost |= b != NULL; /* another name was meant, which is missing now */
-        v = tmi_value_new(p->job, p->m, b ? 0 : type); /* which one its readers mean is not known */
+        v = tmi_value_new(p->job, p->m, type);
         TMI_VALUE(p->m, v)->name = key;
     }
     tmi_todo(p->job, &p->log, tmi_bind(p, &p->values, key, v, p->region));
@@ -10293,7 +10327,6 @@ static void tmi_parse_op(tmi_parser *p) {
     tmi_draft d;
     tmi_tok  *names, tok;
     uint32_t  base = p->n_stack, quoted, skip;
-    uint32_t  before = p->tok.first || !p->block ? 0 : TMI_BLOCK(p->m, p->block)->last_op, i;
     int       names_bad;
     tmi_mark  mark = tmi_mark_take(p->job);
 
@@ -10306,8 +10339,7 @@ static void tmi_parse_op(tmi_parser *p) {
     d.in = d.out = base;
     quoted = tok.kind == TMI_K_STRING;
     skip = quoted;
-    if (!quoted && (tok.kind != TMI_K_WORD || tmi_at_word(p, "loc")))
-        tmi_expected(p, "an operation");
+    if (!quoted && tok.kind != TMI_K_WORD) tmi_expected(p, "an operation");
     if (!p->bad) {
         d.kind = tmi_op_kind_named(p, tok.at + skip, tok.len - 2 * skip);
         if (!d.kind) tmi_unknown_op(p, tok.at + skip, tok.len - 2 * skip);
@@ -10330,43 +10362,27 @@ static void tmi_parse_op(tmi_parser *p) {
         p->lost |= names_bad || (d.op && TMI_OP(p->m, d.op)->n_region);
         if (d.op) tmi_op_unlink(p->m, d.op);
         tmi_draft_poison(p, &d);
-        /* behind an op, on its line: that one has ended too early, and its type may be another */
-        for (i = 0; before && i < TMI_OP(p->m, before)->n_out; i++)
-            TMI_VALUE(p->m, tmi_out(p->m, TMI_OP(p->m, before), i))->type = 0;
     }
     p->n_stack = base;
     tmi_mark_drop(p->job, mark);
 }
 
-/* A region opens with the last sign of a line and closes with the first of one, as MLIR is printed;
- * braces elsewhere are attributes, and may be those that are wrong. 1, -1; 0: no such sign. */
-static TMI_APART int tmi_parse_brace(const tmi_parser *p, uint32_t at) {
-    char     c = tmi_peek_at(p, at);
-    uint32_t i = at + 1;
-    if (c == '{') {
-        while (tmi_peek_at(p, i) == ' ') i++;
-        c = tmi_peek_at(p, i);
-        return c == '\n' || c == '\r' || c == '\0' || c == '/';
-    }
-    if (c != '}') return 0;
-    for (i = at; i && p->src[i - 1] == ' '; i--) {}
-    return !i || p->src[i - 1] == '\n' ? -1 : 0;
-}
-
-/* After an error in an op that begins at `at`: on to the next one at the same depth, which starts a
- * line; or to the end. */
-static TMI_APART void tmi_recover(tmi_parser *p, uint32_t at) {
-    int depth = 0, brace;
-    for (; at < p->tok.at; at++) depth += tmi_parse_brace(p, at); /* of the op so far */
+/* After an error: on to the next op at the same depth, which starts a line; or to the end. */
+static TMI_APART void tmi_recover(tmi_parser *p) {
+    uint32_t depth = 0;
     p->lost |= p->astray;
     for (;;) {
         if (p->tok.kind == TMI_K_END) return;
-        brace = p->astray ? 0 : tmi_parse_brace(p, p->tok.at);
-        if (depth <= 0 && !p->astray && (brace < 0 || (p->tok.first &&
-            (p->tok.kind == TMI_K_VALUE || p->tok.kind == TMI_K_STRING ||
-             p->tok.kind == TMI_K_WORD || p->tok.kind == TMI_K_BLOCK))))
+        if (p->astray) depth = 1;
+        else if (tmi_at_punct(p, '{')) depth++;
+        if (tmi_at_punct(p, '}')) {
+            if (!depth) return;
+            depth--;
+        } else if (!depth && p->tok.first &&
+                   (p->tok.kind == TMI_K_VALUE || p->tok.kind == TMI_K_STRING ||
+                    p->tok.kind == TMI_K_WORD || p->tok.kind == TMI_K_BLOCK)) {
             return;
-        depth += brace;
+        }
         p->bad = 1; /* the lexer stays quiet while skipping */
         tmi_next(p);
     }
@@ -10382,7 +10398,7 @@ static void tmi_parse_ops(tmi_parser *p) {
         if (!p->bad) continue;
         if (tmi_enough_errors(p->job) || p->job->depth > TMI_MAX_DEPTH) return;
         if (p->tok.at == before) tmi_next(p);
-        tmi_recover(p, before);
+        tmi_recover(p);
         /* the regions around are not closed: no further errors */
         if (p->tok.kind == TMI_K_END) return;
         p->bad = 0;
@@ -10425,20 +10441,15 @@ static tmi_at tmi_at_name(const tmi_parser *p, const char *name) {
 }
 
 static void tmi_check_forward(tmi_parser *p) {
-    const char *name, *group = NULL;
-    tmi_meant   meant;
-    uint32_t    i, k, told = 0;
+    tmi_meant meant;
+    uint32_t  i, k, told = 0;
     for (i = 0; i + 1 < p->forward.n && !tmi_enough_errors(p->job); i += 2) {
         uint32_t v = *TMI_AT(&p->forward, uint32_t, i), at = *TMI_AT(&p->forward, uint32_t, i + 1);
         if (!TMI_VALUE(p->m, v)->is_forward) continue;
-        name = TMI_STR(p->m, TMI_VALUE(p->m, v)->name);
-        if (group && strcspn(name, "#") == strcspn(group, "#") &&
-            strncmp(name, group, strcspn(name, "#")) == 0)
-            continue; /* results of one op: %a, %a#1 */
-        group = name;
-        tmi_error(p->job, tmi_at_src(at), TMETAL_E_UNDEFINED, tmi_format(p->job, 1, "%%%s", name));
+        tmi_error(p->job, tmi_at_src(at), TMETAL_E_UNDEFINED,
+                  tmi_format(p->job, 1, "%%%s", TMI_STR(p->m, TMI_VALUE(p->m, v)->name)));
         if (told++ >= 8) continue; /* each search reads all names */
-        meant = tmi_base_meant(name);
+        meant = tmi_base_meant(TMI_STR(p->m, TMI_VALUE(p->m, v)->name));
         for (k = 1; k < p->m->value.n; k++)
             if (!TMI_VALUE(p->m, k)->is_forward)
                 (void)tmi_base_meant_try(&meant, TMI_STR(p->m, TMI_VALUE(p->m, k)->name));
@@ -10580,7 +10591,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 3651140636u
+#define TMI_STAMP_PARSE 2146247895u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -48748,17 +48759,28 @@ static void tmi_report_vanished(tmi_plan *p, const tmetal_kernel *k) {
 /* -- What a kernel does: for the tuner's model ------------------------------------------------ */
 
 #define TMI_WORK_ROUNDS 16u /* taken for loops whose rounds nobody knows */
+#define TMI_WORK_FP64   60u /* operations of a sum of doubles, as >>library has it; others more */
 
-/* Of one simdgroup of a program in the middle of the grid, but for what lies in all of it. */
+/* Of one simdgroup, the mean of the first and the last, of a program in the middle of the grid,
+ * but for what lies in all of it. */
 typedef struct tmi_work {
     struct tmi_work *next;
     const char      *entry;
     uint64_t         issue;     /* cycles of one scheduler */
+    uint64_t         idle, fp64; /* of these: for lanes left out; for doubles */
     uint64_t         bytes;     /* of device memory, which no other program reads too */
+    uint64_t         lines, fewest; /* of 128 bytes; the fewest from the lowest on */
+    uint64_t         read, written; /* bytes, by lanes that take part */
+    uint64_t         masked;    /* bytes that masks leave out */
     uint64_t         cached;    /* cycles of the cache: a line each, of 64 bytes at most */
+    uint64_t         shared, conflicts; /* cycles of threadgroup memory; of them waiting for banks */
     uint64_t         waits;     /* for loads that do not wait for each other together */
+    uint64_t         chain;     /* of a threadgroup: atomics at an address of all programs */
+    uint64_t         atomics;   /* by lanes */
     uint64_t         barriers, products;
+    uint64_t         touched;   /* bytes read and written by these of three programs */
     uint32_t         threads, tg_bytes, registers;
+    uint32_t         unsure;    /* 1: a mask or an address hangs on what only the launch knows */
 } tmi_work;
 
 /* The launch, and what was counted: kernel after kernel as they are emitted. */
@@ -48766,15 +48788,31 @@ typedef struct tmi_working {
     const tmetal_tune_options *launch;
     tmi_work                  *first, *last;
     uint32_t                   products, reductions; /* has matrix products; has reductions */
+    int                        is_whole; /* all lanes are walked, not the first for all: dearer */
 } tmi_working;
+
+/* Where the lanes of a simdgroup first go by one access of device memory or of a threadgroup
+ * array; what it costs them, in 1024ths for each lane that takes part. */
+typedef struct tmi_spot {
+    int64_t  base;
+    int32_t  at[32];        /* bytes from `base`, which is the first lane's */
+    uint32_t lanes, known;  /* sets */
+    uint32_t lines, fewest, cycles, conflicts, hits;
+} tmi_spot;
 
 typedef struct tmi_work_walk {
     tmi_costing                c;
     const tmetal_tune_options *launch;
     const tmetal_access       *access;
-    const uint32_t            *row; /* by instruction: which access it is, from 1 */
+    const uint32_t            *row;  /* by instruction: which access it is, from 1 */
+    const uint32_t            *spot; /* by instruction: the same, and threadgroup arrays */
+    tmi_spot                  *spots;
     uint8_t                   *varies; /* by instruction: from program to program */
     tmi_work                   w;
+    uint32_t                   at;     /* which program: 0 the middle one, 1 the first, 2 the last */
+    int                        is_whole;
+    int                        looks;  /* only for where lanes go */
+    int                        left;   /* the thread has returned */
     int                        pending; /* a load that nobody has waited for */
 } tmi_work_walk;
 
@@ -48783,9 +48821,16 @@ static int tmi_report_work_value(const tmi_work_walk *x, const tmi_ins *n, int64
     const tmetal_tune_options *l = x->launch;
     if (n->op == TMI_TF_PARAM && tmi_s_is_int(n->type.kind) && l->ints && n->a < l->n_ints)
         return *v = l->ints[n->a], 1;
-    if ((n->op == TMI_TF_PID || n->op == TMI_TF_NPROG) && n->a < 3 && l->programs[n->a])
-        return *v = n->op == TMI_TF_PID ? l->programs[n->a] / 2 : l->programs[n->a], 1;
+    if ((n->op == TMI_TF_PID || n->op == TMI_TF_NPROG) && n->a < 3 && l->programs[n->a]) {
+        *v = l->programs[n->a];
+        if (n->op == TMI_TF_PID) *v = x->at == 1 ? 0 : x->at ? *v - 1 : *v / 2;
+        return 1;
+    }
     return tmi_report_cost_value(&x->c, n, v);
+}
+
+static int tmi_report_work_is_fp64(const tmi_ins *n) {
+    return (n->op == TMI_TF_HELP || n->op == TMI_TF_CALLX) && strchr(tmi_fn_sig(n->c), 'd') != NULL;
 }
 
 /* Cycles of a scheduler for the 32 lanes. Of Apple7, by philipturner's metal-benchmarks: a simple
@@ -48804,7 +48849,9 @@ static uint32_t tmi_report_work_issue(const tmi_work_walk *x, const tmi_ins *n) 
     case TMI_TF_FLOAD: return 8;
     case TMI_TF_LDA: case TMI_TF_STA: case TMI_TF_LDT: case TMI_TF_STT:
         return TMI_ARR(x->c.t, n->a)->space == TMI_AS_GROUP ? 2 * width : 0;
-    case TMI_TF_HELP: case TMI_TF_CALLX: case TMI_TF_RMW: case TMI_TF_ADDT: return 20;
+    case TMI_TF_HELP: case TMI_TF_CALLX:
+        return tmi_report_work_is_fp64(n) ? TMI_WORK_FP64 : 20;
+    case TMI_TF_RMW: case TMI_TF_ADDT: return 20;
     default: break;
     }
     if (traits & TMI_TR_SLOW) return 8 * width;
@@ -48818,6 +48865,91 @@ static uint32_t tmi_report_work_lines(const tmetal_access *a) {
     return n;
 }
 
+static uint32_t tmi_report_work_bits(uint32_t v) {
+    uint32_t n = 0;
+    for (; v; v &= v - 1) n++;
+    return n;
+}
+
+static int64_t tmi_report_work_lowest(const tmi_spot *s) {
+    int32_t  at = INT32_MAX;
+    uint32_t i;
+    for (i = 0; i < 32; i++)
+        if ((s->known >> i & 1) && s->at[i] < at) at = s->at[i];
+    return s->base + at;
+}
+
+/* How many pieces of `size` bytes the lanes touch with `bytes` each; at `most` in one of 32 banks;
+ * `hits`: the most lanes that begin at one place. */
+static uint32_t tmi_report_work_pieces(const tmi_spot *s, uint32_t bytes, uint32_t size,
+                                       uint32_t *most, uint32_t *hits) {
+    uint8_t  bank[32];
+    uint32_t i, k, n = 0, same;
+    int64_t  at, to, piece[160];
+    memset(bank, 0, sizeof bank);
+    for (i = 0, *most = *hits = 0; i < 32; i++) {
+        if (!(s->known >> i & 1)) continue;
+        at = s->base + s->at[i];
+        for (k = same = 0; k <= i; k++) same += (s->known >> k & 1) && s->at[k] == s->at[i];
+        *hits = tmi_max32(*hits, same);
+        to = at + bytes - 1;
+        at = at >= 0 ? at / size : -((size - 1 - at) / size);
+        for (to = to >= 0 ? to / size : -((size - 1 - to) / size); at <= to && n < 160; at++) {
+            for (k = 0; k < n && piece[k] != at; k++) {}
+            if (k < n) continue;
+            piece[n++] = at;
+            *most = tmi_max32(*most, ++bank[(uint64_t)at & 31]);
+        }
+    }
+    return n;
+}
+
+/* What an access costs, from where its lanes go; by what the reports know where that is unknown. */
+static void tmi_report_work_price(const tmi_work_walk *x, uint32_t id) {
+    const tmi_ins *n = TMI_INS(x->c.t, id);
+    tmi_spot      *s = &x->spots[x->spot[id] - 1];
+    uint32_t       lanes = tmi_report_work_bits(s->lanes), most, hits, same, pieces, bytes, low;
+    if (!lanes || (!x->row[id] && (s->known != s->lanes || !x->is_whole))) return;
+    if (x->row[id]) {
+        const tmetal_access *a = &x->access[x->row[id] - 1];
+        bytes = a->lanes ? a->bytes / a->lanes : 4;
+        s->lines = 1024 * tmi_report_work_lines(a) / (a->lanes ? a->lanes : 1);
+        s->fewest = 1024 * a->fewest / (a->lanes ? a->lanes : 1);
+        s->hits = 1024 / lanes;
+        if (s->known != s->lanes || !x->is_whole) return;
+        s->lines = 1024 * tmi_report_work_pieces(s, bytes, 128, &most, &hits) / lanes;
+        pieces = tmi_report_work_pieces(s, bytes, bytes ? bytes : 1, &most, &same);
+        low = (uint32_t)((uint64_t)tmi_report_work_lowest(s) & 127); /* where the lowest begins */
+        s->fewest = tmi_min32(s->lines, 1024 * ((low + pieces * bytes + 127) / 128) / lanes);
+        s->hits = 1024 * hits / lanes;
+        return;
+    }
+    bytes = (uint32_t)tmi_scalar_bytes[TMI_ARR(x->c.t, n->a)->type.kind];
+    bytes *= n->c ? 1 : TMI_ARR(x->c.t, n->a)->type.width;
+    pieces = tmi_report_work_pieces(s, bytes, 4, &most, &hits);
+    s->cycles = 1024 * most / lanes;
+    s->conflicts = 1024 * (most - tmi_min32(most, (pieces + 31) / 32)) / lanes;
+}
+
+/* The lane goes there for the first time. */
+static void tmi_report_work_look(tmi_work_walk *x, uint32_t id) {
+    const tmi_ins *n = TMI_INS(x->c.t, id);
+    tmi_spot      *s = &x->spots[x->spot[id] - 1];
+    uint32_t       lane = x->c.tid & 31u, bytes;
+    int64_t        at;
+    int            known = tmi_report_cost_known(&x->c, x->row[id] ? n->a : n->b, &at);
+    if (s->lanes >> lane & 1) return;
+    bytes = x->row[id] ? tmi_scalar_bytes[TMI_INS(x->c.t, n->a)->type.elem]
+                       : (uint32_t)tmi_scalar_bytes[TMI_ARR(x->c.t, n->a)->type.kind] *
+            TMI_ARR(x->c.t, n->a)->type.width;
+    known = known && tmi_mul64(at, bytes, &at);
+    if (known && !s->known) s->base = at;
+    known = known && at - s->base >= INT32_MIN && at - s->base <= INT32_MAX;
+    if (known) s->at[lane] = (int32_t)(at - s->base);
+    s->lanes |= 1u << lane;
+    s->known |= (uint32_t)known << lane;
+}
+
 static void tmi_report_work_block(tmi_work_walk *x, uint32_t blk);
 
 static void tmi_report_work_wait(tmi_work_walk *x) {
@@ -48825,20 +48957,43 @@ static void tmi_report_work_wait(tmi_work_walk *x) {
     x->pending = 0;
 }
 
+/* Which rounds of a loop are walked, and for how many others each stands: those of an unrolled one
+ * all, as far as they are few; of another the middles of eight parts, if all lanes are walked. */
+static uint64_t tmi_report_work_walks(const tmi_work_walk *x, const tmi_ins *n, uint64_t rounds,
+                                      int known) {
+    if (!x->is_whole || !known || n->op == TMI_TF_WHILE) return 1;
+    if (n->op == TMI_TF_FOR) return rounds <= TMI_COST_ROUNDS / x->c.rounds ? rounds : 1;
+    return rounds < 8 ? rounds : x->c.rounds > 8 ? 1 : 8;
+}
+
 /* The rounds of an unrolled loop wait together, those of another one by one. */
 static void tmi_report_work_loop(tmi_work_walk *x, const tmi_ins *n) {
     int      known;
-    uint64_t times = x->c.times, rounds = tmi_report_cost_rounds(&x->c, n, &known);
-    uint32_t before = x->pending != 0;
+    uint64_t times = x->c.times, rounds = tmi_report_cost_rounds(&x->c, n, &known), i, walks, at;
+    uint64_t walked = x->c.rounds;
+    uint32_t v = TMI_BLK(x->c.t, n->d)->first;
+    int64_t  from = n->op == TMI_TF_FOR ? (int64_t)n->b : 0, step = 1;
     if (!known) rounds = TMI_WORK_ROUNDS;
     if (!rounds) return;
+    while (v && TMI_INS(x->c.t, v)->op != TMI_TF_LOOPVAR) v = TMI_INS(x->c.t, v)->next;
+    walks = tmi_report_work_walks(x, n, rounds, known);
+    if (n->op != TMI_TF_FOR && known)
+        known = tmi_report_cost_known(&x->c, n->a, &from) &&
+            tmi_report_cost_known(&x->c, n->c, &step);
     if (n->op != TMI_TF_FOR) tmi_report_work_wait(x);
-    x->c.times = tmi_report_mul64u(times, rounds);
+    x->c.rounds *= walks;
+    x->c.times = tmi_report_mul64u(times, (rounds + walks / 2) / walks);
     if (x->c.times > UINT32_MAX) x->c.times = UINT32_MAX; /* so that sums stay within 64 bits */
-    tmi_report_work_block(x, n->d);
+    for (i = 0; i < walks && !x->left; i++) {
+        at = rounds / walks * i + rounds / walks / 2;
+        if (v) x->c.known[v] = (uint8_t)(known && x->is_whole && (walks > 1 || rounds == 1));
+        if (v) x->c.value[v] = from + (int64_t)at * step;
+        if (v && n->op == TMI_TF_FOR && n->f) x->c.value[v] = (int64_t)(n->f >> (at < 31 ? at : 31));
+        tmi_report_work_block(x, n->d);
+    }
     if (n->op != TMI_TF_FOR) tmi_report_work_wait(x);
-    else x->pending |= (int)before;
     x->c.times = times;
+    x->c.rounds = walked;
 }
 
 static int tmi_report_work_varies(const tmi_work_walk *x, const tmi_ins *n) {
@@ -48848,7 +49003,7 @@ static int tmi_report_work_varies(const tmi_work_walk *x, const tmi_ins *n) {
     return varies;
 }
 
-/* Where only the launch decides, the dearer side. */
+/* Where only the launch decides, the dearer side, and the thread stays. */
 static void tmi_report_work_branch(tmi_work_walk *x, const tmi_ins *n) {
     int64_t  v;
     tmi_work before = x->w, then;
@@ -48856,24 +49011,60 @@ static void tmi_report_work_branch(tmi_work_walk *x, const tmi_ins *n) {
         if (v || n->d) tmi_report_work_block(x, v ? n->c : n->d);
         return;
     }
+    x->w.unsure = before.unsure = 1;
     tmi_report_work_block(x, n->c);
+    x->left = 0;
     if (!n->d) return;
     then = x->w;
     x->w = before;
     tmi_report_work_block(x, n->d);
-    if (then.issue + then.cached > x->w.issue + x->w.cached) x->w = then;
+    x->left = 0;
+    if (then.issue + then.cached / 32 > x->w.issue + x->w.cached / 32) x->w = then;
+}
+
+/* One lane's part of an access; those of devices and of threadgroups. */
+static void tmi_report_work_access(tmi_work_walk *x, uint32_t id) {
+    const tmi_ins       *n = TMI_INS(x->c.t, id);
+    const tmi_spot      *s = &x->spots[x->spot[id] - 1];
+    uint64_t             times = x->c.times, bytes;
+    const tmetal_access *a;
+    if (!x->row[id]) {
+        x->w.shared += times * s->cycles, x->w.conflicts += times * s->conflicts;
+        return;
+    }
+    a = &x->access[x->row[id] - 1];
+    if (!x->is_whole) times *= a->lanes; /* it stands for all */
+    bytes = times * (a->lanes ? a->bytes / a->lanes : 0);
+    if (x->varies[n->a]) x->w.bytes += bytes;
+    *(n->op == TMI_TF_LDG ? &x->w.read : &x->w.written) += bytes;
+    x->w.touched += bytes;
+    x->w.lines += times * s->lines, x->w.fewest += times * s->fewest;
+    x->w.cached += times * tmi_max32(s->lines, a->lanes ? 1024 * a->bytes / a->lanes / 64 : 0);
+    x->w.unsure |= s->known != s->lanes;
+    if (n->op == TMI_TF_RMW) x->w.atomics += times;
+    if (n->op == TMI_TF_RMW && !x->varies[n->a]) x->w.chain += times * s->hits;
+    x->pending |= n->op == TMI_TF_LDG;
+}
+
+/* A mask that leaves the lane out: nothing is moved. */
+static int tmi_report_work_is_off(tmi_work_walk *x, const tmi_ins *n) {
+    const uint32_t mask = n->op == TMI_TF_LDG ? n->b : n->op == TMI_TF_STG ? n->c : 0;
+    int64_t        v = 1;
+    if (mask && !tmi_report_cost_known(&x->c, mask, &v)) x->w.unsure = 1;
+    if (!v) x->w.masked += x->c.times * n->type.width * tmi_scalar_bytes[n->type.kind];
+    return !v;
 }
 
 /* Depth: TMI_MAX_DEPTH, by the verifier. */
 static void tmi_report_work_block(tmi_work_walk *x, uint32_t blk) {
-    const tmi_thr       *t = x->c.t;
-    const tmetal_access *a;
-    uint32_t             id;
-    for (id = TMI_BLK(t, blk)->first; id; id = TMI_INS(t, id)->next) {
+    const tmi_thr *t = x->c.t;
+    uint32_t       id;
+    for (id = TMI_BLK(t, blk)->first; id && !x->left; id = TMI_INS(t, id)->next) {
         const tmi_ins *n = TMI_INS(t, id);
         switch (n->op) {
         case TMI_TF_FOR: case TMI_TF_LOOP: case TMI_TF_WHILE: tmi_report_work_loop(x, n); continue;
         case TMI_TF_IF: tmi_report_work_branch(x, n); continue;
+        case TMI_TF_RETURN: x->left = 1; continue;
         case TMI_TF_LOOPVAR: continue;
         case TMI_TF_BARRIER: x->w.barriers += x->c.times; /* fall through */
         case TMI_TF_SIMD: case TMI_TF_FMMA: tmi_report_work_wait(x); break;
@@ -48882,37 +49073,98 @@ static void tmi_report_work_block(tmi_work_walk *x, uint32_t blk) {
         x->c.known[id] = (uint8_t)tmi_report_work_value(x, n, &x->c.value[id]);
         x->varies[id] = (uint8_t)tmi_report_work_varies(x, n);
         x->w.issue += x->c.times * tmi_report_work_issue(x, n);
+        if (tmi_report_work_is_fp64(n)) x->w.fp64 += x->c.times * TMI_WORK_FP64;
         x->w.products += n->op == TMI_TF_FMMA ? x->c.times : 0;
-        if (!x->row[id]) continue;
-        a = &x->access[x->row[id] - 1];
-        if (x->varies[n->a]) x->w.bytes += x->c.times * a->bytes;
-        x->w.cached += x->c.times * tmi_max32(tmi_report_work_lines(a), a->bytes / 64);
-        x->pending |= n->op == TMI_TF_LDG;
+        if (!x->spot[id] || tmi_report_work_is_off(x, n)) continue;
+        if (x->looks) tmi_report_work_look(x, id);
+        else tmi_report_work_access(x, id);
     }
+}
+
+/* The lanes of a simdgroup of the program `at`; what it takes is added to `w`: of cycles and waits
+ * the most of all lanes, which go together. */
+static void tmi_report_work_group(tmi_work_walk *x, uint32_t at, uint32_t group, tmi_work *w) {
+    uint64_t issue = 0, waits = 0, barriers = 0, products = 0, fp64 = 0, sum = 0;
+    uint32_t lane, id, lanes = x->is_whole ? tmi_min32(x->c.t->threads, 32) : 1;
+    x->at = at;
+    for (x->looks = at == 0; x->looks >= 0; x->looks--) {
+        memset(&x->w, 0, sizeof x->w);
+        for (lane = 0; lane < lanes; lane++) {
+            x->c.tid = group * 32 + lane;
+            x->c.times = x->c.rounds = 1;
+            x->left = x->pending = 0;
+            x->w.issue = x->w.waits = x->w.barriers = x->w.products = x->w.fp64 = 0;
+            tmi_report_work_block(x, 1);
+            tmi_report_work_wait(x);
+            sum += x->looks ? 0 : x->w.issue;
+            issue = x->w.issue > issue ? x->w.issue : issue;
+            waits = x->w.waits > waits ? x->w.waits : waits;
+            barriers = x->w.barriers > barriers ? x->w.barriers : barriers;
+            products = x->w.products > products ? x->w.products : products;
+            fp64 = x->w.fp64 > fp64 ? x->w.fp64 : fp64;
+        }
+        for (id = 1; x->looks && id < x->c.t->ins.n; id++)
+            if (x->spot[id]) tmi_report_work_price(x, id);
+    }
+    w->touched += x->w.touched, w->unsure |= x->w.unsure;
+    if (at) return;
+    w->issue += issue, w->idle += issue - sum / lanes, w->fp64 += fp64;
+    w->waits += waits, w->barriers += barriers, w->products += products;
+    w->bytes += x->w.bytes, w->read += x->w.read, w->written += x->w.written;
+    w->masked += x->w.masked;
+    w->lines += x->w.lines, w->fewest += x->w.fewest, w->cached += x->w.cached;
+    w->shared += x->w.shared, w->conflicts += x->w.conflicts;
+    w->atomics += x->w.atomics, w->chain += x->w.chain;
+}
+
+/* The mean of two simdgroups, without the 1024ths. */
+static void tmi_report_work_mean(tmi_work *w, uint32_t n) {
+    uint64_t *const whole[] = {&w->issue, &w->idle, &w->fp64, &w->waits, &w->barriers, &w->bytes,
+                               &w->products, &w->read, &w->written, &w->atomics, &w->masked};
+    uint64_t *const part[] = {&w->lines, &w->fewest, &w->cached, &w->shared, &w->conflicts,
+                              &w->chain};
+    uint32_t        i;
+    for (i = 0; i < sizeof whole / sizeof *whole; i++) *whole[i] = (*whole[i] + n - 1) / n;
+    for (i = 0; i < sizeof part / sizeof *part; i++)
+        *part[i] = (*part[i] + 512 * (uint64_t)n) / (1024 * (uint64_t)n);
 }
 
 static TMI_COLD void tmi_report_work(tmi_job *job, const tmi_thr *t, uint32_t tg_bytes,
                                      const tmetal_kernel *k) {
     tmi_working  *all = job->working;
     tmi_mark      mark = tmi_mark_take(job);
-    uint32_t     *row = TMI_TEMP(job, uint32_t, t->ins.n), n = 0, id;
+    uint32_t     *row = TMI_TEMP(job, uint32_t, t->ins.n), *spot, n = 0, id, at, last;
     tmi_work     *w = TMI_NEW(job, tmi_work, 1);
     tmi_work_walk x;
     memset(&x, 0, sizeof x);
+    spot = TMI_TEMP(job, uint32_t, t->ins.n);
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
-        if (tmi_report_is_access(TMI_INS(t, id))) row[id] = ++n;
+        if (tmi_report_is_access(TMI_INS(t, id))) row[id] = spot[id] = ++n;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+        uint32_t op = TMI_INS(t, id)->op;
+        if ((op == TMI_TF_LDA || op == TMI_TF_STA || op == TMI_TF_LDT || op == TMI_TF_STT) &&
+            TMI_ARR(t, TMI_INS(t, id)->a)->space == TMI_AS_GROUP)
+            spot[id] = ++n;
+    }
     x.launch = all->launch;
     x.access = k->accesses;
     x.row = row;
+    x.spot = spot;
+    x.spots = TMI_TEMP(job, tmi_spot, n + 1);
     x.c.t = t;
     x.c.value = TMI_TEMP(job, int64_t, t->ins.n);
     x.c.known = TMI_TEMP(job, uint8_t, t->ins.n);
     x.varies = TMI_TEMP(job, uint8_t, t->ins.n);
-    x.c.times = x.c.rounds = 1;
-    tmi_report_work_block(&x, 1);
-    tmi_report_work_wait(&x);
-    *w = x.w;
-    w->next = NULL;
+    memset(w, 0, sizeof *w);
+    x.is_whole = all->is_whole;
+    last = x.is_whole ? (tmi_max32(t->threads, 32) - 1) / 32 : 0;
+    for (at = 0; at < (x.is_whole ? 3u : 1u); at++)
+        for (id = 0; id <= (last != 0); id++) {
+            memset(x.spots, 0, (n + 1) * sizeof *x.spots);
+            tmi_report_work_group(&x, at, id ? last : 0, w);
+        }
+    w->chain *= last + 1; /* of all simdgroups */
+    tmi_report_work_mean(w, 1 + (last != 0));
     w->entry = k->entry;
     w->threads = k->threads;
     w->tg_bytes = tg_bytes;
@@ -48948,7 +49200,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 797511280u
+#define TMI_STAMP_REPORT 2804828611u
 
 /*==============================================================================
  * >>emit  [27]  Metal text
@@ -55382,15 +55634,6 @@ static void tmi_given_next(tmi_given *to) {
     }
 }
 
-static TMI_COLD void tmi_json_input_meant(tmi_list *l, const tmi_node *n, const tmi_json *name) {
-    tmi_meant meant = tmi_base_meant(name->text);
-    uint32_t  i;
-    tmi_error(l->job, tmi_json_at(name->at), TMETAL_E_OPS_INPUT, n->id, name->text);
-    for (i = 1; i < l->node.n && l->job->n_errors < 9; i++) /* each search reads all names */
-        if (TMI_NODE(l, i)->id) (void)tmi_base_meant_try(&meant, TMI_NODE(l, i)->id);
-    tmi_diag_meant(l->job, &meant, "");
-}
-
 /* Input i of an op: another op, a named input of the graph, or one of its own. 0 after an error. */
 static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i, const tmi_given *given) {
     const tmi_json *name = given->it[0], *sj = given->it[1];
@@ -55407,7 +55650,7 @@ static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i, const 
     TMI_ASSERT(l->job, "json", id < l->node.n);
     if (id) return id;
     if (!sj) {
-        if (name) tmi_json_input_meant(l, n, name);
+        if (name) tmi_error(l->job, tmi_json_at(name->at), TMETAL_E_OPS_INPUT, n->id, name->text);
         else (void)tmi_op_wrong(l, n, "has an input without a name and without a shape");
         return 0;
     }
@@ -55652,7 +55895,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 3418048576u
+#define TMI_STAMP_JSON 2493705242u
 
 /*==============================================================================
  * >>oplist  [29]  Op lists to kernels: graph in, tile IR out
@@ -60337,18 +60580,13 @@ static int tmi_compile_extern_fits(const tmi_module *m, const tmi_op *op, const 
 }
 
 static void tmi_compile_refuse_extern(tmi_job *job, tmi_module *m, const tmi_op *op) {
-    const char *symbol = tmi_attr_str(m, op, "symbol");
-    uint32_t    fn = tmi_extern_named(symbol), i;
-    tmi_meant   meant = tmi_base_meant(symbol);
-    if (fn == TMI_NONE || !tmi_compile_extern_fits(m, op, tmi_fn_sig(fn))) {
-        tmi_error(job, tmi_diag_at(job, tmi_at_of(m, op), symbol, 1), TMETAL_E_EXTERN, symbol);
-        for (i = 0; i < TMI_EXTERN_COUNT && fn == TMI_NONE; i++)
-            (void)tmi_base_meant_try(&meant, tmi_externs[i].symbol);
-        tmi_diag_meant(job, &meant, "");
-    }
+    uint32_t fn = tmi_extern_named(tmi_attr_str(m, op, "symbol"));
+    if (fn == TMI_NONE || !tmi_compile_extern_fits(m, op, tmi_fn_sig(fn)))
+        tmi_error(job, tmi_diag_at(job, tmi_at_of(m, op), tmi_attr_str(m, op, "symbol"), 1),
+                  TMETAL_E_EXTERN, tmi_attr_str(m, op, "symbol"));
 #ifdef TMETAL_NO_FP64
     else if (tmi_compile_is_left_out(fn))
-        tmi_error(job, tmi_at_of(m, op), TMETAL_E_PART, symbol,
+        tmi_error(job, tmi_at_of(m, op), TMETAL_E_PART, tmi_attr_str(m, op, "symbol"),
                   "fp64 in software", "TMETAL_NO_FP64");
     else tmi_compile_refuse_types(job, m, op);
 #else
@@ -60396,8 +60634,7 @@ static void tmi_compile_refuse_asm(tmi_job *job, tmi_module *m, const tmi_op *op
 #endif
 }
 
-/* `follows`: an operand is of an operation that was refused, and has its type from there. */
-static void tmi_compile_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op, int follows) {
+static void tmi_compile_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
     if (!tmi_compile_is_lowered(op)) {
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_OP_UNSUPPORTED, tmi_ops[op->kind].name);
         return;
@@ -60410,7 +60647,7 @@ static void tmi_compile_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op,
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, "tt.dot_scaled",
                   "e2m3 and e3m2", "how they lie in bytes is not known");
     else if (op->kind == TMI_OP_EXTERN) tmi_compile_refuse_extern(job, m, op);
-    else if (!follows) tmi_compile_refuse_types(job, m, op);
+    else tmi_compile_refuse_types(job, m, op);
 }
 
 /* A descriptor or block pointer among its operands or results that tmi_lower_refs() does not take
@@ -60443,36 +60680,23 @@ static int tmi_compile_only_reads(const tmi_module *m, const tmi_op *op) {
         tmi_const_int(m, tmi_in(m, op, 1), &added) && !added;
 }
 
-/* What an operation that was refused gives, to others and to its own regions. */
-static void tmi_compile_refused(const tmi_module *m, const tmi_op *op, uint8_t *told) {
-    uint32_t i, k, block;
-    for (i = 0; i < op->n_out; i++) told[tmi_out(m, op, i)] |= 2;
-    for (i = 0; i < op->n_region; i++)
-        for (block = tmi_op_body(m, op, i), k = 0; block && k < TMI_BLOCK(m, block)->n_arg; k++)
-            told[tmi_block_arg(m, block, k)] |= 2;
-}
-
 /* A barrier of the whole grid: a program announces itself with an atomic operation and then, in
  * a loop, reads the same address until the others have. A lock takes the address inside of its
- * loop, a chain of programs reads one of another. `told` of a value: 1 an address at which it has
- * done so, 2 a result of what was refused. */
+ * loop, a chain of programs reads one of another. `told`: addresses at which it has done so. */
 static void tmi_compile_refuse_body(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *told) {
-    uint32_t op, type, i, before;
-    int      refs = tmi_has_refs(m, func), follows;
+    uint32_t op, type;
+    int      refs = tmi_has_refs(m, func);
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         const tmi_op *o = TMI_OP(m, op);
-        before = job->n_errors;
-        for (i = 0, follows = 0; i < o->n_in; i++) follows |= told[tmi_in(m, o, i)] & 2;
         type = tmi_compile_opaque_ref(m, o, refs);
         if (type != TMI_NONE)
             tmi_error(job, tmi_at_of(m, o), TMETAL_E_TYPE_UNSUPPORTED, tmi_ops[o->kind].name,
                       tmi_type_text(job, m, type),
                       "block pointers and descriptors are made, moved, chosen, handed on or "
                       "accessed, no more");
-        else tmi_compile_refuse_op(job, m, o, follows);
-        if (follows || job->n_errors > before) tmi_compile_refused(m, o, told);
-        if (o->kind == TMI_OP_RMW && !tmi_in_while(m, op)) told[tmi_in(m, o, 0)] |= 1;
-        else if (tmi_compile_only_reads(m, o) && told[tmi_in(m, o, 0)] & 1 && tmi_in_while(m, op))
+        else tmi_compile_refuse_op(job, m, o);
+        if (o->kind == TMI_OP_RMW && !tmi_in_while(m, op)) told[tmi_in(m, o, 0)] = 1;
+        else if (tmi_compile_only_reads(m, o) && told[tmi_in(m, o, 0)] && tmi_in_while(m, op))
             tmi_error(job, tmi_at_of(m, o), TMETAL_E_CONTROL,
                       "a loop that waits until all programs of the grid have come, which no "
                       "threadgroup is promised; launch what follows as a kernel of its own");
@@ -60935,19 +61159,12 @@ static int tmi_compile_wanted_exists(const tmi_module *m, const tmi_wanted *w) {
 }
 
 static void tmi_compile_check_wanted(tmi_job *job, const tmi_module *m) {
-    uint32_t i, op;
+    uint32_t i;
     for (i = 0; i < job->n_wanted; i++)
-        if (*job->wanted[i].name && !tmi_compile_wanted_exists(m, &job->wanted[i])) {
-            tmi_meant meant = tmi_base_meant(job->wanted[i].name);
+        if (*job->wanted[i].name && !tmi_compile_wanted_exists(m, &job->wanted[i]))
             tmi_compile_refuse_option(job, "layouts",
                                       tmi_format(job, 1, "no reduction gives '%s'",
                                                  job->wanted[i].name));
-            for (op = tmi_walk_next(m, m->top, m->top); op; op = tmi_walk_next(m, m->top, op))
-                if (TMI_OP(m, op)->kind == TMI_OP_REDUCE)
-                    (void)tmi_base_meant_try(
-                        &meant, TMI_STR(m, TMI_VALUE(m, tmi_out(m, TMI_OP(m, op), 0))->name));
-            tmi_diag_meant(job, &meant, "%");
-        }
 }
 
 /* Each pair of the option `alias` must be parameters of a kernel; others may have fewer. */
@@ -61311,7 +61528,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 2567709837u
+#define TMI_STAMP_COMPILE 1163180359u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number
@@ -61780,19 +61997,17 @@ static int tmi_entry_has_module(tmi_job *job, const tmi_call *c) {
 
 static void tmi_entry_put_diag(tmi_text *t, const tmetal_diag *d) {
     const tmetal_place *first = d->python.file ? &d->python : &d->ir;
-    uint32_t i, shown = (uint32_t)strlen(d->excerpt), from = 0;
+    uint32_t i, shown = (uint32_t)strlen(d->excerpt);
     if (first->file) tmi_put_str(t, first->file);
     if (first->line) tmi_put(t, ":%u:%u", first->line, first->col);
     tmi_put(t, "%serror[TM%u]: %s\n", first->file ? ": " : "", (unsigned)d->code, d->message);
     if (d->ir.line && d->python.file)
         tmi_put(t, "   --> %s:%u:%u\n", d->ir.file, d->ir.line, d->ir.col);
     if (d->ir.line && *d->excerpt) {
-        if (shown > 160 && d->ir.col > 80) from = d->ir.col - 80; /* a long line, from its middle */
-        while (((unsigned char)d->excerpt[from] & 0xc0) == 0x80) from++;
-        tmi_put(t, " %u | %s%s\n  ", d->ir.line, from ? "..." : "", d->excerpt + from);
+        tmi_put(t, " %u | %s\n  ", d->ir.line, d->excerpt);
         for (i = d->ir.line; i >= 10; i /= 10) tmi_put_char(t, ' ');
-        tmi_put_str(t, from ? " |    " : " | ");
-        for (i = from; i + 1 < d->ir.col && i < from + 160; i++) /* of a character its first byte */
+        tmi_put_str(t, " | ");
+        for (i = 0; i + 1 < d->ir.col && i < 160; i++) /* of a character its first byte */
             if (i >= shown || ((unsigned char)d->excerpt[i] & 0xc0) != 0x80) tmi_put_char(t, ' ');
         tmi_put_char(t, '^');
         for (i++; i < d->ir.col - 1 + d->cols && i < shown; i++)
@@ -69079,14 +69294,20 @@ static uint64_t tmi_tune_resident(const tmi_work *w) {
     return n ? n : 1;
 }
 
-/* Cycles of a kernel: the largest of what it costs the schedulers, the caches, the memory, and of
- * what its threadgroups wait for one after another where too few are there to hide it; and an
- * eighth of the others, since nothing overlaps wholly. */
+/* No figure is published of either, so these are assumed: cycles from an atomic operation to the
+ * next at the same address, and cycles of a core to begin and end a threadgroup. */
+#define TMI_TUNE_ATOMIC 2u
+#define TMI_TUNE_BEGIN  32u
+
+/* Cycles of a kernel: the largest of what it costs the schedulers, the caches, the memory, the
+ * threadgroup memory, of atomic operations that wait for each other, of beginning threadgroups, and
+ * of what these wait for one after another where too few are there to hide it; and an eighth of the
+ * others, since nothing overlaps wholly. */
 static uint64_t tmi_tune_cycles(const tmi_work *w, const tmetal_gpu *g, uint64_t programs) {
     const uint64_t cores = g->cores ? g->cores : 8, mhz = g->mhz ? g->mhz : 1300,
                    gbps = g->gbps ? g->gbps : 100;
     const uint64_t groups = w->threads < 32 ? 1 : w->threads / 32, all = programs * groups;
-    uint64_t part[4], most = 0, sum = 0, issue = w->issue;
+    uint64_t part[7], most = 0, sum = 0, issue = w->issue;
     uint32_t i;
     if (w->registers > 128) issue = issue * w->registers / 64; /* spilled, and loaded again */
     part[0] = tmi_report_mul64u(all, issue) / (4 * cores);   /* four schedulers a core */
@@ -69094,7 +69315,10 @@ static uint64_t tmi_tune_cycles(const tmi_work *w, const tmetal_gpu *g, uint64_t
     part[2] = tmi_report_mul64u(all, w->bytes) / (gbps * 1000) * mhz;
     part[3] = tmi_report_mul64u(tmi_tune_div_up(programs, cores * tmi_tune_resident(w)),
                                 w->waits * 500 + w->barriers * (30 + 4 * groups) + 2 * issue);
-    for (i = 0; i < 4; i++) {
+    part[4] = tmi_report_mul64u(tmi_report_mul64u(programs, w->chain), TMI_TUNE_ATOMIC);
+    part[5] = tmi_report_mul64u(all, w->shared) / cores;
+    part[6] = tmi_report_mul64u(programs, TMI_TUNE_BEGIN) / cores;
+    for (i = 0; i < 7; i++) {
         if (part[i] > UINT64_MAX / 8) part[i] = UINT64_MAX / 8;
         sum += part[i];
         if (part[i] > most) most = part[i];
@@ -69117,21 +69341,32 @@ static uint64_t tmi_tune_groups(const tmetal_tune *t, const tmetal_kernel *k) {
     return n;
 }
 
-/* Kernels that are alike are emitted once, so counted once. Two microseconds for each launch. */
+/* What was counted of the next kernel of a result. Kernels that are alike are emitted once, so
+ * counted once. */
+static const tmi_work *tmi_tune_work_of(const tmi_working *all, const tmi_work **next,
+                                        const tmetal_kernel *k) {
+    const tmi_work *w = *next;
+    if (w && strcmp(w->entry, k->entry) == 0) return *next = w->next, w;
+    for (w = all->first; w && strcmp(w->entry, k->entry) != 0; w = w->next) {}
+    return w;
+}
+
+/* Two microseconds for each launch. */
+static uint64_t tmi_tune_ps(const tmetal_tune *t, const tmi_work *w, uint64_t groups) {
+    const uint64_t mhz = t->gpu.mhz ? t->gpu.mhz : 1300;
+    return tmi_report_mul64u(tmi_tune_cycles(w, &t->gpu, groups) + 2 * mhz, 1000000) / mhz;
+}
+
 static uint64_t tmi_tune_predict(const tmetal_tune *t, const tmetal_result *r,
                                  const tmi_working *working) {
     const tmi_work *next = working->first, *w;
-    uint64_t        cycles = 0, mhz = t->gpu.mhz ? t->gpu.mhz : 1300;
+    uint64_t        ps = 0;
     uint32_t        i;
     for (i = 0; i < r->n_kernels; i++) {
-        const tmetal_kernel *k = &r->kernels[i];
-        if (next && strcmp(next->entry, k->entry) == 0) w = next, next = next->next;
-        else
-            for (w = working->first; w && strcmp(w->entry, k->entry) != 0; w = w->next) {}
-        if (w) cycles += tmi_tune_cycles(w, &t->gpu, tmi_tune_groups(t, k)) + 2 * mhz;
+        w = tmi_tune_work_of(working, &next, &r->kernels[i]);
+        if (w) ps += tmi_tune_ps(t, w, tmi_tune_groups(t, &r->kernels[i]));
     }
-    cycles = tmi_report_mul64u(cycles, 1000000) / mhz; /* picoseconds */
-    return cycles ? cycles : 1;
+    return ps ? ps : 1;
 }
 
 /* -- Which comes next -------------------------------------------------------------------------- */
@@ -69628,6 +69863,99 @@ TMETAL_API tmetal_code tmetal_tune_begin(const char *src, size_t len, const tmet
         *tune = c.tune;
     } else if (code == TMETAL_E_ARENA) arena->used = used;
     return code;
+}
+
+/* -- What the model counts, for who asks ------------------------------------------------------- */
+
+/* What a kernel would be without one kind of waste. */
+static uint64_t tmi_tune_without(const tmetal_tune *t, const tmi_work *w, uint64_t groups,
+                                 tmetal_waste waste) {
+    tmi_work c = *w;
+    uint64_t cores = t->gpu.cores ? t->gpu.cores : 8, room = cores * tmi_tune_resident(w);
+    switch (waste) {
+    case TMETAL_WASTE_LINES: c.cached -= c.cached > c.lines - c.fewest ? c.lines - c.fewest : 0; break;
+    case TMETAL_WASTE_BANKS: c.shared -= c.conflicts; break;
+    case TMETAL_WASTE_ATOMICS: c.chain = 0; break;
+    case TMETAL_WASTE_REGISTERS: c.registers = tmi_min32(c.registers, 52); break;
+    case TMETAL_WASTE_LANES: c.issue -= c.idle; break;
+    case TMETAL_WASTE_BARRIERS: c.barriers = 0; break;
+    case TMETAL_WASTE_FP64: c.issue -= c.fp64; break;
+    default: break;
+    }
+    return waste == TMETAL_WASTE_GRID && groups < room
+        ? tmi_tune_ps(t, &c, room) / 64 * (groups * 64 / room) /* as if it were cut up to fill it */
+        : tmi_tune_ps(t, &c, groups);
+}
+
+static void tmi_tune_count_fill(const tmetal_tune *t, const tmetal_kernel *k, const tmi_work *w,
+                                tmetal_work *to) {
+    uint32_t i;
+    to->kernel = k->name;
+    to->groups = tmi_tune_groups(t, k);
+    to->threads = w->threads, to->registers = w->registers;
+    to->resident = (uint32_t)tmi_tune_resident(w);
+    to->unsure = w->unsure;
+    to->issue = w->issue, to->idle = w->idle, to->fp64 = w->fp64;
+    to->lines = w->lines, to->fewest = w->fewest;
+    to->read = w->read, to->written = w->written, to->masked = w->masked;
+    to->shared = w->shared, to->conflicts = w->conflicts;
+    to->barriers = w->barriers, to->atomics = w->atomics;
+    to->serial = tmi_report_mul64u(w->chain, to->groups);
+    to->touched = w->touched;
+    to->seconds = (double)tmi_tune_ps(t, w, to->groups) * 1e-12;
+    for (i = 0; i < TMETAL_WASTE_COUNT; i++)
+        to->without[i] = (double)tmi_tune_without(t, w, to->groups, (tmetal_waste)i) * 1e-12;
+}
+
+typedef struct tmi_tune_counting {
+    tmi_tune_call        c; /* first: tmi_entry_run hands its call to the steps */
+    const tmetal_result *result;
+    tmetal_work         *work;
+} tmi_tune_counting;
+
+static void tmi_tune_count_step(tmi_job *job, tmi_call *call) {
+    tmi_tune_call    *c = (tmi_tune_call *)(void *)call;
+    const tmetal_gpu *gpu = tmi_compile_pick_gpu(job);
+    if (!gpu) return;
+    c->tune->gpu = *gpu;
+    c->working.is_whole = 1;
+    tmi_tune_compile(job, call);
+}
+
+static void tmi_tune_count_rows(tmi_job *job, tmi_call *call) {
+    tmi_tune_counting *c = (tmi_tune_counting *)(void *)call;
+    const tmi_work    *next = c->c.working.first, *w;
+    uint32_t           i;
+    c->work = TMI_NEW(job, tmetal_work, c->result->n_kernels);
+    for (i = 0; i < c->result->n_kernels; i++) {
+        memset(&c->work[i], 0, sizeof *c->work);
+        w = tmi_tune_work_of(&c->c.working, &next, &c->result->kernels[i]);
+        if (w) tmi_tune_count_fill(c->c.tune, &c->result->kernels[i], w, &c->work[i]);
+    }
+}
+
+TMETAL_API tmetal_code tmetal_tune_count(const char *src, size_t len, const tmetal_options *opt,
+                                         const tmetal_tune_options *how, tmetal_arena *arena,
+                                         const tmetal_work **work, tmetal_result *out) {
+    tmi_tune_counting c;
+    tmetal_tune       tune;
+    tmetal_options    asked;
+    tmetal_result     rows;
+    memset(&c, 0, sizeof c);
+    memset(&tune, 0, sizeof tune);
+    memset(&asked, 0, sizeof asked);
+    if (opt) asked = *opt;
+    if (how) tune.how = *how;
+    asked.reports = 1;
+    c.c = tmi_tune_call_on(src, len, &tune);
+    c.result = out;
+    *work = NULL;
+    if (tmi_entry_run(tmi_tune_count_step, &c.c.call, arena, &asked, out) != TMETAL_OK)
+        return out->code;
+    if (tmi_entry_run(tmi_tune_count_rows, &c.c.call, arena, &asked, &rows) != TMETAL_OK)
+        out->code = rows.code;
+    *work = c.work;
+    return out->code;
 }
 
 /* -- Lines of text ----------------------------------------------------------------------

@@ -161,6 +161,7 @@ typedef struct request {
     int                   colour;              /* 1: standard output is a terminal that shows colours */
     int                   error_colour;        /* 1: standard error is */
     int                   progress;            /* 1: standard error is a terminal */
+    int                   quiet;               /* 1: what is only tried may be refused without a word */
 } request;
 
 typedef struct command {
@@ -817,8 +818,8 @@ static char *triton_ir(const request *r, const job *j, uint32_t config, size_t *
             if (tmetal_triton(j->src, j->len, &call, &opt, &arena, &module, &out) == TMETAL_OK)
                 out.code = tmetal_print(module, &arena, &text, len, &printed);
         } while (out.code == TMETAL_E_ARENA && (bytes *= 4) <= (size_t)2 << 30);
-        if (arena.base && out.code != TMETAL_OK) print_diags(r, &out, &arena);
-        for (i = 0; arena.base && i < out.n_remarks; i++) /* tl.static_print */
+        if (arena.base && out.code != TMETAL_OK && !r->quiet) print_diags(r, &out, &arena);
+        for (i = 0; arena.base && i < out.n_remarks && !r->quiet; i++) /* tl.static_print */
             fprintf(stderr, "%s:%u: %s\n", out.remarks[i].python.file, out.remarks[i].python.line, out.remarks[i].text);
         if (arena.base && text) copy = (char *)malloc(*len + 1);
         if (copy) memcpy(copy, text, *len + 1);
@@ -3581,6 +3582,8 @@ static int kernels_command(request *r) {
     return bad;
 }
 
+#include "tmetal/why.h"
+
 /* -- The subcommands ------------------------------------------------------------------------------------------ */
 
 static const command commands[] = {
@@ -3627,6 +3630,11 @@ static const command commands[] = {
      "Times candidates on this machine's GPU: an op list as it is, Triton IR with --grid and --args, a .py file with\n"
      "--signature beside them. Without a GPU, or\n"
      "without these, the choice is that of a model, and nothing is timed. docs/tuning.md\n"},
+    {"why", "FILE [FILE]", "where the time of a kernel goes, and what was tried that helps", 1, 2,
+     TAKES(OUT) | TAKES(JSON) | TAKES(GRID) | TAKES(ARGS) | TAKES_COMPILE, why_command,
+     "FILE is a recorded launch (.case), or Triton IR or a .py file with --grid and --args (types go to --signature), or an op\n"
+     "list. Each remedy that is named was compiled and counted by the tuner's model; where the simulator is built and the launch\n"
+     "is recorded, it runs both. Nothing is timed. Two files: what changed from one to the other. docs/why.md\n"},
     {"check", "", "what this machine can do, what it lacks, how to get it", 0, 0,
      TAKES(OUT) | TAKES(JSON) | TAKES(RECORD) | TAKES(FACTS), check_command,
      "Exit code 0: kernels can run on a GPU here; 1: they cannot.\n"},

@@ -18,7 +18,7 @@ PAGES = [
     ("launching", "Launching", "launch.md", "devices, buffers, launches on Apple GPUs", ["Launching on Apple GPUs"]),
     ("launch-code", "Launch code", "hosts.md", "files that launch a kernel without tmetal", ["Launch code in other languages"]),
     ("cache", "Cache", "launch.md#caching", "results on disk", ["A cache on disk"]),
-    ("tuning", "Tuning", "tuning.md", "the fastest way to compile a kernel", ["Tuning", "The tuning cache"]),
+    ("tuning", "Tuning", "tuning.md", "the fastest way to compile a kernel", ["Tuning", "What the model counts", "The tuning cache"]),
     ("reports", "Reports", "memory.md", "a result as text and JSON, layouts, names", ["Layouts", "Names of other enums", "Reports as text"]),
     ("patterns", "Reductions and patterns", "fusion.md", "what a kernel computes, and what was done to it", ["What a kernel computes", "Transformations with a summary"]),
     ("tables", "Tables", "hardware.md", "GPUs, their features, operations", ["The tables"]),

@@ -24,8 +24,8 @@ LISTS = [
         {"type": "tt.gelu", "id": "y", "inputs": ["b"], "args": {"approximate": "tanh"}}]}),
 ]
 
-# Keys that no input of this test brings: remarks on no kernel; warnings of Apple's compiler.
-RARE = {"explain": "$.remarks[]", "device_report": "$.warnings[]"}
+# Keys that no input of this test brings: remarks on no kernel; warnings of Apple's compiler; what only the simulator counts.
+RARE = {"explain": "$.remarks[]", "device_report": "$.warnings[]", "why": ("$.simulator", "$.causes[].remedy.simulator")}
 
 
 class Checker:
@@ -120,6 +120,9 @@ def outputs(build, files, work):
     yield "analysis", "a wrong file", open(out).read()
     for what in ("gpus", "ops", "check"): yield what, what, run(what, "--json", ok=(0, 1))
     if os.path.exists(os.path.join(build, "sim")): yield "bench", "bench", run("bench", "--json")
+    kernels, sound = os.path.join("examples", "kernels"), ("--gpu", "apple-m3-max", "--json")
+    yield "why", "a recorded launch", run("why", *sound, os.path.join(kernels, "softmax.case"))
+    yield "why", "two files", run("why", *sound, os.path.join(kernels, "row_sum.case"), os.path.join(kernels, "mean_rows.case"))
     for f in files:
         if f.endswith(".json"): yield "oplist", f, open(f).read()
 

@@ -1,0 +1,74 @@
+"""Kernels that are spoiled in one way, and what `tmetal why` names first: python3 tests/why/run.py BUILD [FIRST [LAST]].
+
+Each row of cases.txt has a kernel spoiled and the same as it should be: the cause must come first for the one and must
+not for the other. 18 of 20 must be right, and every remedy that is named must be better by the model."""
+import json
+import os
+import shlex
+import subprocess
+import sys
+
+here = os.path.dirname(os.path.abspath(__file__))
+
+
+def why(build, kernel, options):
+    command = [os.path.join(build, "tmetal"), "why", os.path.join(here, "kernels.py"), "--json", "--gpu", "apple-m3-max", "--kernel", kernel] + shlex.split(options)
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode or run.stderr:
+        print(run.stderr, end="")
+        return None
+    return json.loads(run.stdout)
+
+
+def told(answer):
+    return ", ".join("%s %s%s" % (c["cause"], c["share"], " (%s)" % c["remedy"]["edit"] if "remedy" in c else "") for c in answer["causes"]) or "nothing"
+
+
+def others(build):
+    """What else it takes: a recorded launch, IR with its launch, two versions, and what is wrong. How many fail."""
+    folder = os.path.join(here, "..", "..", "examples", "kernels")
+    launch = ["--grid", "4096", "--args", "@16777216,@16384,1024,1024"]
+    row, mean, case = (os.path.join(folder, name) for name in ("row_sum.ttir", "mean_rows.ttir", "row_sum.case"))
+    bad = 0
+    for words, status, has in (
+            ([case], 0, "row_sum: "), ([row] + launch, 0, "4096 threadgroups"), ([row, row] + launch, 0, "1.00 times"),
+            ([row, mean] + launch, 0, "lines of 128 bytes"), ([row], 0, "by the model"), ([row] + launch[:3] + ["x"], 2, ""),
+            ([os.path.join(folder, "missing.case")], 1, ""), ([os.path.join(here, "cases.txt")], 1, "")):
+        run = subprocess.run([os.path.join(build, "tmetal"), "why", "--gpu", "apple-m3-max"] + words, capture_output=True, text=True)
+        if run.returncode != status or has not in run.stdout or (status and not run.stderr):
+            print("why %s: exit code %d, and it prints\n%s%s" % (" ".join(words), run.returncode, run.stdout, run.stderr))
+            bad += 1
+    return bad
+
+
+def main():
+    build, first, last = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1, int(sys.argv[3]) if len(sys.argv) > 3 else 1000
+    rows = [line.split("|") for line in open(os.path.join(here, "cases.txt")) if line.strip() and line[0] != "#"]
+    right = bad = n = 0
+    for number, (cause, spoiled, options, sound, as_it_should) in enumerate(rows, 1):
+        if not first <= number <= last:
+            continue
+        n += 1
+        answers = [why(build, kernel.strip(), text) for kernel, text in ((spoiled, options), (sound, as_it_should))]
+        if None in answers:
+            bad += 1
+            continue
+        names = [[c["cause"] for c in a["causes"]][:1] for a in answers]
+        ok = names[0] == [cause.strip()] and names[1] != [cause.strip()]
+        right += ok
+        for a in answers:
+            for c in a["causes"]:
+                if "remedy" in c and not float(c["remedy"]["model"]["predicted_us"]) < float(a["model"]["predicted_us"]):
+                    print("row %d: a remedy that is not better: %s" % (number, c["remedy"]["edit"]))
+                    bad += 1
+        print("%2d %-9s %-18s %s" % (number, cause.strip(), spoiled.strip(), "right" if ok else "NOT"))
+        if not ok or len(sys.argv) > 2:
+            print("   spoiled: %s\n   sound:   %s" % tuple(told(a) for a in answers))
+    if n == len(rows):
+        bad += others(build)
+    print("why: %d of %d name the planted cause first, and no other way round" % (right, n))
+    return bad or right < (18 * n + 19) // 20
+
+
+if __name__ == "__main__":
+    sys.exit(1 if main() else 0)
