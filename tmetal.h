@@ -22193,6 +22193,17 @@ static TMI_COLD const char *tmi_triton_takes(tmi_tri *t, const tmi_tri_row *row)
     return row ? tmi_format(t->job, 1, "it takes (%s)", row->params) : NULL;
 }
 
+/* A misspelt keyword: the parameter that is close, else all. */
+static TMI_COLD const char *tmi_triton_keyword(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
+                                               uint32_t name, const tmi_tri_row *row) {
+    tmi_meant meant = tmi_base_meant(tmi_tri_string(t, name));
+    uint32_t  i;
+    for (i = 0; i < f->n; i++)
+        (void)tmi_base_meant_try(&meant, tmi_tri_string(t, tmi_triton_kid(py, f, i)->text));
+    return meant.best ? tmi_format(t->job, 0, "did you mean %s?", meant.best)
+                      : tmi_triton_takes(t, row);
+}
+
 /* The parameters of a function get the n arguments t->arg[base ..) by name, position, default; their
  * values come behind them. `row`: of the library; its functions in C may take *args, and tensors
  * where they say so. */
@@ -22208,7 +22219,7 @@ static TMI_APART int tmi_triton_bind_params(tmi_tri *t, const tmi_tri_func *fn, 
         }
         named += a->name != 0;
         if (a->name && i == f->n && !(row && tmi_tri_says(t, a->name, "_semantic")))
-            return tmi_tri_wrong(t, TMETAL_E_PY_CALL, tmi_triton_takes(t, row),
+            return tmi_tri_wrong(t, TMETAL_E_PY_CALL, tmi_triton_keyword(t, py, f, a->name, row),
                                  "%s has no parameter '%n'", name, a->name);
     }
     for (i = 0; i < f->n && !t->bad; i++) {
@@ -23019,6 +23030,17 @@ static tmi_tri_param *tmi_tri_param_named(tmi_tri *t, uint32_t name) {
     return NULL;
 }
 
+static TMI_COLD void tmi_triton_no_param(tmi_tri *t, uint32_t name) {
+    tmi_meant meant = tmi_base_meant(tmi_tri_string(t, name));
+    uint32_t  i;
+    for (i = 0; i < t->n_param; i++)
+        (void)tmi_base_meant_try(&meant, tmi_tri_string(t, t->param[i].name));
+    (void)tmi_tri_wrong(
+        t, TMETAL_E_PY_SIGNATURE,
+        meant.best ? tmi_format(t->job, 0, "did you mean %s?", meant.best) : NULL,
+        "the kernel has no parameter '%n'", name);
+}
+
 /* What is said of a parameter is a constant. */
 static void tmi_triton_give(tmi_tri_param *p, tmi_tri_value v) {
     p->v = v;
@@ -23095,9 +23117,7 @@ static void tmi_tri_read_entries(tmi_tri *t, uint32_t home, const char *s, int i
         if (!e.name) next = i + 1;
         if (p && is_const) tmi_triton_give(p, tmi_tri_value_of(t, home, e.s, e.n));
         else if (p) tmi_tri_set_param(t, home, p, e.s, e.n);
-        else if (e.name)
-            (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, NULL, "the kernel has no parameter '%n'",
-                                e.name);
+        else if (e.name) tmi_triton_no_param(t, e.name);
         else if (is_const)
             (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, NULL,
                                 "'%s': constants are given by name: BLOCK=1024",
@@ -24019,7 +24039,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1461667835u
+#define TMI_STAMP_TRITON 2656452778u
 
 
 /*==============================================================================
