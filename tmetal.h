@@ -3380,7 +3380,10 @@ static tmetal_place tmi_place_of(tmi_job *job, uint32_t src_plus_1, const char *
     p.col = (uint32_t)(at - start) + 1;
     if (!excerpt) return p;
     for (stop = start; stop < text->len && text->src[stop] != '\n'; stop++) {}
-    if (stop - start > 160) stop = start + 160;
+    if (stop - start > 160) { /* past what is meant, unless that is far off */
+        size_t most = start + (p.col > 4096 ? 160 : tmi_max32(160, p.col + 80));
+        if (stop > most) stop = most;
+    }
     while (stop > start && (unsigned char)text->src[stop - 1] >= 0x80) stop--; /* UTF-8 whole */
     {
         char *copy = TMI_NEW(job, char, stop - start + 1);
@@ -3573,7 +3576,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 15218680u
+#define TMI_STAMP_DIAG 727921529u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -8029,9 +8032,13 @@ static TMI_COLD void tmi_expected(tmi_parser *p, const char *what) {
     if (!p->bad) {
         tmi_error(p->job, tmi_at_src(p->tok.at), TMETAL_E_EXPECTED, what, tmi_tok_text(p, &p->tok));
         if (p->tok.kind == TMI_K_END) tmi_help(p->job, NULL, "the text ends here: was it cut off?");
-        p->astray = p->tok.kind == TMI_K_PUNCT && strchr(")}]", p->src[p->tok.at]) &&
-            strncmp(what, "an operation", 12) == 0;
-        if (p->astray) tmi_help(p->job, NULL, "a bracket before this is open, or was closed early");
+        if (strncmp(what, "an operation", 12) == 0) {
+            char c = tmi_peek_at(p, p->tok.at);
+            p->lost = 1;
+            p->astray = c == ')' || c == '}' || p->tok.kind == TMI_K_WORD;
+            if (p->astray)
+                tmi_help(p->job, NULL, "a bracket before this is open, or was closed early");
+        } else p->astray = strcmp(what, "'{'") == 0;
     }
     p->bad = 1;
 }
@@ -8090,7 +8097,8 @@ static uint32_t tmi_lex_string(tmi_parser *p, uint32_t at, int *closed) {
     if (at < p->len && p->src[at] == '"') return at + 1;
     if (!p->bad) tmi_error(p->job, tmi_at_src(start), TMETAL_E_BAD_STRING);
     p->bad = 1;
-    for (start++; start < at; start++) p->astray |= p->src[start] == '{' || p->src[start] == '}';
+    for (start++; start < at && start < p->len; start++)
+        p->astray |= p->src[start] == '{' || p->src[start] == '}';
     *closed = 0;
     return at < p->len ? at : p->len;
 }
@@ -8127,7 +8135,7 @@ static void tmi_lex_bad_char(tmi_parser *p, uint32_t at) {
     s[2] = '\'';
     s[3] = '\0';
     if (!p->bad) tmi_error(p->job, tmi_at_src(at), TMETAL_E_BAD_CHAR, s);
-    p->bad = 1;
+    p->bad = p->lost = 1; /* it may have stood in a name */
 }
 
 /* A token that is no word and no sign that stands alone; gives its end. */
@@ -8336,7 +8344,7 @@ static uint32_t tmi_parse_balanced(tmi_parser *p, uint32_t at) {
             if (strchr("<([{", p->tok.punct)) depth++;
             if (strchr(">)]}", p->tok.punct)) depth--;
         }
-        if (p->tok.kind == TMI_K_END) {
+        if (p->tok.kind == TMI_K_END || p->tok.kind == TMI_K_VALUE) { /* no type has values */
             tmi_expected(p, "'>'");
             break;
         }
@@ -8390,7 +8398,8 @@ static uint32_t tmi_parse_shaped(tmi_parser *p, int kind) {
     t.elem = tmi_parse_type(p);
     if (tmi_skip_punct(p, ',')) {
         uint32_t at = p->tok.at, end = at, depth = 0;
-        while (p->tok.kind != TMI_K_END && (depth || !tmi_at_punct(p, '>'))) {
+        while (p->tok.kind != TMI_K_END && p->tok.kind != TMI_K_VALUE &&
+               (depth || !strchr(">)]}", tmi_peek_at(p, p->tok.at)))) {
             if (p->tok.kind == TMI_K_PUNCT && p->tok.len == 1) {
                 if (strchr("<([{", p->tok.punct)) depth++;
                 else if (strchr(">)]}", p->tok.punct)) depth--;
@@ -9174,7 +9183,7 @@ static uint32_t tmi_define(tmi_parser *p, uint32_t key, uint32_t type, uint32_t 
             tmi_error(p->job, tmi_at_src(at), TMETAL_E_REDEFINED,
                       tmi_format(p->job, 1, "value %%%s", TMI_STR(p->m, key)));
         p->lost |= b != NULL; /* another name was meant, which is missing now */
-        v = tmi_value_new(p->job, p->m, type);
+        v = tmi_value_new(p->job, p->m, b ? 0 : type); /* which one its readers mean is not known */
         TMI_VALUE(p->m, v)->name = key;
     }
     tmi_todo(p->job, &p->log, tmi_bind(p, &p->values, key, v, p->region));
@@ -10327,6 +10336,7 @@ static void tmi_parse_op(tmi_parser *p) {
     tmi_draft d;
     tmi_tok  *names, tok;
     uint32_t  base = p->n_stack, quoted, skip;
+    uint32_t  before = p->tok.first || !p->block ? 0 : TMI_BLOCK(p->m, p->block)->last_op, i;
     int       names_bad;
     tmi_mark  mark = tmi_mark_take(p->job);
 
@@ -10339,7 +10349,8 @@ static void tmi_parse_op(tmi_parser *p) {
     d.in = d.out = base;
     quoted = tok.kind == TMI_K_STRING;
     skip = quoted;
-    if (!quoted && tok.kind != TMI_K_WORD) tmi_expected(p, "an operation");
+    if (!quoted && (tok.kind != TMI_K_WORD || tmi_at_word(p, "loc")))
+        tmi_expected(p, "an operation");
     if (!p->bad) {
         d.kind = tmi_op_kind_named(p, tok.at + skip, tok.len - 2 * skip);
         if (!d.kind) tmi_unknown_op(p, tok.at + skip, tok.len - 2 * skip);
@@ -10362,27 +10373,43 @@ static void tmi_parse_op(tmi_parser *p) {
         p->lost |= names_bad || (d.op && TMI_OP(p->m, d.op)->n_region);
         if (d.op) tmi_op_unlink(p->m, d.op);
         tmi_draft_poison(p, &d);
+        /* behind an op, on its line: that one has ended too early, and its type may be another */
+        for (i = 0; before && i < TMI_OP(p->m, before)->n_out; i++)
+            TMI_VALUE(p->m, tmi_out(p->m, TMI_OP(p->m, before), i))->type = 0;
     }
     p->n_stack = base;
     tmi_mark_drop(p->job, mark);
 }
 
-/* After an error: on to the next op at the same depth, which starts a line; or to the end. */
-static TMI_APART void tmi_recover(tmi_parser *p) {
-    uint32_t depth = 0;
+/* A region opens with the last sign of a line and closes with the first of one, as MLIR is printed;
+ * braces elsewhere are attributes, and may be those that are wrong. 1, -1; 0: no such sign. */
+static TMI_APART int tmi_parse_brace(const tmi_parser *p, uint32_t at) {
+    char     c = tmi_peek_at(p, at);
+    uint32_t i = at + 1;
+    if (c == '{') {
+        while (tmi_peek_at(p, i) == ' ') i++;
+        c = tmi_peek_at(p, i);
+        return c == '\n' || c == '\r' || c == '\0' || c == '/';
+    }
+    if (c != '}') return 0;
+    for (i = at; i && p->src[i - 1] == ' '; i--) {}
+    return !i || p->src[i - 1] == '\n' ? -1 : 0;
+}
+
+/* After an error in an op that begins at `at`: on to the next one at the same depth, which starts a
+ * line; or to the end. */
+static TMI_APART void tmi_recover(tmi_parser *p, uint32_t at) {
+    int depth = 0, brace;
+    for (; at < p->tok.at; at++) depth += tmi_parse_brace(p, at); /* of the op so far */
     p->lost |= p->astray;
     for (;;) {
         if (p->tok.kind == TMI_K_END) return;
-        if (p->astray) depth = 1;
-        else if (tmi_at_punct(p, '{')) depth++;
-        if (tmi_at_punct(p, '}')) {
-            if (!depth) return;
-            depth--;
-        } else if (!depth && p->tok.first &&
-                   (p->tok.kind == TMI_K_VALUE || p->tok.kind == TMI_K_STRING ||
-                    p->tok.kind == TMI_K_WORD || p->tok.kind == TMI_K_BLOCK)) {
+        brace = p->astray ? 0 : tmi_parse_brace(p, p->tok.at);
+        if (depth <= 0 && !p->astray && (brace < 0 || (p->tok.first &&
+            (p->tok.kind == TMI_K_VALUE || p->tok.kind == TMI_K_STRING ||
+             p->tok.kind == TMI_K_WORD || p->tok.kind == TMI_K_BLOCK))))
             return;
-        }
+        depth += brace;
         p->bad = 1; /* the lexer stays quiet while skipping */
         tmi_next(p);
     }
@@ -10398,7 +10425,7 @@ static void tmi_parse_ops(tmi_parser *p) {
         if (!p->bad) continue;
         if (tmi_enough_errors(p->job) || p->job->depth > TMI_MAX_DEPTH) return;
         if (p->tok.at == before) tmi_next(p);
-        tmi_recover(p);
+        tmi_recover(p, before);
         /* the regions around are not closed: no further errors */
         if (p->tok.kind == TMI_K_END) return;
         p->bad = 0;
@@ -10441,15 +10468,20 @@ static tmi_at tmi_at_name(const tmi_parser *p, const char *name) {
 }
 
 static void tmi_check_forward(tmi_parser *p) {
-    tmi_meant meant;
-    uint32_t  i, k, told = 0;
+    const char *name, *group = NULL;
+    tmi_meant   meant;
+    uint32_t    i, k, told = 0;
     for (i = 0; i + 1 < p->forward.n && !tmi_enough_errors(p->job); i += 2) {
         uint32_t v = *TMI_AT(&p->forward, uint32_t, i), at = *TMI_AT(&p->forward, uint32_t, i + 1);
         if (!TMI_VALUE(p->m, v)->is_forward) continue;
-        tmi_error(p->job, tmi_at_src(at), TMETAL_E_UNDEFINED,
-                  tmi_format(p->job, 1, "%%%s", TMI_STR(p->m, TMI_VALUE(p->m, v)->name)));
+        name = TMI_STR(p->m, TMI_VALUE(p->m, v)->name);
+        if (group && strcspn(name, "#") == strcspn(group, "#") &&
+            strncmp(name, group, strcspn(name, "#")) == 0)
+            continue; /* results of one op: %a, %a#1 */
+        group = name;
+        tmi_error(p->job, tmi_at_src(at), TMETAL_E_UNDEFINED, tmi_format(p->job, 1, "%%%s", name));
         if (told++ >= 8) continue; /* each search reads all names */
-        meant = tmi_base_meant(TMI_STR(p->m, TMI_VALUE(p->m, v)->name));
+        meant = tmi_base_meant(name);
         for (k = 1; k < p->m->value.n; k++)
             if (!TMI_VALUE(p->m, k)->is_forward)
                 (void)tmi_base_meant_try(&meant, TMI_STR(p->m, TMI_VALUE(p->m, k)->name));
@@ -10591,7 +10623,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 2146247895u
+#define TMI_STAMP_PARSE 3651140636u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -55654,6 +55686,15 @@ static void tmi_given_next(tmi_given *to) {
     }
 }
 
+static TMI_COLD void tmi_json_input_meant(tmi_list *l, const tmi_node *n, const tmi_json *name) {
+    tmi_meant meant = tmi_base_meant(name->text);
+    uint32_t  i;
+    tmi_error(l->job, tmi_json_at(name->at), TMETAL_E_OPS_INPUT, n->id, name->text);
+    for (i = 1; i < l->node.n && l->job->n_errors < 9; i++) /* each search reads all names */
+        if (TMI_NODE(l, i)->id) (void)tmi_base_meant_try(&meant, TMI_NODE(l, i)->id);
+    tmi_diag_meant(l->job, &meant, "");
+}
+
 /* Input i of an op: another op, a named input of the graph, or one of its own. 0 after an error. */
 static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i, const tmi_given *given) {
     const tmi_json *name = given->it[0], *sj = given->it[1];
@@ -55670,7 +55711,7 @@ static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i, const 
     TMI_ASSERT(l->job, "json", id < l->node.n);
     if (id) return id;
     if (!sj) {
-        if (name) tmi_error(l->job, tmi_json_at(name->at), TMETAL_E_OPS_INPUT, n->id, name->text);
+        if (name) tmi_json_input_meant(l, n, name);
         else (void)tmi_op_wrong(l, n, "has an input without a name and without a shape");
         return 0;
     }
@@ -55915,7 +55956,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 2493705242u
+#define TMI_STAMP_JSON 3418048576u
 
 /*==============================================================================
  * >>oplist  [29]  Op lists to kernels: graph in, tile IR out
@@ -60600,13 +60641,18 @@ static int tmi_compile_extern_fits(const tmi_module *m, const tmi_op *op, const 
 }
 
 static void tmi_compile_refuse_extern(tmi_job *job, tmi_module *m, const tmi_op *op) {
-    uint32_t fn = tmi_extern_named(tmi_attr_str(m, op, "symbol"));
-    if (fn == TMI_NONE || !tmi_compile_extern_fits(m, op, tmi_fn_sig(fn)))
-        tmi_error(job, tmi_diag_at(job, tmi_at_of(m, op), tmi_attr_str(m, op, "symbol"), 1),
-                  TMETAL_E_EXTERN, tmi_attr_str(m, op, "symbol"));
+    const char *symbol = tmi_attr_str(m, op, "symbol");
+    uint32_t    fn = tmi_extern_named(symbol), i;
+    tmi_meant   meant = tmi_base_meant(symbol);
+    if (fn == TMI_NONE || !tmi_compile_extern_fits(m, op, tmi_fn_sig(fn))) {
+        tmi_error(job, tmi_diag_at(job, tmi_at_of(m, op), symbol, 1), TMETAL_E_EXTERN, symbol);
+        for (i = 0; i < TMI_EXTERN_COUNT && fn == TMI_NONE; i++)
+            (void)tmi_base_meant_try(&meant, tmi_externs[i].symbol);
+        tmi_diag_meant(job, &meant, "");
+    }
 #ifdef TMETAL_NO_FP64
     else if (tmi_compile_is_left_out(fn))
-        tmi_error(job, tmi_at_of(m, op), TMETAL_E_PART, tmi_attr_str(m, op, "symbol"),
+        tmi_error(job, tmi_at_of(m, op), TMETAL_E_PART, symbol,
                   "fp64 in software", "TMETAL_NO_FP64");
     else tmi_compile_refuse_types(job, m, op);
 #else
@@ -60654,7 +60700,8 @@ static void tmi_compile_refuse_asm(tmi_job *job, tmi_module *m, const tmi_op *op
 #endif
 }
 
-static void tmi_compile_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
+/* `follows`: an operand is of an operation that was refused, and has its type from there. */
+static void tmi_compile_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op, int follows) {
     if (!tmi_compile_is_lowered(op)) {
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_OP_UNSUPPORTED, tmi_ops[op->kind].name);
         return;
@@ -60667,7 +60714,7 @@ static void tmi_compile_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op)
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, "tt.dot_scaled",
                   "e2m3 and e3m2", "how they lie in bytes is not known");
     else if (op->kind == TMI_OP_EXTERN) tmi_compile_refuse_extern(job, m, op);
-    else tmi_compile_refuse_types(job, m, op);
+    else if (!follows) tmi_compile_refuse_types(job, m, op);
 }
 
 /* A descriptor or block pointer among its operands or results that tmi_lower_refs() does not take
@@ -60700,23 +60747,36 @@ static int tmi_compile_only_reads(const tmi_module *m, const tmi_op *op) {
         tmi_const_int(m, tmi_in(m, op, 1), &added) && !added;
 }
 
+/* What an operation that was refused gives, to others and to its own regions. */
+static void tmi_compile_refused(const tmi_module *m, const tmi_op *op, uint8_t *told) {
+    uint32_t i, k, block;
+    for (i = 0; i < op->n_out; i++) told[tmi_out(m, op, i)] |= 2;
+    for (i = 0; i < op->n_region; i++)
+        for (block = tmi_op_body(m, op, i), k = 0; block && k < TMI_BLOCK(m, block)->n_arg; k++)
+            told[tmi_block_arg(m, block, k)] |= 2;
+}
+
 /* A barrier of the whole grid: a program announces itself with an atomic operation and then, in
  * a loop, reads the same address until the others have. A lock takes the address inside of its
- * loop, a chain of programs reads one of another. `told`: addresses at which it has done so. */
+ * loop, a chain of programs reads one of another. `told` of a value: 1 an address at which it has
+ * done so, 2 a result of what was refused. */
 static void tmi_compile_refuse_body(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *told) {
-    uint32_t op, type;
-    int      refs = tmi_has_refs(m, func);
+    uint32_t op, type, i, before;
+    int      refs = tmi_has_refs(m, func), follows;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         const tmi_op *o = TMI_OP(m, op);
+        before = job->n_errors;
+        for (i = 0, follows = 0; i < o->n_in; i++) follows |= told[tmi_in(m, o, i)] & 2;
         type = tmi_compile_opaque_ref(m, o, refs);
         if (type != TMI_NONE)
             tmi_error(job, tmi_at_of(m, o), TMETAL_E_TYPE_UNSUPPORTED, tmi_ops[o->kind].name,
                       tmi_type_text(job, m, type),
                       "block pointers and descriptors are made, moved, chosen, handed on or "
                       "accessed, no more");
-        else tmi_compile_refuse_op(job, m, o);
-        if (o->kind == TMI_OP_RMW && !tmi_in_while(m, op)) told[tmi_in(m, o, 0)] = 1;
-        else if (tmi_compile_only_reads(m, o) && told[tmi_in(m, o, 0)] && tmi_in_while(m, op))
+        else tmi_compile_refuse_op(job, m, o, follows);
+        if (follows || job->n_errors > before) tmi_compile_refused(m, o, told);
+        if (o->kind == TMI_OP_RMW && !tmi_in_while(m, op)) told[tmi_in(m, o, 0)] |= 1;
+        else if (tmi_compile_only_reads(m, o) && told[tmi_in(m, o, 0)] & 1 && tmi_in_while(m, op))
             tmi_error(job, tmi_at_of(m, o), TMETAL_E_CONTROL,
                       "a loop that waits until all programs of the grid have come, which no "
                       "threadgroup is promised; launch what follows as a kernel of its own");
@@ -61179,12 +61239,19 @@ static int tmi_compile_wanted_exists(const tmi_module *m, const tmi_wanted *w) {
 }
 
 static void tmi_compile_check_wanted(tmi_job *job, const tmi_module *m) {
-    uint32_t i;
+    uint32_t i, op;
     for (i = 0; i < job->n_wanted; i++)
-        if (*job->wanted[i].name && !tmi_compile_wanted_exists(m, &job->wanted[i]))
+        if (*job->wanted[i].name && !tmi_compile_wanted_exists(m, &job->wanted[i])) {
+            tmi_meant meant = tmi_base_meant(job->wanted[i].name);
             tmi_compile_refuse_option(job, "layouts",
                                       tmi_format(job, 1, "no reduction gives '%s'",
                                                  job->wanted[i].name));
+            for (op = tmi_walk_next(m, m->top, m->top); op; op = tmi_walk_next(m, m->top, op))
+                if (TMI_OP(m, op)->kind == TMI_OP_REDUCE)
+                    (void)tmi_base_meant_try(
+                        &meant, TMI_STR(m, TMI_VALUE(m, tmi_out(m, TMI_OP(m, op), 0))->name));
+            tmi_diag_meant(job, &meant, "%");
+        }
 }
 
 /* Each pair of the option `alias` must be parameters of a kernel; others may have fewer. */
@@ -61548,7 +61615,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 1163180359u
+#define TMI_STAMP_COMPILE 2567709837u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number
@@ -62017,17 +62084,19 @@ static int tmi_entry_has_module(tmi_job *job, const tmi_call *c) {
 
 static void tmi_entry_put_diag(tmi_text *t, const tmetal_diag *d) {
     const tmetal_place *first = d->python.file ? &d->python : &d->ir;
-    uint32_t i, shown = (uint32_t)strlen(d->excerpt);
+    uint32_t i, shown = (uint32_t)strlen(d->excerpt), from = 0;
     if (first->file) tmi_put_str(t, first->file);
     if (first->line) tmi_put(t, ":%u:%u", first->line, first->col);
     tmi_put(t, "%serror[TM%u]: %s\n", first->file ? ": " : "", (unsigned)d->code, d->message);
     if (d->ir.line && d->python.file)
         tmi_put(t, "   --> %s:%u:%u\n", d->ir.file, d->ir.line, d->ir.col);
     if (d->ir.line && *d->excerpt) {
-        tmi_put(t, " %u | %s\n  ", d->ir.line, d->excerpt);
+        if (shown > 160 && d->ir.col > 80) from = d->ir.col - 80; /* a long line, from its middle */
+        while (((unsigned char)d->excerpt[from] & 0xc0) == 0x80) from++;
+        tmi_put(t, " %u | %s%s\n  ", d->ir.line, from ? "..." : "", d->excerpt + from);
         for (i = d->ir.line; i >= 10; i /= 10) tmi_put_char(t, ' ');
-        tmi_put_str(t, " | ");
-        for (i = 0; i + 1 < d->ir.col && i < 160; i++) /* of a character its first byte */
+        tmi_put_str(t, from ? " |    " : " | ");
+        for (i = from; i + 1 < d->ir.col && i < from + 160; i++) /* of a character its first byte */
             if (i >= shown || ((unsigned char)d->excerpt[i] & 0xc0) != 0x80) tmi_put_char(t, ' ');
         tmi_put_char(t, '^');
         for (i++; i < d->ir.col - 1 + d->cols && i < shown; i++)

@@ -159,6 +159,7 @@ function fields() {
 
 // -- What is shown ------------------------------------------------------------------------------------------
 
+let notice = ""; // stands before what is said next of an answer
 function say(message, bad = false, live = "polite") {
   $("status").setAttribute("aria-live", live);
   $("status").textContent = message;
@@ -177,7 +178,9 @@ function show({ ms, answer }) {
   const n = answer.diags.length;
   $("kind").options[0].textContent = state.kind ? "what it looks like" : `what it looks like: ${READ_AS[answer.kind]}`;
   const what = n ? `${n} ${n === 1 ? "problem" : "problems"} found in` : "Compiled in";
-  say(`${what} ${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms. ${n ? "" : kernels.slice(0, 2).join("; ") + (kernels.length > 2 ? `; and ${kernels.length - 2} more kernels` : "") + ". "}tmetal ${answer.tmetal}`, false, "off"); // not after each key
+  const before = notice;
+  notice = "";
+  say(`${before}${what} ${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms. ${n ? "" : kernels.slice(0, 2).join("; ") + (kernels.length > 2 ? `; and ${kernels.length - 2} more kernels` : "") + ". "}tmetal ${answer.tmetal}`, !!before, before ? "polite" : "off"); // not after each key
   shareSoon();
 }
 
@@ -401,12 +404,11 @@ async function takeLink() {
     let bytes = toBytes(coded);
     if (how === "z") bytes = await through(bytes, new DecompressionStream("deflate-raw"));
     const kept = JSON.parse(new TextDecoder().decode(bytes));
-    for (const key of Object.keys(state)) {
-      const empty = typeof state[key] === "object" ? {} : "";
-      if (typeof (kept[key] ?? empty) === typeof empty) state[key] = kept[key] ?? empty;
-    }
+    if (String(kept.source ?? "").length > MOST_SOURCE) throw new Error();
+    for (const key of Object.keys(state)) // a link may hold anything
+      state[key] = typeof state[key] === "object" ? Object.fromEntries(Object.entries(kept[key] ?? {}).map(([name, value]) => [name, String(value)])) : String(kept[key] ?? "");
   } catch {
-    say("The link cannot be read: a part of it may be missing.", true);
+    notice = "The link cannot be read: a part of it may be missing, or its text is too long. ";
     return false;
   }
   for (const [list, key, first] of [[TABS.map((t) => t.id), "tab", "metal"], [Object.keys(HOSTS), "host", "c"], [Object.keys(IRS), "ir", "ir"]])

@@ -117,6 +117,7 @@ static void print_diags(const request *r, const tmetal_result *result, tmetal_ar
     }
     memset(&b, 0, sizeof b);
     for (i = 0; i < result->n_diags; i++) put_diag(r, &b, &result->diags[i], arena);
+    if (r->progress && i) putf(&b, "more: tmetal explain TM%d\n", (int)result->diags[0].code); /* only to a reader */
     if (b.text) fputs(b.text, stderr);
     free(b.text);
 }

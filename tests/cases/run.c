@@ -7,10 +7,12 @@
  * others. A first line "// OPTIONS threads=48 gpu=apple-m2 no-fp64 msl=300 alias=0=1 layouts=TILED mlx" sets options.
  *
  *   run [--show] FILE.ttir...     --show prints what came, in the form above, instead of comparing
+ *   run --mistakes FILE.ttir...   right files: each word in turn is left out, or its last letter; a mistake has one message
  *
  * Every row of the table of diagnostics must be met by a case, but for those in `elsewhere`. */
 #include "../../tmetal.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,12 +252,63 @@ static int every_row_is_explained(void) {
     return !missing && !*tmetal_code_about((tmetal_code)999);
 }
 
+/* -- One message a mistake -------------------------------------------------------------------------------------------- */
+
+/* The end of the word, string or sign that begins at s. */
+static const char *word_end(const char *s) {
+    const char *end = s + 1;
+    if (*s == '"') {
+        while (*end && *end != '"' && *end != '\n') end++;
+        return *end == '"' ? end + 1 : end;
+    }
+    if (!isalnum((unsigned char)*s) && !strchr("%@^!_", *s)) return end;
+    while (isalnum((unsigned char)*end) || (*end && strchr("_.$", *end))) end++;
+    return end;
+}
+
+static uint32_t errors_without(const char *text, size_t len, const char *from, const char *to) {
+    static char   changed[1 << 20];
+    size_t        n = len - (size_t)(to - from);
+    tmetal_arena  arena = tmetal_arena_on(memory, room);
+    tmetal_result r;
+    memcpy(changed, text, (size_t)(from - text));
+    memcpy(changed + (from - text), to, len - (size_t)(to - text));
+    (void)tmetal_compile(changed, n, NULL, &arena, &r);
+    if (r.n_diags > 1) printf("without '%.*s' at byte %u: %s; %s\n", (int)(to - from), from, (unsigned)(from - text), r.diags[0].message, r.diags[1].message);
+    return r.n_diags;
+}
+
+/* No mistake has two messages. */
+static int mistakes(const char *path, const char *text, size_t len) {
+    uint32_t    refused = 0, twice = 0, i, n;
+    const char *s = text, *end;
+    while (*s) {
+        const char *stop = strstr(s, " loc("), *line = strchr(s, '\n');
+        if (!line) line = text + len;
+        if (*s == '#' || (stop && stop < line)) stop = *s == '#' ? s : stop;
+        else stop = line;
+        for (; s < stop; s = end) {
+            end = word_end(s);
+            if (*s == ' ') continue;
+            for (i = 0; i < 2; i++) {
+                if (i && end == s + 1) break;
+                n = errors_without(text, len, i ? end - 1 : s, end);
+                refused += n > 0;
+                twice += n > 1;
+            }
+        }
+        s = line + (*line == '\n');
+    }
+    printf("cases: %s: %u mistakes are refused, %u with more than one message\n", path, refused, twice);
+    return refused > 100 && !twice;
+}
+
 int main(int argc, char **argv) {
     static char text[1 << 20];
-    int i, showing = argc > 1 && strcmp(argv[1], "--show") == 0, files = 0, good = 0, all;
+    int i, showing = argc > 1 && strcmp(argv[1], "--show") == 0, one = argc > 1 && strcmp(argv[1], "--mistakes") == 0, files = 0, good = 0, all;
     memory = (char *)malloc(room);
     if (!memory) return 2;
-    for (i = 1 + showing; i < argc; i++, files++) {
+    for (i = 1 + showing + one; i < argc; i++, files++) {
         FILE  *f = fopen(argv[i], "rb");
         size_t len = f ? fread(text, 1, sizeof text - 1, f) : 0;
         if (!f) {
@@ -265,8 +318,9 @@ int main(int argc, char **argv) {
         fclose(f);
         text[len] = '\0';
         if (showing) printf("== %s\n", argv[i]);
-        good += passes(argv[i], text, len, showing);
+        good += one ? mistakes(argv[i], text, len) : passes(argv[i], text, len, showing);
     }
+    if (one) return good == files && files ? 0 : 1;
     if (showing) return 0;
     all = lists_pass() & calls_pass();
     all &= every_row_is_met() & every_row_is_explained();

@@ -88,6 +88,7 @@ if script -qec true /dev/null > /dev/null 2>&1; then
     on_terminal() { env "$1" script -qec "$2 > /dev/null" /dev/null < /dev/null > "$out/tty" 2>&1 || true; n=$((n + 1)); }
     on_terminal TERM=xterm "$tmetal compile $bad"
     grep -q "${esc}\[31merror\[TM104\]${esc}\[0m" "$out/tty" || fail "an error is not red on a terminal"
+    grep -q "^more: tmetal explain TM104" "$out/tty" || fail "a terminal is not told of explain"
     on_terminal NO_COLOR=1 "TERM=xterm $tmetal compile $bad"
     grep -q "${esc}\[[0-9]" "$out/tty" && fail "NO_COLOR is ignored"
     on_terminal TERM=dumb "$tmetal compile $bad"

@@ -2,7 +2,8 @@
 """Pages of `tmetal explain --html` without a browser: check.py BUILD FILE.ttir...
 
 The page is the template with data in one place, nothing in it comes from elsewhere, the data is what explain --json and
-the Metal say, rows of lines lie in the Metal and hold no more registers than the kernel, and hostile texts stay data.
+the Metal say, rows of lines lie in the Metal and hold no more registers than the kernel, steps of accesses touch as many lines as are
+predicted, and hostile texts stay data.
 """
 import json
 import os
@@ -46,6 +47,83 @@ def rows_of(kernel):
         for row in kernel[name]: yield name, row
 
 
+def lines_touched(kernel, access, program, group, turn):
+    """Lanes that take part, and lines of 128 bytes that they touch, by the steps; None where something is unknown."""
+    steps = kernel["steps"]
+
+    def wrap(v, bits): return v & 1 if bits == 1 else (v + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
+
+    def evaluate(lane):
+        known = {}
+
+        def find(s, turns):
+            of, value, op, bits = s.get("of", []), s.get("value", 0), s["op"], s["bits"]
+            simple = {"const": value, "thread": group * 32 + lane, "lane": lane, "simdgroup": group, "program": program, "programs": 8,
+                      "param": 0 if bits == 64 else 1024}
+            if op in simple: return simple[op]
+            if op == "unknown": return None
+            if op == "carried":
+                n = turn_of(of[2], turns)
+                return get(of[1], {**turns, of[2]: n - 1}) if n else get(of[0], turns)
+            if op == "round":
+                if steps[of[0] - 1]["op"] == "unknown": return None
+                start, _, step = bounds(of[0], turns)
+                return None if start is None or step is None else wrap(start + step * turn_of(of[0], turns), bits)
+            v = [get(i, turns) for i in of]
+            if op == "select": return None if v[0] is None else v[1 if v[0] else 2]
+            if op in ("and", "or") and bits == 1 and (op == "or") in (v[0], v[1]): return int(op == "or")
+            if None in v: return None
+            a, b = v[0], v[1] if len(v) > 1 else 0
+            narrow = steps[of[0] - 1]["bits"]
+            ua, ub = a % (1 << narrow), b % (1 << narrow)
+            if op[-3:] in ("div", "rem") and not b: return None
+            if op == "offset": return a + b * value
+            if op in ("sdiv", "srem"):
+                q = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+                return wrap(q if op == "sdiv" else a - q * b, bits)
+            return wrap({"add": lambda: a + b, "sub": lambda: a - b, "mul": lambda: a * b, "and": lambda: a & b, "or": lambda: a | b,
+                         "xor": lambda: a ^ b, "shl": lambda: a << (b & bits - 1), "sshr": lambda: a >> (b & bits - 1),
+                         "ushr": lambda: ua >> (b & bits - 1), "udiv": lambda: ua // ub, "urem": lambda: ua % ub, "not": lambda: not a,
+                         "sext": lambda: a, "zext": lambda: ua, "trunc": lambda: a, "same": lambda: a, "smax": lambda: max(a, b),
+                         "smin": lambda: min(a, b), "umax": lambda: max(ua, ub), "umin": lambda: min(ua, ub), "eq": lambda: a == b,
+                         "ne": lambda: a != b, "slt": lambda: a < b, "sle": lambda: a <= b, "sgt": lambda: a > b, "sge": lambda: a >= b,
+                         "ult": lambda: ua < ub, "ule": lambda: ua <= ub, "ugt": lambda: ua > ub, "uge": lambda: ua >= ub}[op](), bits)
+
+        def bounds(loop, turns): return [get(i, turns) for i in steps[loop - 1]["of"]]
+
+        def turn_of(loop, turns):   # `turn`, where the loop has so many rounds
+            if loop in turns: return turns[loop]
+            start, end, step = bounds(loop, turns)
+            trips = steps[loop - 1]["op"] == "trips"
+            return turn if trips and end and end > turn or not trips and None not in (start, end, step) and start + turn * step < end else 0
+
+        def get(i, turns):
+            key = i, tuple(sorted(turns.items()))
+            if key not in known: known[key] = find(steps[i - 1], turns)
+            return known[key]
+
+        return [get(i, {}) if i else 1 for i in (access["when"], access["address"])]
+
+    at = [evaluate(lane) for lane in range(32)]
+    if any(None in x for x in at): return None
+    size, at = access["bytes"] // access["lanes"], [x[1] for x in at if x[0]]
+    return len(at), len({line for a in at for line in range(a // 128, (a + size - 1) // 128 + 1)})
+
+
+def judge_steps(kernel):
+    """(accesses followed, complaints): where all lanes take part, the steps touch as many lines as were predicted."""
+    followed, wrong, groups = 0, [], max(1, kernel["threads_per_threadgroup"] // 32)
+    for a in kernel["accesses"][:24]:
+        for program, group, turn in ((0, 0, 0), (3, groups - 1, 1)):
+            got = a["address"] and lines_touched(kernel, a, program, group, turn)
+            if not got or got[0] != a["lanes"]: continue
+            followed += 1
+            if not a["lines"] <= got[1] <= a["most_lines"]:
+                wrong.append("%s: %s of %s at line %u touches %u lines by its steps, %u to %u were predicted" %
+                             (kernel["name"], a["kind"], a["value"], a["line"], got[1], a["lines"], a["most_lines"]))
+    return followed, wrong
+
+
 def judge(name, page, template, explain):
     data, around = split(page)
     if around != template: yield "around the data it is not page.html"
@@ -70,7 +148,7 @@ def judge(name, page, template, explain):
 def main():
     build, files = sys.argv[1], sys.argv[2:]
     tmetal, template = os.path.join(build, "tmetal"), open(PAGE).read()
-    bad = pages = largest = 0
+    bad = pages = largest = followed = 0
 
     def run(*args):
         r = subprocess.run([tmetal, "explain", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -92,12 +170,17 @@ def main():
             for why in judge(f, page, template, said and json.loads(said)):
                 print("%s: %s" % (os.path.basename(f), why))
                 bad += 1
+            for k in json.loads(split(page)[0])["explain"]["kernels"] if pages % 4 == 0 else []:
+                n, wrong = judge_steps(k)
+                followed += n
+                bad += len(wrong)
+                for why in wrong: print("%s: %s" % (os.path.basename(f), why))
             pages += 1
             largest = max(largest, len(page))
         if page and [t["file"] for t in json.loads(split(page)[0])["python"]] != ["plain.py"]:
             print("hostile: the Python beside it is not there"); bad += 1
-    print("pages: %u, the largest of %u bytes, %u wrong" % (pages, largest, bad))
-    return bad != 0 or pages < 2
+    print("pages: %u, the largest of %u bytes, %u accesses followed by their steps, %u wrong" % (pages, largest, followed, bad))
+    return bad != 0 or pages < 2 or not followed
 
 
 if __name__ == "__main__":

@@ -12,5 +12,10 @@ pages-tools: $(BUILD)/pages/node_modules/axe-core
 $(BUILD)/pages/node_modules/axe-core:
 	@mkdir -p $(BUILD)/pages
 	cd $(BUILD)/pages && npm install --no-save --no-audit --no-fund --prefix . puppeteer-core@24 axe-core@4
+docs/img/explain.png: examples/tmetal/page.html $(BUILD)/tmetal ## the picture in docs/explain.md
+	$(MAKE) --no-print-directory pages-tools
+	$(BUILD)/tmetal explain --html --gpu apple-m3-max examples/kernels/attention.ttir -o $(BUILD)/pages/picture.html
+	NODE_PATH=$(BUILD)/pages/node_modules node tests/pages/picture.js $(BUILD)/pages/picture.html $(BUILD)/pages/picture.png %q_20
+	python3 tests/pages/smaller.py $(BUILD)/pages/picture.png $@
 check-pages: $(BUILD)/tmetal    ## pages of all recorded kernels in Chromium: geometry, accessibility (skipped where there is none)
 	@sh tests/pages/look.sh $(BUILD) $(PAGE_FILES)

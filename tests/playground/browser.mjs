@@ -188,10 +188,17 @@ check(page.url().includes("#z="), "the link is compressed");
 check((await output(other)) === kept, "a link shows the same text");
 check((await other.$eval("#gpu", (e) => e.value)) === "apple-m1" && (await text(other, "#options-set")) === " (1 set)", "and has the same choices");
 await other.close();
-const broken = await browser.newPage();
-await broken.goto(address + "#z=abcd");
-await broken.waitForFunction(() => document.getElementById("output").textContent.includes("kernel void"));
-await broken.close();
+// Links that were cut, or made by somebody else.
+const linkOf = (kept) => "#j=" + Buffer.from(JSON.stringify(kept)).toString("base64url");
+for (const hash of ["#z=abcd", "#j=e30x", linkOf({ source: "x".repeat((1 << 20) + 1) }), linkOf(null)]) {
+  const broken = await open(address + hash.slice(0, 2000000));
+  check((await output(broken)).includes("kernel void softmax("), "a link that cannot be read leaves the first example", hash.slice(0, 20));
+  check((await text(broken, "#status")).startsWith("The link cannot be read"), "and the page says so", hash.slice(0, 20));
+  await broken.close();
+}
+const odd = await open(address + linkOf({ source: "tt.sum:[64,64]:1", gpu: 7, tab: "none", params: { a: 1, b: null }, numbers: "text", host: {}, kind: "what" }));
+check((await text(odd, "#status")).includes("tmetal"), "a link of odd values is taken as far as it goes", await text(odd, "#status"));
+await odd.close();
 
 // What does not end is ended, and what is too long is refused.
 await page.evaluate(() => { worker.onmessage = () => {}; ask(); });

@@ -20,5 +20,8 @@ WASM_MISSING = $(if $(shell $(WASM_CC) --print-targets 2>/dev/null | grep -w was
 test-playground: $(BUILD)/tmetal ## the playground's compiler against the command line, in Node.js
 	@missing="$(strip $(WASM_MISSING))"; if [ -n "$$missing" ]; then echo "test-playground: SKIP: wants $$missing"; exit 0; fi; \
 	$(MAKE) --no-print-directory playground && node tests/playground/test.mjs $(BUILD)
+ifneq ($(filter check,$(MAKECMDGOALS)),)
+check-playground: | check-pages # both fetch by npm, into one folder
+endif
 check-playground: test-playground ## the page itself: typed and clicked in headless Chromium, judged by axe-core
 	@sh tests/playground/browser.sh $(BUILD) "$(strip $(WASM_MISSING))"

@@ -34,6 +34,7 @@ $(BUILD)/unit-builder: tests/unit/builder.c tests/unit/unit.h tmetal.h
 # -- Diagnostics --------------------------------------------------------------------------------------
 test-cases: $(BUILD)/cases      ## wrong texts: every diagnostic, its line, column and place in Python
 	$(BUILD)/cases tests/cases/*/*.ttir
+	$(BUILD)/cases --mistakes examples/kernels/softmax.ttir
 $(BUILD)/cases: tests/cases/run.c $(UNIT_SAN)
 	$(UNIT_CC) $(UNIT_FLAGS) $^ -o $@
 
