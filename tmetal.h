@@ -13324,7 +13324,7 @@ static int tmi_make_take(tmetal_builder *b, uint32_t name) {
 
 /* The name, with _2, _3, ... behind it where others of the function have it. */
 static uint32_t tmi_make_free_name(tmetal_builder *b, const char *want) {
-    uint32_t    base = tmi_intern(b->job, b->m->strings, want, strlen(want)), name = base, n;
+    uint32_t    base = tmi_intern(b->job, b->m->strings, want, strlen(want)), name, n;
     const char *s;
     if (tmi_make_take(b, base)) {
         *tmi_map_at(b->job, &b->tries, base) = 1;
@@ -14060,7 +14060,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 2469647678u
+#define TMI_STAMP_BUILDER 3705827047u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -20890,7 +20890,7 @@ static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name)
     uint32_t       i;
     tmi_tri_global g;
     tmi_tri_frame  frame;
-    tmi_tri_value  v = tmi_tri_of(TMI_V_UNSET);
+    tmi_tri_value  v;
     while ((i = tmi_tri_global_of(t, f, name)) == 0) {
         v = tmi_tri_starred(t, f, name);
         if (v.kind || t->bad || !tmi_triton_file_at(t, f)->around) return v;
@@ -23220,7 +23220,7 @@ static void tmi_tri_config(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n)
     if (c->lines) tmi_text_init(t->job, c->text);
     for (i = 0; i < n->n; i++) {
         uint32_t           id = TMI_PY_ID(py, n->list + i);
-        const tmi_py_node *a = TMI_PY(py, id), *d = a;
+        const tmi_py_node *a = TMI_PY(py, id), *d;
         uint32_t           name =
             a->kind == TMI_PY_KEYWORD ? a->text : tmi_tri_word(t, places[place < 4 ? place : 3]);
         if (a->kind == TMI_PY_KEYWORD) id = a->a;
@@ -24071,7 +24071,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2656452778u
+#define TMI_STAMP_TRITON 558603181u
 
 
 /*==============================================================================
@@ -46643,7 +46643,7 @@ static void tmi_report_lanes_select(tmi_lanes *z, const tmi_lanes *c, const tmi_
     tmi_lanes a = *x, b = *y;
     if (c->known != TMI_EXACT) {
         tmi_report_lanes_join(z, x, y);
-        if (!tmi_report_lanes_same(c) && memcmp(x, y, sizeof *x) != 0) {
+        if (!tmi_report_lanes_same(c) && memcmp(x, y, offsetof(tmi_lanes, why) + 1) != 0) {
             tmi_report_lanes_blur(z, z->known);
             tmi_report_lanes_split(z, c, 1);
         }
@@ -49252,7 +49252,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 2804828611u
+#define TMI_STAMP_REPORT 1691206010u
 
 /*==============================================================================
  * >>emit  [27]  Metal text
