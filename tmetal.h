@@ -671,6 +671,7 @@ typedef struct tmetal_kernel {
     uint32_t                 threadgroup_bytes;   /* declared in the text, rounded up to 16 */
     uint32_t                 max_total_threads;   /* what the text declares; 0: nothing */
     uint32_t                 registers;    /* of 32 bits that a thread holds at once, estimated */
+    uint32_t                 register_room; /* that it may hold before some go to memory */
     uint32_t                 thread_bytes; /* of the text's arrays that each thread has alone */
     /* 300, 310, 320, 400, 410: set it, whatever the host was built with */
     uint32_t                 msl_version;
@@ -53747,9 +53748,10 @@ static void tmi_put_json_explain(tmi_text *t, const tmetal_result *r, int layout
         const tmetal_kernel *k = &r->kernels[i];
         tmi_put(t,
                 "%s\n{\"name\":%q,\"entry\":%q,\"threads_per_threadgroup\":%u,"
-                "\"threadgroup_bytes\":%u,\"registers\":%u,\"thread_bytes\":%u",
+                "\"threadgroup_bytes\":%u,\"registers\":%u,\"register_room\":%u,"
+                "\"thread_bytes\":%u",
                 i ? "," : "", k->name, k->entry, k->threads, k->threadgroup_bytes, k->registers,
-                k->thread_bytes);
+                k->register_room, k->thread_bytes);
         if (layouts_only) tmi_put_json_layouts(t, k);
         else tmi_put_json_explained(t, r, k);
         tmi_put_str(t, "}");
@@ -53941,7 +53943,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1203252327u
+#define TMI_STAMP_EMIT 385896264u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
@@ -60928,6 +60930,7 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     tmi_emit_kernel(&p, &t, bytes, TMI_REPORTS(job) ? &noted : NULL, k, joined);
     tmi_mark_drop(job, mark);
     k->registers = t.size.words;
+    k->register_room = tmi_plan_words(&p, p.threads, 0);
     k->thread_bytes = t.size.own;
     if (job->opt->msl && k->msl_version > job->opt->msl) {
         tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_MSL_VERSION,
@@ -61615,7 +61618,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 2567709837u
+#define TMI_STAMP_COMPILE 2453829752u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number
@@ -61817,7 +61820,7 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 /* -- The key ---------------------------------------------------------------- */
 
 #define TMI_STAMP_KEY 2434274448u
-#define TMI_STAMP_API 2308198820u
+#define TMI_STAMP_API 862365433u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -63130,6 +63133,7 @@ TMI_KEPT(tmetal_site, TMI_ROWS_SITE)
     X(S, WORD, threadgroup_bytes, NULL, threadgroup_bytes) \
     X(S, WORD, max_total_threads, NULL, max_total_threads) \
     X(S, WORD, registers, NULL, registers)                \
+    X(S, WORD, register_room, NULL, register_room)        \
     X(S, WORD, thread_bytes, NULL, thread_bytes)          \
     X(S, WORD, msl_version, NULL, msl_version)            \
     X(S, TEXT, math_mode, NULL, math_mode)                \
@@ -63806,7 +63810,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 3829397370u
+#define TMI_STAMP_CACHE 273716092u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 

@@ -1817,8 +1817,8 @@ static int print_page(const request *r, job *j) {
     int          bad = 1;
     memset(&in, 0, sizeof in);
     memset(&b, 0, sizeof b);
-    in.title = j->path, in.result = &j->result, in.is_ops = j->is_ops;
-    in.ir.file = j->path, in.ir.text = j->src, in.ir.len = j->len;
+    in.title = strcmp(j->path, "-") == 0 ? "<stdin>" : j->path, in.result = &j->result, in.is_ops = j->is_ops;
+    in.ir.file = in.title, in.ir.text = j->src, in.ir.len = j->len;
     find_sources(j, python, &in.n_python);
     in.python = python;
     in.explain = report_of(&j->result, tmetal_explain_json, &explain);

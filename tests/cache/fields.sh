@@ -26,7 +26,7 @@ cp -R tests/house "$build/house/tests/"
 (
     cd "$build/house"
     for section in emit api; do
-        case $section in emit) change='/^ \* >>emit  /,$s/threadgroup_barrier/threadgroup_barriers/' ;; *) change='s/TMETAL_ARG_GRID  /&=9 /' ;; esac
+        case $section in emit) change='/^ \* >>emit  /,$s/threadgroup_barrier/threadgroup_barriers/' ;; *) change='s/TMETAL_ARG_GRID,/TMETAL_ARG_GRID = 9,/' ;; esac
         sed "$change" "$OLDPWD/tmetal.h" > tmetal.h
         cmp -s "$OLDPWD/tmetal.h" tmetal.h && fail "nothing was changed in $section"
         sh tests/house/check.sh build > said 2>&1 && fail "a change of $section needs no stamp"

@@ -4,7 +4,7 @@
 //
 //   NODE_PATH=build/pages/node_modules node tests/pages/look.js [--shots DIR] [--all] FILE.html...
 //
-// --all: the four ways to look instead of two. Needs puppeteer-core and axe-core (`make pages-tools`) and a Chromium
+// --all: five ways to look instead of two. Needs puppeteer-core and axe-core (`make pages-tools`) and a Chromium
 // (CHROMIUM=path).
 'use strict';
 const fs = require('fs'), path = require('path');
@@ -19,10 +19,11 @@ while (args.length) {
   else if (a === '--all') all = true;
   else files.push(a);
 }
-const WAYS = [['desktop', 1280, 900, 'light'], ['phone', 390, 844, 'dark'], ['desktop', 1280, 900, 'dark'], ['phone', 390, 844, 'light']];
+const WAYS = [['desktop', 1280, 900, 'light'], ['phone', 390, 844, 'dark'], ['desktop', 1280, 900, 'dark'], ['phone', 390, 844, 'light'], ['wide', 1720, 1000, 'light']];
 
 /* In the page: boxes of text that leave what they stand in, or lie on one another. */
 function geometry() {
+  scrollTo(0, 0);
   const bad = [], name = n => n.tagName.toLowerCase() + (n.id ? '#' + n.id : n.className && n.className.baseVal === undefined ? '.' + n.className : '') +
     ' "' + n.textContent.trim().slice(0, 40) + '"';
   if (document.documentElement.scrollWidth > innerWidth + 1) bad.push('the page is wider than the window: ' + document.documentElement.scrollWidth);
@@ -44,7 +45,7 @@ function geometry() {
         if (scrolls(up)) break;
       }
       if (cut) bad.push(name(of) + ' is cut by ' + cut.tagName.toLowerCase() + (cut.id ? '#' + cut.id : ''));
-      if (seen.right - seen.left > 2 && seen.bottom - seen.top > 2 && !of.closest('.bar')) boxes.push({ of, ...seen });
+      if (seen.right - seen.left > 2 && seen.bottom - seen.top > 2) boxes.push({ of, ...seen });
     }
   }
   /* by rows of 40 pixels, so that not every pair is looked at */
@@ -85,6 +86,31 @@ function figures(kernel) {
   return { bad, counted };
 }
 
+/* By keyboard alone: through the Metal, the elements of a tile and the lanes of an access, and let go. What is lost? */
+async function walk(page) {
+  const bad = [], press = async (...keys) => { for (const k of keys) await page.keyboard.press(k); };
+  const expect = async (what, test) => { if (!await page.evaluate(test)) bad.push('by keyboard: ' + what); };
+  const focus = what => page.evaluate(s => { const n = document.querySelector(s); if (n) n.focus(); return Boolean(n); }, what);
+  await focus('#metal-code');
+  await press('End', 'Home', ...Array(30).fill('ArrowDown'), 'Enter');
+  await expect('no line is the current one', () => document.querySelector('#metal-code .now') && document.getElementById('metal-code').getAttribute('aria-activedescendant'));
+  await expect('nothing can be let go', () => !document.getElementById('release').hidden);
+  if (await focus('#layout .tile')) {
+    await press('ArrowRight', 'ArrowDown', 'ArrowLeft');
+    await expect('no element is marked', () => document.querySelector('#layout .mine'));
+    await expect('the tile lost the focus', () => document.activeElement.classList.contains('tile'));
+  }
+  if (await focus('#lines svg')) {
+    await press('ArrowRight', 'ArrowRight');
+    await expect('the lines lost the focus', () => document.activeElement.closest('#lines'));
+  }
+  await new Promise(r => setTimeout(r, 120));
+  await expect('nothing is said', () => document.getElementById('said').textContent);
+  await press('Escape');
+  await expect('something stays lit', () => document.getElementById('release').hidden && !document.querySelector('.ln.now, .ln.lit, .on'));
+  return bad;
+}
+
 /* One page: at desktop width in light, then at phone width in dark; with --all in the other two ways as well. */
 async function look(browser, file, judged) {
   const page = await browser.newPage(), bad = [], done = { texts: 0, counted: 0, looks: 0 }, name = path.basename(file);
@@ -95,7 +121,7 @@ async function look(browser, file, judged) {
   await page.goto('file://' + path.resolve(file));
   const kernels = Math.max(1, await page.$$eval('#kernel option', o => o.length));
   if (judged) await page.evaluate(axe);
-  for (const [what, width, height, scheme] of WAYS.slice(0, all ? 4 : 2)) {
+  for (const [what, width, height, scheme] of WAYS.slice(0, all ? WAYS.length : 2)) {
     await page.setViewport({ width, height, deviceScaleFactor: shots ? 2 : 1 });
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
     await page.evaluate(() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r))));   /* it has drawn anew */
@@ -116,6 +142,7 @@ async function look(browser, file, judged) {
     if (shots) await page.screenshot({ path: path.join(shots, path.basename(file, '.html') + '-' + what + '-' + scheme + '.png'), fullPage: true });
     done.looks++;
   }
+  if (judged) bad.push(...await walk(page));
   if (!done.texts) bad.push('shows nothing');
   await page.close();
   for (const b of bad) console.log(name + ': ' + b);
