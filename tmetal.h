@@ -408,10 +408,10 @@ typedef struct tmetal_options {
     uint32_t reports; /* 1: also what only explains: layouts, accesses, barriers, reductions and
                        * patterns of each kernel and remarks on them, for a third more time. 0:
                        * these lists are empty */
-    uint32_t bounds; /* 1: no kernel touches memory outside of the buffers that it is given, what-
-                      * ever the program says: each access is compared with a length that comes as
-                      * TMETAL_ARG_LENGTH; outside, loads give 0 (or their `other`), atomics 0, and
-                      * stores are dropped. docs/limits.md#bounds */
+    uint32_t bounds; /* 1: no kernel touches memory outside of the buffers that it is given,
+                      * whatever the program says: each access is compared with a length that comes
+                      * as TMETAL_ARG_LENGTH; outside, loads give 0 (or their `other`), atomics 0,
+                      * and stores are dropped. docs/limits.md#bounds */
     /* What a text from elsewhere may cost, besides the arena; docs/security.md */
     uint32_t max_source; /* bytes of a text, of a file of Python each; 0: 4294967280 */
     uint32_t max_ops;    /* operations of IR, inlined and unrolled ones too; 0: any */

@@ -126,7 +126,7 @@ def markdown(text, where):
     for line in text.split("\n"):
         indented = line.startswith("  ")
         if indented != code: out.append("```" if code else "\n```"); code = indented
-        out.append(line if indented else "".join(s if k % 2 else words(s, where) for k, s in enumerate(re.split(r"(`[^`]*`)", line))))
+        out.append(line if indented else words(line, where))
     return "\n".join(out + (["```"] if code else []))
 
 
@@ -134,8 +134,13 @@ def escaped(text): return "".join(s if k % 2 else re.sub(r"([\\*_<>|\[\]])", r"\
 
 
 def words(text, where):
-    text = escaped(text)
-    text = re.sub(r"\bdocs/([\w-]+\.md)", r"[\1](../\1)", text)
+    """Names in it lead to their entries; spans of code stay as they are."""
+    return "".join(s if k % 2 else linked(s, where) for k, s in enumerate(re.split(r"(`[^`]*`)", text)))
+
+
+def linked(text, where):
+    text = re.sub(r"([\\*_<>|\[\]])", r"\\\1", text)
+    text = re.sub(r"\bdocs/([\w-]+\.md)(#[\w-]+)?", lambda m: "[%s](../%s%s)" % (m.group(1), m.group(1), m.group(2) or ""), text)
     return re.sub(r"\b((?:tmetal|TMETAL)(?:\\_\w+?)+)(?![\w\\])", lambda m: link(m.group(1).replace("\\_", "_"), where), text)
 
 
@@ -145,6 +150,29 @@ def link(name, where): return "[`%s`](%s.md#%s)" % (name, where[name], name.lowe
 def kind_of(kind, decl):
     m = re.match(r"typedef (struct|enum)\b", decl)
     return m.group(1) if m else kind
+
+
+def fields(decl, where):
+    """The fields of a struct as a table: a comment above one, and what stands behind it, is what is said of it."""
+    body = re.match(r"typedef struct \w+ \{(.*)\} \w+;\s*(/\*.*?\*/)?\s*$", decl, re.S)
+    if not body: return None
+    rows, said, at = ["| field | type | |", "|---|---|---|"], "", 0
+    text = body.group(1)
+    while text[at:].strip():
+        m = re.compile(r"\s*(/\*.*?\*/)", re.S).match(text, at)
+        if m: said, at = prose(m.group(1))[1], m.end(); continue
+        m = re.compile(r"((?:[^;/]|/(?!\*)|/\*.*?\*/)*);(?:[ \t]*(/\*.*?\*/))?", re.S).match(text, at)
+        inside = re.findall(r"/\*.*?\*/", m.group(1), re.S)
+        c = " ".join(without_comment(m.group(1)).split())
+        said = ": ".join(filter(None, [said] + [prose(x)[1] for x in inside] + [prose(m.group(2))[1] if m.group(2) else ""]))
+        called = re.search(r"\(\*(\w+)\)", c)
+        first, _, others = c.partition(",") if not called else (c, "", "")
+        name = called.group(1) if called else re.search(r"\(?\*?(\w+)\)?((?:\[[^\]]*\])*)$", first).group(1)
+        kind = c if called else re.sub(r"\b%s\b" % name, "", first).replace("()", "").strip()
+        more = [name] + re.findall(r"\w+(?=\s*(?:\[[^\]]*\])*\s*(?:,|$))", others) if others else [name]
+        rows.append("| %s | `%s` | %s |" % (", ".join("`%s`" % n for n in more), kind.replace("|", "\\|"), words(" ".join(said.split()), where)))
+        said, at = "", m.end()
+    return "\n".join(rows)
 
 
 def first_sentence(text):
@@ -177,7 +205,8 @@ def made(header):
             text.append("## %s\n" % name)
             if when: text.append(when[0].upper() + when[1:] + ".\n")
             if doc: text.append((doc if doc.startswith("See [") else markdown(doc, where)) + "\n")
-            text.append(codes_table(header) + "\n" if name == "tmetal_code" else "```c\n%s\n```\n" % decl)
+            table = fields(decl, where)
+            text.append(codes_table(header) + "\n" if name == "tmetal_code" else table + "\n" if table else "```c\n%s\n```\n" % decl)
             said = ("see `%s`" % re.search("`(\\w+)`", doc).group(1) if doc.startswith("See [") else first_sentence(doc)) or first_sentence(prose(m.group(1))[1] if (m := re.search(r";\s*(/\*[^\n]*\*/)\s*$", decl)) and kind == "function" else "")
             index.append("| [`%s`](api/%s.md#%s) | %s |" % (name, page, name.lower(), escaped(said) or kind_of(kind, decl)))
         files["docs/api/%s.md" % page] = re.sub(r"\n{3,}", "\n\n", "\n".join(text)).rstrip() + "\n"
