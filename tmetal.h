@@ -3023,14 +3023,17 @@ static tmi_meant tmi_base_meant(const char *word) {
 
 /* 1: this is the closest so far. */
 static int tmi_base_meant_try(tmi_meant *x, const char *name) {
-    uint32_t d = tmi_base_distance(x->word, name);
-    if (d >= x->least || !tmi_base_same_digits(x->word, name)) return 0;
+    size_t   a = strlen(x->word), b = strlen(name);
+    uint32_t d;
+    if (a + x->least <= b || b + x->least <= a || !tmi_base_same_digits(x->word, name)) return 0;
+    d = tmi_base_distance(x->word, name);
+    if (d >= x->least) return 0;
     x->least = d;
     x->best = name;
     return 1;
 }
 
-#define TMI_STAMP_BASE 821620848u
+#define TMI_STAMP_BASE 2205492398u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -10471,7 +10474,7 @@ static tmi_at tmi_at_name(const tmi_parser *p, const char *name) {
 static void tmi_check_forward(tmi_parser *p) {
     const char *name, *group = NULL;
     tmi_meant   meant;
-    uint32_t    i, k, told = 0;
+    uint32_t    i, k, tried = 0;
     for (i = 0; i + 1 < p->forward.n && !tmi_enough_errors(p->job); i += 2) {
         uint32_t v = *TMI_AT(&p->forward, uint32_t, i), at = *TMI_AT(&p->forward, uint32_t, i + 1);
         if (!TMI_VALUE(p->m, v)->is_forward) continue;
@@ -10481,7 +10484,8 @@ static void tmi_check_forward(tmi_parser *p) {
             continue; /* results of one op: %a, %a#1 */
         group = name;
         tmi_error(p->job, tmi_at_src(at), TMETAL_E_UNDEFINED, tmi_format(p->job, 1, "%%%s", name));
-        if (told++ >= 8) continue; /* each search reads all names */
+        if (tried > 100000) continue; /* each search reads all names */
+        tried += p->m->value.n;
         meant = tmi_base_meant(name);
         for (k = 1; k < p->m->value.n; k++)
             if (!TMI_VALUE(p->m, k)->is_forward)
@@ -10624,7 +10628,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 3651140636u
+#define TMI_STAMP_PARSE 1825039574u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
