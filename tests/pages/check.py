@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Pages of `tmetal explain --html` without a browser: check.py BUILD FILE.ttir...
+"""Pages of `tmetal explain --html` without a browser: check.py BUILD FILE.ttir..., or check.py --hostile DIR, which
+writes the hostile texts for others.
 
 The page is the template with data in one place, nothing in it comes from elsewhere, the data is what explain --json and
 the Metal say, rows of lines lie in the Metal and hold no more registers than the kernel, steps of accesses touch as many lines as are
@@ -145,7 +146,15 @@ def judge(name, page, template, explain):
             if "ir" in row and row["ir"]["line"] > d["ir"]["text"].count("\n") + 1: yield "a place behind the IR"
 
 
+def write_hostile(folder):
+    hostile = os.path.join(folder, "it's <script>.ttir")
+    open(hostile, "wb").write(HOSTILE)
+    open(os.path.join(folder, "plain.py"), "wb").write(PLAIN)
+    return hostile
+
+
 def main():
+    if sys.argv[1] == "--hostile": return write_hostile(sys.argv[2]) == ""
     build, files = sys.argv[1], sys.argv[2:]
     tmetal, template = os.path.join(build, "tmetal"), open(PAGE).read()
     bad = pages = largest = followed = 0
@@ -157,9 +166,7 @@ def main():
     for m in ELSEWHERE.finditer(template):
         print("page.html asks for something: " + template[m.start():m.start() + 60]); bad += 1
     with tempfile.TemporaryDirectory() as work:
-        hostile = os.path.join(work, "it's <script>.ttir")
-        open(hostile, "wb").write(HOSTILE)
-        open(os.path.join(work, "plain.py"), "wb").write(PLAIN)
+        hostile = write_hostile(work)
         files.append(hostile)
         for f in files:
             page = run("--html", f)

@@ -116,6 +116,7 @@ async function look(browser, file, judged) {
   const page = await browser.newPage(), bad = [], done = { texts: 0, counted: 0, looks: 0 }, name = path.basename(file);
   page.on('pageerror', e => bad.push('error: ' + e.message));
   page.on('console', m => { if (m.type() === 'error') bad.push('console: ' + m.text()); });
+  page.on('dialog', d => { bad.push('a text became a script: ' + d.message()); d.dismiss(); });
   page.on('request', r => { if (!/^(file|data):/.test(r.url())) bad.push('asks for ' + r.url()); });
   await page.setViewport({ width: 1280, height: 900 });
   await page.goto('file://' + path.resolve(file));

@@ -9,7 +9,8 @@ if [ -z "$chromium" ] || ! command -v node > /dev/null || ! make --no-print-dire
 fi
 mkdir -p "$build/pages/html"
 rm -f "$build"/pages/html/*.html
-for f in "$@"; do
+python3 tests/pages/check.py --hostile "$build/pages"
+for f in "$build/pages/it's <script>.ttir" "$@"; do
     "$build/tmetal" explain --html "$f" -o "$build/pages/html/$(basename "$f" .ttir).html" 2> /dev/null
 done
 CHROMIUM=$chromium NODE_PATH=$build/pages/node_modules exec node tests/pages/look.js "$build"/pages/html/*.html
