@@ -25,7 +25,17 @@ says 'for apple-m2$'
 gives 1 explain tests/cases/diagnostics/301_operation.ttir
 warns TM301
 [ ! -s "$out/out" ] || fail "a refused kernel is explained"
+gives 0 explain --html $k/softmax.ttir
+says '^<!DOCTYPE html>'
+says '"tmetal_page":1,"title":"examples/kernels/softmax.ttir","ops":false'
+says '"python":\[{"file":"softmax.py","text":".*def softmax'
+gives 0 explain --html $k/softmax.py --kernel softmax --args '*fp32:16, *fp32:16, i32, i32, i32' --const BLOCK=256
+says '"file":"examples/kernels/softmax.py","text":".*def softmax'
+gives 1 explain --html tests/cases/diagnostics/301_operation.ttir
+[ ! -s "$out/out" ] || fail "a refused kernel has a page"
 echo 'tt.sum:[64,512]:1' > "$out/sum.ops"
+gives 0 explain --html "$out/sum.ops"
+says '"ops":true'
 gives 0 explain "$out/sum.ops"
 says 'contiguous'
 gives 2 explain
