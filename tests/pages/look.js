@@ -62,6 +62,16 @@ function geometry() {
         const text = name(a.of) + ' lies on ' + name(b.of);
         if (!told.has(text)) told.add(text), bad.push(text);
       }
+  /* numbers on coloured boxes, which axe does not judge */
+  const light = c => { const v = c.match(/[\d.]+/g).slice(0, 3).map(x => x / 255).map(x => x <= .04045 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4); return .2126 * v[0] + .7152 * v[1] + .0722 * v[2]; };
+  let least = 21;
+  for (const box of document.querySelectorAll('rect.el:not(.off)')) {
+    const text = box.nextElementSibling;
+    if (!text || text.tagName !== 'text') continue;
+    const [a, b] = [light(getComputedStyle(box).fill), light(getComputedStyle(text).fill)];
+    least = Math.min(least, (Math.max(a, b) + .05) / (Math.min(a, b) + .05));
+  }
+  if (least < 4.5) bad.push('a number on its box has a contrast of ' + least.toFixed(2));
   return { bad, texts: boxes.length };
 }
 
