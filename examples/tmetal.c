@@ -2154,6 +2154,20 @@ static int has_value(const request *r, const tmetal_result *result) {
     return !r->value[OPT_VALUE];
 }
 
+/* Says what is not there, and which name is close to it. */
+static void no_value(const request *r, const tmetal_result *result) {
+    const char *asked = r->value[OPT_VALUE], *closest = NULL, *name;
+    unsigned    k, i, least = 3, d;
+    for (k = 0; k < result->n_kernels; k++)
+        for (i = 0; i < result->kernels[k].n_layouts; i++) {
+            name = result->kernels[k].layouts[i].value;
+            d = name ? distance_of(asked + (*asked == '%'), name + (*name == '%')) : 99;
+            if (d < least) least = d, closest = name;
+        }
+    fprintf(stderr, "tmetal: %s: no value '%s' has a layout\n", r->files[0], asked);
+    if (closest) fprintf(stderr, "help: did you mean '%s'?\n", closest);
+}
+
 static int layouts_command(request *r) {
     const char *svg = r->value[OPT_SVG];
     job         j;
@@ -2162,7 +2176,7 @@ static int layouts_command(request *r) {
     if (!open_job(r, r->files[0], &j)) return 1;
     memset(&b, 0, sizeof b);
     if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena);
-    else if (!has_value(r, &j.result)) fprintf(stderr, "tmetal: %s: no value '%s' has a layout\n", r->files[0], r->value[OPT_VALUE]);
+    else if (!has_value(r, &j.result)) no_value(r, &j.result);
     else {
         bad = 0;
         if (svg) {
@@ -3714,12 +3728,18 @@ static int read_option(request *r, int argc, char **argv, int i) {
 /* "DIRECT_DOT,BF16_MATH" as a sum of tmetal_gpu_feature; 0, or 2 after a message. */
 static int read_features(const request *r, const char *list, uint32_t *bits) {
     while (list && *list) {
-        size_t n = strcspn(list, ","), i;
+        size_t      n = strcspn(list, ","), i;
+        char        word[40];
+        const char *closest = NULL;
+        unsigned    least = 99, d;
+        snprintf(word, sizeof word, "%.*s", (int)(n < 39 ? n : 39), list);
         for (i = 0; i < tmetal_gpu_feature_count(); i++) {
             tmetal_gpu_feature_info f = tmetal_gpu_feature_at(i);
             if (strlen(f.name) == n && strncmp(f.name, list, n) == 0) break;
+            d = distance_of(word, f.name);
+            if (d < least) least = d, closest = f.name;
         }
-        if (i == tmetal_gpu_feature_count()) return misuse(r, "not a feature of the GPU table:", list);
+        if (i == tmetal_gpu_feature_count()) return misspelt(r, "not a feature of the GPU table:", word, closest, least);
         *bits |= tmetal_gpu_feature_at(i).bit;
         list += n + (list[n] == ',');
     }

@@ -60,6 +60,12 @@ gives 2 compile $k/softmax.ttir --emit plam
 warns "^tmetal: unknown --emit plam; did you mean plan?$"
 gives 2 compile $k/softmax.ttir --operands=stage
 warns "did you mean staged?$"
+gives 2 compile $k/softmax.ttir --has MATH,DIRECT_DOTT
+warns "MATH"
+gives 2 compile $k/softmax.ttir --has DIRECT_DOT,SIMD_MATRX
+warns "^tmetal: not a feature of the GPU table: SIMD_MATRX; did you mean SIMD_MATRIX?$"
+gives 1 layouts $k/softmax.ttir --value %numeratr
+warns "^help: did you mean '%numerator'?$"
 gives 2 compile $k/softmax.ttir --emit nothing
 warns "^tmetal: --emit knows msl"
 
