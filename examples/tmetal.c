@@ -3634,11 +3634,12 @@ static const command commands[] = {
      "FILE is Triton IR or an op list; - reads standard input. The IR compiles to the same results. Without -o the summary\n"
      "stands above it, as comments; -v tells also of passes that had nothing to do, and what MPS and MLX call each pattern.\n"},
     {"sample-ops", "", "op lists to try the others on", 0, 0, TAKES(OUT) | TAKES(LARGE), sample_ops_command, ""},
-    {"bench", "", "one reduction in each layout: lines, barriers, predicted time", 0, 0,
-     TAKES(PLOT) | TAKES(SIZES) | TAKES(LAYOUTS) | TAKES(DTYPE) | TAKES(LAUNCH_US) | TAKES(JSON) | TAKES(DEVICE) | TAKES_TARGET, bench_command,
+    {"bench", "[FILE]", "a kernel in each layout and number of threads: lines, barriers, predicted time", 0, 1,
+     TAKES(PLOT) | TAKES(SIZES) | TAKES(LAYOUTS) | TAKES(DTYPE) | TAKES(LAUNCH_US) | TAKES(JSON) | TAKES(DEVICE) | TAKES(GRID) | TAKES(ARGS) | TAKES_SOURCE | TAKES_TARGET, why_bench_command,
      "Builds the sum over rows in each layout, runs it in the simulator, compares, counts. Times are predictions for --gpu:\n"
      "launches times --launch-us, plus bytes over the bandwidth in the table of GPUs. Nothing is timed on a GPU but with --device,\n"
-     "which gives the time of a copy of the same bytes over the time of the kernel.\n"},
+     "which gives the time of a copy of the same bytes over the time of the kernel. With a FILE, your own kernel: a recorded\n"
+     "launch, or what 'why' takes, counted by the tuner's model.\n"},
     {"tune", "FILE|-", "which way to compile a kernel is fastest", 1, 1,
      TAKES(OUT) | TAKES(TUNE_TO) | TAKES(STRATEGY) | TAKES(TRIALS) | TAKES(ORDER) | TAKES(GRID) | TAKES(ARGS) | TAKES_COMPILE, tune_command,
      "Times candidates on this machine's GPU: an op list as it is, Triton IR with --grid and --args, a .py file with\n"

@@ -1060,3 +1060,101 @@ static int why_command(request *r) {
     why_close(w);
     return free(w), bad;
 }
+
+/* -- bench FILE: one's own kernel by threads and layouts ----------------------------------- */
+
+typedef struct why_bench {
+    buffer     out;
+    const why *w;
+    int        json, has_simulator;
+    unsigned   n;
+} why_bench;
+
+static void why_bench_row(why_bench *b, const char *asked, const tmetal_options *opt) {
+    const char  *src = b->w->ir ? b->w->ir : b->w->j.src;
+    why_counts   c;
+    why_measured m;
+    int          ok = why_count(src, strlen(src), opt, &b->w->launch.how, &c, NULL), is_measured;
+    is_measured = ok && b->has_simulator && why_measure(b->w, src, opt, &m);
+    if (b->json && ok) {
+        putf(&b->out, "%s{\"file\":", b->n++ ? ",\n " : "\n "),
+            put_json_text(&b->out, b->w->j.path);
+        putf(&b->out, ",\"asked\":\"%s\",\"model\":", asked), why_json_counts(&b->out, &c);
+        if (is_measured) why_json_measured(&b->out, &m);
+        put(&b->out, "}");
+    }
+    if (b->json) return;
+    putf(&b->out, "%-22s ", asked);
+    if (!ok) {
+        put(&b->out, "refused\n");
+        return;
+    }
+    putf(&b->out, "%8u %10llu %10llu %10llu %10llu %10.1f", c.threads, (unsigned long long)c.lines,
+         (unsigned long long)c.fewest, (unsigned long long)c.barriers,
+         (unsigned long long)c.conflicts, c.seconds * 1e6);
+    if (is_measured)
+        putf(&b->out, "   right; %llu lines, %llu barriers", (unsigned long long)m.lines,
+             (unsigned long long)m.barriers);
+    else if (b->has_simulator) put(&b->out, "   NOT right");
+    put(&b->out, "\n");
+}
+
+/* As it is planned, then each number of threads, then each layout of its reductions. */
+static void why_bench_rows(why_bench *b) {
+    const request *r = b->w->r;
+    tmetal_options opt = r->opt;
+    char           asked[40];
+    unsigned       i, reductions = 0;
+    why_bench_row(b, "as it is asked for", &opt);
+    for (i = 32; i <= 1024; i *= 2) {
+        opt.threads = i;
+        sprintf(asked, "--threads %u", i);
+        why_bench_row(b, asked, &opt);
+    }
+    opt = r->opt;
+    for (i = 0; i < b->w->j.result.n_kernels; i++)
+        reductions += b->w->j.result.kernels[i].n_reduce_plans;
+    for (i = 0; reductions && i < 5; i++) {
+        opt.layouts = bench_layouts[i];
+        sprintf(asked, "--layout %s", bench_layouts[i]);
+        why_bench_row(b, asked, &opt);
+    }
+}
+
+static int why_bench_command(request *r) {
+    static const uint64_t sums = TAKES(PLOT) | TAKES(SIZES) | TAKES(LAYOUTS) | TAKES(DTYPE) |
+                                 TAKES(LAUNCH_US) | TAKES(DEVICE);
+    why      *w;
+    why_bench b;
+    unsigned  i;
+    int       bad;
+    char      sim[1280];
+    for (i = 0; i < OPTION_COUNT; i++)
+        if (r->value[i] && (r->n_files ? sums : TAKES(GRID) | TAKES(ARGS) | TAKES_SOURCE) >> i & 1)
+            return misuse(r,
+                          r->n_files ? "not with a FILE:" : "only with a FILE:", options[i].name);
+    if (!r->n_files) return bench_command(r);
+    w = (why *)calloc(1, sizeof *w);
+    if (!w) return 1;
+    memset(&b, 0, sizeof b);
+    bad = why_open(w, r, r->files[0]);
+    b.w = w;
+    b.json = r->value[OPT_JSON] != NULL;
+    b.has_simulator = *w->recorded && find_program(r->self, "sim", sim);
+    if (!bad) {
+        if (b.json) put(&b.out, "{\"tmetal_why\":1,\"versions\":[");
+        else
+            putf(&b.out,
+                 "%s for %s: counted by the tuner's model for one launch, nothing was "
+                 "timed%s\n%-22s %8s %10s %10s %10s %10s %10s\n",
+                 w->j.result.kernels[0].name, w->j.result.gpu,
+                 b.has_simulator ? "; behind that, what the simulator measured" : "", "", "threads",
+                 "lines", "fewest", "barriers", "conflicts", "model us");
+        why_bench_rows(&b);
+        if (b.json) put(&b.out, "\n]}\n");
+        bad = write_buffer_to(NULL, &b.out);
+    }
+    free(b.out.text);
+    why_close(w);
+    return free(w), bad;
+}

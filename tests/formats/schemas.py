@@ -25,7 +25,7 @@ LISTS = [
 ]
 
 # Keys that no input of this test brings: remarks on no kernel; warnings of Apple's compiler; what only the simulator counts.
-RARE = {"explain": "$.remarks[]", "device_report": "$.warnings[]", "why": ("$.simulator", "$.causes[].remedy.simulator")}
+RARE = {"explain": "$.remarks[]", "device_report": "$.warnings[]", "why": ("$.simulator", "$.causes[].remedy.simulator", "$.versions[].simulator")}
 
 
 class Checker:
@@ -123,6 +123,7 @@ def outputs(build, files, work):
     kernels, sound = os.path.join("examples", "kernels"), ("--gpu", "apple-m3-max", "--json")
     yield "why", "a recorded launch", run("why", *sound, os.path.join(kernels, "softmax.case"))
     yield "why", "two files", run("why", *sound, os.path.join(kernels, "row_sum.case"), os.path.join(kernels, "mean_rows.case"))
+    yield "why", "one's own kernel", run("bench", *sound, os.path.join(kernels, "row_sum.case"))
     for f in files:
         if f.endswith(".json"): yield "oplist", f, open(f).read()
 

@@ -31,12 +31,14 @@ def others(build):
     row, mean, case = (os.path.join(folder, name) for name in ("row_sum.ttir", "mean_rows.ttir", "row_sum.case"))
     bad = 0
     for words, status, has in (
-            ([case], 0, "row_sum: "), ([row] + launch, 0, "4096 threadgroups"), ([row, row] + launch, 0, "1.00 times"),
-            ([row, mean] + launch, 0, "lines of 128 bytes"), ([row], 0, "by the model"), ([row] + launch[:3] + ["x"], 2, ""),
-            ([os.path.join(folder, "missing.case")], 1, ""), ([os.path.join(here, "cases.txt")], 1, "")):
-        run = subprocess.run([os.path.join(build, "tmetal"), "why", "--gpu", "apple-m3-max"] + words, capture_output=True, text=True)
+            (["why", case], 0, "row_sum: "), (["why", row] + launch, 0, "4096 threadgroups"), (["why", row, row] + launch, 0, "1.00 times"),
+            (["why", row, mean] + launch, 0, "lines of 128 bytes"), (["why", row], 0, "by the model"),
+            (["why", row] + launch[:3] + ["x"], 2, ""), (["why", os.path.join(folder, "missing.case")], 1, ""),
+            (["why", os.path.join(here, "cases.txt")], 1, ""), (["bench", row] + launch, 0, "--layout TILED"),
+            (["bench", case], 0, "--threads 1024"), (["bench", row, "--sizes", "2x2"], 2, ""), (["bench"] + launch, 2, "")):
+        run = subprocess.run([os.path.join(build, "tmetal")] + words + ["--gpu", "apple-m3-max"], capture_output=True, text=True)
         if run.returncode != status or has not in run.stdout or (status and not run.stderr):
-            print("why %s: exit code %d, and it prints\n%s%s" % (" ".join(words), run.returncode, run.stdout, run.stderr))
+            print("%s: exit code %d, and it prints\n%s%s" % (" ".join(words), run.returncode, run.stdout, run.stderr))
             bad += 1
     return bad
 
