@@ -67,7 +67,7 @@ function geometry() {
   let least = 21;
   for (const box of document.querySelectorAll('rect.el:not(.off)')) {
     const text = box.nextElementSibling;
-    if (!text || text.tagName !== 'text') continue;
+    if (!text || !text.matches('text[aria-hidden]')) continue;
     const [a, b] = [light(getComputedStyle(box).fill), light(getComputedStyle(text).fill)];
     least = Math.min(least, (Math.max(a, b) + .05) / (Math.min(a, b) + .05));
   }
