@@ -1797,7 +1797,7 @@ static void find_sources(const job *j, page_text *python, unsigned *n) {
             for (s = 0; s < *n && strcmp(python[s].file, file) != 0; s++) {}
             if (s < *n) continue;
             python[s].file = file, python[s].text = NULL, ++*n;
-            if (is_python(j->path)) snprintf(path, sizeof path, "%s", j->path);
+            if (is_python(j->path)) snprintf(path, sizeof path, "%s", file); /* as it was read for the kernel */
             else snprintf(path, sizeof path, "%.*s%s", folder, j->path, name ? name + 1 : file);
             f = fopen(path, "rb");
             if (f) python[s].text = read_stream(f, path, &python[s].len), fclose(f);
