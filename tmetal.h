@@ -3006,9 +3006,10 @@ static int tmi_base_same_digits(const char *a, const char *b) {
 }
 
 /* The names that a misspelt word may have been meant by are tried one by one; `best` is the
- * closest, NULL where none is close: two letters off at most, half of the word as it should be. */
+ * closest, NULL where none is close: two letters off at most, half of the word as it should be;
+ * `other` is as close, as arith.addf and arith.addi are to arith.add. */
 typedef struct tmi_meant {
-    const char *word, *best;
+    const char *word, *best, *other;
     uint32_t    least;
 } tmi_meant;
 
@@ -3016,7 +3017,7 @@ static tmi_meant tmi_base_meant(const char *word) {
     tmi_meant x;
     size_t    half = strlen(word) / 2;
     x.word = word;
-    x.best = NULL;
+    x.best = x.other = NULL;
     x.least = half < 2 ? (uint32_t)half + 1 : 3;
     return x;
 }
@@ -3025,15 +3026,17 @@ static tmi_meant tmi_base_meant(const char *word) {
 static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     size_t   a = strlen(x->word), b = strlen(name);
     uint32_t d;
-    if (a + x->least <= b || b + x->least <= a || !tmi_base_same_digits(x->word, name)) return 0;
+    if (a + x->least < b || b + x->least < a || !tmi_base_same_digits(x->word, name)) return 0;
     d = tmi_base_distance(x->word, name);
+    if (d == x->least && x->best && !x->other && strcmp(name, x->best) != 0) x->other = name;
     if (d >= x->least) return 0;
     x->least = d;
+    x->other = NULL;
     x->best = name;
     return 1;
 }
 
-#define TMI_STAMP_BASE 2205492398u
+#define TMI_STAMP_BASE 2399478640u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3500,7 +3503,11 @@ static TMI_COLD void tmi_help(tmi_job *job, const char *note, const char *help) 
 
 /* The same where a name is close to what was written; `sign` stands before it. */
 static TMI_COLD void tmi_diag_meant(tmi_job *job, const tmi_meant *meant, const char *sign) {
-    if (meant->best)
+    if (meant->best && meant->other)
+        tmi_help(job, NULL,
+                 tmi_format(job, 1, "did you mean '%s%s' or '%s%s'?", sign, meant->best, sign,
+                            meant->other));
+    else if (meant->best)
         tmi_help(job, NULL, tmi_format(job, 1, "did you mean '%s%s'?", sign, meant->best));
 }
 
@@ -3580,7 +3587,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 727921529u
+#define TMI_STAMP_DIAG 512826891u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -61030,6 +61037,7 @@ static TMI_COLD void tmi_compile_gpu_meant(tmi_job *job, const char *text) {
         if (tmi_base_meant_try(&meant, word)) best = tmi_gpus[i].name;
     }
     meant.best = best;
+    meant.other = NULL; /* a word of this function's own */
     tmi_diag_meant(job, &meant, "");
 }
 
@@ -61621,7 +61629,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 2453829752u
+#define TMI_STAMP_COMPILE 110504488u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number
