@@ -11615,6 +11615,11 @@ static TMI_COLD int tmi_fail_shape(tmi_verifier *v, const tmi_op *op, uint32_t a
     return 0;
 }
 
+static TMI_COLD int tmi_verify_bad_count(tmi_verifier *v, const tmi_op *op, const char *takes) {
+    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_OPERANDS, tmi_op_name(op), takes, op->n_in);
+    return 0;
+}
+
 /* One that is given as something else, or by a name that is close. */
 static TMI_COLD int tmi_fail_attr(tmi_verifier *v, const tmi_op *op, const char *name,
                                   const char *what) {
@@ -11953,7 +11958,10 @@ static int tmi_verify_gather(tmi_verifier *v, const tmi_op *op) {
 }
 
 static int tmi_verify_hist(tmi_verifier *v, const tmi_op *op) {
-    uint32_t a = tmi_in_type(v->m, op, 0), r = tmi_out_type(v->m, op, 0);
+    uint32_t a, r = tmi_out_type(v->m, op, 0);
+    if (op->n_in < 1 || op->n_in > 2)
+        return tmi_verify_bad_count(v, op, "1 or 2");
+    a = tmi_in_type(v->m, op, 0);
     if (tmi_rank(v->m, a) != 1 || !tmi_is_intlike(v->m, a))
         return tmi_fail_kind(v, op, 0, "a 1-D tensor of integers");
     if (tmi_rank(v->m, r) != 1 || !tmi_is_intlike(v->m, r)) return tmi_fail_shape(v, op, a, r);
@@ -11984,7 +11992,7 @@ static int tmi_memory_ok(tmi_verifier *v, const tmi_op *op, uint32_t value, uint
 
 static int tmi_verify_load(tmi_verifier *v, const tmi_op *op) {
     if (op->n_in < 1 || op->n_in > 3)
-        return tmi_fail_attr(v, op, "operands", "pointer, mask and other");
+        return tmi_verify_bad_count(v, op, "1 to 3");
     if (!tmi_memory_ok(v, op, tmi_out_type(v->m, op, 0), 1) ||
         !tmi_verify_flag(v, op, "isVolatile"))
         return 0;
@@ -11995,14 +12003,14 @@ static int tmi_verify_load(tmi_verifier *v, const tmi_op *op) {
 
 static int tmi_verify_store(tmi_verifier *v, const tmi_op *op) {
     if (op->n_in < 2 || op->n_in > 3)
-        return tmi_fail_attr(v, op, "operands", "pointer, value and mask");
+        return tmi_verify_bad_count(v, op, "2 or 3");
     return tmi_memory_ok(v, op, tmi_in_type(v->m, op, 1), 2);
 }
 
 static int tmi_verify_rmw(tmi_verifier *v, const tmi_op *op) {
     int64_t kind = tmi_attr_int(v->m, op, "atomic_rmw_op", 0);
     if (op->n_in < 2 || op->n_in > 3)
-        return tmi_fail_attr(v, op, "operands", "pointer, value and mask");
+        return tmi_verify_bad_count(v, op, "2 or 3");
     /* 11 and 12 are ours */
     if (kind < 1 || kind > 12) return tmi_fail_attr(v, op, "atomic_rmw_op", "1 to 10");
     if (kind != 10 &&
@@ -12220,7 +12228,8 @@ static int tmi_verify_map(tmi_verifier *v, const tmi_op *op) {
     static const char what[] = "of the operands' elements, `pack` of each";
     int64_t  pack = tmi_attr_int(v->m, op, "pack", 1);
     uint32_t i, n, block = tmi_op_body(v->m, op, 0);
-    if (!op->n_in || !tmi_same_shapes(v, op)) return 0;
+    if (!op->n_in) return tmi_verify_bad_count(v, op, "1 or more");
+    if (!tmi_same_shapes(v, op)) return 0;
     if (pack < 1 || !tmi_is_pow2((uint64_t)pack) ||
         (uint64_t)pack > tmi_numel(v->m, tmi_in_type(v->m, op, 0)))
         return tmi_fail_attr(v, op, "pack", "a power of two, at most the elements");
@@ -12289,7 +12298,7 @@ static int tmi_verify_mkptr(tmi_verifier *v, const tmi_op *op) {
 
 static int tmi_verify_advance(tmi_verifier *v, const tmi_op *op) {
     uint32_t block = tmi_block_of(v->m, tmi_out_type(v->m, op, 0));
-    if (!block || tmi_in_type(v->m, op, 0) != tmi_out_type(v->m, op, 0))
+    if (!op->n_in || !block || tmi_in_type(v->m, op, 0) != tmi_out_type(v->m, op, 0))
         return tmi_fail_desc(v, op, "takes and gives a pointer to a tensor");
     if (op->n_in != 1 + tmi_rank(v->m, block))
         return tmi_fail_desc(v, op, "takes one offset an axis of the block");
@@ -12882,11 +12891,8 @@ static int tmi_reaches(const tmi_verifier *v, uint32_t value) {
 
 static int tmi_counts_ok(tmi_verifier *v, const tmi_op *op) {
     const tmi_op_row *row = &tmi_ops[op->kind];
-    if (row->in != TMI_VAR && op->n_in != row->in) {
-        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_OPERANDS, row->name,
-                  tmi_format(v->job, 1, "%u", (unsigned)row->in), op->n_in);
-        return 0;
-    }
+    if (row->in != TMI_VAR && op->n_in != row->in)
+        return tmi_verify_bad_count(v, op, tmi_format(v->job, 1, "%u", (unsigned)row->in));
     if (row->out != TMI_VAR && op->n_out != row->out) {
         tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_RESULT_COUNT, row->name,
                   tmi_format(v->job, 1, "%u", (unsigned)row->out), op->n_out);
@@ -13195,7 +13201,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 796137618u
+#define TMI_STAMP_VERIFY 1022644864u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
