@@ -62,7 +62,8 @@ typedef struct why {
     X(STRIDE, "stride", LINES, "neighbouring lanes lie apart, or nothing says where rows begin") \
     X(MASK, "mask", COUNT, "masks keep loads and stores from going several elements at once")    \
     X(THREADS, "threads", COUNT, "the number of threads does not fit the work")                  \
-    X(TILE, "tile", LANES, "the tile does not fit the data")                                     \
+    X(TILE, "tile", COUNT, "the tile does not fit the data")                                     \
+    X(LANES, "lanes", LANES, "lanes are left out while others go on")                            \
     X(LAYOUT, "layout", COUNT, "another layout of the reductions is better")                     \
     X(ATOMICS, "atomics", ATOMICS, "atomic operations at one address wait for each other")       \
     X(BANKS, "banks", BANKS, "lanes wait for banks of threadgroup memory")                       \
@@ -415,6 +416,138 @@ static void why_try_masks(why *w) {
         if (w->base.unsure) (void)why_try_ir(w, &t, why_unmask(w->ir, mask, 1));
         s = why_next_mask(s, mask);
     }
+}
+
+/* -- Atomics of a tile at one address, made one of the tile's sum, max or min ---------------- */
+
+/* Combinations that may be done in the tile first: the word of the atomic operation, what its
+ * region does, the neutral element of i32 or f32. */
+static const struct {
+    const char *atomic, *op, *type, *neutral, *call;
+} why_combines[] = {{"fadd", "arith.addf", "f32", "-0.0", "tl.atomic_add(ptr, tl.sum(x))"},
+                    {"add", "arith.addi", "i32", "0", "tl.atomic_add(ptr, tl.sum(x))"},
+                    {"max", "arith.maxsi", "i32", "-2147483648", "tl.atomic_max(ptr, tl.max(x))"},
+                    {"min", "arith.minsi", "i32", "2147483647", "tl.atomic_min(ptr, tl.min(x))"}};
+#define WHY_COMBINES (sizeof why_combines / sizeof *why_combines)
+
+/* Where the name is made: the text behind "%name = ", or NULL. */
+static const char *why_made(const char *ir, const char *name, size_t n) {
+    const char *s, *end;
+    for (s = ir; *s; s = end + (*end == '\n')) {
+        end = why_line_end(s);
+        s += strspn(s, " ");
+        if (strncmp(s, name, n) == 0 && strncmp(s + n, " = ", 3) == 0) return s + n + 3;
+    }
+    return NULL;
+}
+
+/* The one pointer that all elements of a tensor of pointers are: of a splat, also if zeros are
+ * added to it. Its length; 0: there is none. */
+static size_t why_one_pointer(const char *ir, const char *name, size_t n, const char **one) {
+    const char *s = why_made(ir, name, n), *zeros;
+    if (s && strncmp(s, "tt.addptr %", 11) == 0) {
+        name = s + 10;
+        n = strcspn(name, ",");
+        zeros = name[n] == ',' ? name + n + 2 : "";
+        zeros = why_made(ir, zeros, strcspn(zeros, " "));
+        if (!zeros || strncmp(zeros, "arith.constant dense<0> : ", 26) != 0) return 0;
+        s = why_made(ir, name, n);
+    }
+    if (!s || strncmp(s, "tt.splat %", 10) != 0) return 0;
+    *one = s + 9;
+    return strcspn(*one, " ");
+}
+
+/* Operand k of an operation whose operands begin at `s`. */
+static const char *why_operand(const char *s, unsigned k, size_t *n) {
+    while (k-- > 0 && *s == '%') s += strcspn(s, " ,"), s += s[0] == ',' && s[1] == ' ' ? 2 : 0;
+    *n = *s == '%' ? strcspn(s, " ,") : 0;
+    return s;
+}
+
+/* An atomic operation on a tensor of pointers that are all one. */
+typedef struct why_atomic {
+    const char *result, *sem, *value, *mask, *one, *dims; /* `sem`: ", acq_rel, gpu, " */
+    size_t      n_result, n_sem, n_value, n_mask, n_one, n_dims;
+    unsigned    kind;
+} why_atomic;
+
+/* "%r = tt.atomic_rmw fadd, acq_rel, gpu, %p, %x, %m : (tensor<8x!tt.ptr<f32>>, ...) -> ...". The
+ * old values must not be wanted, and the tile has one axis. 0: it is another line. */
+static int why_read_atomic(const char *ir, const char *line, const char *end, why_atomic *a) {
+    const char *s = why_find_name(line, end, "tt.atomic_rmw", 13), *ptr, *type;
+    size_t      n;
+    a->result = line + strspn(line, " ");
+    a->n_result = strcspn(a->result, " ");
+    if (!s || *a->result != '%') return 0;
+    s += 14;
+    n = strcspn(s, ",");
+    for (a->kind = 0; a->kind < WHY_COMBINES; a->kind++)
+        if (strlen(why_combines[a->kind].atomic) == n &&
+            strncmp(s, why_combines[a->kind].atomic, n) == 0)
+            break;
+    a->sem = s + n;
+    a->n_sem = strcspn(a->sem, "%\n");
+    s = a->sem + a->n_sem;
+    ptr = why_operand(s, 0, &n);
+    a->value = why_operand(s, 1, &a->n_value);
+    a->mask = why_operand(s, 2, &a->n_mask);
+    type = why_find_name(s, end, "tensor", 6);
+    if (a->kind == WHY_COMBINES || !a->n_mask || !type) return 0;
+    a->dims = type + 7;
+    a->n_dims = strspn(a->dims, "0123456789");
+    s = a->dims + a->n_dims;
+    a->n_one = why_one_pointer(ir, ptr, n, &a->one);
+    return a->n_dims && a->n_one && strncmp(s, "x!tt.ptr<", 9) == 0 &&
+           strncmp(s + 9, why_combines[a->kind].type, 3) == 0 &&
+           !why_find_name(end, end + strlen(end), a->result, a->n_result);
+}
+
+/* The same as a reduction and one atomic operation. */
+static void why_put_combined(buffer *b, const why_atomic *a) {
+    const char *type = why_combines[a->kind].type, *dims = a->dims;
+    int         n = (int)a->n_dims;
+    putf(b, "    %%why_n = arith.constant dense<%s> : tensor<%.*sx%s>\n",
+         why_combines[a->kind].neutral, n, dims, type);
+    putf(b, "    %%why_v = arith.select %.*s, %.*s, %%why_n : tensor<%.*sxi1>, tensor<%.*sx%s>\n",
+         (int)a->n_mask, a->mask, (int)a->n_value, a->value, n, dims, n, dims, type);
+    putf(b, "    %%why_s = \"tt.reduce\"(%%why_v) <{axis = 0 : i32}> ({\n    ^bb0(%%why_a: %s, ",
+         type);
+    putf(b, "%%why_b: %s):\n      %%why_c = %s %%why_a, %%why_b : %s\n", type,
+         why_combines[a->kind].op, type);
+    putf(b, "      tt.reduce.return %%why_c : %s\n    }) : (tensor<%.*sx%s>) -> %s\n", type, n,
+         dims, type, type);
+    putf(b, "    %%why_t = arith.constant true\n    %.*s = tt.atomic_rmw %s%.*s%.*s, %%why_s, ",
+         (int)a->n_result, a->result, why_combines[a->kind].atomic, (int)a->n_sem, a->sem,
+         (int)a->n_one, a->one);
+    putf(b, "%%why_t : (!tt.ptr<%s>, %s, i1) -> %s\n", type, type, type);
+}
+
+/* The first such operation combined in the tile before. */
+static void why_try_atomics(why *w) {
+    const char *s, *end;
+    why_trial   t = why_new(w, WHY_ATOMICS);
+    buffer      b;
+    why_atomic  a;
+    int         found = 0;
+    memset(&b, 0, sizeof b);
+    for (s = w->ir; *s; s = end) {
+        end = why_line_end(s);
+        end += *end == '\n';
+        if (!found && why_read_atomic(w->ir, s, end, &a)) found = 1, why_put_combined(&b, &a);
+        else put_n(&b, s, (size_t)(end - s));
+    }
+    if (!found || b.failed) {
+        free(b.text);
+        return;
+    }
+    snprintf(t.edit, sizeof t.edit, "%s: one of a program, not one of each element",
+             why_combines[a.kind].call);
+    snprintf(t.note, sizeof t.note,
+             "what a mask leaves out must not count: tl.where(mask, x, %s)%s",
+             a.kind < 2 ? "0" : a.kind == 2 ? "the least" : "the greatest",
+             a.kind ? "" : "; floats are added in another order");
+    (void)why_try_ir(w, &t, b.text);
 }
 
 /* Without what was asked for on the command line, one option at a time. */
@@ -788,7 +921,7 @@ static void why_find(why *w) {
     unsigned i;
     why_try_unforced(w);
     i = w->n; /* what is undone was the cause */
-    if (w->ir) why_try_promises(w), why_try_masks(w);
+    if (w->ir) why_try_promises(w), why_try_masks(w), why_try_atomics(w);
     w->own = w->n;
     why_try_moves(w);
     why_try_consts(w);
@@ -872,6 +1005,9 @@ static void why_put_places(const request *r, buffer *b, const why *w, unsigned c
 /* What the waste is, in figures. */
 static void why_put_evidence(buffer *b, const why *w, unsigned cause) {
     const why_counts *c = &w->base;
+    if (cause == WHY_TILE && c->masked)
+        putf(b, "   masks leave out at least %.0f %% of what the tiles hold\n",
+             100.0 * (double)c->masked / (double)(c->masked + c->read + c->written));
     switch (why_causes[cause].waste) {
     case TMETAL_WASTE_LINES:
         put(b, "   "), why_put_number(b, c->lines), put(b, " lines of 128 bytes touched, "),
@@ -889,12 +1025,8 @@ static void why_put_evidence(buffer *b, const why *w, unsigned cause) {
              c->registers, c->resident, c->resident == 1 ? "" : "s", c->threads);
         break;
     case TMETAL_WASTE_LANES:
-        if (c->masked)
-            putf(b, "   masks leave out at least %.0f %% of what the tiles hold\n",
-                 100.0 * (double)c->masked / (double)(c->masked + c->read + c->written));
-        if (c->idle > c->issue / 50)
-            putf(b, "   lanes are left out of %.0f %% of the cycles\n",
-                 100.0 * (double)c->idle / (double)c->issue);
+        putf(b, "   lanes are left out of %.0f %% of the cycles\n",
+             100.0 * (double)c->idle / (double)(c->issue ? c->issue : 1));
         break;
     default: break;
     }
