@@ -23776,7 +23776,7 @@ static void tmi_tri_search_in(tmi_tri *t, tmi_tri_search *s, const tmi_tri_aroun
                     one->file = tmi_tri_inside(t, up);
                     continue;
                 }
-                if (s->want && strcmp(s->want, a.name)) {
+                if (s->want && strcmp(s->want, a.name) != 0) {
                     if (!tmi_tri_ends_in(a.name, s->want)) continue;
                     s->n_near++;
                     s->near_ = id;
@@ -24089,7 +24089,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 558603181u
+#define TMI_STAMP_TRITON 2867200477u
 
 
 /*==============================================================================
@@ -24375,7 +24375,7 @@ static int tmi_analyse_apart(const tmi_module *m, uint32_t ptr) {
 static tmi_axis tmi_axis_sum(const tmi_module *m, const tmi_op *op, tmi_axis l, tmi_axis r) {
     uint32_t es = op->kind == TMI_OP_ADDPTR ? tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0)) : 0;
     uint8_t  rv = tmi_cap8((uint32_t)r.v + es);
-    tmi_axis z;
+    tmi_axis z = l;
     z.k = tmi_min8(l.k, r.k);
     if (op->kind == TMI_OP_SUBI) z.c = tmi_min8(l.c, r.k);
     else z.c = tmi_max8(tmi_min8(l.k, r.c), tmi_min8(l.c, r.k));
@@ -24480,7 +24480,8 @@ static tmi_axis tmi_axis_binary(tmi_axes *x, const tmi_op *op, uint32_t d, uint3
 
 static tmi_axis tmi_axis_select(tmi_axes *x, const tmi_op *op, uint32_t d) {
     const tmi_module *m = x->m;
-    tmi_axis a = tmi_axis_get(x, tmi_in(m, op, 1), d), b = tmi_axis_get(x, tmi_in(m, op, 2), d), z;
+    tmi_axis a = tmi_axis_get(x, tmi_in(m, op, 1), d), b = tmi_axis_get(x, tmi_in(m, op, 2), d);
+    tmi_axis z = a;
     tmi_axis c = tmi_axis_get(x, tmi_in(m, op, 0), d);
     int      whole = !tmi_is_tensor(m, tmi_in_type(m, op, 0));
     z.k = tmi_min8(a.k, b.k);
@@ -24602,7 +24603,8 @@ static void tmi_axis_meet(tmi_axes *x, uint32_t to, uint32_t from, uint32_t othe
     TMI_ASSERT(x->job, "analyse", to < x->m->value.n && from < x->m->value.n);
     TMI_ASSERT(x->job, "analyse", tmi_value_type(x->m, to) == tmi_value_type(x->m, from));
     for (d = 0; d < rank; d++) {
-        tmi_axis a = tmi_axis_get(x, from, d), b = other ? tmi_axis_get(x, other, d) : a, z;
+        tmi_axis a = tmi_axis_get(x, from, d), b = other ? tmi_axis_get(x, other, d) : a;
+        tmi_axis z = a;
         z.c = tmi_min8(a.c, b.c);
         z.k = tmi_min8(a.k, b.k);
         z.v = tmi_min8(a.v, b.v);
@@ -24737,7 +24739,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 1256300374u
+#define TMI_STAMP_ANALYSE 3923317883u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure

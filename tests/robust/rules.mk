@@ -21,7 +21,7 @@ SANITIZE     = -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fn
 # Of the header that all programs of the tests share: `make asserted` builds it with every assertion on.
 HEADER_FLAGS ?=
 
-.PHONY: bench asserted depth depth-long warnings warnings-all same-bytes sanitized arenas uninitialised test-robust check-robust
+.PHONY: bench asserted depth depth-long warnings warnings-all same-bytes sanitized arenas uninitialised analyse test-robust check-robust
 
 $(BUILD)/robust/header.o: tests/robust/header.c tmetal.h
 	@mkdir -p $(@D)
@@ -72,5 +72,8 @@ warnings-all:                   ## the same for every compiler, language and tar
 same-bytes: $(BUILD)/digest     ## the same output from every compiler and optimisation
 	@sh tests/robust/same.sh $(BUILD) $(ROBUST_FILES)
 
+analyse:                        ## cppcheck and clang-tidy, where they are installed; tests/robust/analysed.txt answers them
+	python3 tests/robust/analyse.py $(BUILD) tmetal.h
+
 test-robust: warnings arenas depth
-check-robust: warnings-all same-bytes sanitized uninitialised depth-long
+check-robust: analyse warnings-all same-bytes sanitized uninitialised depth-long
