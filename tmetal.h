@@ -12561,17 +12561,19 @@ static int tmi_block_ends(tmi_verifier *v, const tmi_op *op, uint32_t block) {
     return 0;
 }
 
-/* Does an op on tensors stand in a region that works on single elements? */
+/* Does an op on tensors stand in a region that works on single elements? Where all that it gives are
+ * tensors and it does nothing else, nothing comes of it, and it goes: Triton's own texts have such. */
 static int tmi_verify_among_elements(const tmi_module *m, const tmi_op *op) {
-    uint32_t i, up = tmi_parent_op(m, op);
+    uint32_t i, in = 0, out = 0, up = tmi_parent_op(m, op);
     for (; up && TMI_OP(m, up)->kind != TMI_OP_REDUCE && TMI_OP(m, up)->kind != TMI_OP_SCAN &&
          TMI_OP(m, up)->kind != TMI_OP_MAP;
          up = tmi_parent_op(m, TMI_OP(m, up))) {}
-    for (i = 0; up && i < op->n_in; i++)
-        if (tmi_is_tensor(m, tmi_in_type(m, op, i))) return 1;
-    for (i = 0; up && i < op->n_out; i++)
-        if (tmi_is_tensor(m, tmi_out_type(m, op, i))) return 1;
-    return 0;
+    if (!up) return 0;
+    for (i = 0; i < op->n_in; i++) in += (uint32_t)tmi_is_tensor(m, tmi_in_type(m, op, i));
+    for (i = 0; i < op->n_out; i++)
+        out += (uint32_t)tmi_is_tensor(m, tmi_out_type(m, op, i));
+    if (tmi_ops[op->kind].traits & TMI_PURE) return in && out < op->n_out;
+    return in || out;
 }
 
 /* Functions stand in the module, everything else in functions; regions and blocks where they
@@ -13201,7 +13203,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 1022644864u
+#define TMI_STAMP_VERIFY 3669812077u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
