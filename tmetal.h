@@ -12561,19 +12561,28 @@ static int tmi_block_ends(tmi_verifier *v, const tmi_op *op, uint32_t block) {
     return 0;
 }
 
-/* Does an op on tensors stand in a region that works on single elements? Where all that it gives are
- * tensors and it does nothing else, nothing comes of it, and it goes: Triton's own texts have such. */
-static int tmi_verify_among_elements(const tmi_module *m, const tmi_op *op) {
-    uint32_t i, in = 0, out = 0, up = tmi_parent_op(m, op);
+/* Has an op in a region that works on single elements tensors as operands, 1, or results, 2? */
+static uint32_t tmi_verify_among_elements(const tmi_module *m, const tmi_op *op) {
+    uint32_t i, has = 0, up = tmi_parent_op(m, op);
     for (; up && TMI_OP(m, up)->kind != TMI_OP_REDUCE && TMI_OP(m, up)->kind != TMI_OP_SCAN &&
          TMI_OP(m, up)->kind != TMI_OP_MAP;
          up = tmi_parent_op(m, TMI_OP(m, up))) {}
     if (!up) return 0;
-    for (i = 0; i < op->n_in; i++) in += (uint32_t)tmi_is_tensor(m, tmi_in_type(m, op, i));
+    for (i = 0; i < op->n_in; i++)
+        if (tmi_is_tensor(m, tmi_in_type(m, op, i))) has |= 1;
     for (i = 0; i < op->n_out; i++)
-        out += (uint32_t)tmi_is_tensor(m, tmi_out_type(m, op, i));
-    if (tmi_ops[op->kind].traits & TMI_PURE) return in && out < op->n_out;
-    return in || out;
+        if (tmi_is_tensor(m, tmi_out_type(m, op, i))) has |= 2;
+    return has;
+}
+
+/* Where all that it gives are tensors and it does nothing else, nothing comes of it, and it goes
+ * before anything is planned: Triton's own texts have such. */
+static int tmi_verify_tensor_ok(const tmi_module *m, const tmi_op *op) {
+    uint32_t i, has = tmi_verify_among_elements(m, op);
+    if (!has || !(tmi_ops[op->kind].traits & TMI_PURE)) return !has;
+    for (i = 0; i < op->n_out; i++)
+        if (!tmi_is_tensor(m, tmi_out_type(m, op, i))) return 0;
+    return 1;
 }
 
 /* Functions stand in the module, everything else in functions; regions and blocks where they
@@ -12592,7 +12601,7 @@ static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
     }
     if ((op->kind == TMI_OP_FUNC) != (up && TMI_OP(m, up)->kind == TMI_OP_MODULE))
         return tmi_misplaced(v, op, "a module holds functions, and functions everything else");
-    if (tmi_verify_among_elements(m, op))
+    if (!tmi_verify_tensor_ok(m, op))
         return tmi_misplaced(v, op, "the region around it works on single elements");
     if (op->n_succ && op->kind != TMI_OP_BR && op->kind != TMI_OP_COND_BR)
         return tmi_misplaced(v, op, "it goes to other blocks");
@@ -13203,7 +13212,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 3669812077u
+#define TMI_STAMP_VERIFY 2945554499u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -30776,7 +30785,7 @@ static int tmi_is_droppable(const tmi_op *op) {
 }
 
 /* Requires: nothing. Leaves: no pure op whose results are unread. */
-static void tmi_drop_unread(tmi_job *job, tmi_module *m, uint32_t func) {
+static void tmi_transform_drop(tmi_job *job, tmi_module *m, uint32_t func, int among_elements) {
     tmi_mark  mark = tmi_mark_take(job);
     uint32_t *uses = TMI_TEMP(job, uint32_t, m->value.n),
              *order = TMI_TEMP(job, uint32_t, m->op.n), n = 0, op, i, left;
@@ -30786,13 +30795,32 @@ static void tmi_drop_unread(tmi_job *job, tmi_module *m, uint32_t func) {
     }
     while (n-- > 0) {
         const tmi_op *o = TMI_OP(m, order[n]);
-        if (!tmi_is_droppable(o)) continue;
+        if (!tmi_is_droppable(o) || (among_elements && !tmi_verify_among_elements(m, o))) continue;
         for (left = 0, i = 0; i < o->n_out; i++) left += uses[tmi_out(m, o, i)];
         if (left) continue;
         for (i = 0; i < o->n_in; i++) uses[tmi_in(m, o, i)]--;
         tmi_op_unlink(m, order[n]);
     }
     tmi_mark_drop(job, mark);
+}
+
+static void tmi_drop_unread(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_transform_drop(job, m, func, 0);
+}
+
+/* Regions that work on single elements: tensors that nothing reads go; others, which a function
+ * called there may have brought in, are refused. 0 when one was. */
+static int tmi_transform_elements(tmi_job *job, tmi_module *m, uint32_t func) {
+    uint32_t op;
+    if (!tmi_may_have(m, TMI_OP_REDUCE) && !tmi_may_have(m, TMI_OP_SCAN) &&
+        !tmi_may_have(m, TMI_OP_MAP))
+        return 1;
+    tmi_transform_drop(job, m, func, 1);
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
+        if (tmi_verify_among_elements(m, TMI_OP(m, op)))
+            tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_PLACEMENT,
+                      tmi_op_name(TMI_OP(m, op)), "the region around it works on single elements");
+    return !job->n_errors;
 }
 
 /* -- Bounds: which parameter a pointer points into, and how far in --------------------------------
@@ -31356,7 +31384,7 @@ static const tmi_pass tmi_passes[] = {
 /* Make every public function ready to be planned. 0 when one was refused. */
 static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
     size_t i;
-    int    ok = tmi_ready_func(job, m, func);
+    int    ok = tmi_ready_func(job, m, func) && tmi_transform_elements(job, m, func);
     TMI_ASSERT(job, "transform", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
     if (ok) tmi_trace(job, m, "calls");
     for (i = 0; ok && i < sizeof tmi_passes / sizeof *tmi_passes; i++) {
@@ -33496,7 +33524,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 1921158204u
+#define TMI_STAMP_TRANSFORM 2076280963u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does

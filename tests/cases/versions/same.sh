@@ -1,5 +1,5 @@
 #!/bin/sh
-# Old spellings of Triton IR and new ones give the same Metal and the same launch plan, byte for byte:
+# Old spellings of Triton IR and new ones give the same Metal, plain Metal and launch plan, byte for byte:
 #
 #     sh tests/cases/versions/same.sh build/tmetal build/generate tests/cases/versions
 #
@@ -19,8 +19,8 @@ for new in "$dir"/*.new.ttir; do
     [ "$rule" = results ] || rename=$(echo "$rule" | sed 's,^\(..*\) \(..*\)$,s/\1/\2/g,')
     for side in old new; do
         eval "file=\$$side"
-        for what in msl plan; do
-            if ! "$tmetal" compile - --emit $what < "$file" > "$work/$side.$what" 2> "$work/err"; then
+        for what in msl plan plain; do
+            if ! "$tmetal" compile - $(case $what in plain) echo --plain;; *) echo --emit $what;; esac) < "$file" > "$work/$side.$what" 2> "$work/err"; then
                 echo "$name: the $side spelling is refused:"; sed -n 1,4p "$work/err"
                 failed=1
             fi
@@ -32,9 +32,9 @@ for new in "$dir"/*.new.ttir; do
         cmp "$work/old.bin" "$work/new.bin" || { echo "$name: the results differ"; failed=1; }
         continue
     fi
-    for what in msl plan; do
+    for what in msl plan plain; do
         sed "$rename" "$work/old.$what" > "$work/renamed"
-        diff "$work/renamed" "$work/new.$what" > "$work/diff" || { echo "$name: --emit $what differs, old and new:"; sed -n 1,6p "$work/diff"; failed=1; }
+        diff "$work/renamed" "$work/new.$what" > "$work/diff" || { echo "$name: $what differs, old and new:"; sed -n 1,6p "$work/diff"; failed=1; }
     done
 done
 echo "$pairs pairs of spellings$([ $failed = 0 ] && echo ': the same Metal')"
