@@ -152,7 +152,7 @@ $(BUILD)/detect: tests/detect/run.c $(HEADER)
 	$(LINKED) tests/detect/run.c $(HEADER) -o $@
 $(BUILD)/detect-hostile: tests/detect/run.c tmetal.h
 	@mkdir -p $(BUILD)
-	$(CC) -std=c99 -O1 -DTMETAL_DEBUG -DTMI_FIRST=1 tests/detect/run.c -o $@
+	$(CC) -std=c99 -O0 -DTMETAL_DEBUG -DTMI_FIRST=1 tests/detect/run.c -o $@
 $(BUILD)/test-mapping: tests/detect/mapping.c $(HEADER)
 	$(LINKED) tests/detect/mapping.c $(HEADER) -o $@
 test-detect: $(BUILD)/detect $(BUILD)/detect-hostile $(BUILD)/test-mapping ## reductions and patterns, found in labelled look-alikes
@@ -193,6 +193,7 @@ test: own-plain
 test: test-bounds
 test: test-interp
 test: test-random
+test: test-open
 test: test-versions
 test: test-library
 test: test-oplist-quick

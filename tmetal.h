@@ -102,7 +102,7 @@
  *     Everything lives in the caller's arena: no malloc, no writable data of our own. Results grow from its
  *     start, scratch from its end. arena.used = 0 takes everything back. tmetal_arena_bound(len) bytes always
  *     suffice; arena.peak says what a call took; a call that finds the arena full returns TMETAL_E_ARENA,
- *     leaves arena.used as it was and sets arena.need: any cap below it would fail again.
+ *     leaves arena.used as it was and sets arena.need to what is enough for a text.
  *     After TMETAL_E_ARENA r.diags points into r itself: do not copy r.
  *
  * OPERATIONS AND GPUS
@@ -343,7 +343,9 @@ typedef struct tmetal_arena {
     size_t cap;  /* bytes at base */
     size_t used; /* bytes in use now: results of finished calls; set to 0 to reuse the arena */
     size_t peak; /* most bytes ever in use at once */
-    size_t need; /* after TMETAL_E_ARENA: any cap below this fails again; else 0 */
+    /* after TMETAL_E_ARENA: a cap that is enough for what reads, compiles or transforms TTIR or an
+     * op list; for all other calls one below which they fail again; else 0 */
+    size_t need;
 } tmetal_arena;
 
 /* An arena over `bytes` bytes at `memory`. */
@@ -824,13 +826,15 @@ TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_opt
 /* A cap that suffices for a list of `len` bytes; its few bytes stand for whole kernels. */
 TMETAL_API size_t tmetal_arena_bound_ops(size_t len);
 /* The same by what the list says: its operations are counted, each by its kind. Twice to four
- * times what ops that are a kernel each take; far more where many become one, or are alike. */
+ * times what ops that are a kernel each take, 15 times for a small product; far more where many
+ * become one, or are alike. A layout that options.layouts forces may take more than this:
+ * the other two suffice for that too. */
 TMETAL_API size_t tmetal_arena_bound_list(const char *src, size_t len);
 
 /* The same by what becomes of the list: it is read and its kernels are found in `arena`, of which
  * nothing stays taken; 100 bytes for each of the list and 256 KiB suffice for that as a rule. Once
  * to four times what compiling takes. 0: the list is refused, or the arena is too small to read
- * it, and arena->need says so. */
+ * it, and arena->need says so. With options.layouts it is up to 14 times. */
 TMETAL_API size_t tmetal_arena_bound_graph(const char *src, size_t len, const tmetal_options *opt,
                                            tmetal_arena *arena);
 
@@ -3263,8 +3267,8 @@ static const struct {
      "leave it 0: then it is the table's"},
     {508, "mx.fast.metal_kernel cannot take this kernel: it has inputs that are const and outputs "
      "that are new.", "as the message says; docs/mlx.md"},
-    {901, "The arena is too small. 'need' of the arena is what is missing at least.",
-     "call again with as many bytes as tmetal_arena_bound says"},
+    {901, "The arena is too small. The message says what is needed at least; 'need' of the arena is "
+     "enough for a text that is compiled.", "call again with as many bytes as arena.need says"},
     {902, "Our mistake: a check of our own did not hold, and no Metal was made.",
      "report it, please, with the text of the kernel"},
     {903, "A call of the library that cannot be answered: a missing argument, a result of another "
@@ -3587,7 +3591,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 512826891u
+#define TMI_STAMP_DIAG 538938999u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -3831,9 +3835,9 @@ static void tmi_diags_finish(tmi_job *job) {
       TMI_PEC) \
     X(INDEX_CASTU, "arith.index_castui", "arith", 1, 1, indexcast, cast,     elt,      UCAST, \
       TMI_PEC) \
-    X(ADDUI_EXT,   "arith.addui_extended",  "arith", 2, 2, extended, addx, elt2,   UADDX,  TMI_PE) \
-    X(MULUI_EXT,   "arith.mului_extended",  "arith", 2, 2, extended, mulx, elt2,   UMULX,  TMI_PE) \
-    X(MULSI_EXT,   "arith.mulsi_extended",  "arith", 2, 2, extended, mulx, elt2,   SMULX,  TMI_PE)
+    X(ADDUI_EXT,   "arith.addui_extended",  "arith", 2, 2, addext, addx, elt2,   UADDX,  TMI_PE) \
+    X(MULUI_EXT,   "arith.mului_extended",  "arith", 2, 2, mulext, mulx, elt2,   UMULX,  TMI_PE) \
+    X(MULSI_EXT,   "arith.mulsi_extended",  "arith", 2, 2, mulext, mulx, elt2,   SMULX,  TMI_PE)
 
 #define TMI_OPS_MATH(X) \
     X(EXP,       "math.exp",       "math", 1, 1, samefloat, same, elt, EXP,   TMI_PE) \
@@ -4148,7 +4152,7 @@ static const char *const tmi_flag_words[] = {"overflow", "fastmath", "exact", "n
                                              "toward_zero", "to_nearest_away", NULL};
 static const char *const tmi_unit_words[] = {"allow_reorder", "efficient_layout", NULL};
 
-#define TMI_STAMP_OPS 696521217u
+#define TMI_STAMP_OPS 3339191703u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4738,6 +4742,12 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X(MIN_NAN_F32, "min_nan", "f(ff)", "float @(float a, float b) {    // NaN wins; -0 < +0\n" \
       "if (isunordered(a, b)) return NAN; return a == b ? as_type<float>(as_type<uint>(a) | " \
       "as_type<uint>(b)) : fmin(a, b); }") \
+    X(FMA_ODD, "fma_odd", "f(fff)", \
+      "float @(float a, float b, float c) {    // to odd: to bfloat is then one rounding\n" \
+      "const float s = fma(a, b, c); const float p = a * b; const float t = s - p; " \
+      "const float lost = (p - (s - t)) + (c - t); const uint bits = as_type<uint>(s); " \
+      "if ((bits & 1) == 0 && (lost > 0.0f || lost < 0.0f)) " \
+      "return as_type<float>((lost > 0.0f) == (s > 0.0f) ? bits + 1 : bits - 1); return s; }") \
     X(MIN_NAN_F16, "min_nan", "h(hh)", "half @(half a, half b) {" \
       "if (isunordered(a, b)) return half(NAN); " \
       "return a == b ? as_type<half>(ushort(as_type<ushort>(a) | as_type<ushort>(b))) : fmin(a, " \
@@ -5176,6 +5186,10 @@ static const tmi_fn tmi_fns[] = {
       "if (mag == 0u) return sign; const uint n = clz(mag); "
       "return sign | ((ulong(904u - n) << 52) + ((ulong(mag) << n) << 21)); }"),
     TMI_R("f32_to_f64", "d(f)", "ulong @(float x) { return f32_bits_to_f64(as_type<uint>(x)); }"),
+    TMI_R("f64_to_f32_odd", "f(d)",
+      "float @(ulong a) {    // toward zero, odd where inexact, to be rounded again\n"
+      "const uint bits = as_type<uint>(f64_to_f32_to(a, TO_ZERO)); "
+      "return as_type<float>(bits | uint(f32_bits_to_f64(bits) != a)); }"),
     TMI_R("f64_to_u64_to", "",
       "ulong @(ulong a, uint mode) {    // saturates; NaN is 2^63, as CUDA has it\n"
       "if (f64_isnan(a)) return F64_SIGN; a = f64_integral(a, mode); "
@@ -6905,7 +6919,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 2431780700u
+#define TMI_STAMP_LIBRARY 2260346930u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -6923,7 +6937,6 @@ typedef enum tmi_type_kind {
     TMI_T_FLOAT,  /* `format` below */
     TMI_T_NULL,   /* MLIR's `none` */
     TMI_T_TENSOR, /* elem, dims, maybe an encoding */
-    TMI_T_VECTOR,
     TMI_T_PTR,    /* elem is the pointee */
     TMI_T_DESC,   /* elem is the block's tensor type */
     TMI_T_FUNC,   /* dims holds ins then outs; `bits` counts ins */
@@ -7439,8 +7452,8 @@ static void tmi_put_type(tmi_text *t, const tmi_module *m, uint32_t id) {
     case TMI_T_INDEX: tmi_put_str(t, "index"); break;
     case TMI_T_NULL: tmi_put_str(t, "none"); break;
     case TMI_T_FLOAT: tmi_put_str(t, tmi_float_names[type->format]); break;
-    case TMI_T_TENSOR: case TMI_T_VECTOR:
-        tmi_put_str(t, type->kind == TMI_T_TENSOR ? "tensor<" : "vector<");
+    case TMI_T_TENSOR:
+        tmi_put_str(t, "tensor<");
         tmi_put_dims(t, m, type);
         tmi_put_type(t, m, type->elem);
         if (type->text) tmi_put(t, ", %s", TMI_STR(m, type->text));
@@ -7898,7 +7911,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 2416356u
+#define TMI_STAMP_IR 1087271718u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -8393,18 +8406,15 @@ static uint32_t tmi_parse_dims(tmi_parser *p, uint32_t *dims) {
     return n;
 }
 
-/* tensor ::= 'tensor' '<' dims type [',' encoding] '>' ; vector likewise */
-static uint32_t tmi_parse_shaped(tmi_parser *p, int kind) {
+/* tensor ::= 'tensor' '<' dims type [',' encoding] '>' */
+static uint32_t tmi_parse_tensor(tmi_parser *p) {
     uint32_t dims[TMI_MAX_RANK];
     tmi_type t;
     memset(&t, 0, sizeof t);
-    t.kind = (uint8_t)kind;
+    t.kind = TMI_T_TENSOR;
     tmi_next(p);
-    if (!tmi_at_punct(p, '<')) {
-        tmi_expected(p, "'<'");
-        return 0;
-    }
-    tmi_next(p);
+    tmi_want_punct(p, '<');
+    if (p->bad) return 0;
     t.n_dims = tmi_parse_dims(p, dims);
     t.elem = tmi_parse_type(p);
     if (tmi_skip_punct(p, ',')) {
@@ -8454,6 +8464,7 @@ static uint32_t tmi_parse_desc_body(tmi_parser *p) {
     return p->bad ? 0 : tmi_type_get(p->job, p->m, &t, NULL);
 }
 
+/* a pointer, descriptor or alias; else a type that is known by its text alone */
 static uint32_t tmi_parse_bang(tmi_parser *p) {
     uint32_t at = p->tok.at, name = tmi_intern_src(p, at, p->tok.len), alias;
     const char *s = TMI_STR(p->m, name);
@@ -8577,7 +8588,7 @@ static uint32_t tmi_parse_long_type(tmi_parser *p) {
     tmi_read *slot;
     id = tmi_type_read(p, &slot);
     if (id) return id;
-    id = p->tok.kind == TMI_K_BANG ? tmi_parse_bang(p) : tmi_parse_shaped(p, TMI_T_TENSOR);
+    id = p->tok.kind == TMI_K_BANG ? tmi_parse_bang(p) : tmi_parse_tensor(p);
     if (slot && id && !p->bad && p->src[p->last_end - 1] == '>' && p->last_end - at <= 64) {
         slot->at = at;
         slot->len = p->last_end - at;
@@ -8595,7 +8606,7 @@ static uint32_t tmi_parse_type(tmi_parser *p) {
         return 0;
     }
     if (tmi_at_word(p, "tensor") || p->tok.kind == TMI_K_BANG) id = tmi_parse_long_type(p);
-    else if (tmi_at_word(p, "vector")) id = tmi_parse_shaped(p, TMI_T_VECTOR);
+    else if (tmi_at_word(p, "vector")) id = tmi_parse_bang(p);
     else if (p->tok.kind == TMI_K_WORD) id = tmi_parse_word_type(p);
     else if (tmi_at_punct(p, '(')) id = tmi_parse_fn_type(p);
     else tmi_expected(p, "a type");
@@ -8864,38 +8875,32 @@ static void tmi_parse_elems(tmi_parser *p, uint32_t type) {
     tmi_want_punct(p, ']');
 }
 
-/* dense<"0x..."> : little-endian bytes; i1 one bit an element, or one byte of all ones or zeros */
-static void tmi_parse_blob(tmi_parser *p, const tmi_tok *tok, uint32_t elem, uint64_t n) {
-    uint32_t    bits = tmi_bits(p->m, elem), bytes = bits <= 8 ? 1 : bits / 8, i, k;
-    uint32_t    have = tok->len > 4 ? (tok->len - 4) / 2 : 0; /* "0x" and the quotes */
-    const char *s = p->src + tok->at + 3;
-    uint64_t    e, want = bits == 1 ? (n + 7) / 8 : n * bytes;
-
-    if (bits == 1 && have == 1 && n > 8) want = 1;
-    if (have != want && have != bytes) {
-        if (!p->bad)
-            tmi_error(p->job, tmi_at_src(tok->at), TMETAL_E_DENSE,
-                      (unsigned long long)(have / bytes), "", (unsigned long long)n);
+/* dense<"0x..."> : little-endian bytes, of each element or of one for all; of i1 a bit each */
+static void tmi_parse_blob(tmi_parser *p, uint32_t type, uint32_t elem, uint64_t n) {
+    uint32_t bits = tmi_bits(p->m, elem), bytes = bits < 8 ? 1 : (bits + 7) / 8, at = p->tok.at + 3, /* "0x */
+             end = tmi_lex_run(p, at, 2), have = (end - at) / 2, i, k;
+    uint64_t e, v, want = n > TMI_MAX_NUMEL ? 0 : bits == 1 ? (n + 7) / 8 : n * bytes;
+    if (tmi_peek_at(p, at - 2) != '0' || tmi_peek_at(p, at - 1) != 'x' ||
+        end + 1 != p->tok.at + p->tok.len || (end - at) % 2 ||
+        !(tmi_is_intlike(p->m, elem) || tmi_is_floatlike(p->m, elem))) {
+        tmi_expected(p, "bytes such as \"0x00FF\"");
+        return;
+    }
+    if (have == bytes && have != want) n = 1;
+    else if (!have || have != want) {
+        tmi_error(p->job, tmi_at_src(p->tok.at), TMETAL_E_DENSE,
+                  (unsigned long long)have * 8 / (bits == 1 ? 1 : bytes * 8),
+                  tmi_type_text(p->job, p->m, type), (unsigned long long)n);
         p->bad = 1;
         return;
     }
-    if (have == bytes && have != want) n = 1; /* a splat */
-    for (e = 0; e < n && !p->bad; e++) {
-        uint64_t v = 0;
-        if (bits == 1) {
-            uint32_t at = want == 1 && n > 8 ? 0 : (uint32_t)(e / 8);
-            int      byte = tmi_hex_digit(s[2 * at]) * 16 + tmi_hex_digit(s[2 * at + 1]);
-            v = want == 1 && n > 8        ? (byte ? (uint64_t)-1 : 0)
-                : ((byte >> (e % 8)) & 1) ? (uint64_t)-1
-                                          : 0;
-        } else {
-            for (k = bytes; k-- > 0;) {
-                i = (uint32_t)(e * bytes + k);
-                v = v << 8 |
-                    (uint64_t)((tmi_hex_digit(s[2 * i]) * 16 + tmi_hex_digit(s[2 * i + 1])) & 255);
-            }
-            if (tmi_is_intlike(p->m, elem)) v = (uint64_t)tmi_sext(v, bits);
+    for (e = 0; e < n; e++) {
+        for (k = bytes, v = 0; k-- > 0;) {
+            i = at + 2 * (uint32_t)(bits == 1 ? e / 8 : e * bytes + k);
+            v = v << 8 | (uint64_t)(tmi_hex_digit(p->src[i]) * 16 + tmi_hex_digit(p->src[i + 1]));
         }
+        if (bits == 1) v = v >> e % 8;
+        if (tmi_is_intlike(p->m, elem)) v = (uint64_t)tmi_sext(v, bits);
         *(uint64_t *)tmi_vec_add(p->job, p->m->words) = v;
     }
 }
@@ -8928,12 +8933,11 @@ static uint32_t tmi_parse_dense(tmi_parser *p) {
     if (p->bad) return 0;
     type = tmi_type_after(p, 1);
     if (p->bad || !type) return 0;
-    elem = TMI_TYPE(p->m, type)->kind == TMI_T_VECTOR ? TMI_TYPE(p->m, type)->elem
-                                                      : tmi_elem(p->m, type);
+    elem = tmi_elem(p->m, type);
     numel = tmi_numel(p->m, type);
     first = p->m->words->n;
     if (p->tok.kind == TMI_K_STRING) {
-        tmi_parse_blob(p, &p->tok, elem, numel > TMI_MAX_NUMEL ? 0 : numel);
+        tmi_parse_blob(p, type, elem, numel);
         tmi_next(p);
     } else if (!tmi_at_punct(p, '>')) {
         tmi_parse_elems(p, elem);
@@ -9415,10 +9419,13 @@ static void tmi_parse_second(tmi_parser *p, tmi_draft *d) {
 
 /* attribute with a type, after the others */
 static void tmi_parse_value(tmi_parser *p, tmi_draft *d) {
+    tmi_tok  tok = p->tok;
     uint32_t attr = tmi_parse_attr(p);
     if (p->bad) return;
     if (!TMI_ATTR(p->m, attr)->type) {
-        tmi_expected(p, "a constant with a type");
+        tmi_error(p->job, tmi_at_src(tok.at), TMETAL_E_EXPECTED, "a constant with a type",
+                  tmi_tok_text(p, &tok));
+        p->bad = 1;
         return;
     }
     tmi_set(p, d, "value", attr);
@@ -9686,8 +9693,10 @@ static uint32_t tmi_use_block(tmi_parser *p) {
     if (b && b->region == p->region) {
         id = b->id;
     } else {
-        id = p->m->block.n;
-        ((tmi_block *)tmi_vec_add(p->job, &p->m->block))->label = key;
+        tmi_block *block = (tmi_block *)tmi_vec_add(p->job, &p->m->block);
+        id = p->m->block.n - 1;
+        block->label = key;
+        block->arg = p->tok.at; /* until it is defined */
         tmi_todo(p->job, &p->log, tmi_bind(p, &p->blocks, key, id, p->region) | 0x80000000u);
     }
     tmi_next(p);
@@ -10253,6 +10262,10 @@ static TMI_APART void tmi_modernise(tmi_parser *p, const tmi_draft *d) {
         if (!tmi_attr_of(m, TMI_OP(m, d->op), "rounding") && /* 2.1 named none */
             tmi_bits(m, tmi_stack(p, d->out)) < tmi_bits(m, tmi_value_type(m, tmi_draft_in(p, d, 0))))
             tmi_set_i32(p, d, "rounding", 1);
+    } else if (d->kind == TMI_OP_IF && TMI_OP(m, d->op)->n_region == 2 &&
+               !tmi_op_body(m, TMI_OP(m, d->op), 1)) { /* generic form of one without `else` */
+        TMI_REGION(m, TMI_OP(m, d->op)->region)->next = 0;
+        TMI_OP(m, d->op)->n_region = 1;
     }
     for (i = 0; i < sizeof tmi_defaults / sizeof *tmi_defaults; i++) {
         const char *name = tmi_defaults[i].name;
@@ -10503,8 +10516,7 @@ static void tmi_check_forward(tmi_parser *p) {
     for (i = 1; i < p->m->block.n && !tmi_enough_errors(p->job); i++) {
         tmi_block *b = TMI_BLOCK(p->m, i);
         if (!b->region)
-            tmi_error(p->job, tmi_at_name(p, TMI_STR(p->m, b->label)), TMETAL_E_BLOCK,
-                      TMI_STR(p->m, b->label));
+            tmi_error(p->job, tmi_at_src(b->arg), TMETAL_E_BLOCK, TMI_STR(p->m, b->label));
     }
     for (i = 1; i < p->m->loc->n && !tmi_enough_errors(p->job); i++) {
         tmi_loc *l = TMI_LOC(p->m, i);
@@ -10635,7 +10647,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 1825039574u
+#define TMI_STAMP_PARSE 339317042u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -10758,9 +10770,7 @@ static void tmi_print_dict(tmi_printer *p, uint32_t list) {
 /* Elements of a dense constant as nested lists, row-major, without recursion: a bracket opens or
  * closes wherever an index is a multiple of a trailing product of dimensions. */
 static void tmi_print_dense(tmi_printer *p, const tmi_attr *a) {
-    uint32_t elem = TMI_TYPE(p->m, a->type)->kind == TMI_T_VECTOR ? TMI_TYPE(p->m, a->type)->elem
-                                                                  : tmi_elem(p->m, a->type);
-    uint32_t i, k, rank = TMI_TYPE(p->m, a->type)->n_dims, n;
+    uint32_t elem = tmi_elem(p->m, a->type), i, k, rank = TMI_TYPE(p->m, a->type)->n_dims, n;
     tmi_put_str(p->t, "dense<");
     for (i = 0; i < a->n; i++) {
         if (i) tmi_put_str(p->t, ", ");
@@ -11530,7 +11540,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 2854561500u
+#define TMI_STAMP_PRINT 1167040595u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -11550,7 +11560,8 @@ typedef struct tmi_verifier {
     /* per block of a graph: it dominates those whose dom_in lies between; 0: unreachable */
     uint32_t   *dom_in, *dom_out;
     int         lax;   /* IR changed by passes: rules about Triton's own output do not hold */
-    uint8_t    *poisoned; /* per value: its type is wrong, or it comes from one whose is */
+    /* per value: 1: its type is wrong, or it comes from one whose is; 2: its op is wrong */
+    uint8_t    *poisoned;
     tmi_vec     told;     /* tmi_told */
     const uint32_t *func; /* of tmi_verify_funcs() */
 } tmi_verifier;
@@ -11620,6 +11631,12 @@ static TMI_COLD int tmi_verify_bad_count(tmi_verifier *v, const tmi_op *op, cons
     return 0;
 }
 
+static TMI_COLD int tmi_verify_bad_results(tmi_verifier *v, const tmi_op *op, uint32_t n) {
+    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_RESULT_COUNT, tmi_op_name(op),
+              tmi_format(v->job, 1, "%u", n), op->n_out);
+    return 0;
+}
+
 /* One that is given as something else, or by a name that is close. */
 static TMI_COLD int tmi_fail_attr(tmi_verifier *v, const tmi_op *op, const char *name,
                                   const char *what) {
@@ -11679,7 +11696,7 @@ static int tmi_is_broadcast(const tmi_module *m, uint32_t from, uint32_t to) {
  *   i0 f0 p0 a0 o0 q0  integers, floats, pointers (also "a pointer or ..."), i1, i64
  *   *                  all operands are of the result's type
  *   =xy                one type; told as such. What fails of the rest is told as two shapes:
- *   sxy bxy cxy        one shape; x is i1 in y's; x becomes y by repeating axes of 1
+ *   sxy bxy cxy        one shape; the result x is i1 in y's; x becomes y by repeating axes of 1
  *   jxy kxy            y is x, x is y, with a last axis of 2 more
  *   nxy                as many elements, of one type
  *   I F P              the result holds integers, floats, pointers in the shape of operand 0
@@ -11693,6 +11710,7 @@ static int tmi_is_broadcast(const tmi_module *m, uint32_t from, uint32_t to) {
     X(int2ptr,   "q0P")   X(addptr,    "a0i1s10=0r") \
     X(cmpi,      "i0=01br0?") X(cmpf,  "f0=01br0?") \
     X(fpowi,     "f0i1=0r") X(fltclass, "f0br0") \
+    X(mulext,    "i0=01=0r=0z") X(addext, "i0=01=0rbz0") \
     X(join,      "=01j0r") X(split,    "=rzk0r") \
     X(broadcast, "c0r")   X(reshape,   "n0r") \
     X(cond,      "o0")    X(any,       "")
@@ -11718,7 +11736,8 @@ static uint32_t tmi_rule_type(const tmi_module *m, const tmi_op *op, char value)
 /* One check of two types; 1: it holds. */
 static int tmi_rule_pair(tmi_verifier *v, const tmi_op *op, char check, uint32_t x, uint32_t y) {
     const tmi_module *m = v->m;
-    int ok;
+    const char       *want;
+    int               ok;
     switch (check) {
     case '=': return x == y || tmi_fail_same(v, op, x, y);
     case '<': case '>':
@@ -11727,22 +11746,23 @@ static int tmi_rule_pair(tmi_verifier *v, const tmi_op *op, char check, uint32_t
         return tmi_verify_fail_turn(v, op, check == '>' ? "a wider result" : "a narrower result",
                                     x, y);
     case 's': ok = tmi_same_shape(m, x, y); break;
-    case 'b': ok = tmi_is_bools_like(v, x, y); break;
+    case 'b':
+        if (tmi_elem(m, x) != m->t_i1) return tmi_fail_want(v, op, "i1", "the result", x);
+        ok = tmi_same_shape(m, x, y);
+        break;
     case 'c': ok = tmi_is_broadcast(m, x, y); break;
     case 'j': ok = tmi_is_joined(m, x, y); break;
     case 'k': ok = tmi_is_joined(m, y, x); break;
     case 'n': ok = tmi_numel(m, x) == tmi_numel(m, y) && tmi_elem(m, x) == tmi_elem(m, y); break;
-    default: ok = !tmi_rule_lacks(m, check, y) && tmi_same_shape(m, x, y); break;
+    default:
+        want = tmi_rule_lacks(m, check, y);
+        if (want) return tmi_fail_want(v, op, want, "the result", y);
+        ok = tmi_same_shape(m, x, y);
+        break;
     }
     if (ok || tmi_fail_shape(v, op, x, y)) return 1;
     if (strchr("sbc", check)) tmi_help(v->job, tmi_ir_differs(v->job, m, x, y), NULL);
     return 0;
-}
-
-static int tmi_predicate_ok(tmi_verifier *v, const tmi_op *op) {
-    int64_t p = tmi_attr_int(v->m, op, "predicate", -1);
-    int     n = op->kind == TMI_OP_CMPI ? (int)TMI_CMPI_COUNT : (int)TMI_CMPF_COUNT;
-    return (p >= 0 && p < n) || tmi_fail_attr(v, op, "predicate", "a comparison");
 }
 
 static int tmi_holds(tmi_verifier *v, const tmi_op *op, const char *rule) {
@@ -11762,7 +11782,9 @@ static int tmi_holds(tmi_verifier *v, const tmi_op *op, const char *rule) {
                 if (tmi_in_type(v->m, op, i) != y)
                     return tmi_fail_same(v, op, tmi_in_type(v->m, op, i), y);
             continue;
-        case '?': return tmi_predicate_ok(v, op);
+        case '?': /* of the numbers, see tmi_words_ok() */
+            return tmi_attr_of(v->m, op, "predicate") != NULL ||
+                tmi_fail_attr(v, op, "predicate", "a comparison");
         case 'I': case 'F': case 'P': case '<': case '>': x = tmi_in_type(v->m, op, 0); break;
         default:
             x = tmi_rule_type(v->m, op, rule[0]);
@@ -11792,26 +11814,18 @@ static int tmi_verify_indexcast(tmi_verifier *v, const tmi_op *op) {
 
 static int tmi_verify_select(tmi_verifier *v, const tmi_op *op) {
     uint32_t c = tmi_in_type(v->m, op, 0), r = tmi_out_type(v->m, op, 0);
-    if (tmi_in_type(v->m, op, 1) != r || tmi_in_type(v->m, op, 2) != r)
-        return tmi_fail_same(v, op, tmi_in_type(v->m, op, 1), tmi_in_type(v->m, op, 2));
+    if (!tmi_holds(v, op, "=1r=2r")) return 0;
     if (c != v->m->t_i1 && !tmi_is_bools_like(v, c, r))
         return tmi_fail_kind(v, op, 0, "i1 of the result's shape");
-    return 1;
-}
-
-static int tmi_verify_extended(tmi_verifier *v, const tmi_op *op) {
-    uint32_t a = tmi_in_type(v->m, op, 0);
-    if (!tmi_is_intlike(v->m, a)) return tmi_fail_kind(v, op, 0, "integers");
-    if (tmi_in_type(v->m, op, 1) != a || tmi_out_type(v->m, op, 0) != a)
-        return tmi_fail_same(v, op, a, tmi_in_type(v->m, op, 1));
     return 1;
 }
 
 static int tmi_verify_bitcast(tmi_verifier *v, const tmi_op *op) {
     uint32_t a = tmi_in_type(v->m, op, 0), b = tmi_out_type(v->m, op, 0);
     if (!tmi_holds(v, op, "s0r")) return 0;
-    if (tmi_is_ptrlike(v->m, a) != tmi_is_ptrlike(v->m, b) ||
-        tmi_bits(v->m, a) != tmi_bits(v->m, b)) {
+    if (tmi_is_ptrlike(v->m, a) != tmi_is_ptrlike(v->m, b))
+        return tmi_fail_want(v, op, "pointers on both sides or on none", "the result", b);
+    if (tmi_bits(v->m, a) != tmi_bits(v->m, b)) {
         tmi_error(v->job, tmi_verify_at_type(v, op, b), TMETAL_E_BITCAST, tmi_op_name(op),
                   tmi_type_text(v->job, v->m, a), tmi_type_text(v->job, v->m, b));
         return 0;
@@ -11842,9 +11856,7 @@ static int tmi_verify_constant(tmi_verifier *v, const tmi_op *op) {
 }
 
 static int tmi_verify_pid(tmi_verifier *v, const tmi_op *op) {
-    int64_t axis = tmi_attr_int(v->m, op, "axis", -1);
     if (!tmi_is_i32_attr(v, op, "axis")) return 0;
-    if (axis < 0 || axis > 2) return tmi_fail_attr(v, op, "axis", "0 to 2");
     if (tmi_out_type(v->m, op, 0) != v->m->t_i32)
         return tmi_fail_same(v, op, v->m->t_i32, tmi_out_type(v->m, op, 0));
     return 1;
@@ -11865,9 +11877,8 @@ static int tmi_verify_range(tmi_verifier *v, const tmi_op *op) {
 
 static int tmi_verify_splat(tmi_verifier *v, const tmi_op *op) {
     uint32_t a = tmi_in_type(v->m, op, 0), r = tmi_out_type(v->m, op, 0);
-    if (!tmi_is_tensor(v->m, r) || tmi_elem(v->m, r) != tmi_elem(v->m, a) || tmi_rank(v->m, a) != 0)
-        return tmi_fail_shape(v, op, a, r);
-    return 1;
+    if (!tmi_is_tensor(v->m, r)) return tmi_fail_want(v, op, "a tensor", "the result", r);
+    return (tmi_elem(v->m, r) == a && !tmi_is_tensor(v->m, a)) || tmi_fail_shape(v, op, a, r);
 }
 
 static int tmi_verify_unsplat(tmi_verifier *v, const tmi_op *op) {
@@ -11947,9 +11958,9 @@ static int tmi_verify_gather(tmi_verifier *v, const tmi_op *op) {
              r = tmi_out_type(v->m, op, 0), i;
     if (!tmi_axis_ok(v, op, a)) return 0;
     if (!tmi_is_intlike(v->m, x)) return tmi_fail_kind(v, op, 1, "integers");
-    if (!tmi_same_shape(v->m, x, r) || tmi_elem(v->m, a) != tmi_elem(v->m, r) ||
-        tmi_rank(v->m, a) != tmi_rank(v->m, x))
-        return tmi_fail_shape(v, op, x, r);
+    if (!tmi_same_shape(v->m, x, r)) return tmi_fail_shape(v, op, x, r);
+    if (tmi_elem(v->m, a) != tmi_elem(v->m, r)) return tmi_fail_same(v, op, a, r);
+    if (tmi_rank(v->m, a) != tmi_rank(v->m, x)) return tmi_fail_shape(v, op, a, x);
     for (i = 0; i < tmi_rank(v->m, a); i++)
         if ((int64_t)i != tmi_attr_int(v->m, op, "axis", 0) &&
             tmi_dim(v->m, a, i) != tmi_dim(v->m, x, i))
@@ -11964,7 +11975,8 @@ static int tmi_verify_hist(tmi_verifier *v, const tmi_op *op) {
     a = tmi_in_type(v->m, op, 0);
     if (tmi_rank(v->m, a) != 1 || !tmi_is_intlike(v->m, a))
         return tmi_fail_kind(v, op, 0, "a 1-D tensor of integers");
-    if (tmi_rank(v->m, r) != 1 || !tmi_is_intlike(v->m, r)) return tmi_fail_shape(v, op, a, r);
+    if (tmi_rank(v->m, r) != 1 || !tmi_is_intlike(v->m, r))
+        return tmi_fail_want(v, op, "a 1-D tensor of integers", "the result", r);
     if (op->n_in > 1 && !tmi_is_bools_like(v, tmi_in_type(v->m, op, 1), a))
         return tmi_fail_kind(v, op, 1, "i1 of the operand's shape");
     return 1;
@@ -12011,8 +12023,7 @@ static int tmi_verify_rmw(tmi_verifier *v, const tmi_op *op) {
     int64_t kind = tmi_attr_int(v->m, op, "atomic_rmw_op", 0);
     if (op->n_in < 2 || op->n_in > 3)
         return tmi_verify_bad_count(v, op, "2 or 3");
-    /* 11 and 12 are ours */
-    if (kind < 1 || kind > 12) return tmi_fail_attr(v, op, "atomic_rmw_op", "1 to 10");
+    if (!kind) return tmi_fail_attr(v, op, "atomic_rmw_op", "1 to 10"); /* 11 and 12 are ours */
     if (kind != 10 &&
         !((kind == 5 || kind > 10) ? tmi_is_floatlike(v->m, tmi_in_type(v->m, op, 1))
                                    : tmi_is_intlike(v->m, tmi_in_type(v->m, op, 1))))
@@ -12049,10 +12060,11 @@ static int tmi_verify_dot(tmi_verifier *v, const tmi_op *op) {
         return 0;
     }
     if (tmi_dim(m, a, rank - 2) != tmi_dim(m, d, rank - 2) ||
-        tmi_dim(m, b, rank - 1) != tmi_dim(m, d, rank - 1))
+        (rank == 3 && tmi_dim(m, a, 0) != tmi_dim(m, d, 0)))
         return tmi_fail_shape(v, op, a, d);
-    if (rank == 3 && (tmi_dim(m, a, 0) != tmi_dim(m, d, 0) || tmi_dim(m, b, 0) != tmi_dim(m, d, 0)))
-        return tmi_fail_shape(v, op, a, d);
+    if (tmi_dim(m, b, rank - 1) != tmi_dim(m, d, rank - 1) ||
+        (rank == 3 && tmi_dim(m, b, 0) != tmi_dim(m, d, 0)))
+        return tmi_fail_shape(v, op, b, d);
     if (tmi_bits(m, a) != tmi_bits(m, b))
         return tmi_fail_dot(v, op, "the elements of a and b must have one width");
     if (tmi_is_intlike(m, a) != tmi_is_intlike(m, b) ||
@@ -12066,7 +12078,7 @@ static int tmi_scaled_type_ok(tmi_verifier *v, const tmi_op *op, uint32_t side) 
     const tmi_module *m = v->m;
     int64_t  kind = tmi_attr_int(m, op, side ? "b_elem_type" : "a_elem_type", -1);
     uint32_t type = tmi_in_type(m, op, side), format = tmi_format_of(m, type);
-    if (kind < 0 || kind > 6)
+    if (kind < 0)
         return tmi_fail_attr(v, op, side ? "b_elem_type" : "a_elem_type", "a number format");
     if (tmi_is_intlike(m, type) ? tmi_bits(m, type) == (kind < 5 ? 8 : 16)
             : kind == 5         ? format == TMI_F_BF16
@@ -12138,10 +12150,10 @@ static int tmi_verify_dotscaled(tmi_verifier *v, const tmi_op *op) {
     kb = tmi_dim(m, b, rank - 2) * (packed == 2 ? 2 : 1);
     cols = tmi_dim(m, b, rank - 1) * (packed == 1 ? 2 : 1);
     if (k != kb) return tmi_fail_shape(v, op, a, b);
-    if (rows != tmi_dim(m, d, rank - 2) || cols != tmi_dim(m, d, rank - 1) ||
-        (rank > 2 && tmi_dim(m, a, 0) != tmi_dim(m, d, 0)))
+    if (rows != tmi_dim(m, d, rank - 2) || (rank > 2 && tmi_dim(m, a, 0) != tmi_dim(m, d, 0)))
         return tmi_fail_shape(v, op, a, d);
-    if (rank > 2 && tmi_dim(m, b, 0) != tmi_dim(m, d, 0)) return tmi_fail_shape(v, op, b, d);
+    if (cols != tmi_dim(m, d, rank - 1) || (rank > 2 && tmi_dim(m, b, 0) != tmi_dim(m, d, 0)))
+        return tmi_fail_shape(v, op, b, d);
     return (!has_a || tmi_scale_ok(v, op, 3, 0, rows, k)) &&
         (!has_b || tmi_scale_ok(v, op, 3 + has_a, 1, cols, k));
 }
@@ -12183,19 +12195,23 @@ static int tmi_same_shapes(tmi_verifier *v, const tmi_op *op) {
     return 1;
 }
 
+/* More regions than an op may have were told before: see tmi_verify_regions(). */
+static int tmi_regions_are(tmi_verifier *v, const tmi_op *op, uint32_t n) {
+    uint32_t i, full = 0;
+    for (i = 0; i < op->n_region; i++) full += tmi_op_body(v->m, op, i) != 0;
+    if (full >= n && full == op->n_region) return 1;
+    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION, tmi_op_name(op), n, full);
+    return 0;
+}
+
 /* What a reduction and a scan have in common. */
 static int tmi_combines_ok(tmi_verifier *v, const tmi_op *op) {
-    uint32_t block = tmi_op_body(v->m, op, 0);
-    if (!op->n_in || op->n_in != op->n_out)
-        return tmi_fail_attr(v, op, "operands", "as many as results, at least one");
-    if (!tmi_same_shapes(v, op) || !tmi_axis_ok(v, op, tmi_in_type(v->m, op, 0))) return 0;
-    if (!block || op->n_region != 1) {
-        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION, tmi_op_name(op), 1u,
-                  (unsigned)op->n_region);
-        return 0;
-    }
-    return tmi_args_ok(v, op, block, 0, op->n_in * 2, tmi_elems_of(v, op->in, op->n_in, 1, 2),
-                       "of the operands' elements, twice");
+    if (!op->n_in) return tmi_verify_bad_count(v, op, "1 or more");
+    if (op->n_in != op->n_out) return tmi_verify_bad_results(v, op, op->n_in);
+    return tmi_same_shapes(v, op) && tmi_axis_ok(v, op, tmi_in_type(v->m, op, 0)) &&
+        tmi_regions_are(v, op, 1) &&
+        tmi_args_ok(v, op, tmi_op_body(v->m, op, 0), 0, op->n_in * 2,
+                    tmi_elems_of(v, op->in, op->n_in, 1, 2), "of the operands' elements, twice");
 }
 
 static int tmi_verify_reduce(tmi_verifier *v, const tmi_op *op) {
@@ -12234,7 +12250,8 @@ static int tmi_verify_map(tmi_verifier *v, const tmi_op *op) {
         (uint64_t)pack > tmi_numel(v->m, tmi_in_type(v->m, op, 0)))
         return tmi_fail_attr(v, op, "pack", "a power of two, at most the elements");
     n = op->n_in * (uint32_t)pack;
-    if (!block || TMI_BLOCK(v->m, block)->n_arg != n) { /* before n types are written down */
+    if (!tmi_regions_are(v, op, 1)) return 0;
+    if (TMI_BLOCK(v->m, block)->n_arg != n) { /* before n types are written down */
         tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op), what,
                   "others");
         return 0;
@@ -12344,11 +12361,13 @@ static int tmi_verify_dgather(tmi_verifier *v, const tmi_op *op) {
     if (!block || TMI_TYPE(v->m, tmi_in_type(v->m, op, 0))->kind != TMI_T_DESC ||
         tmi_rank(v->m, block) != 2 || tmi_dim(v->m, block, 0) != 1)
         return tmi_fail_desc(v, op, "wants a descriptor of one row");
-    if (tmi_rank(v->m, tmi_in_type(v->m, op, 1)) != 1 || tmi_rank(v->m, value) != 2 ||
+    if (tmi_rank(v->m, tmi_in_type(v->m, op, 1)) != 1 ||
+        !tmi_is_intlike(v->m, tmi_in_type(v->m, op, 1)))
+        return tmi_fail_kind(v, op, 1, "a 1-D tensor of integers");
+    if (tmi_rank(v->m, value) != 2 ||
         tmi_dim(v->m, value, 0) != tmi_dim(v->m, tmi_in_type(v->m, op, 1), 0) ||
         tmi_dim(v->m, value, 1) != tmi_dim(v->m, block, 1) || !tmi_same_elem(v->m, value, block))
         return tmi_fail_shape(v, op, value, block);
-    if (!tmi_is_intlike(v->m, tmi_in_type(v->m, op, 1))) return tmi_fail_kind(v, op, 1, "integers");
     return tmi_scalars_ok(v, op, 2, 3);
 }
 
@@ -12395,21 +12414,11 @@ static int tmi_ends_ok(tmi_verifier *v, const tmi_op *op, uint32_t block, uint16
     return tmi_passes_ok(v, TMI_OP(v->m, end), from, n, types, tmi_op_name(op));
 }
 
-static int tmi_regions_are(tmi_verifier *v, const tmi_op *op, uint32_t least, uint32_t most) {
-    uint32_t i;
-    for (i = 0; i < op->n_region && op->n_region >= least && op->n_region <= most; i++)
-        if (!tmi_op_body(v->m, op, i)) break;
-    if (i == op->n_region && op->n_region >= least && op->n_region <= most) return 1;
-    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION, tmi_op_name(op), most,
-              (unsigned)op->n_region);
-    return 0;
-}
-
 static int tmi_verify_for_(tmi_verifier *v, const tmi_op *op) {
     uint32_t *types, block, i;
-    if (!tmi_regions_are(v, op, 1, 1)) return 0;
-    if (op->n_in < 3 || op->n_out != op->n_in - 3)
-        return tmi_fail_attr(v, op, "operands", "bounds, step and one value a result");
+    if (!tmi_regions_are(v, op, 1)) return 0;
+    if (op->n_in < 3) return tmi_verify_bad_count(v, op, "3 or more");
+    if (op->n_out != op->n_in - 3) return tmi_verify_bad_results(v, op, op->n_in - 3);
     if (!tmi_scalars_ok(v, op, 0, 3)) return 0;
     block = tmi_op_body(v->m, op, 0);
     types = tmi_types_of(v, op->in + 3, op->n_out);
@@ -12422,7 +12431,7 @@ static int tmi_verify_for_(tmi_verifier *v, const tmi_op *op) {
 
 static int tmi_verify_if_(tmi_verifier *v, const tmi_op *op) {
     uint32_t *types, i;
-    if (!tmi_regions_are(v, op, op->n_out ? 2 : 1, 2)) return 0;
+    if (!tmi_regions_are(v, op, op->n_out ? 2 : 1)) return 0;
     if (tmi_in_type(v->m, op, 0) != v->m->t_i1) {
         tmi_error(v->job, tmi_verify_at_operand(v, op, tmi_in(v->m, op, 0)), TMETAL_E_CONDITION,
                   tmi_op_name(op),
@@ -12438,7 +12447,7 @@ static int tmi_verify_if_(tmi_verifier *v, const tmi_op *op) {
 
 static int tmi_verify_while_(tmi_verifier *v, const tmi_op *op) {
     uint32_t *ins, *outs, before, after;
-    if (!tmi_regions_are(v, op, 2, 2)) return 0;
+    if (!tmi_regions_are(v, op, 2)) return 0;
     before = tmi_op_body(v->m, op, 0);
     after = tmi_op_body(v->m, op, 1);
     ins = tmi_types_of(v, op->in, op->n_in);
@@ -12627,7 +12636,7 @@ static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
 /* One region, without arguments; every way out yields the results. */
 static int tmi_verify_execute(tmi_verifier *v, const tmi_op *op) {
     uint32_t *types = tmi_types_of(v, op->out, op->n_out), b, end;
-    if (!tmi_regions_are(v, op, 1, 1)) return 0;
+    if (!tmi_regions_are(v, op, 1)) return 0;
     if (TMI_BLOCK(v->m, tmi_op_body(v->m, op, 0))->n_arg)
         return tmi_misplaced(v, op, "its first block has arguments");
     for (b = tmi_op_body(v->m, op, 0); b; b = TMI_BLOCK(v->m, b)->next) {
@@ -12675,20 +12684,13 @@ static int tmi_verify_ret(tmi_verifier *v, const tmi_op *op) {
     const tmi_op *o = TMI_OP(v->m, parent);
     /* checked by their loops */
     if (op->kind == TMI_OP_YIELD || op->kind == TMI_OP_CONDITION) return 1;
-    if (op->kind == TMI_OP_REDUCE_RETURN ? o->kind != TMI_OP_REDUCE
-            : op->kind == TMI_OP_SCAN_RETURN
-            ? o->kind != TMI_OP_SCAN
-            : op->kind == TMI_OP_MAP_RETURN && o->kind != TMI_OP_MAP)
-        return tmi_misplaced(v, op, "it ends a region of another operation");
+    /* told at the op around it */
+    if (tmi_region_end(o->kind) != op->kind || (o->n_out && v->poisoned[tmi_out(v->m, o, 0)]))
+        return 0;
     if (op->kind == TMI_OP_RETURN) {
         const tmi_attr *fn = tmi_attr_of(v->m, o, "function_type");
-        const tmi_type *t;
-        if (o->kind != TMI_OP_FUNC || !fn) {
-            tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_PLACEMENT, tmi_op_name(op),
-                      "it belongs at the end of a function");
-            return 0;
-        }
-        t = TMI_TYPE(v->m, fn->type);
+        const tmi_type *t = TMI_TYPE(v->m, fn ? fn->type : 0);
+        if (t->kind != TMI_T_FUNC) return 0;
         for (i = 0; op->n_in == t->n_dims - t->bits && i < op->n_in; i++)
             if (tmi_in_type(v->m, op, i) != TMI_ID(v->m, t->dims + t->bits + i)) break;
         if (op->n_in == t->n_dims - t->bits && i == op->n_in) return 1;
@@ -12861,7 +12863,7 @@ static int tmi_value_ok(tmi_verifier *v, const tmi_op *op, uint32_t value) {
 static int tmi_is_poisoned(tmi_verifier *v, const tmi_op *op) {
     uint32_t i;
     int      poisoned = 0;
-    for (i = 0; i < op->n_in; i++) poisoned |= v->poisoned[tmi_in(v->m, op, i)];
+    for (i = 0; i < op->n_in; i++) poisoned |= v->poisoned[tmi_in(v->m, op, i)] & 1;
     for (i = 0; i < op->n_out && poisoned; i++) v->poisoned[tmi_out(v->m, op, i)] = 1;
     return poisoned;
 }
@@ -12904,12 +12906,7 @@ static int tmi_counts_ok(tmi_verifier *v, const tmi_op *op) {
     const tmi_op_row *row = &tmi_ops[op->kind];
     if (row->in != TMI_VAR && op->n_in != row->in)
         return tmi_verify_bad_count(v, op, tmi_format(v->job, 1, "%u", (unsigned)row->in));
-    if (row->out != TMI_VAR && op->n_out != row->out) {
-        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_RESULT_COUNT, row->name,
-                  tmi_format(v->job, 1, "%u", (unsigned)row->out), op->n_out);
-        return 0;
-    }
-    return 1;
+    return row->out == TMI_VAR || op->n_out == row->out || tmi_verify_bad_results(v, op, row->out);
 }
 
 static int tmi_uses_ok(tmi_verifier *v, const tmi_op *op) {
@@ -12984,7 +12981,8 @@ static int tmi_verify_all(tmi_job *job, tmi_module *m) {
     for (op = m->top; op && !tmi_enough_errors(job); op = tmi_walk_next(m, m->top, op)) {
         tmi_mark inner = tmi_mark_take(job);
         tmi_verify_step(&v, op, ++n);
-        (void)tmi_verify_op(&v, op);
+        if (!tmi_verify_op(&v, op) && TMI_OP(m, op)->n_out)
+            v.poisoned[tmi_out(m, TMI_OP(m, op), 0)] |= 2;
         publics += TMI_OP(m, op)->kind == TMI_OP_FUNC &&
             strcmp(tmi_attr_str(m, TMI_OP(m, op), "sym_visibility"), "private") != 0;
         tmi_mark_drop(job, inner);
@@ -13212,7 +13210,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 2945554499u
+#define TMI_STAMP_VERIFY 1299310475u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -13615,9 +13613,9 @@ static uint32_t tmi_make_infer(tmetal_builder *b, const tmi_op *op, uint32_t i) 
     case TMI_OP_ADVANCE: return a;
     default: break;
     }
-    if (rule == tmi_verify_extended)
-        return i && op->kind == TMI_OP_ADDUI_EXT ? tmi_type_like(b->job, m, a, m->t_i1) : a;
+    if (rule == tmi_verify_addext && i) return tmi_type_like(b->job, m, a, m->t_i1);
     return rule == tmi_verify_sameint || rule == tmi_verify_samefloat ||
+            rule == tmi_verify_addext || rule == tmi_verify_mulext ||
             rule == tmi_verify_addptr || rule == tmi_verify_fpowi
         ? a
         : 0;
@@ -14089,7 +14087,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 3705827047u
+#define TMI_STAMP_BUILDER 688799699u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -16550,6 +16548,7 @@ static const char *tmi_tri_type_text(tmi_tri *t, const tmi_tri_value *v) {
                                         "None",    "...",      "dtype",         "tuple",
                                         "slice",   "function", "function",      "method",
                                         "module",  "object"};
+    if (v->kind == TMI_V_TUPLE) return tmi_format(t->job, 0, "tuple of %u", v->n);
     return v->kind == TMI_V_TENSOR ? tmi_tri_shape_text(t, v->dt, tmi_tri_type(t, v))
                                    : names[v->kind];
 }
@@ -16682,31 +16681,6 @@ static tmi_tri_value tmi_tri_compare_op(tmi_tri *t, int op, uint32_t dt, uint32_
     op = rows[is_float ? 2 : TMI_DTYPE(t, dt)->is_signed][op - TMI_PY_EQ];
     if (v) tmi_op_set_int(t->job, t->m, tmi_def(t->m, v), "predicate", t->m->t_i64, op);
     return tmi_tri_tensor(v, TMI_INT1);
-}
-
-/* An op of the table by name, with attributes as text, and the types of its results: n_types 0:
- * as they follow. The first result. */
-static TMI_UNUSED uint32_t tmi_tri_make(tmi_tri *t, const char *name, const uint32_t *in,
-                                        uint32_t n, const char *attrs, const uint32_t *types,
-                                        uint32_t n_types) {
-    tmi_make k;
-    tmi_doc *was = t->job->text;
-    uint32_t i, v;
-    if (t->bad || !t->b->p.block) return 0;
-    for (i = 0; i < n; i++)
-        if (!in[i]) return 0;
-    tmi_tri_place(t);
-    memset(&k, 0, sizeof k);
-    k.name = name;
-    k.in = in;
-    k.n_in = n;
-    k.attrs = attrs;
-    k.types = n_types ? types : NULL;
-    k.n_types = n_types;
-    v = tmi_make_op(t->b, &k);
-    t->job->text = was;
-    if (t->job->n_errors) t->bad = 1;
-    return v;
 }
 
 /* -- Constants ------------------------------------------------------------------------------- */
@@ -17451,7 +17425,7 @@ static tmi_tri_value tmi_tri_pow(tmi_tri *t, tmi_tri_value a, tmi_tri_value b) {
     if (b.kind == TMI_V_FLOAT && b.v.f != tmi_tri_floor(b.v.f)) {
         double half = b.v.f - 0.5;
         if (!(y > 0 && y < 1.7e308))
-            return y == 0 && half > 0
+            return y == 0 && b.v.f > 0
                        ? tmi_tri_float(0)
                        : TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "no such power of this number");
         if (half != tmi_tri_floor(half) || half > 1100 || half < -1100)
@@ -17460,7 +17434,9 @@ static tmi_tri_value tmi_tri_pow(tmi_tri *t, tmi_tri_value a, tmi_tri_value b) {
         return tmi_tri_float(half < 0 ? tmi_tri_root(y) / x : tmi_tri_root(y) * x);
     }
     if (b.kind == TMI_V_FLOAT) n = (int64_t)b.v.f;
-    if (n > 1100 || n < -1100) return tmi_tri_overflow(t);
+    if ((b.kind != TMI_V_FLOAT && !tmi_tri_big_fits(b.v.i)) || n > 1100 || n < -1100)
+        return tmi_tri_overflow(t);
+    if (n < 0 && y == 0) return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "division by zero");
     if (a.kind == TMI_V_FLOAT || b.kind == TMI_V_FLOAT || n < 0) {
         for (k = n < 0 ? -n : n; k > 0; k--) x *= y;
         return tmi_tri_float(n < 0 ? 1 / x : x);
@@ -17703,7 +17679,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 4047056248u
+#define TMI_STAMP_TRI 3426430624u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -18675,7 +18651,10 @@ static int tmi_tl_dot_shape(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_va
     if (rank != tmi_tri_dims(t, b, db) || rank < 2 || rank > 3)
         return tmi_tri_wrong(t, TMETAL_E_PY_SHAPE, NULL,
                              "%r: wants two matrices, or batches of them, not %v and %v", a, b);
-    if (da[rank - 1] != db[rank - 2] || (rank == 3 && da[0] != db[0]))
+    if (rank == 3 && da[0] != db[0])
+        return tmi_tri_wrong(t, TMETAL_E_PY_SHAPE, NULL, "%r: %v times %v: the batches differ", a,
+                             b);
+    if (da[rank - 1] != db[rank - 2])
         return tmi_tri_wrong(t, TMETAL_E_PY_SHAPE, NULL,
                              "%r: %v times %v: the inner sizes differ (%u and %u)", a, b,
                              da[rank - 1], db[rank - 2]);
@@ -18739,10 +18718,11 @@ static tmi_tri_value tmi_tl_dot_flat(tmi_tri *t, const tmi_tri_value *in) {
     out = tmi_tl_dot_type(v[0].dt, &in[6]);
     if (v[0].dt != TMI_INT8 && !tmi_tri_is_float(t, v[0].dt))
         return TMI_TL_BAD_TYPE(t, NULL, "%t cannot be multiplied: int8 or floats", v[0].dt);
-    if (out == TMI_BF16)
+    if (v[0].dt != TMI_INT8 && in[6].kind == TMI_V_DTYPE && in[6].dt == TMI_BF16)
         return TMI_TL_BAD_TYPE(t, "cast the product with .to(tl.bfloat16)",
                                "out_dtype cannot be bfloat16");
-    if (out != TMI_FP32 && out != TMI_FP16 && out != TMI_FP64 && out != TMI_INT32)
+    if (out != TMI_FP32 && out != TMI_FP16 && out != TMI_FP64 &&
+        (out != TMI_INT32 || v[0].dt != TMI_INT8))
         return TMI_TL_BAD_TYPE(t, NULL, "out_dtype is float32 or float16");
     v[2] = tmi_tl_dot_acc(t, v[2], out, tmi_tri_shape_type(t, out, dims, rank), &in[6]);
     if (t->bad) return v[2];
@@ -18805,9 +18785,10 @@ static int tmi_tl_scaled_side(tmi_tri *t, const tmi_tri_value *format, tmi_tri_v
         (void)TMI_TL_BAD_VALUE(t, NULL,
                                "a format is \"e2m1\", \"e4m3\", \"e5m2\", \"bf16\" or \"fp16\"");
     else if (v->kind != TMI_V_TENSOR || (v->dt != rows[i].dt && v->dt != rows[i].bits))
-        (void)TMI_TL_BAD_TYPE(t, "e2m1 is packed, two to a uint8",
-                              "numbers of format %s come as %t or %t, not %v", rows[i].name,
-                              rows[i].bits, rows[i].dt, v);
+        (void)TMI_TL_BAD_TYPE(t, i ? NULL : "e2m1 is packed, two to a uint8",
+                              "numbers of format %s come as %t%s%s, not %v", rows[i].name,
+                              rows[i].bits, i ? " or " : "",
+                              i ? TMI_DTYPE(t, rows[i].dt)->text : "", v);
     else if (v->dt != rows[i].dt) *v = tmi_tri_cast_op(t, TMI_OP_TTBITCAST, *v, rows[i].dt);
     return t->bad ? -1 : rows[i].kind;
 }
@@ -20402,7 +20383,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 380717015u
+#define TMI_STAMP_TL 3666963757u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -21329,6 +21310,11 @@ static tmi_tri_value tmi_tri_slice(tmi_tri *t, const tmi_py_node *n) {
     return tmi_tri_list(t, TMI_V_SLICE, part, 3);
 }
 
+/* 1: it is not async: a function, a loop, a `for` of a comprehension. */
+static int tmi_triton_waits_not(tmi_tri *t, const tmi_py_node *n) {
+    return n->op != 1 || tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL, "Triton does not take async");
+}
+
 /* What Triton refuses wherever it stands in a kernel. */
 static tmi_tri_value tmi_tri_refused(tmi_tri *t, const tmi_py_node *n) {
     static const struct {
@@ -21344,6 +21330,7 @@ static tmi_tri_value tmi_tri_refused(tmi_tri *t, const tmi_py_node *n) {
         {TMI_PY_YIELD, "yield", NULL},
         {TMI_PY_BYTES, "a string of bytes", NULL},
         {TMI_PY_STARRED, "* outside of a call's arguments", NULL},
+        {TMI_PY_DOUBLESTAR, "** in a call", "name each argument"},
         {TMI_PY_BREAK, "break",
          "Triton's loops run to their end: use a while loop with the condition, or a "
          "mask"},
@@ -22189,6 +22176,7 @@ static void tmi_tri_dynamic_for(tmi_tri *t, const tmi_py_node *n, tmi_tri_range 
 
 static TMI_APART tmi_tri_flow tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_range r;
+    if (!tmi_triton_waits_not(t, n)) return TMI_FLOW_OUT;
     if (tmi_tri_node(t, n->a)->kind != TMI_PY_NAME) {
         (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL,
                             "Triton takes one name as a loop's variable");
@@ -22346,7 +22334,7 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
     int           was_const = t->is_const, is_python = !row && !tmi_tri_decorator(t, py, f, "jit");
     tmi_tri_frame frame;
     tmi_py_body(tmi_triton_text_of(t, fn.file), fn.node);
-    if (f->op) { /* wrong, and told already; or async */
+    if (!tmi_triton_waits_not(t, f) || f->op) { /* or wrong, and told already */
         t->bad = 1;
         return tmi_tri_of(TMI_V_UNSET);
     }
@@ -22466,7 +22454,7 @@ static TMI_APART tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *
         return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, NULL,
                              "a list comprehension with more than one `for` or name");
     over = tmi_tri_expr(t, f->b);
-    if (t->bad) return over;
+    if (t->bad || !tmi_triton_waits_not(t, f)) return over;
     if (over.kind != TMI_V_TUPLE)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL,
                              "a list comprehension goes over a tuple only");
@@ -23949,7 +23937,7 @@ static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
     tmi_tri_place(t);
     TMI_OP(t->m, t->b->func)->loc = t->b->loc;
     for (i = 0; i < n; i++) tmi_tri_bind(t, p[i].name, p[i].v);
-    if (f->op) t->bad = 1;
+    (void)tmi_triton_waits_not(t, f);
     if (tmi_tri_block(t, f->list2, f->n2) == TMI_FLOW_ON && !t->bad) tmi_tri_leave(t);
     if (!t->bad) tmi_make_func_end(t->b);
 }
@@ -24100,7 +24088,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2867200477u
+#define TMI_STAMP_TRITON 3718719494u
 
 
 /*==============================================================================
@@ -24506,6 +24494,18 @@ static tmi_axis tmi_axis_select(tmi_axes *x, const tmi_op *op, uint32_t d) {
     return z;
 }
 
+/* A run of pointers grows by the bytes of its pointee, one of integers by one: a cast that changes
+ * the step leaves runs of one element. */
+static tmi_axis tmi_analyse_cast(tmi_axes *x, const tmi_op *op, uint32_t d) {
+    tmi_axis z = tmi_axis_get(x, tmi_in(x->m, op, 0), d);
+    uint32_t step = tmi_pointee_bytes_log2(x->m, tmi_in_type(x->m, op, 0));
+    if (z.c && step != tmi_pointee_bytes_log2(x->m, tmi_value_type(x->m, tmi_out(x->m, op, 0)))) {
+        z.c = 0;
+        z.v = tmi_min8(z.v, (uint8_t)step);
+    }
+    return z;
+}
+
 /* Shape ops: where dimension d of the result comes from. */
 static tmi_axis tmi_axis_shape(tmi_axes *x, const tmi_op *op, uint32_t d) {
     const tmi_module *m = x->m;
@@ -24579,7 +24579,7 @@ static tmi_axis tmi_axis_of_op(tmi_axes *x, const tmi_op *op, uint32_t d, uint32
     case TMI_OP_EXTSI: case TMI_OP_EXTUI: case TMI_OP_TRUNCI: case TMI_OP_BITCAST:
     case TMI_OP_TTBITCAST:
     case TMI_OP_INDEX_CAST: case TMI_OP_INDEX_CASTU: case TMI_OP_PTR_TO_INT: case TMI_OP_INT_TO_PTR:
-        return tmi_axis_get(x, tmi_in(m, op, 0), d);
+        return tmi_analyse_cast(x, op, d);
     case TMI_OP_SELECT: return tmi_axis_select(x, op, d);
     case TMI_OP_LOAD:
         z.k = tmi_axis_get(x, tmi_in(m, op, 0), d).k;
@@ -24750,7 +24750,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 3923317883u
+#define TMI_STAMP_ANALYSE 3811790375u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -30228,7 +30228,8 @@ static void tmi_accumulators(tmi_job *job, tmi_module *m, uint32_t func) {
  *
  * so that a thread carries one pointer, not one for each of its elements. Of pointers to one
  * byte not even one: they may be added to but once (see tmi_t_padd), so what is carried is an
- * offset from %a, with or without optimisation. */
+ * offset from %a, with or without optimisation; where the steps of the elements differ, a tile of
+ * offsets from %p. */
 
 /* The scalar of a uniform tile: of a splat, or of a constant that is the same everywhere. 0: not
  * uniform. */
@@ -30242,18 +30243,19 @@ static uint32_t tmi_transform_uniform_scalar(tmi_build *b, uint32_t v) {
     return 0;
 }
 
-/* The steps from a carried tile to what is yielded: ops of `kind` whose other operand is
- * uniform. */
+/* The steps from a carried tile to what is yielded: ops of `kind`. */
 typedef struct tmi_steps {
-    uint32_t n, value[8]; /* the uniform tiles, first step first */
+    uint32_t n, value[8]; /* last step first */
+    int      uniform;     /* each is the same for all elements */
 } tmi_steps;
 
-static int tmi_find_steps(const tmi_module *m, uint32_t arg, uint32_t v, uint32_t kind,
-                          tmi_steps *s) {
+static int tmi_transform_any_steps(const tmi_module *m, uint32_t arg, uint32_t v, uint32_t kind,
+                                   tmi_steps *s) {
     const tmi_op *op;
     uint32_t i, t;
     int64_t  c;
     s->n = 0;
+    s->uniform = 1;
     for (i = 0; v != arg; i++) {
         if (i == 8 || tmi_def_kind(m, v) != kind) return 0;
         op = TMI_OP(m, tmi_def(m, v));
@@ -30261,10 +30263,15 @@ static int tmi_find_steps(const tmi_module *m, uint32_t arg, uint32_t v, uint32_
         if (kind == TMI_OP_ADDI && t == arg && tmi_in(m, op, 0) != arg)
             t = tmi_in(m, op, 0), v = arg;
         else v = tmi_in(m, op, 0);
-        if (!tmi_splat_source(m, t) && !tmi_const_int(m, t, &c)) return 0;
+        s->uniform &= tmi_splat_source(m, t) || tmi_const_int(m, t, &c);
         s->value[s->n++] = t;
     }
     return s->n > 0;
+}
+
+static int tmi_find_steps(const tmi_module *m, uint32_t arg, uint32_t v, uint32_t kind,
+                          tmi_steps *s) {
+    return tmi_transform_any_steps(m, arg, v, kind, s) && s->uniform;
 }
 
 /* The scalar pointer that a tile of pointers starts from, through additions and renamings of
@@ -30300,8 +30307,9 @@ static uint32_t tmi_pointer_rebuild(tmi_build *b, uint32_t v, uint32_t root) {
 }
 
 /* The tile where the scalar has reached `s`: pointers start from it, or from a `root` that it is
- * an offset of; integers add it to what they began with. */
+ * an offset of; integers add it to what they began with. root == init: s is a tile of offsets. */
 static uint32_t tmi_induction_tile(tmi_build *b, uint32_t init, uint32_t root, uint32_t s) {
+    if (root == init) return tmi_b_2(b, TMI_OP_ADDPTR, init, s);
     if (root) s = tmi_b_2(b, TMI_OP_ADDPTR, root, s);
     if (tmi_is_ptrlike(b->m, tmi_value_type(b->m, init))) return tmi_pointer_rebuild(b, init, s);
     return tmi_b_2(b, TMI_OP_ADDI, init, tmi_b_splat(b, s, tmi_value_type(b->m, init)));
@@ -30313,7 +30321,7 @@ static int tmi_induct(tmi_job *job, tmi_module *m, uint32_t op, uint32_t i, tmi_
     uint32_t init = tmi_in(m, TMI_OP(m, op), 3 + i), type = tmi_value_type(m, arg), root = 0, s,
              next, result, old = tmi_out(m, TMI_OP(m, op), i), t;
     int       ptr = tmi_is_ptrlike(m, type), bytes = ptr && tmi_pointee_bytes_log2(m, type) == 0;
-    uint32_t  from = 0; /* of bytes: the pointer that the offset starts from */
+    uint32_t  from = 0, i64 = 0; /* of bytes: what the offset starts from, and its type */
     tmi_steps steps;
     tmi_build b;
     TMI_ASSERT(job, "transform", TMI_OP(m, op)->kind == TMI_OP_FOR);
@@ -30321,13 +30329,16 @@ static int tmi_induct(tmi_job *job, tmi_module *m, uint32_t op, uint32_t i, tmi_
     if (!bytes &&
         (job->opt->plain || !tmi_is_tensor(m, type) || (!ptr && !tmi_is_intlike(m, type))))
         return 0;
-    if (!tmi_find_steps(m, arg, tmi_in(m, TMI_OP(m, end), i), ptr ? TMI_OP_ADDPTR : TMI_OP_ADDI,
-                        &steps))
+    if (!tmi_transform_any_steps(m, arg, tmi_in(m, TMI_OP(m, end), i),
+                                 ptr ? TMI_OP_ADDPTR : TMI_OP_ADDI, &steps) ||
+        (!bytes && !steps.uniform))
         return 0;
-    if (ptr && (root = tmi_pointer_root(m, init)) == 0) return 0;
+    if (ptr) root = tmi_pointer_root(m, init);
+    if (bytes && (!root || !steps.uniform)) root = init;
+    if (ptr && !root) return 0;
     b = tmi_build_before(job, m, op);
-    if (bytes) from = root;
-    if (!ptr || bytes) root = tmi_b_const(&b, ptr ? m->t_i64 : tmi_elem(m, type), 0);
+    if (bytes) from = root, i64 = root == init ? tmi_type_like(job, m, type, m->t_i64) : m->t_i64;
+    if (!ptr || bytes) root = tmi_b_const(&b, ptr ? i64 : tmi_elem(m, type), 0);
     s = tmi_for_add(job, m, op, root, &result);
     TMI_VALUE(m, s)->name = TMI_VALUE(m, arg)->name;
     TMI_VALUE(m, s)->loc = TMI_VALUE(m, arg)->loc;
@@ -30339,8 +30350,9 @@ static int tmi_induct(tmi_job *job, tmi_module *m, uint32_t op, uint32_t i, tmi_
     b = tmi_build_before(job, m, end);
     b.loc = TMI_OP(m, tmi_def(m, tmi_in(m, TMI_OP(m, end), i)))->loc;
     for (next = s, k = steps.n; k-- > 0;) {
-        t = tmi_transform_uniform_scalar(&b, steps.value[k]);
-        if (bytes && tmi_value_type(m, t) != m->t_i64) t = tmi_b_1(&b, TMI_OP_EXTSI, m->t_i64, t);
+        t = steps.value[k];
+        if (!bytes || from != init) t = tmi_transform_uniform_scalar(&b, t);
+        if (bytes && tmi_value_type(m, t) != i64) t = tmi_b_1(&b, TMI_OP_EXTSI, i64, t);
         next = tmi_b_2(&b, ptr && !bytes ? TMI_OP_ADDPTR : TMI_OP_ADDI, next, t);
     }
     tmi_for_yield(job, m, op, next);
@@ -33524,7 +33536,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 2076280963u
+#define TMI_STAMP_TRANSFORM 3098620928u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -33598,7 +33610,7 @@ static int tmi_s_int(uint32_t bits) {
 /* Which fields of an instruction are values that it reads, where they are not 0, by the form that
  * it is written in. */
 enum {
-    TMI_RD_A = 1, TMI_RD_B = 2, TMI_RD_C = 4, TMI_RD_D = 8, TMI_RD_E = 16, TMI_RD_F = 32,
+    TMI_RD_A = 1, TMI_RD_B = 2, TMI_RD_C = 4, TMI_RD_D = 8, TMI_RD_F = 32,
     TMI_RD_LIST = 64, /* b of thr->list, from a on */
     TMI_RD_AB = TMI_RD_A | TMI_RD_B, TMI_RD_ABC = TMI_RD_AB | TMI_RD_C,
     TMI_RD_BD = TMI_RD_B | TMI_RD_D
@@ -33606,8 +33618,8 @@ enum {
 
 enum {
     TMI_RD_const_ = 0, TMI_RD_param = 0, TMI_RD_builtin = 0, TMI_RD_builtin3 = 0,
-    TMI_RD_loopvar = 0, TMI_RD_for_ = 0, TMI_RD_while_ = 0, TMI_RD_break_ = 0, TMI_RD_return_ = 0,
-    TMI_RD_continue_ = 0, TMI_RD_barrier = 0,
+    TMI_RD_loopvar = 0, TMI_RD_for_ = 0, TMI_RD_while_ = 0, TMI_RD_break_ = 0,
+    TMI_RD_barrier = 0,
     TMI_RD_userfn = TMI_RD_LIST, TMI_RD_vmake = TMI_RD_LIST, TMI_RD_log = TMI_RD_LIST,
     TMI_RD_prefix = TMI_RD_A, TMI_RD_cast = TMI_RD_A, TMI_RD_bitcast = TMI_RD_A,
     TMI_RD_pcast = TMI_RD_A, TMI_RD_p2i = TMI_RD_A, TMI_RD_i2p = TMI_RD_A, TMI_RD_simd = TMI_RD_A,
@@ -33617,7 +33629,7 @@ enum {
     TMI_RD_call = TMI_RD_ABC, TMI_RD_helper = TMI_RD_ABC, TMI_RD_select = TMI_RD_ABC,
     TMI_RD_ldg = TMI_RD_ABC, TMI_RD_stg = TMI_RD_ABC, TMI_RD_rmw = TMI_RD_ABC,
     TMI_RD_loop = TMI_RD_ABC,
-    TMI_RD_lda = TMI_RD_B | TMI_RD_C | TMI_RD_E | TMI_RD_F, TMI_RD_sta = TMI_RD_BD | TMI_RD_C,
+    TMI_RD_lda = TMI_RD_B | TMI_RD_C, TMI_RD_sta = TMI_RD_BD | TMI_RD_C,
     TMI_RD_addt = TMI_RD_B | TMI_RD_C, TMI_RD_decl = TMI_RD_B, TMI_RD_ffill = TMI_RD_B,
     TMI_RD_fload = TMI_RD_BD, TMI_RD_fmma = TMI_RD_BD | TMI_RD_F,
     TMI_RD_tdecl = TMI_RD_BD, TMI_RD_trun = 0, TMI_RD_tstore = TMI_RD_BD
@@ -33707,9 +33719,8 @@ enum {
     X(DECL,     "",        decl,    TMI_TR_STMT) X(FOR,    "",       for_,    TMI_TR_STMT) \
     X(LOOP,     "",        loop,    TMI_TR_STMT) X(WHILE,  "",       while_,  TMI_TR_STMT) \
     X(IF,       "",        if_,     TMI_TR_STMT) X(BREAK,  "",       break_,  TMI_TR_STMT) \
-    X(RETURN,   "",        return_, TMI_TR_STMT) X(BARRIER, "",      barrier, TMI_TR_STMT) \
-    X(RMW,      "",        rmw,     TMI_TR_STMT) X(ADDT,   "",       addt,    TMI_TR_STMT) \
-    X(CONTINUE, "",        continue_, TMI_TR_STMT) X(CALLX, "",      userfn,  TMI_TR_STMT) \
+    X(BARRIER,  "",        barrier, TMI_TR_STMT) X(RMW,    "",       rmw,     TMI_TR_STMT) \
+    X(ADDT,     "",        addt,    TMI_TR_STMT) X(CALLX,  "",       userfn,  TMI_TR_STMT) \
     X(LOGLINE,  "",        log,     TMI_TR_STMT)
 /* clang-format on */
 
@@ -34074,14 +34085,16 @@ static uint32_t tmi_operand_slots(const tmi_thr *t, tmi_ins *n, uint32_t **v) {
         if ((reads & TMI_RD_B) && n->b) v[k++] = &n->b;
         return k;
     }
-    if (reads == TMI_RD_LIST)
-        for (i = 0; i < n->b && i < TMI_MAX_OPERANDS; i++) v[k++] = &TMI_LST(t, n->a + i);
+    if (reads == TMI_RD_LIST) {
+        TMI_ASSERT(t->job, "thread", n->b <= TMI_MAX_OPERANDS);
+        for (i = 0; i < n->b; i++) v[k++] = &TMI_LST(t, n->a + i);
+        return k;
+    }
     if ((reads & TMI_RD_A) && n->a) v[k++] = &n->a;
     if ((reads & TMI_RD_B) && n->b) v[k++] = &n->b;
     if ((reads & TMI_RD_C) && n->c) v[k++] = &n->c;
     if (reads < TMI_RD_D) return k;
     if ((reads & TMI_RD_D) && n->d) v[k++] = &n->d;
-    if ((reads & TMI_RD_E) && n->e) v[k++] = &n->e;
     if ((reads & TMI_RD_F) && n->f) v[k++] = &n->f;
     return k;
 }
@@ -34846,7 +34859,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 2930789763u
+#define TMI_STAMP_THREAD 2230068268u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -38779,7 +38792,8 @@ static uint32_t tmi_lower_soft_convert(tmi_thr *t, uint32_t v, uint32_t from, ui
         return tmi_soft_1(t, "f64_to_f32_rz", v);
     if (to == TMI_F_F16 && tmi_format_is_soft(from))
         return tmi_soft_1(t, tmi_soft_of(from)->to_f16, v);
-    v = tmi_soft_decode(t, v, from);
+    v = from == TMI_F_F64 && to != TMI_F_F32 ? tmi_soft_1(t, "f64_to_f32_odd", v)
+                                             : tmi_soft_decode(t, v, from);
     if (tmi_format_is_soft(to)) return tmi_soft_encode(t, v, to, toward_zero);
     return tmi_conv(t, v, to == TMI_F_F16 ? TMI_S_F16 : to == TMI_F_BF16 ? TMI_S_BF16 : TMI_S_F32);
 }
@@ -38888,7 +38902,7 @@ static uint32_t tmi_f64_elt(tmi_low *w, const tmi_op *op, const uint32_t *v) {
     case TMI_TF_CLAMP: return tmi_lower_f64_clamp(t, w->m, op, v);
     default: break;
     }
-    for (i = 0; i < op->n_in && i < 3; i++) x[i] = v[i];
+    for (i = 0; i < op->n_in; i++) x[i] = v[i];
     if (tf == TMI_TF_FPOWI) x[1] = tmi_t_intcast(t, x[1], TMI_S_I32, 1);
     TMI_ASSERT(w->job, "lower", tmi_lower_f64_fn(tf) != TMI_FN_COUNT);
     return tmi_t_call(t, tmi_lower_f64_fn(tf), x, op->n_in);
@@ -38917,7 +38931,7 @@ static uint32_t tmi_lower_elt_soft(tmi_low *w, const tmi_op *op, const uint32_t 
     default: break;
     }
     if (from == TMI_F_F64) return tmi_f64_elt(w, op, v);
-    for (i = 0; i < op->n_in && i < 3; i++) /* bytes compute as floats */
+    for (i = 0; i < op->n_in; i++) /* bytes compute as floats */
         x[i] = tmi_format_is_soft(tmi_format_of(w->m, tmi_in_type(w->m, op, i)))
             ? tmi_soft_decode(t, v[i], tmi_format_of(w->m, tmi_in_type(w->m, op, i)))
             : v[i];
@@ -38944,7 +38958,7 @@ static uint32_t tmi_lower_elt_extern(tmi_low *w, const tmi_op *op, const uint32_
     uint32_t    fn = tmi_extern_named(tmi_attr_str(w->m, op, "symbol")), x[8], i, r;
     const char *sig = tmi_fn_sig(fn);
     tmi_tty type = tmi_out_tty(w, op, 0);
-    for (i = 0; i < op->n_in && i < 8; i++) {
+    for (i = 0; i < op->n_in; i++) {
         tmi_tty want = tmi_sig_type(sig[2 + i]);
         x[i] = tmi_s_is_float(want.kind)
             ? tmi_conv(w->t, v[i], want.kind)
@@ -38953,6 +38967,11 @@ static uint32_t tmi_lower_elt_extern(tmi_low *w, const tmi_op *op, const uint32_
     r = tmi_t_call(w->t, fn, x, op->n_in);
     if (tmi_s_is_float(type.kind)) return tmi_conv(w->t, r, type.kind);
     return tmi_t_intcast(w->t, r, type.kind, strchr("qsil", *sig) != NULL);
+}
+
+/* a * b + c in float, then in bfloat: a tie in bfloat may be none of the sum. */
+static int tmi_lower_elt_rounds_twice(const tmi_module *m, const tmi_op *op) {
+    return op->kind == TMI_OP_FMA && tmi_format_of(m, tmi_out_type(m, op, 0)) == TMI_F_BF16;
 }
 
 /* One elementwise op on values of one width; floats are half or float here. */
@@ -38981,6 +39000,7 @@ static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, t
     case TMI_TF_FMA:
         type.width = (uint8_t)tmi_max32(tmi_t_type(t, v[0]).width,
             tmi_max32(tmi_t_type(t, v[1]).width, tmi_t_type(t, v[2]).width));
+        if (tmi_lower_elt_rounds_twice(w->m, op)) return tmi_t_call(t, TMI_FN_FMA_ODD, v, 3);
         return tmi_t_value(t, TMI_TF_FMA, type, v[0], v[1], v[2]);
     case TMI_TF_FPOWI: return tmi_lower_elt_fpowi(t, v);
     case TMI_TF_IPOWI: return tmi_lower_elt_ipowi(t, v, type.kind);
@@ -39032,7 +39052,8 @@ static int tmi_lower_elt_is_apart(const tmi_low *w, const tmi_op *op, tmi_tty ty
         (tf >= TMI_TF_SHL && tf <= TMI_TF_UREM) ||
         (tf == TMI_TF_SELECT && type.kind == TMI_S_BF16) || type.kind == TMI_S_PTR ||
         (op->kind == TMI_OP_FP_TO_FP && tmi_attr_int(w->m, op, "rounding", 1) == 0) ||
-        tf == TMI_TF_CLZ || tf == TMI_TF_CTZ || tf == TMI_TF_POPC;
+        tf == TMI_TF_CLZ || tf == TMI_TF_CTZ || tf == TMI_TF_POPC ||
+        tmi_lower_elt_rounds_twice(w->m, op);
 }
 
 static uint32_t tmi_elt(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_t result) {
@@ -39041,7 +39062,7 @@ static uint32_t tmi_elt(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_
     uint32_t x[8], one[8], parts[4], i, k, r, width = 1;
     int tf = tmi_tf_of_op[op->kind], was = type.kind, called = tmi_lower_elt_is_called(w->m, op);
     memset(parts, 0, sizeof parts); /* gcc does not see that width is 1 to 4 */
-    for (i = 0; i < op->n_in && i < 8; i++) {
+    for (i = 0; i < op->n_in; i++) {
         const int goes = !called && tmi_lower_elt_goes_by_float(w->p, op, tmi_t_kind(t, v[i]));
         width = tmi_max32(width, tmi_t_type(t, v[i]).width);
         x[i] = goes ? tmi_conv(t, v[i], TMI_S_F32) : v[i];
@@ -39054,7 +39075,7 @@ static uint32_t tmi_elt(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_
         return type.kind != was ? tmi_conv(t, r, was) : r;
     }
     for (k = 0; k < width; k++) {
-        for (i = 0; i < op->n_in && i < 8; i++) one[i] = tmi_t_vget(t, x[i], k);
+        for (i = 0; i < op->n_in; i++) one[i] = tmi_t_vget(t, x[i], k);
         parts[k] = op->kind == TMI_OP_EXTERN ? tmi_lower_elt_extern(w, op, one)
             : called                         ? tmi_lower_elt_soft(w, op, one, result)
                                              : tmi_elt_plain(w, op, one, type);
@@ -39126,7 +39147,7 @@ static uint32_t tmi_scalar_op(tmi_low *w, const tmi_op *op, uint32_t result) {
         return tmi_constant_bits(w, op, 0);
     default: break;
     }
-    for (i = 0; i < op->n_in && i < 8; i++) v[i] = tmi_in_scalar(w, op, i);
+    for (i = 0; i < op->n_in; i++) v[i] = tmi_in_scalar(w, op, i);
     return op->n_out == 2 ? tmi_elt_two(w, op, v, result) : tmi_elt(w, op, v, result);
 }
 
@@ -39558,7 +39579,7 @@ static uint32_t tmi_inline_element(tmi_low *w, uint32_t value, const tmi_op *op,
         view = tmi_view(w->m, op, TMI_VALUE(w->m, value)->index, view, &next);
         return tmi_in_at(w, op, 0, view, mode);
     }
-    for (i = 0; i < op->n_in && i < 8; i++) v[i] = tmi_in_at(w, op, i, view, mode);
+    for (i = 0; i < op->n_in; i++) v[i] = tmi_in_at(w, op, i, view, mode);
     return tmi_elt(w, op, v, TMI_VALUE(w->m, value)->index);
 }
 
@@ -40405,7 +40426,7 @@ static void tmi_lower_compute(tmi_low *w, uint32_t inst) {
     else if (tmi_is_view(op->kind))
         r = tmi_inline_element(w, in->value, op, w->nest->lin, w->nest->vec ? TMI_VEC : 0);
     else {
-        for (i = 0; i < op->n_in && i < 8; i++)
+        for (i = 0; i < op->n_in; i++)
             v[i] = tmi_in_at(w, op, i, w->nest->lin, w->nest->vec ? TMI_VEC : 0);
         r = op->n_out == 2 ? tmi_elt_two(w, op, v, TMI_VALUE(w->m, in->value)->index)
                            : tmi_elt(w, op, v, TMI_VALUE(w->m, in->value)->index);
@@ -40418,6 +40439,9 @@ static void tmi_lower_compute(tmi_low *w, uint32_t inst) {
 
 /* -- Reductions -------------------------------------------------------------------------------- */
 
+/* Tensors that a reduction or a scan may have; more are refused: tmi_compile_refuse_op. */
+#define TMI_COMBINED 8u
+
 /* How a reduction is laid out over registers, lanes and simdgroups. */
 typedef struct tmi_folding {
     uint32_t op, combiner;        /* combiner: simple one, or 0 */
@@ -40429,13 +40453,14 @@ typedef struct tmi_folding {
     /* scalar of the accumulator: sums of 16-bit floats run in float */
     int      kind;
     int      wide;                /* the accumulator is wider than the operand */
-    uint32_t acc[8];              /* per operand: array of partial results (or 0), */
-    uint32_t part[8];             /* or the partial itself where there is no loop */
+    uint32_t acc[TMI_COMBINED];   /* per operand: array of partial results (or 0), */
+    uint32_t part[TMI_COMBINED];  /* or the partial itself where there is no loop */
 } tmi_folding;
 
 static void tmi_folding_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_folding *f) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t i;
+    TMI_ASSERT(w->job, "lower", op->n_in <= TMI_COMBINED);
     memset(f, 0, sizeof *f);
     f->op = id;
     f->combiner = tmi_simple_combiner(w->m, op);
@@ -40589,7 +40614,7 @@ static int tmi_fold_rolls(tmi_low *w, const tmi_folding *f, uint32_t rounds) {
 
 /* Each lane takes in what the lane that differs from it in bit `d` holds. */
 static void tmi_fold_round(tmi_low *w, const tmi_folding *f, uint32_t *v, uint32_t d) {
-    uint32_t i, other[8];
+    uint32_t i, other[TMI_COMBINED];
     for (i = 0; i < TMI_OP(w->m, f->op)->n_in; i++)
         other[i] = tmi_shuffled(w, TMI_TF_SHUFX, v[i], d);
     tmi_fold_combine(w, f, v, other);
@@ -40598,7 +40623,7 @@ static void tmi_fold_round(tmi_low *w, const tmi_folding *f, uint32_t *v, uint32
 /* Combine over the lanes that share a result; every lane ends with it. */
 static void tmi_lower_fold_lanes(tmi_low *w, const tmi_folding *f, uint32_t *v) {
     const tmi_op *op = TMI_OP(w->m, f->op);
-    uint32_t b, k, d, rounds, var[8];
+    uint32_t b, k, d, rounds, var[TMI_COMBINED];
     if (f->lane_axis == 31 && f->combiner &&
         tmi_simd_of(TMI_OP(w->m, f->combiner)->kind, tmi_t_kind(w->t, v[0])) &&
         tmi_chip_has(w->p, TMETAL_GPU_SIMD_REDUCE)) {
@@ -40625,7 +40650,7 @@ static void tmi_lower_fold_lanes(tmi_low *w, const tmi_folding *f, uint32_t *v) 
 static void tmi_lower_fold_vector(tmi_low *w, const tmi_folding *f, uint32_t *v) {
     const tmi_op *op = TMI_OP(w->m, f->op);
     /* a scalar stands for a vector of equal elements */
-    uint32_t i, k, n = f->vec_axis, e[8], acc[8];
+    uint32_t i, k, n = f->vec_axis, e[TMI_COMBINED], acc[TMI_COMBINED];
     if (n == 1) return;
     for (i = 0; i < op->n_in; i++) acc[i] = tmi_t_vget(w->t, v[i], 0);
     for (k = 1; k < n; k++) {
@@ -40711,9 +40736,9 @@ typedef struct tmi_finish {
     uint32_t     width;    /* neighbours that are combined as one vector; 1: each by itself */
     /* partials of one simdgroup stand together; else those of one result do */
     int          by_rank;
-    uint32_t     buf[8];   /* threadgroup arrays */
-    uint32_t     store[8]; /* array of results when a thread holds several */
-    uint32_t     value[8]; /* or the one result */
+    uint32_t     buf[TMI_COMBINED];   /* threadgroup arrays */
+    uint32_t     store[TMI_COMBINED]; /* array of results when a thread holds several */
+    uint32_t     value[TMI_COMBINED]; /* or the one result */
 } tmi_finish;
 
 /* Read the partials of result entry `index`: of a vector its element, or all where they stay
@@ -40792,7 +40817,8 @@ static uint32_t tmi_finish_array(tmi_low *w, const tmi_finish *x, uint32_t i) {
 }
 
 /* Results of one entry of the nest, element by element or as vectors: kept. */
-static void tmi_lower_finish_keep(tmi_low *w, tmi_finish *x, uint32_t index, uint32_t part[8][4]) {
+static void tmi_lower_finish_keep(tmi_low *w, tmi_finish *x, uint32_t index,
+                                  uint32_t part[TMI_COMBINED][4]) {
     uint32_t i, r;
     for (i = 0; i < TMI_OP(w->m, x->f->op)->n_in; i++) {
         r = tmi_t_vmake(w->t, part[i], (1u << x->out.vec) / x->width);
@@ -40807,7 +40833,7 @@ static void tmi_lower_finish_write(tmi_low *w, tmi_finish *x, tmi_lin writer, ui
                                    const uint32_t *v) {
     const tmi_folding *f = x->f;
     const uint32_t     n = TMI_OP(w->m, f->op)->n_in;
-    uint32_t           i, slot, holder, keep[8];
+    uint32_t           i, slot, holder, keep[TMI_COMBINED];
     for (i = 0; i < TMI_LANE_BITS; i++)
         if (f->lane_axis >> i & 1) writer.lane[i] = 0;
     for (i = 0; i < writer.n_sg; i++) /* each writes a slot of its own */
@@ -40825,7 +40851,8 @@ static void tmi_finish_lanes(tmi_low *w, tmi_finish *x, uint32_t out_id) {
     tmi_folding  *f = x->f;
     const tmi_op *op = TMI_OP(w->m, f->op);
     tmi_nest      n;
-    uint32_t      i, k, times = (1u << x->out.vec) / x->width, v[8], index, part[8][4];
+    uint32_t      i, k, times = (1u << x->out.vec) / x->width, index, v[TMI_COMBINED],
+                  part[TMI_COMBINED][4];
     w->t->src = f->op;
     if (!f->sg_axis && x->out.n_reg > x->out.vec)
         for (i = 0; i < op->n_in; i++) {
@@ -40868,8 +40895,9 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
     tmi_folding  *f = x->f;
     const tmi_op *op = TMI_OP(w->m, f->op);
     tmi_nest      n;
-    uint32_t i, k, s = 0, parts = 1u << tmi_popcount(f->sg_axis), index, part[8][4], v[8], e[8],
-                   var[8], times = (1u << x->out.vec) / x->width;
+    uint32_t i, k, s = 0, parts = 1u << tmi_popcount(f->sg_axis), index, part[TMI_COMBINED][4],
+                   v[TMI_COMBINED], e[TMI_COMBINED], var[TMI_COMBINED],
+                   times = (1u << x->out.vec) / x->width;
     const int     rolls = tmi_fold_rolls(w, f, parts - 1);
     w->t->src = f->op;
     if (x->out.n_reg > x->out.vec)
@@ -40953,7 +40981,7 @@ static void tmi_finish_results(tmi_low *w, tmi_finish *x) {
 static void tmi_lower_fold_general(tmi_low *w, tmi_folding *f, uint32_t lin_id) {
     const tmi_op *op = TMI_OP(w->m, f->op);
     tmi_nest  n;
-    uint32_t  i, v[8], e[8], bits = tmi_popcount(f->reg_axis), index;
+    uint32_t  i, v[TMI_COMBINED], e[TMI_COMBINED], bits = tmi_popcount(f->reg_axis), index;
     tmi_nest_begin(w, &n, tmi_lin_flat(w, lin_id));
     w->t->src = f->op;
     for (i = 0; i < op->n_in && (f->n_out_reg || bits); i++)
@@ -41008,10 +41036,10 @@ typedef struct tmi_scanning {
     uint32_t lanes, groups;     /* lane and simdgroup bits along the axis */
     int      reverse;
     uint32_t var[3];            /* where the open loops stand: low, high, other; in scan order */
-    uint32_t acc[8];            /* per operand: array over the registers */
-    uint32_t carry[8];          /* what stands before this row of high registers */
-    uint32_t before[8];         /* what the lanes below hold, per row: kept across the barrier */
-    uint32_t part[8];           /* totals of simdgroups in threadgroup memory */
+    uint32_t acc[TMI_COMBINED];    /* per operand: array over the registers */
+    uint32_t carry[TMI_COMBINED];  /* what stands before this row of high registers */
+    uint32_t before[TMI_COMBINED]; /* what lanes below hold, per row: kept across the barrier */
+    uint32_t part[TMI_COMBINED];   /* totals of simdgroups in threadgroup memory */
     uint32_t neutral;           /* instruction: what edge lanes take in; 0: they select */
     uint32_t start;             /* instruction: what the first row takes in; 0: it selects */
     int      together;          /* simdgroups' totals of all rows are scanned by lanes */
@@ -41104,7 +41132,7 @@ static uint32_t tmi_scan_step(tmi_low *w, const tmi_scanning *s, uint32_t bits, 
  * may differ. */
 static void tmi_scan_join(tmi_low *w, const tmi_scanning *s, const uint32_t *left,
                           uint32_t has_left, uint32_t *right, uint32_t has_right) {
-    uint32_t i, both[8];
+    uint32_t i, both[TMI_COMBINED];
     for (i = 0; i < s->n; i++) both[i] = left[i];
     tmi_combine(w, TMI_OP(w->m, s->op), both, right);
     for (i = 0; i < s->n; i++)
@@ -41134,7 +41162,7 @@ static uint32_t tmi_scan_has_before(tmi_low *w, const tmi_scanning *s) {
  * of each block takes in the last lane of the lower half. */
 static void tmi_lower_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
     tmi_thr *t = w->t;
-    uint32_t b, i, below = 0, lane = tmi_t_lane(t), left[8];
+    uint32_t b, i, below = 0, lane = tmi_t_lane(t), left[TMI_COMBINED];
     const tmi_op *op = TMI_OP(w->m, s->op);
     const uint32_t prefix = tmi_lower_scan_prefix(w, s);
     if (prefix != TMI_NONE) {
@@ -41220,13 +41248,14 @@ static uint32_t tmi_scan_rank(tmi_low *w, const tmi_scanning *s) {
 static void tmi_scan_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t *v) {
     const tmi_op *op = TMI_OP(w->m, s->op);
     tmi_thr *t = w->t;
-    uint32_t i, count = 1u << tmi_popcount(s->low), e[8], all = s->low | s->high | s->other;
+    uint32_t i, count = 1u << tmi_popcount(s->low), all = s->low | s->high | s->other,
+                e[TMI_COMBINED];
     tmi_nest_point(w, n, s->low, tmi_scan_step(w, s, s->low, tmi_t_u32(t, 0)));
     for (i = 0; i < s->n; i++) v[i] = tmi_in_at(w, op, i, n->lin, 0);
     for (i = 0; i < s->n && !tmi_scan_alone(s); i++)
         tmi_t_write(t, s->acc[i], tmi_packed(w, n, all, 0), 0, v[i]);
     if (count > 1) {
-        uint32_t total[8], var;
+        uint32_t total[TMI_COMBINED], var;
         for (i = 0; i < s->n; i++) {
             total[i] = tmi_named_array(w, TMI_AS_PRIVATE, tmi_t_type(t, v[i]), 1,
                                        tmi_out(w->m, op, i));
@@ -41252,7 +41281,7 @@ static void tmi_lower_scan_apply(tmi_low *w, tmi_scanning *s, tmi_nest *n, const
                                  uint32_t has) {
     const tmi_op *op = TMI_OP(w->m, s->op);
     tmi_thr *t = w->t;
-    uint32_t i, var, v[8], old[8], index;
+    uint32_t i, var, v[TMI_COMBINED], old[TMI_COMBINED], index;
     int64_t  c;
     if (tmi_t_is_const(t, has, &c) && !c) return;
     var = tmi_popcount(s->low) ? tmi_t_for(t, 1u << tmi_popcount(s->low)) : tmi_t_u32(t, 0);
@@ -41274,7 +41303,7 @@ static void tmi_lower_scan_groups(tmi_low *w, tmi_scanning *s, const tmi_nest *n
                                   uint32_t *before, uint32_t *all) {
     const tmi_op *op = TMI_OP(w->m, s->op);
     tmi_thr *t = w->t;
-    uint32_t i, k, parts = 1u << tmi_popcount(s->groups), e[8];
+    uint32_t i, k, parts = 1u << tmi_popcount(s->groups), e[TMI_COMBINED];
     for (k = 0; k < parts; k++) {
         uint32_t at = tmi_scan_slot(w, s, n, tmi_t_u32(t, k)),
                  here = tmi_t_icmp_c(t, TMI_EQ, rank, k);
@@ -41299,7 +41328,7 @@ static uint32_t tmi_scan_loop(tmi_low *w, uint32_t bits) {
  * before it. */
 static void tmi_lower_scan_take_carry(tmi_low *w, const tmi_scanning *s, uint32_t first,
                                       uint32_t *v, uint32_t has) {
-    uint32_t i, old[8];
+    uint32_t i, old[TMI_COMBINED];
     for (i = 0; i < s->n; i++) old[i] = tmi_t_get(w->t, s->carry[i]);
     tmi_scan_join(w, s, old, tmi_t_not(w->t, first), v, has);
 }
@@ -41332,7 +41361,7 @@ static void tmi_lower_scan_begin_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, u
 /* One simdgroup has the whole axis: each row ends with the lanes' shuffles. */
 static void tmi_lower_scan_in_simdgroup(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_thr *t = w->t;
-    uint32_t v[8], before[8] = {0}, first, has, i, last;
+    uint32_t v[TMI_COMBINED], before[TMI_COMBINED] = {0}, first, has, i, last;
     tmi_lower_scan_begin_row(w, s, n, &first);
     tmi_scan_row(w, s, n, v);
     has = tmi_t_bool(t, 0);
@@ -41353,7 +41382,7 @@ static void tmi_lower_scan_in_simdgroup(tmi_low *w, tmi_scanning *s, tmi_nest *n
 /* First half: rows within simdgroups; the last lane of each writes its total. */
 static void tmi_lower_scan_write_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_thr *t = w->t;
-    uint32_t v[8], before[8], slot, holder, branch, i;
+    uint32_t v[TMI_COMBINED], before[TMI_COMBINED], slot, holder, branch, i;
     tmi_lower_scan_begin_row(w, s, n, NULL);
     tmi_scan_row(w, s, n, v);
     if (tmi_scan_alone(s)) tmi_t_write(t, s->acc[0], tmi_packed(w, n, s->high, 0), 0, v[0]);
@@ -41377,7 +41406,8 @@ static void tmi_lower_scan_write_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n
 /* Second half: simdgroups before this one, and rows before this one. */
 static void tmi_lower_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_thr *t = w->t;
-    uint32_t before[8], all[8], lane[8], first, has, rank, has_group, i;
+    uint32_t before[TMI_COMBINED], all[TMI_COMBINED], lane[TMI_COMBINED], first, has, rank,
+             has_group, i;
     tmi_lower_scan_begin_row(w, s, n, &first);
     rank = tmi_scan_rank(w, s);
     tmi_lower_scan_groups(w, s, n, rank, before, all);
@@ -41428,7 +41458,7 @@ static void tmi_lower_scan(tmi_low *w, uint32_t id) {
     tmi_scanning  s;
     tmi_nest      n;
     uint32_t      i, lin_id = w->p->own[id] - 1;
-    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_SCAN);
+    TMI_ASSERT(w->job, "lower", op->kind == TMI_OP_SCAN && op->n_in <= TMI_COMBINED);
     tmi_lower_scan_init(w, id, TMI_LIN(w->p, lin_id), &s);
     for (i = 0; i < s.n; i++) {
         tmi_tty type = tmi_in_tty(w, op, i);
@@ -42019,14 +42049,6 @@ typedef struct tmi_ptx {
     size_t      n_word;
 } tmi_ptx;
 
-static uint32_t tmi_lower_float_bits_const(tmi_thr *t, int kind, uint32_t f16, uint32_t bf16,
-                                           uint32_t f32) {
-    return tmi_t_const(t, tmi_tty_of(kind, 1),
-                       kind == TMI_S_F16        ? f16
-                           : kind == TMI_S_BF16 ? bf16
-                                                : f32);
-}
-
 static int tmi_ptx_type_of(const char *s, size_t n, tmi_ptx_type *type) {
     static const struct { const char *name; tmi_ptx_type type; } types[] = {
         {"b8", {'u', 8, 0, 0}}, {"u8", {'u', 8, 0, 0}}, {"s8", {'s', 8, 0, 0}}, {"b16", {'u', 16, 0,
@@ -42213,7 +42235,7 @@ static int tmi_lower_ptx_fits(const tmi_ptx_ins *x) {
          (x->row->uint != TMI_TF_AND && x->row->uint != TMI_TF_OR && x->row->uint != TMI_TF_XOR)))
         return 0;
     if ((how == TMI_PX_PRMT || how == TMI_PX_LOP3 || how == TMI_PX_BFE || how == TMI_PX_BFI ||
-         how == TMI_PX_FUNNEL_L || how == TMI_PX_FUNNEL_R) &&
+         how == TMI_PX_FUNNEL_L || how == TMI_PX_FUNNEL_R || how == TMI_PX_RCP) &&
         width != 32)
         return 0;
     if (how == TMI_PX_WIDE && width != 16 && width != 32) return 0;
@@ -42288,7 +42310,7 @@ static int tmi_lower_ptx_declare(tmi_ptx *px, const char *s) {
             const uint32_t digits = i < 10 ? 1 : 2;
             const char    *use = px->s;
             if (px->n_operand + px->n_name >= TMI_PTX_REGS) return 0;
-            for (; *use; use = *use ? use + 1 : use) {
+            for (; *use; use++) {
                 const char *stop = tmi_ptx_name_end(use);
                 if (stop == use) continue;
                 if ((size_t)(stop - use) == have + digits && memcmp(use, s, have) == 0 &&
@@ -42433,10 +42455,10 @@ static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32
 /* {v1, v0} shifted by v2 mod 32: the high or low word */
 static uint32_t tmi_lower_ptx_funnel(tmi_low *w, const uint32_t *v, int left) {
     tmi_thr *t = w->t;
-    uint32_t n = tmi_t_and_c(t, v[2], 31), wide = tmi_tty_of(TMI_S_I64, 1).kind, pair, r;
-    const uint32_t right = tmi_t_intcast(t, v[0], (int)wide, 0);
-    pair = tmi_t_or(t, tmi_t_bin_c(t, TMI_TF_SHL, tmi_t_intcast(t, v[1], (int)wide, 0), 32), right);
-    r = tmi_t_bin(t, left ? TMI_TF_SHL : TMI_TF_USHR, pair, tmi_t_intcast(t, n, (int)wide, 0));
+    uint32_t n = tmi_t_and_c(t, v[2], 31), pair, r;
+    const uint32_t right = tmi_t_intcast(t, v[0], TMI_S_I64, 0);
+    pair = tmi_t_or(t, tmi_t_bin_c(t, TMI_TF_SHL, tmi_t_intcast(t, v[1], TMI_S_I64, 0), 32), right);
+    r = tmi_t_bin(t, left ? TMI_TF_SHL : TMI_TF_USHR, pair, tmi_t_intcast(t, n, TMI_S_I64, 0));
     if (left) r = tmi_t_bin_c(t, TMI_TF_USHR, r, 32);
     return tmi_t_intcast(t, r, TMI_S_I32, 0);
 }
@@ -42526,10 +42548,16 @@ static uint32_t tmi_lower_ptx_field(tmi_low *w, const tmi_ptx_ins *x, const uint
     return tmi_t_select(t, tmi_t_icmp_c(t, TMI_EQ, len, 0), top, r);
 }
 
-static uint32_t tmi_ptx_pointer(tmi_low *w, uint32_t v, int kind) {
+/* A register as a value of a kind. What is written later is open in PTX. */
+static uint32_t tmi_lower_ptx_read(tmi_low *w, uint32_t *reg, uint32_t r, int kind) {
+    if (!reg[r]) reg[r] = tmi_t_zero(w->t, tmi_tty_of(kind, 1));
+    return tmi_ptx_as(w, reg[r], kind);
+}
+
+static uint32_t tmi_ptx_pointer(tmi_low *w, uint32_t *reg, uint32_t r, int kind) {
     tmi_tty type = tmi_tty_of(TMI_S_PTR, 1);
     type.elem = (uint8_t)kind;
-    return tmi_t_i2p(w->t, type, tmi_ptx_as(w, v, TMI_S_I64));
+    return tmi_t_i2p(w->t, type, tmi_lower_ptx_read(w, reg, r, TMI_S_I64));
 }
 
 static int tmi_ptx_kind(const tmi_ptx_type *type) {
@@ -42550,9 +42578,7 @@ static uint32_t tmi_ptx_operand(tmi_low *w, const tmi_ptx_arg *a, uint32_t *reg,
     if (!a->is_reg)
         return tmi_t_const(w->t, tmi_tty_of(kind, 1),
                            a->is_decimal ? tmi_lower_ptx_decimal(a, kind) : a->bits);
-    /* written later: open in PTX */
-    if (!reg[a->reg]) reg[a->reg] = tmi_t_zero(w->t, tmi_tty_of(kind, 1));
-    return tmi_ptx_as(w, reg[a->reg], kind);
+    return tmi_lower_ptx_read(w, reg, a->reg, kind);
 }
 
 /* Instructions on one value of the type, or on each half of a pair. */
@@ -42573,7 +42599,7 @@ static uint32_t tmi_ptx_value(tmi_low *w, const tmi_ptx_ins *x, uint32_t *v, int
     case TMI_PX_BFE: case TMI_PX_BFI: return tmi_lower_ptx_field(w, x, v);
     case TMI_PX_RCP:
         v[1] = v[0];
-        v[0] = tmi_lower_float_bits_const(t, kind, 0x3C00, 0x3F80, 0x3F800000);
+        v[0] = tmi_t_const(t, tmi_tty_of(kind, 1), 0x3F800000); /* 1.0f */
         return tmi_ptx_float(w, TMI_TF_FDIV, v, 2, kind);
     case TMI_PX_WIDE: {
         const int      wide = (int)tmi_s_int(2 * x->type.bits), is_signed = x->type.cls == 's';
@@ -42655,7 +42681,7 @@ static void tmi_lower_ptx_store(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg,
     const uint32_t v = tmi_ptx_operand(w, &x->arg[1], reg, kind);
     uint32_t       ptr;
     if (holder) (void)tmi_t_if(w->t, holder);
-    ptr = tmi_ptx_pointer(w, reg[x->arg[0].reg], kind);
+    ptr = tmi_ptx_pointer(w, reg, x->arg[0].reg, kind);
     (void)tmi_t_do(w->t, TMI_TF_STG, tmi_tty_of(kind, 1), ptr, v, 0, 0);
     if (holder) tmi_t_close(w->t);
 }
@@ -42672,11 +42698,8 @@ static void tmi_lower_ptx_move_parts(tmi_low *w, const tmi_ptx_ins *x, uint32_t 
         *n_made = to->n_part;
         return;
     }
-    for (k = 0; k < from->n_part; k++) {
-        if (!reg[from->part[k]])
-            reg[from->part[k]] = tmi_t_zero(w->t, tmi_tty_of((int)tmi_s_int(bits), 1));
-        v[k] = reg[from->part[k]];
-    }
+    for (k = 0; k < from->n_part; k++)
+        v[k] = tmi_lower_ptx_read(w, reg, from->part[k], (int)tmi_s_int(bits));
     made[0] = tmi_ptx_join(w, v, from->n_part, bits);
 }
 
@@ -42686,7 +42709,7 @@ static uint32_t tmi_lower_ptx_result_of(tmi_low *w, const tmi_ptx_ins *x, uint32
     tmi_thr *t = w->t;
     uint32_t v[4], half[2], part[4], i, k, n = x->row->operands - 1u,
                                            tf = (uint32_t)tmi_ptx_column(x);
-    for (i = 0; i < n && i < 4; i++) {
+    for (i = 0; i < n; i++) {
         const int count = x->row->how == TMI_PX_TF && i == 1 &&
             (tf == TMI_TF_SHL || tf == TMI_TF_SSHR || tf == TMI_TF_USHR);
         v[i] = tmi_ptx_operand(w, &x->arg[i + 1], reg, count || x->type.is_pair ? TMI_S_I32 : kind);
@@ -42707,8 +42730,7 @@ static void tmi_lower_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, ui
     uint32_t made[4], n_made = 1, guard = 0, k, a, b;
     int      kind = tmi_ptx_kind(&x->type);
     if (x->guard) {
-        const tmi_ptx_arg p = {1, 0, 0, 0, x->guard - 1, {0, 0, 0, 0}, 0, NULL, 0};
-        guard = tmi_ptx_operand(w, &p, reg, TMI_S_BOOL);
+        guard = tmi_lower_ptx_read(w, reg, x->guard - 1, TMI_S_BOOL);
         if (x->guard_not) guard = tmi_t_not(t, guard);
     }
     switch (x->row->how) {
@@ -42718,7 +42740,7 @@ static void tmi_lower_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, ui
         return;
     case TMI_PX_LD: /* what is narrower than its register is extended, by sign if the type has one
                      */
-        made[0] = tmi_ldg(t, tmi_ptx_pointer(w, reg[x->arg[1].reg], kind), 0, 0,
+        made[0] = tmi_ldg(t, tmi_ptx_pointer(w, reg, x->arg[1].reg, kind), 0, 0,
                           tmi_tty_of(kind, 1), TMI_INS_VOLATILE);
         if (x->type.cls == 's' && x->type.bits < 32)
             made[0] = tmi_t_intcast(t, made[0], TMI_S_I32, 1);
@@ -42865,10 +42887,11 @@ static void tmi_lower_block(tmi_low *w, uint32_t block);
 static void tmi_lower_map(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id), *end;
     uint32_t body = tmi_op_body(w->m, op, 0), pack = (uint32_t)tmi_attr_int(w->m, op, "pack", 1),
-             bits = tmi_log2(pack), flat = tmi_flat_op_lin(w, id), i, k, arr[8];
+             bits = tmi_log2(pack), flat = tmi_flat_op_lin(w, id), i, k,
+             *arr = TMI_TEMP(w->job, uint32_t, op->n_out);
     tmi_nest n, *outer;
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->n_region == 1);
-    for (i = 0; i < op->n_out && i < 8; i++)
+    for (i = 0; i < op->n_out; i++)
         arr[i] = tmi_lower_register_array(w, flat, tmi_out(w->m, op, i));
     tmi_nest_begin(w, &n, flat);
     tmi_lower_nest_groups(w, &n, bits);
@@ -43712,7 +43735,7 @@ static void tmi_lower_for(tmi_low *w, uint32_t id) {
 static void tmi_branch_yields(tmi_low *w, const tmi_op *op, uint32_t block, const uint32_t *var) {
     uint32_t end = tmi_terminator(w->m, block), i;
     tmi_copy *c = TMI_TEMP(w->job, tmi_copy, op->n_out);
-    if (TMI_OP(w->m, end)->kind != TMI_OP_YIELD) return;
+    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, end)->kind == TMI_OP_YIELD);
     for (i = 0; i < op->n_out; i++)
         tmi_copy_set(&c[i], tmi_in(w->m, TMI_OP(w->m, end), i), tmi_out(w->m, op, i), var[i]);
     w->t->src = end;
@@ -43730,8 +43753,7 @@ static void tmi_lower_if(tmi_low *w, uint32_t id) {
     tmi_lower_block(w, tmi_op_body(w->m, op, 0));
     tmi_branch_yields(w, op, tmi_op_body(w->m, op, 0), var);
     if (other &&
-        (op->n_out || TMI_BLOCK(w->m, other)->first_op != TMI_BLOCK(w->m, other)->last_op ||
-         TMI_OP(w->m, TMI_BLOCK(w->m, other)->last_op)->kind == TMI_OP_RETURN)) {
+        (op->n_out || TMI_BLOCK(w->m, other)->first_op != TMI_BLOCK(w->m, other)->last_op)) {
         tmi_t_else(w->t, branch);
         tmi_lower_block(w, other);
         tmi_branch_yields(w, op, other, var);
@@ -43871,12 +43893,6 @@ static void tmi_lower_block(tmi_low *w, uint32_t block) {
     if (wrap)
         tmi_t_barrier(w->t, TMI_BAR_DEVICE,
                       "the next iteration meets these addresses in other threads");
-    op = TMI_BLOCK(w->m, block)->last_op;
-    if (op && TMI_OP(w->m, op)->kind == TMI_OP_RETURN &&
-        TMI_OP(w->m, tmi_block_op(w->m, block))->kind != TMI_OP_FUNC) {
-        w->t->src = op;
-        (void)tmi_t_stmt(w->t, w->p->serial ? TMI_TF_CONTINUE : TMI_TF_RETURN, 0, 0, 0, 0);
-    }
     memcpy(w->seen, outer, sizeof w->seen);
     w->block = outer_block;
     w->first_slot = outer_first;
@@ -44740,7 +44756,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 2914279788u
+#define TMI_STAMP_LOWER 3317224277u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
@@ -44830,7 +44846,7 @@ static void tmi_dead_code(tmi_thr *t) {
             order[n++] = id;
             for (i = tmi_operands(t, x, v); i-- > 0;) uses[v[i]]++;
             k = tmi_arrays(x, a);
-            if (tmi_tfs[x->op].reads == TMI_RD_lda) reads[a[0]]++;
+            if (x->op == TMI_TF_LDA || x->op == TMI_TF_LDT) reads[a[0]]++;
             for (i = 1; i < k; i++) reads[a[i]]++;
         }
         for (again = 0; n-- > 0;) {
@@ -45043,7 +45059,7 @@ static void tmi_clean_reuse_in(tmi_thr *t, uint32_t loop, tmi_kept *k) {
     }
     for (id = tmi_thr_next(t, loop);; id = next) {
         tmi_ins *n = TMI_INS(t, id);
-        uint32_t v = n->op == TMI_TF_LDA && n->b == var && !n->e ? k->value[n->a] : 0;
+        uint32_t v = n->op == TMI_TF_LDA && n->b == var ? k->value[n->a] : 0;
         int      last = id == end;
         int64_t  c;
         next = last ? 0 : tmi_thr_next(t, id);
@@ -46262,7 +46278,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 3901790532u
+#define TMI_STAMP_CLEAN 3937604759u
 
 /*==============================================================================
  * >>report  [26]  What was found, chosen and given up
@@ -48319,13 +48335,11 @@ static uint64_t tmi_report_cost_rounds(const tmi_costing *c, const tmi_ins *n, i
                     : 0;
 }
 
-enum { TMI_COST_ON, TMI_COST_CONTINUE, TMI_COST_BREAK, TMI_COST_RETURN };
-
 static int tmi_report_cost_block(tmi_costing *c, uint32_t blk);
 
-static int tmi_report_cost_loop(tmi_costing *c, const tmi_ins *n) {
+static void tmi_report_cost_loop(tmi_costing *c, const tmi_ins *n) {
     uint32_t v = TMI_BLK(c->t, n->d)->first;
-    int      known, flow = TMI_COST_ON, walks;
+    int      known, left = 0, walks;
     uint64_t rounds = tmi_report_cost_rounds(c, n, &known), times = c->times, walked = c->rounds, i;
     int64_t  from = 0, step = 1;
     if (!known) c->notes |= TMETAL_COST_PER_ROUND;
@@ -48336,15 +48350,13 @@ static int tmi_report_cost_loop(tmi_costing *c, const tmi_ins *n) {
         (void)tmi_report_cost_known(c, n->a, &from), (void)tmi_report_cost_known(c, n->c, &step);
     if (walks) c->rounds *= rounds ? rounds : 1;
     else c->times = tmi_report_mul64u(c->times, rounds);
-    for (i = 0; i < (walks ? rounds : 1) && flow != TMI_COST_BREAK && flow != TMI_COST_RETURN;
-         i++) {
+    for (i = 0; i < (walks ? rounds : 1) && !left; i++) {
         if (v) c->known[v] = (uint8_t)walks, c->value[v] = from + (int64_t)i * step;
         if (v && n->op == TMI_TF_FOR && n->f) c->value[v] = (int64_t)(n->f >> i);
-        flow = tmi_report_cost_block(c, n->d);
+        left = tmi_report_cost_block(c, n->d);
     }
     c->times = times;
     c->rounds = walked;
-    return flow == TMI_COST_RETURN && walks ? flow : TMI_COST_ON;
 }
 
 /* Where only the launch decides, the side that moves more counts. */
@@ -48352,27 +48364,23 @@ static int tmi_report_cost_branch(tmi_costing *c, const tmi_ins *n) {
     int64_t  v;
     uint64_t read = c->read, written = c->written, then_read, then_written;
     if (tmi_report_cost_known(c, n->a, &v))
-        return v   ? tmi_report_cost_block(c, n->c)
-            : n->d ? tmi_report_cost_block(c, n->d)
-                   : TMI_COST_ON;
-    if (tmi_report_cost_block(c, n->c) != TMI_COST_ON) c->notes |= TMETAL_COST_AT_MOST;
+        return v || n->d ? tmi_report_cost_block(c, v ? n->c : n->d) : 0;
+    if (tmi_report_cost_block(c, n->c)) c->notes |= TMETAL_COST_AT_MOST;
     then_read = c->read, then_written = c->written;
     c->read = read, c->written = written;
-    if (n->d && tmi_report_cost_block(c, n->d) != TMI_COST_ON) c->notes |= TMETAL_COST_AT_MOST;
+    if (n->d && tmi_report_cost_block(c, n->d)) c->notes |= TMETAL_COST_AT_MOST;
     if (then_read != c->read || then_written != c->written) c->notes |= TMETAL_COST_AT_MOST;
     if (then_read > c->read) c->read = then_read;
     if (then_written > c->written) c->written = then_written;
-    return TMI_COST_ON;
+    return 0;
 }
 
-/* Depth: TMI_MAX_DEPTH, by the verifier. */
+/* Does it leave the loop around it? Depth: TMI_MAX_DEPTH, by the verifier. */
 static int tmi_report_cost_block(tmi_costing *c, uint32_t blk) {
     uint32_t id;
-    int      flow;
     TMI_ASSERT(NULL, "report", blk && blk < c->t->blk.n);
     for (id = TMI_BLK(c->t, blk)->first; id; id = TMI_INS(c->t, id)->next) {
         const tmi_ins *n = TMI_INS(c->t, id);
-        flow = TMI_COST_ON;
         switch (n->op) {
         case TMI_TF_LDG: c->read += tmi_report_cost_load(c, n, id); break;
         case TMI_TF_STG:
@@ -48382,17 +48390,16 @@ static int tmi_report_cost_block(tmi_costing *c, uint32_t blk) {
         case TMI_TF_RMW: c->notes |= TMETAL_COST_ATOMICS; break;
         case TMI_TF_FOR:
         case TMI_TF_LOOP:
-        case TMI_TF_WHILE: flow = tmi_report_cost_loop(c, n); break;
-        case TMI_TF_IF: flow = tmi_report_cost_branch(c, n); break;
-        case TMI_TF_CONTINUE: return TMI_COST_CONTINUE;
-        case TMI_TF_BREAK: return TMI_COST_BREAK;
-        case TMI_TF_RETURN: return TMI_COST_RETURN;
+        case TMI_TF_WHILE: tmi_report_cost_loop(c, n); break;
+        case TMI_TF_IF:
+            if (tmi_report_cost_branch(c, n)) return 1;
+            break;
+        case TMI_TF_BREAK: return 1;
         case TMI_TF_LOOPVAR: break;
         default: c->known[id] = (uint8_t)tmi_report_cost_value(c, n, &c->value[id]); break;
         }
-        if (flow != TMI_COST_ON) return flow;
     }
-    return TMI_COST_ON;
+    return 0;
 }
 
 /* The innermost block around both. */
@@ -48913,7 +48920,6 @@ typedef struct tmi_work_walk {
     uint32_t                   at;     /* which program: 0 the middle one, 1 the first, 2 the last */
     int                        is_whole;
     int                        looks;  /* only for where lanes go */
-    int                        left;   /* the thread has returned */
     int                        pending; /* a load that nobody has waited for */
 } tmi_work_walk;
 
@@ -49085,7 +49091,7 @@ static void tmi_report_work_loop(tmi_work_walk *x, const tmi_ins *n) {
     x->c.rounds *= walks;
     x->c.times = tmi_report_mul64u(times, (rounds + walks / 2) / walks);
     if (x->c.times > UINT32_MAX) x->c.times = UINT32_MAX; /* so that sums stay within 64 bits */
-    for (i = 0; i < walks && !x->left; i++) {
+    for (i = 0; i < walks; i++) {
         at = rounds / walks * i + rounds / walks / 2;
         if (v) x->c.known[v] = (uint8_t)(known && x->is_whole && (walks > 1 || rounds == 1));
         if (v) x->c.value[v] = from + (int64_t)at * step;
@@ -49114,12 +49120,10 @@ static void tmi_report_work_branch(tmi_work_walk *x, const tmi_ins *n) {
     }
     x->w.unsure = before.unsure = 1;
     tmi_report_work_block(x, n->c);
-    x->left = 0;
     if (!n->d) return;
     then = x->w;
     x->w = before;
     tmi_report_work_block(x, n->d);
-    x->left = 0;
     if (then.issue + then.cached / 32 > x->w.issue + x->w.cached / 32) x->w = then;
 }
 
@@ -49160,12 +49164,11 @@ static int tmi_report_work_is_off(tmi_work_walk *x, const tmi_ins *n) {
 static void tmi_report_work_block(tmi_work_walk *x, uint32_t blk) {
     const tmi_thr *t = x->c.t;
     uint32_t       id;
-    for (id = TMI_BLK(t, blk)->first; id && !x->left; id = TMI_INS(t, id)->next) {
+    for (id = TMI_BLK(t, blk)->first; id; id = TMI_INS(t, id)->next) {
         const tmi_ins *n = TMI_INS(t, id);
         switch (n->op) {
         case TMI_TF_FOR: case TMI_TF_LOOP: case TMI_TF_WHILE: tmi_report_work_loop(x, n); continue;
         case TMI_TF_IF: tmi_report_work_branch(x, n); continue;
-        case TMI_TF_RETURN: x->left = 1; continue;
         case TMI_TF_LOOPVAR: continue;
         case TMI_TF_BARRIER: x->w.barriers += x->c.times; /* fall through */
         case TMI_TF_SIMD: case TMI_TF_FMMA: tmi_report_work_wait(x); break;
@@ -49193,7 +49196,7 @@ static void tmi_report_work_group(tmi_work_walk *x, uint32_t at, uint32_t group,
         for (lane = 0; lane < lanes; lane++) {
             x->c.tid = group * 32 + lane;
             x->c.times = x->c.rounds = 1;
-            x->left = x->pending = 0;
+            x->pending = 0;
             x->w.issue = x->w.waits = x->w.barriers = x->w.products = x->w.fp64 = 0;
             tmi_report_work_block(x, 1);
             tmi_report_work_wait(x);
@@ -49301,7 +49304,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 1691206010u
+#define TMI_STAMP_REPORT 798602407u
 
 /*==============================================================================
  * >>emit  [27]  Metal text
@@ -50584,9 +50587,6 @@ static void tmi_expr_icmp(tmi_emit *e, const tmi_ins *n, int level) {
     /* vectors do not mix */
     if (width > 1 && wa == TMI_ANY)
         wa = wb = sa == TMI_UNSIGNED || sb == TMI_UNSIGNED ? TMI_UNSIGNED : TMI_SIGNED;
-    if (wa == TMI_ANY && tmi_is_small(tmi_t_type(e->t, n->a).kind) &&
-        (sa == TMI_UNSIGNED || sb == TMI_UNSIGNED) && !(tmi_nonneg(e, n->a) && tmi_nonneg(e, n->b)))
-        wa = wb = TMI_UNSIGNED; /* both sides become int: uchar(128) is not char(-128) */
     tmi_open_level(e, level, mine);
     tmi_expr_wide(e, n->a, wa, width, mine + 1);
     tmi_put(e->out, " %s ", tmi_icmp_text[n->c]);
@@ -50904,24 +50904,14 @@ static void tmi_put_entry(tmi_emit *e, uint32_t arr, uint32_t index, uint32_t el
     }
 }
 
-static void tmi_expr_lda(tmi_emit *e, const tmi_ins *n, int level) {
+static void tmi_expr_lda(tmi_emit *e, const tmi_ins *n) {
     if (TMI_ARR(e->t, n->a)->is_atomic) {
         tmi_put_str(e->out, "atomic_load_explicit(&");
         tmi_put_entry(e, n->a, n->b, n->c);
         tmi_put_str(e->out, ", memory_order_relaxed)");
         return;
     }
-    if (!n->e) {
-        tmi_put_entry(e, n->a, n->b, n->c);
-        return;
-    }
-    tmi_open_level(e, level, TMI_L_COND);
-    tmi_expr(e, n->e, TMI_ANY, TMI_L_LOR);
-    tmi_put_str(e->out, " ? ");
     tmi_put_entry(e, n->a, n->b, n->c);
-    tmi_put_str(e->out, " : ");
-    tmi_expr(e, n->f, (tmi_sign)e->arr_sign[n->a], TMI_L_COND);
-    tmi_close_level(e, level, TMI_L_COND);
 }
 
 static void tmi_expr_shuffle(tmi_emit *e, const tmi_ins *n) {
@@ -51189,7 +51179,7 @@ static void tmi_expr_body(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     case TMI_TF_VMAKE: tmi_expr_vmake(e, id, n); break;
     case TMI_TF_VGET: tmi_expr_vget(e, n); break;
     case TMI_TF_LDG: tmi_expr_ldg(e, n, level); break;
-    case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: tmi_expr_lda(e, n, level); break;
+    case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: tmi_expr_lda(e, n); break;
     case TMI_TF_SHUF: case TMI_TF_SHUFX: tmi_expr_shuffle(e, n); break;
     case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: tmi_expr_fill(e, n); break;
     case TMI_TF_SIMD: tmi_expr_simd(e, n); break;
@@ -51484,8 +51474,8 @@ static uint32_t tmi_summed_array(const tmi_emit *e, const tmi_ins *decl, uint32_
     if (add->op != TMI_TF_FADD && (add->op != TMI_TF_IADD || add->wraps)) return 0;
     if (tmi_t_bits(e->t, decl->b) != (add->op == TMI_TF_IADD ? 0
             : (uint64_t)1 << (tmi_scalar_bits[a->type.kind] - 1))) return 0; /* -0.0 */
-    if (old->op != TMI_TF_LDA || old->a != decl->a || old->c || old->e) return 0;
-    if (entry->op != TMI_TF_LDA || entry->b != var || entry->c || entry->e ||
+    if (old->op != TMI_TF_LDA || old->a != decl->a || old->c) return 0;
+    if (entry->op != TMI_TF_LDA || entry->b != var || entry->c ||
         e->uses[add->b] != 1 || TMI_ARR(e->t, entry->a)->space != TMI_AS_PRIVATE ||
         TMI_ARR(e->t, entry->a)->count < 2)
         return 0;
@@ -51690,7 +51680,7 @@ static uint32_t tmi_only_stmt(const tmi_emit *e, uint32_t blk) {
         only = id;
         switch (TMI_INS(e->t, id)->op) {
         case TMI_TF_STA: case TMI_TF_STT: case TMI_TF_STG: case TMI_TF_ADDT: case TMI_TF_BREAK:
-        case TMI_TF_CONTINUE: case TMI_TF_RETURN: break;
+            break;
         case TMI_TF_RMW: case TMI_TF_CALLX:
             if (!e->uses[id]) break;
             return 0;
@@ -52039,7 +52029,7 @@ static int tmi_is_plain_index(const tmi_emit *e, uint32_t id) {
 /* A variable or an entry of registers that stays as it is up to its last reader: no copy of it. */
 static int tmi_is_plain_variable(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    if (n->op != TMI_TF_LDA || TMI_ARR(e->t, n->a)->space != TMI_AS_PRIVATE || n->e ||
+    if (n->op != TMI_TF_LDA || TMI_ARR(e->t, n->a)->space != TMI_AS_PRIVATE ||
         !(n->flags & TMI_INS_NOWRAP))
         return 0;
     if (TMI_ARR(e->t, n->a)->count == 1) return !n->c;
@@ -52271,12 +52261,9 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
         else tmi_expr_helper(e, n);
         tmi_end_line(e, ";\n");
         break;
-    case TMI_TF_BREAK: case TMI_TF_CONTINUE: case TMI_TF_RETURN:
+    case TMI_TF_BREAK:
         tmi_line(e);
-        tmi_put_str(e->out,
-                    n->op == TMI_TF_BREAK          ? "break;\n"
-                        : n->op == TMI_TF_CONTINUE ? "continue;\n"
-                                                   : "return;\n");
+        tmi_put_str(e->out, "break;\n");
         break;
     case TMI_TF_FFILL: case TMI_TF_FLOAD: case TMI_TF_FMMA: tmi_stmt_tiles(e, n); break;
     case TMI_TF_TDECL: tmi_emit_tensor(e, n); break;
@@ -52477,7 +52464,7 @@ static void tmi_emit_variables(tmi_emit *e) {
 /* Does what one pointer instruction says change what is known? */
 static int tmi_emit_const_step(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    uint32_t i, v[TMI_MAX_OPERANDS], put = n->op == TMI_TF_STA ? n->d : n->b;
+    uint32_t i, put = n->op == TMI_TF_STA ? n->d : n->b;
     uint8_t  c = 0;
     int      changed = 0;
     if (n->op == TMI_TF_STA || n->op == TMI_TF_DECL) { /* into a variable */
@@ -52491,12 +52478,10 @@ static int tmi_emit_const_step(tmi_emit *e, uint32_t id) {
         return changed;
     }
     if (n->op == TMI_TF_PARAM) c = !e->param_written[n->a];
-    else if (n->op == TMI_TF_PADD || n->op == TMI_TF_PCAST || n->op == TMI_TF_VGET)
-        c = e->is_const[n->a];
-    else if (n->op == TMI_TF_SELECT) c = e->is_const[n->b] && e->is_const[n->c];
+    else if (n->op == TMI_TF_PADD || n->op == TMI_TF_PCAST) c = e->is_const[n->a];
+    else if (n->op == TMI_TF_SELECT) c = e->is_const[n->b] || e->is_const[n->c];
     else if (n->op == TMI_TF_LDA) c = e->arr_const[n->a];
-    else if (n->op == TMI_TF_VMAKE)
-        for (c = 1, i = tmi_operands(e->t, n, v); i-- > 0;) c &= e->is_const[v[i]];
+    TMI_ASSERT(e->job, "emit", n->op != TMI_TF_VMAKE && n->op != TMI_TF_VGET); /* not of pointers */
     changed = c != e->is_const[id];
     e->is_const[id] = c;
     return changed;
@@ -53935,7 +53920,7 @@ static void tmi_put_value_text(tmi_text *t, const char *type, uint64_t bits, int
         else tmi_put(t, "%llu", (unsigned long long)bits);
         return;
     }
-    for (f = 1; f < TMI_F_COUNT; f++) {
+    for (f = 0; f < TMI_F_COUNT; f++) {
         size_t n = strlen(tmi_float_names[f]);
         if (strncmp(type, tmi_float_names[f], n) == 0 && (type[n] == '>' || !type[n])) {
             tmi_put_float(t, &tmi_float_formats[f], bits);
@@ -53991,7 +53976,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 385896264u
+#define TMI_STAMP_EMIT 3422178158u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
@@ -54827,24 +54812,6 @@ static TMI_COLD int tmi_op_wrong(tmi_list *l, const tmi_node *n, const char *wha
     return 0;
 }
 
-static int tmi_arg_wrong(tmi_list *l, const tmi_node *n, const tmi_json *j, const char *key,
-                         const char *want) {
-    tmi_error(l->job, tmi_json_at(j ? j->at : n->at), TMETAL_E_OPS_KEY, n->id, key, want);
-    return 0;
-}
-
-static int tmi_shapes_wrong(tmi_list *l, const tmi_node *n, const tmi_shape *a, const tmi_shape *b,
-                            const char *why) {
-    tmi_error(l->job, tmi_json_at(n->at), TMETAL_E_OPS_SHAPE, n->id, tmi_shape_text(l->job, a),
-              tmi_shape_text(l->job, b), why);
-    return 0;
-}
-
-/* -- Keys that were meant for others --------------------------------------------------------------
- * Keys that nobody knows are kept and mean nothing. One that is a known key but for a letter or
- * two, or an argument beside "args", is a mistake whose result would be another than the one
- * that was meant. */
-
 /* Is a key one of the names, separated by '|', or as close to one as that? `found` is that name. */
 static int tmi_key_among(const char *names, const char *key, uint32_t distance, char found[32]) {
     const char *p = names, *q;
@@ -54860,6 +54827,28 @@ static int tmi_key_among(const char *names, const char *key, uint32_t distance, 
         if (!q) return 0;
     }
 }
+
+static int tmi_arg_wrong(tmi_list *l, const tmi_node *n, const tmi_json *j, const char *key,
+                         const char *want) {
+    const tmi_json *k;
+    char            name[32];
+    for (k = n->args ? n->args->child : NULL; k; k = k->next) /* of its names the one given */
+        if (tmi_key_among(key, k->key, 0, name)) key = k->key;
+    tmi_error(l->job, tmi_json_at(j ? j->at : n->at), TMETAL_E_OPS_KEY, n->id, key, want);
+    return 0;
+}
+
+static int tmi_shapes_wrong(tmi_list *l, const tmi_node *n, const tmi_shape *a, const tmi_shape *b,
+                            const char *why) {
+    tmi_error(l->job, tmi_json_at(n->at), TMETAL_E_OPS_SHAPE, n->id, tmi_shape_text(l->job, a),
+              tmi_shape_text(l->job, b), why);
+    return 0;
+}
+
+/* -- Keys that were meant for others --------------------------------------------------------------
+ * Keys that nobody knows are kept and mean nothing. One that is a known key but for a letter or
+ * two, or an argument beside "args", is a mistake whose result would be another than the one
+ * that was meant. */
 
 static uint32_t tmi_key_distance(const char *key) {
     return strlen(key) > 5 ? 2 : strlen(key) > 2 ? 1 : 0;
@@ -55056,6 +55045,12 @@ static int tmi_arg_list(tmi_list *l, const tmi_node *n, const char *names, int64
         if (*count >= most || !tmi_json_int(k, &v[(*count)++]))
             return tmi_arg_wrong(l, n, k, names, "whole numbers, no more of them than dimensions");
     return j->kind == TMI_J_ARRAY || tmi_arg_wrong(l, n, j, names, "a list of whole numbers");
+}
+
+static int tmi_json_arg_shape(tmi_list *l, const tmi_node *n, int64_t *v, uint32_t *count) {
+    static const char names[] = "shape|new_shape|size";
+    if (!tmi_arg(n, names)) return tmi_op_wrong(l, n, "needs the argument 'shape'");
+    return tmi_arg_list(l, n, names, 0, TMI_LIST_RANK, v, count);
 }
 
 static int tmi_list_read_type(tmi_list *l, const tmi_node *n, const tmi_json *j, uint8_t *type) {
@@ -55329,7 +55324,8 @@ static int tmi_rule_attention(tmi_list *l, tmi_node *n) {
     tmi_shape scores;
     double   d;
     if (r < 2 || k->rank != r || v->rank != r)
-        return tmi_shapes_wrong(l, n, q, k, "queries, keys and values need one rank, at least 2");
+        return tmi_shapes_wrong(l, n, q, k->rank != q->rank ? k : v,
+                                "queries, keys and values need one rank, at least 2");
     if (q->dim[r - 1] != k->dim[r - 1])
         return tmi_shapes_wrong(l, n, q, k, "queries and keys need vectors of one length");
     if (k->dim[r - 2] != v->dim[r - 2])
@@ -55465,9 +55461,7 @@ static int tmi_rule_reshape(tmi_list *l, tmi_node *n) {
     int64_t         dims[TMI_LIST_RANK];
     uint32_t        i, count, open = TMI_NONE;
     uint64_t        size = 1, numel = tmi_shape_numel(&x->shape);
-    if (!tmi_arg(n, "shape|new_shape|size") ||
-        !tmi_arg_list(l, n, "shape|new_shape|size", 0, TMI_LIST_RANK, dims, &count))
-        return tmi_op_wrong(l, n, "needs the argument 'shape'");
+    if (!tmi_json_arg_shape(l, n, dims, &count)) return 0;
     for (i = 0; i < count; i++) {
         if (dims[i] == -1 && open == TMI_NONE) open = i;
         else if (dims[i] < 1 || dims[i] > INT32_MAX)
@@ -55490,9 +55484,7 @@ static int tmi_rule_broadcast(tmi_list *l, tmi_node *n) {
     int64_t         dims[TMI_LIST_RANK];
     tmi_shape       want;
     uint32_t        i, count;
-    if (!tmi_arg(n, "shape|new_shape|size") ||
-        !tmi_arg_list(l, n, "shape|new_shape|size", 0, TMI_LIST_RANK, dims, &count))
-        return tmi_op_wrong(l, n, "needs the argument 'shape'");
+    if (!tmi_json_arg_shape(l, n, dims, &count)) return 0;
     want.rank = count;
     for (i = 0; i < count; i++) {
         if (dims[i] == -1 && i + x->shape.rank >= count)
@@ -55795,7 +55787,8 @@ static const char *tmi_list_counts(tmi_job *job, uint16_t kind) { /* "1 to 2 inp
 
 static int tmi_list_read_inputs(tmi_list *l, tmi_node *n) {
     const tmi_json *names = tmi_json_get(n->json, "inputs"),
-                   *shapes = tmi_json_get(n->json, "input_shapes"), *item;
+                   *shapes = tmi_json_get(n->json, "input_shapes"),
+                   *types = tmi_json_get(n->json, "input_dtypes"), *item;
     tmi_given       given;
     uint32_t        i;
     if (names && names->kind != TMI_J_ARRAY)
@@ -55816,6 +55809,8 @@ static int tmi_list_read_inputs(tmi_list *l, tmi_node *n) {
             tmi_help(l->job, NULL, "'inputs' names them, 'input_shapes' gives a shape for each");
         return 0;
     }
+    if (types && (types->kind != TMI_J_ARRAY || types->n > n->n_in))
+        return tmi_arg_wrong(l, n, types, "input_dtypes", "a list of types, at most one an input");
     n->in = TMI_NEW(l->job, uint32_t, n->n_in);
     tmi_given_begin(&given, n);
     for (i = 0; i < n->n_in; i++) {
@@ -56006,7 +56001,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 3418048576u
+#define TMI_STAMP_JSON 3745646838u
 
 /*==============================================================================
  * >>oplist  [29]  Op lists to kernels: graph in, tile IR out
@@ -58818,6 +58813,7 @@ static void tmi_kern_sort(tmi_gen *g, uint32_t node) {
 
 /* -- Scattered additions: into what a kernel before has copied --------------------------------- */
 
+/* num[0]: the sums are of booleans, and half of true is true. */
 static void tmi_kern_scatter(tmi_gen *g, uint32_t node) {
     const tmi_node  *n = TMI_NODE(g->l, node), *src = TMI_NODE(g->l, n->in[2]);
     uint64_t         numel = tmi_shape_numel(&src->shape);
@@ -58827,7 +58823,8 @@ static void tmi_kern_scatter(tmi_gen *g, uint32_t node) {
     s.rank = 0;
     full = tmi_gen_tile(g, 1, numel, 0);
     tmi_indices_add(&s, numel, full);
-    v = tmi_gen_as(g, n->in[2], &s, n->dtype);
+    v = tmi_gen_as(g, n->in[2], &s, n->num[0] ? (uint8_t)TMI_LT_BOOL : n->dtype);
+    if (n->num[0]) v = tmi_gen_cast(g, v, TMI_LT_BOOL, n->dtype);
     tmi_gen_full(g, &src->shape, &s, at);
     at[n->axis] = tmi_gen_looked_up(g, n->in[1], &s, n->shape.dim[n->axis], &ok);
     tmi_indices_full(&n->shape, at, &to);
@@ -59931,6 +59928,7 @@ static void tmi_scatter_steps(tmi_list *l, uint32_t node, tmi_vec *order) {
         a = TMI_NODE(l, add);
         a->axis = n->axis;
         a->dtype = acc;
+        a->num[0] = tmi_lt_is(n->dtype, 'b');
         memcpy(a->in, n->in, 3 * sizeof *n->in);
         n->kind = TMI_L_OP_CAST;
         n->n_in = 1;
@@ -60615,7 +60613,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 1590641850u
+#define TMI_STAMP_OPLIST 1014046630u
 
 /*==============================================================================
  * >>compile  [30]  What drives the others: options, refusals, from text to kernels
@@ -60760,6 +60758,12 @@ static void tmi_compile_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op,
         tmi_compile_refuse_atomic(job, m, op))
         return;
     if (op->kind == TMI_OP_ASM) tmi_compile_refuse_asm(job, m, op);
+    if ((op->kind == TMI_OP_REDUCE || op->kind == TMI_OP_SCAN) && op->n_in > TMI_COMBINED)
+        tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, tmi_ops[op->kind].name,
+                  tmi_format(job, 1, "%u tensors", op->n_in), "8 at most are combined at once");
+    if (op->kind == TMI_OP_PRINT && op->n_in > 256) /* a record's site has 8 bits for its number */
+        tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, "tt.print",
+                  tmi_format(job, 1, "%u values", op->n_in), "256 at most are printed at once");
     if (tmi_compile_is_six_bits(m, op))
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, "tt.dot_scaled",
                   "e2m3 and e3m2", "how they lie in bytes is not known");
@@ -60860,8 +60864,8 @@ static void tmi_compile_refuse_params(tmi_job *job, tmi_module *m, uint32_t func
         uint32_t type = tmi_value_type(m, tmi_block_arg(m, block, i)),
                  kind = TMI_TYPE(m, type)->kind;
         const char *why = NULL;
-        if (kind == TMI_T_OPAQUE || kind == TMI_T_TENSOR || kind == TMI_T_VECTOR ||
-            kind == TMI_T_FUNC || kind == TMI_T_NULL)
+        if (kind == TMI_T_OPAQUE || kind == TMI_T_TENSOR || kind == TMI_T_FUNC ||
+            kind == TMI_T_NULL)
             why = "not a number or pointer";
         else if (kind == TMI_T_DESC && !tmi_compile_has_sizes(m, block, i))
             why = "parameters of integers must follow it, a size and a stride an axis";
@@ -61667,7 +61671,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 110504488u
+#define TMI_STAMP_COMPILE 3736890483u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number
@@ -61950,6 +61954,7 @@ typedef struct tmi_call {
     const tmetal_module *given, *other;
     const tmetal_result *result;
     const tmetal_diag   *diag;
+    size_t        (*bound)(const char *src, size_t len); /* of the arena; NULL: not known */
     tmi_entry_what  what;    /* is to be said */
     const char     *text;
     size_t          text_len, bytes;
@@ -62006,6 +62011,23 @@ static int tmi_entry_begin(tmi_job *job, tmetal_arena *arena, const tmetal_optio
     return 1;
 }
 
+/* What is enough for a text that is TTIR or an op list. */
+static size_t tmi_entry_bound(const char *src, size_t len) {
+#ifdef TMETAL_NO_OPS
+    (void)src;
+#else
+    if (tmi_compile_is_list(src, len)) return tmetal_arena_bound_list(src, len);
+#endif
+    return tmetal_arena_bound(len);
+}
+
+/* A call that such a text is all that is given to. */
+static tmi_call tmi_entry_call_on(const char *src, size_t len) {
+    tmi_call c = tmi_entry_call(src, len);
+    c.bound = tmi_entry_bound;
+    return c;
+}
+
 /* The one diagnostic where there is no arena to hold it: it lives in the result, its text in
  * `full_text`. */
 static tmetal_code tmi_entry_alone(tmetal_result *out, tmetal_code code, const char *help) {
@@ -62024,8 +62046,10 @@ static tmetal_code tmi_entry_alone(tmetal_result *out, tmetal_code code, const c
     return code;
 }
 
-static tmetal_code tmi_entry_full(tmetal_arena *arena, tmetal_result *out) {
+static tmetal_code tmi_entry_full(const tmi_call *c, tmetal_arena *arena, tmetal_result *out) {
     static const char *const parts[2] = {"arena is full: needs at least ", " bytes, has "};
+    int      is_bound = c && c->bound;
+    size_t   enough = is_bound ? tmi_add_sat(c->bound(c->src, c->len), arena->used) : 0;
     uint64_t n[2];
     size_t   at = 0, i, k;
     if (!arena->need) arena->need = arena->cap + TMI_ALIGN;
@@ -62042,9 +62066,11 @@ static tmetal_code tmi_entry_full(tmetal_arena *arena, tmetal_result *out) {
         at += sizeof digits - k;
     }
     out->full_text[at] = '\0';
-    return tmi_entry_alone(
-        out, TMETAL_E_ARENA,
-        "give a larger arena; tmetal_arena_bound(len) says how much always suffices");
+    enough = tmi_add_sat(enough, TMI_ALIGN);
+    if (arena->need < enough) arena->need = enough;
+    return tmi_entry_alone(out, TMETAL_E_ARENA, is_bound
+                               ? "give a larger arena: arena.need bytes always suffice"
+                               : "give a larger arena, of arena.need bytes at least");
 }
 
 /* Run one step with the arena's exits caught. */
@@ -62060,7 +62086,7 @@ static tmetal_code tmi_entry_run(tmi_step step, tmi_call *call, tmetal_arena *ar
         return tmi_entry_alone(out, TMETAL_E_MISUSE, "tmetal_arena_on(memory, bytes) makes one");
     }
     before = *arena;
-    if (!tmi_entry_begin(&job, arena, opt, out)) return tmi_entry_full(arena, out);
+    if (!tmi_entry_begin(&job, arena, opt, out)) return tmi_entry_full(call, arena, out);
 #ifndef TMETAL_NO_SETJMP
     left = setjmp(job.full);
 #endif
@@ -62075,7 +62101,7 @@ static tmetal_code tmi_entry_run(tmi_step step, tmi_call *call, tmetal_arena *ar
         *arena = before;
         arena->peak = peak;
         arena->need = need;
-        return tmi_entry_full(arena, out);
+        return tmi_entry_full(call, arena, out);
     } else {
         /* the job is not used any more: its scratch is free for the diagnostics */
         job.top = job.end;
@@ -62143,7 +62169,8 @@ static void tmi_entry_put_diag(tmi_text *t, const tmetal_diag *d) {
     if (d->ir.line && d->python.file)
         tmi_put(t, "   --> %s:%u:%u\n", d->ir.file, d->ir.line, d->ir.col);
     if (d->ir.line && *d->excerpt) {
-        if (shown > 160 && d->ir.col > 80) from = d->ir.col - 80; /* a long line, from its middle */
+        /* a long line, from its middle; what was tidied may be shorter than its column */
+        if (shown > 160 && d->ir.col > 80) from = tmi_min32(d->ir.col - 80, shown);
         while (((unsigned char)d->excerpt[from] & 0xc0) == 0x80) from++;
         tmi_put(t, " %u | %s%s\n  ", d->ir.line, from ? "..." : "", d->excerpt + from);
         for (i = d->ir.line; i >= 10; i /= 10) tmi_put_char(t, ' ');
@@ -62227,7 +62254,7 @@ static int tmi_entry_take(tmi_job *job, tmi_call *c) {
 TMETAL_API tmetal_code tmetal_parse(const char *src, size_t len, const tmetal_options *opt,
                                     tmetal_arena *arena, tmetal_module **module,
                                     tmetal_result *out) {
-    tmi_call c = tmi_entry_call(src, len);
+    tmi_call c = tmi_entry_call_on(src, len);
     *module = NULL;
     if (tmi_entry_run(tmi_entry_parse, &c, arena, opt, out) == TMETAL_OK) *module = c.module;
     return out->code;
@@ -62239,7 +62266,7 @@ static void tmi_entry_compile(tmi_job *job, tmi_call *c) {
 
 TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_options *opt,
                                       tmetal_arena *arena, tmetal_result *out) {
-    tmi_call c = tmi_entry_call(src, len);
+    tmi_call c = tmi_entry_call_on(src, len);
     return tmi_entry_run(tmi_entry_compile, &c, arena, opt, out);
 }
 
@@ -62342,7 +62369,7 @@ typedef struct tmi_room {
 
 static tmi_room tmi_entry_room_of(uint16_t kind) {
     static const tmi_room none = {0, 0}, sorts = {750, 1125}, picks = {144, 130},
-                          attends = {112, 260}, products = {140, 250}, large = {80, 160},
+                          attends = {112, 260}, products = {180, 900}, large = {80, 200},
                           reduces = {104, 108}, unary = {30, 48}, other = {42, 76};
     switch (kind) {
     case TMI_L_OP_NONE: return none;
@@ -62437,12 +62464,14 @@ TMETAL_API size_t tmetal_arena_bound_list(const char *src, size_t len) {
 
 /* What a compilation takes once the list is read and its functions are built. Bytes for an
  * operation of their IR: what stays of each function (420 with all reports, 240 without), and
- * what the largest takes while it is compiled (300 to 1,100; small ones up to 2,500, so a part is
- * fixed); and for a launch, an argument and an op. By tests/unit/bound.c. */
+ * what the largest takes while it is compiled (300 to 1,100, a product up to 2,000; small ones
+ * up to 2,500, so a part is fixed; four times as much in a layout that options.layouts forces);
+ * and for a launch, an argument and an op. By tests/unit/bound.c. */
 #define TMI_STAYS_IR     (TMI_REPORTS(job) ? 500u : 250u)
 #define TMI_STAYS_FUNC   3000u
 #define TMI_WORKS_IR     1500u
-#define TMI_WORKS_FIXED  (56u << 10)
+#define TMI_WORKS_DOT    2500u
+#define TMI_WORKS_FIXED  (64u << 10)
 #define TMI_STAYS_LAUNCH 2000u
 #define TMI_STAYS_ARG    250u
 #define TMI_STAYS_OP     150u
@@ -62450,8 +62479,9 @@ TMETAL_API size_t tmetal_arena_bound_list(const char *src, size_t len) {
 static void tmi_entry_bound_graph(tmi_job *job, tmi_call *c) {
     tmi_list *l;
     tmi_kern *k;
-    size_t    stays, most = 0;
+    size_t    stays, works, most = 0;
     uint32_t  i, n;
+    int       dot;
     job->listed = 1;
     l = tmi_compile_read_list(job, c->src, c->len);
     if (!l || !tmi_compile_list_build(job, l, &k, &n)) return;
@@ -62460,9 +62490,11 @@ static void tmi_entry_bound_graph(tmi_job *job, tmi_call *c) {
         stays = tmi_add_sat(stays, tmi_mul_sat(k[i].n_arg, TMI_STAYS_ARG));
         if (k[i].first != i) continue;
         stays = tmi_add_sat(stays, tmi_mul_sat(k[i].n_ir, TMI_STAYS_IR) + TMI_STAYS_FUNC);
-        if (k[i].n_ir > most) most = k[i].n_ir;
+        dot = k[i].anchor && TMI_NODE(l, k[i].anchor)->kind == TMI_L_OP_MATMUL;
+        works = tmi_mul_sat(k[i].n_ir, dot ? TMI_WORKS_DOT : TMI_WORKS_IR) + TMI_WORKS_FIXED;
+        if (works > most) most = works;
     }
-    c->bytes = tmi_add_sat(stays, tmi_mul_sat(most, TMI_WORKS_IR) + TMI_WORKS_FIXED);
+    c->bytes = tmi_add_sat(stays, tmi_mul_sat(most, job->opt->layouts ? 5 : 1));
 }
 
 TMETAL_API size_t tmetal_arena_bound_graph(const char *src, size_t len, const tmetal_options *opt,
@@ -62490,14 +62522,14 @@ static void tmi_entry_compile_ops(tmi_job *job, tmi_call *c) {
 
 TMETAL_API tmetal_code tmetal_compile_ops(const char *src, size_t len, const tmetal_options *opt,
                                           tmetal_arena *arena, tmetal_result *out) {
-    tmi_call c = tmi_entry_call(src, len);
+    tmi_call c = tmi_entry_call_on(src, len);
     return tmi_entry_run(tmi_entry_compile_ops, &c, arena, opt, out);
 }
 
 TMETAL_API tmetal_code tmetal_print_ops(const char *src, size_t len, const tmetal_options *opt,
                                         tmetal_arena *arena, const char **text, size_t *text_len,
                                         tmetal_result *out) {
-    tmi_call c = tmi_entry_call(src, len);
+    tmi_call c = tmi_entry_call_on(src, len);
     return tmi_entry_print(&c, TMI_TEXT_OPS, arena, opt, text, text_len, out);
 }
 
@@ -62511,7 +62543,7 @@ static void tmi_entry_module_ops(tmi_job *job, tmi_call *c) {
 TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmetal_options *opt,
                                          tmetal_arena *arena, tmetal_module **module,
                                          tmetal_result *out) {
-    tmi_call c = tmi_entry_call(src, len);
+    tmi_call c = tmi_entry_call_on(src, len);
     *module = NULL;
     if (tmi_entry_run(tmi_entry_module_ops, &c, arena, opt, out) == TMETAL_OK) *module = c.module;
     return out->code;
@@ -62823,13 +62855,7 @@ TMETAL_API const char *tmetal_layouts_json(const tmetal_result *result, tmetal_a
 /* Two compilations, one after the other, and what both are told on the way: the first one's
  * results stay. */
 TMETAL_API size_t tmetal_transform_bound(const char *src, size_t len) {
-    size_t once = tmetal_arena_bound(len);
-#ifdef TMETAL_NO_OPS
-    (void)src;
-#else
-    if (tmi_compile_is_list(src, len)) once = tmetal_arena_bound_list(src, len);
-#endif
-    return tmi_mul_sat(once, 2);
+    return tmi_mul_sat(tmi_entry_bound(src, len), 2);
 }
 
 static void tmi_entry_transform(tmi_job *job, tmi_call *c) {
@@ -62839,9 +62865,10 @@ static void tmi_entry_transform(tmi_job *job, tmi_call *c) {
 TMETAL_API tmetal_code tmetal_transform(const char *src, size_t len, const tmetal_options *opt,
                                         tmetal_arena *arena, tmetal_transformation *changed,
                                         tmetal_result *out) {
-    tmi_call c = tmi_entry_call(src, len);
+    tmi_call c = tmi_entry_call_on(src, len);
     memset(changed, 0, sizeof *changed);
     c.changed = changed;
+    c.bound = tmetal_transform_bound;
     if (tmi_entry_run(tmi_entry_transform, &c, arena, opt, out) != TMETAL_OK)
         memset(changed, 0, sizeof *changed);
     return out->code;
@@ -62919,10 +62946,10 @@ TMETAL_API tmetal_code tmetal_build_end(tmetal_builder *b, tmetal_module **modul
     *module = NULL;
     if (!b) { /* tmetal_build_begin had no room */
         tmetal_arena none = tmetal_arena_on(NULL, 0);
-        return tmi_entry_full(&none, out);
+        return tmi_entry_full(NULL, &none, out);
     }
     if (tmi_entry_build(b, tmi_make_end, &k)) *module = b->m;
-    if (b->code == TMETAL_E_ARENA) return tmi_entry_full(b->arena, out);
+    if (b->code == TMETAL_E_ARENA) return tmi_entry_full(NULL, b->arena, out);
     out->code = b->code;
     out->diags = b->diags;
     out->n_diags = b->n_diags;
@@ -69980,12 +70007,7 @@ static void tmi_tune_begin(tmi_job *job, tmi_call *call) {
 }
 
 TMETAL_API size_t tmetal_tune_bound(const char *src, size_t len) {
-    size_t one = tmetal_arena_bound(len);
-#ifndef TMETAL_NO_OPS
-    if (tmetal_is_ops(src, len)) one = tmetal_arena_bound_list(src, len);
-#else
-    (void)src;
-#endif
+    size_t one = tmi_entry_bound(src, len);
     return tmi_add_sat(tmi_add_sat(one, one / 2),
                        (TMI_TUNE_MOST + 1) * (sizeof(tmi_candidate) + 4));
 }

@@ -84,7 +84,7 @@ static int grow(void) {
         free(memory);
         if (done) return 1;
         if (code != TMETAL_E_ARENA) return 0;
-        bytes = arena.need > 2 * bytes ? arena.need : 2 * bytes;
+        bytes = arena.need < 2 * bytes ? arena.need : 2 * bytes;
     }
     return 0;
 }

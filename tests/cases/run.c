@@ -6,7 +6,7 @@
  * expected by "// ERROR 116 nowhere: ..." anywhere. Diagnostics must come in the order of the comments, and no
  * others. A first line "// OPTIONS threads=48 gpu=apple-m2 no-fp64 msl=300 alias=0=1 layouts=TILED mlx" sets options.
  *
- *   run [--show] FILE.ttir...     --show prints what came, in the form above, instead of comparing
+ *   run [--show] FILE.ttir...     --show prints what came, in the form above, instead of comparing; lists.txt: op lists
  *   run --mistakes FILE.ttir...   right files: each word in turn is left out, or its last letter; a mistake has one message
  *
  * Every row of the table of diagnostics must be met by a case, but for those in `elsewhere`. */
@@ -192,6 +192,33 @@ static int lists_pass(void) {
     return good;
 }
 
+/* Op lists that are refused: lists.txt, a list a line, behind it a line `CODE LINE:COLUMN MESSAGE`. */
+static int texts_pass(const char *path, char *text, int showing) {
+    char *list = text, *want, *next;
+    int   good = 1;
+    for (; *list; list = next) {
+        char           said[600] = "none";
+        tmetal_arena   arena = tmetal_arena_on(memory, room);
+        tmetal_options opt;
+        tmetal_result  r;
+        want = strchr(list, '\n');
+        if (*list == '#' || !want) { /* a comment */
+            next = want ? want + 1 : list + strlen(list);
+            if (showing) printf("%.*s", (int)(next - list), list);
+            continue;
+        }
+        *want++ = '\0';
+        next = want + strcspn(want, "\n");
+        if (*next) *next++ = '\0';
+        memset(&opt, 0, sizeof opt);
+        (void)tmetal_compile_ops(list, strlen(list), &opt, &arena, &r);
+        if (r.n_diags) snprintf(said, sizeof said, "%d %u:%u %s", (int)r.diags[0].code, r.diags[0].ir.line, r.diags[0].ir.col, r.diags[0].message);
+        if (showing) printf("%s\n%s\n", list, said);
+        else if (r.n_diags != 1 || strcmp(said, want) != 0) good = 0, printf("%s: %s\n  wanted %s\n  came   %s (of %u)\n", path, list, want, said, r.n_diags);
+    }
+    return good;
+}
+
 static int calls_pass(void) {
     static const list_case misuse = {"", TMETAL_E_MISUSE, 0, 0, 0, "no module: it is NULL"}, limit = {"", TMETAL_E_GPU_LIMIT, 0, 0, 0, "limit simd of 64: kernels are made for simdgroups of 32 lanes"};
     static const char      text[] = "tt.func public @k() {\n  tt.return\n}\n";
@@ -317,8 +344,9 @@ int main(int argc, char **argv) {
         }
         fclose(f);
         text[len] = '\0';
-        if (showing) printf("== %s\n", argv[i]);
-        good += one ? mistakes(argv[i], text, len) : passes(argv[i], text, len, showing);
+        if (showing && strstr(argv[i], ".ttir")) printf("== %s\n", argv[i]);
+        if (len && strcmp(argv[i] + strlen(argv[i]) - 4, ".txt") == 0) good += texts_pass(argv[i], text, showing);
+        else good += one ? mistakes(argv[i], text, len) : passes(argv[i], text, len, showing);
     }
     if (one) return good == files && files ? 0 : 1;
     if (showing) return 0;

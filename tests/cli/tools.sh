@@ -203,6 +203,18 @@ holds "$out/run.json" 'j["right"] is False'
 gives 0 run tests/examples/checked.case
 says '^pid (1, 0, 0) idx (7) v: -2.0$'
 grep -q '^debug:' "$out/out" && fail "run prints the words of the debug buffer"
+# what a kernel prints by way of the debug buffer, and by logging; elements past four axes are counted there
+gives 0 run tests/kernels/lookalikes/print_of_every_type.case
+says '^pid (0, 0, 0) idx (0) f16, fp8: (operand 0) 0.5$'
+says '^pid (0, 0, 0) idx (0) hex8: 0xFF$'
+says '^pid (0, 0, 0) idx (0, 1, 0, 1, 0, 0) deep: 5$'
+alike='s/at: .*[1-9a-fA-F].*/at/; s/0x0*\([0-9A-Fa-f]\)/\1/; s/\(\.[0-9]*[1-9]\)0*$/\1/; s/\.0*$//'
+sed -n '/^pid/p' "$out/out" | grep -v ' deep: ' | sed "$alike" | tr A-F a-f | LC_ALL=C sort > "$out/buffered"
+gives 0 run tests/kernels/lookalikes/print_of_every_type.case --logging
+says '^log: pid (0, 0, 0) idx (3) deep: 5$'
+sed -n 's/^log: //p' "$out/out" | grep -v ' deep: ' | sed "$alike" | tr A-F a-f | LC_ALL=C sort > "$out/logged"
+[ "$(wc -l < "$out/logged")" = 45 ] || fail "the log has $(wc -l < "$out/logged") lines"
+cmp -s "$out/buffered" "$out/logged" || fail "logging and the debug buffer differ: $(diff "$out/buffered" "$out/logged")"
 mkdir "$out/moved"
 cp "$build/sim" "$tmetal" "$out/moved"
 n=$((n + 1))

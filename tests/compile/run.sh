@@ -22,7 +22,7 @@ cxx=${CXX:-}
 for c in c++ g++ clang++ clang++-19; do [ -n "$cxx" ] || cxx=$(command -v $c || true); done
 if [ -n "$cxx" ]; then
     for std in c++11 c++20; do
-        $cxx -x c++ -std=$std $strict -c tests/compile/first.c -o "$build/first.cc.o" 2>"$build/errors" || { cat "$build/errors" >&2; fail "not C++: $std"; }
+        $cxx -x c++ -std=$std $strict -fsyntax-only tests/compile/first.c 2>"$build/errors" || { cat "$build/errors" >&2; fail "not C++: $std"; }
     done
     # a C implementation under C++ callers: the names of both must agree
     $cxx -x c++ -std=c++11 $strict -c tests/compile/main.c -o "$build/main.cc.o"

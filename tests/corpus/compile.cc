@@ -2,6 +2,7 @@
 
 #include "../sim/files.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <regex>
 #include <sstream>
@@ -66,8 +67,9 @@ std::vector<diag> read_diagnostics(const std::string &text) {
 compiled compile(const std::vector<std::string> &input, const compile_options &options) {
     compiled                  r;
     const std::string        &path = input.front();
-    const sim::process_result msl = sim::run_process(command(input, options, "msl"));
+    const sim::process_result msl = sim::run_process(command(input, options, "msl"), options.seconds);
     r.diags = read_diagnostics(msl.err);
+    r.late = msl.status == 128 + SIGXCPU;
     if (msl.status != 0) {
         if (r.diags.empty())
             r.diags.push_back(
@@ -75,7 +77,7 @@ compiled compile(const std::vector<std::string> &input, const compile_options &o
                  "exit status " + std::to_string(msl.status) + ": " + msl.err.substr(0, 300)});
         return r;
     }
-    const sim::process_result plan = sim::run_process(command(input, options, "plan"));
+    const sim::process_result plan = sim::run_process(command(input, options, "plan"), options.seconds);
     if (plan.status != 0) {
         r.diags.push_back(
             {"", path, "the plan was refused after the text was not: " + plan.err.substr(0, 300)});

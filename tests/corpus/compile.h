@@ -14,7 +14,7 @@ struct diag {
 };
 
 struct compiled {
-    bool              ok = false;
+    bool              ok = false, late = false; /* late: stopped after compile_options::seconds */
     std::string       msl, plan;
     std::vector<diag> diags;
 };
@@ -24,6 +24,7 @@ struct compile_options {
     std::string has, lacks;  /* features of the GPU table, set apart by commas */
     std::string operands;    /* of products: direct or staged; empty: the compiler's choice */
     unsigned    threads = 0; /* per threadgroup; 0: the compiler's choice */
+    unsigned    seconds = 0;   /* of a core's time; 0: any */
     unsigned    two_stage = 0; /* parts of a row, where a kernel only reduces rows */
     bool        plain = false; /* without optimisation */
     bool        bounds = false; /* every access is checked against its buffer's length */

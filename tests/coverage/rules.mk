@@ -1,10 +1,10 @@
 # What of tmetal.h the tests reach: they are built anew with gcc --coverage, and run.
 COVERAGE_RUNS = test-unit test-cases test-census test-roundtrip test-golden test-chips test-detect test-transform test-reductions own own-plain \
-                test-oplist-quick test-layouts-quick odd depth test-mlx test-explain test-cli test-metal test-cache test-tune test-hosts test-python \
+                test-random test-bounds test-oplist-quick test-layouts-quick odd depth test-mlx test-explain test-why test-cli test-metal test-cache test-tune test-hosts test-python \
                 test-formats test-triton test-sources test-versions
 .PHONY: coverage
 coverage:                       ## lines and branches of tmetal.h that the tests reach, by gcov: build/coverage.md
-	@rm -rf $(BUILD)/coverage
+	@rm -rf $(BUILD)/coverage && mkdir -p $(BUILD)
 	-@$(MAKE) --no-print-directory -k BUILD=$(BUILD)/coverage CC='gcc --coverage' CXX='g++ --coverage' TMETAL_AGAIN=1 $(COVERAGE_RUNS) > $(BUILD)/coverage.log 2>&1
 	python3 tests/coverage/coverage.py $(BUILD)/coverage --list $(BUILD)/coverage.txt > $(BUILD)/coverage.md
 	@tail -1 $(BUILD)/coverage.md

@@ -181,11 +181,15 @@ void ti_run_descriptor_reduce(ti_machine *m, ti_frame *f, const ti_op *op) {
     size_t          i;
     uint64_t        address;
     descriptor_access(m, f, op, 2, &a);
+    m->atomic = (int)op->detail;
     for (i = 0; i < values->n; i++)
         if (element_at(&a, i, &address)) {
-            uint64_t old = ti_read_memory(m, op, address, ti_bytes(a.elem));
+            uint64_t old;
+            m->element = (uint32_t)i + 1;
+            old = ti_read_memory(m, op, address, ti_bytes(a.elem));
             ti_write_memory(m, op, address, ti_bytes(a.elem), reduced(m, op, a.elem, old, values->at[i]));
         }
+    m->atomic = 0;
 }
 
 /* Row i of the tensor is row xs[i] of the memory, from column y on. */

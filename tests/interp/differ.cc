@@ -1,6 +1,8 @@
 #include "differ.h"
+#include "../corpus/jobs.h"
 #include "../corpus/launch.h"
 #include "../sim/files.h"
+#include "interp.h"
 #include "maker.h"
 #include "mutate.h"
 
@@ -14,7 +16,7 @@
 namespace made {
 
 const char *name_of(verdict v) {
-    static const char *const names[] = {"agrees", "DISAGREES", "refused", "VIOLATION", "FAULTY", "left out"};
+    static const char *const names[] = {"agrees", "DISAGREES", "refused", "VIOLATION", "FAULTY", "left open"};
     return names[static_cast<int>(v)];
 }
 
@@ -101,6 +103,8 @@ void remove_module(const source &s, const std::string &directory) {
 
 namespace {
 
+const unsigned a_minute = 60;
+
 struct text { /* of Metal, made in some way */
     std::string      way, unit;
     corpus::compiled metal;
@@ -112,11 +116,16 @@ struct work {
     judged                            j;
     std::vector<std::vector<uint8_t>> want;
     std::vector<text>                 texts;
-    bool                              races = false;
+    bool                              races = false, orders = false;
+    double                            seconds = 0; /* that the interpreter took */
 
     bool end(verdict v, const std::string &why, const std::string &way = "") {
         if (j.what == verdict::agrees) j.what = v, j.why = why, j.way = way;
         return false;
+    }
+    bool leave_open(reason r, const std::string &why, const std::string &way = "") {
+        if (j.what == verdict::agrees) j.open = r;
+        return end(verdict::left_open, why, way);
     }
 };
 
@@ -124,14 +133,19 @@ bool interpret(work &w) {
     char          why[400];
     const source &s = *w.of;
     if (!ti_round_trip(s.ttir.data(), s.ttir.size(), why, sizeof why)) return w.end(verdict::faulty, why);
+    const double  begin = corpus::now();
     try {
         w.want = run(s.ttir, s.l, 4000000);
+        w.seconds = corpus::now() - begin;
         if (s.certain) return true;
         const allowed a = tolerances(s.ttir, s.l, w.want, 4);
-        w.races = a.races;
-        if (a.all_open()) return w.end(verdict::left_out, "all is open");
-    } catch (const std::exception &e) {
-        return w.end(s.certain ? verdict::faulty : verdict::left_out, e.what());
+        w.races = a.why & TI_RACE;
+        w.orders = a.why & TI_ORDER;
+        if (a.all_open()) return w.leave_open(a.first(), "all is open");
+    } catch (const stopped &e) {
+        return s.certain ? w.end(verdict::faulty, e.what()) : w.leave_open(e.why, e.what());
+    } catch (const std::exception &e) { /* pointers in memory */
+        return s.certain ? w.end(verdict::faulty, e.what()) : w.leave_open(reason::unknown, e.what());
     }
     return true;
 }
@@ -168,16 +182,20 @@ bool is_refusal(const corpus::diag &d) { return !d.code.empty() && d.code.compar
 bool compile_one_way(work &w, const std::string &path, const std::string &way, const differ_options &o) {
     text                    t;
     corpus::compile_options c = o.compile;
+    c.seconds = a_minute;
     const std::string       shared = aliases_of(*w.of);
     if (!shared.empty()) c.more = {"--alias", shared};
     std::istringstream      in(way);
     for (std::string s; in >> s;) c.more.push_back(s);
     t.way = way;
     t.metal = corpus::compile_ttir(path, c);
+    if (t.metal.late) return w.leave_open(reason::slow, "the compiler", way);
     if (!t.metal.ok) {
         const corpus::diag d = t.metal.diags.empty() ? corpus::diag() : t.metal.diags.front();
         if (is_refusal(d) && !w.texts.empty()) return true; /* what the GPU or the options do not allow */
-        return w.end(!is_refusal(d) ? verdict::violation : w.of->certain ? verdict::refused : verdict::left_out, d.code + " " + d.place + " " + d.text, way);
+        const std::string  why = d.code + " " + d.place + " " + d.text;
+        if (is_refusal(d) && !w.of->certain) return w.leave_open(reason::module, why, way);
+        return w.end(is_refusal(d) ? verdict::refused : verdict::violation, why, way);
     }
     try {
         t.plan = sim::parse_plan(t.metal.plan);
@@ -227,29 +245,47 @@ corpus::recorded_case case_of(const source &s) {
 std::string compare(work &w, const std::vector<std::vector<uint8_t>> &got) {
     const source &s = *w.of;
     if (s.certain) return difference(s.l, w.want, got, allowed());
-    const std::string first = difference(s.l, w.want, got, tolerances(s.ttir, s.l, w.want, 4));
-    return first.empty() ? "" : difference(s.l, w.want, got, tolerances(s.ttir, s.l, w.want, 40));
+    std::string why;
+    for (const unsigned runs : {4u, 40u, 200u}) { /* the last for what an open value leads to: one of many bins */
+        const allowed a = tolerances(s.ttir, s.l, w.want, runs);
+        why = difference(s.l, w.want, got, a);
+        if (why.empty() || (runs == 40 && !(a.why & (TI_ORDER | TI_VALUE)))) break;
+    }
+    return why;
 }
 
 bool is_race(const sim::report &r) {
     return !r.ok() && (r.violations.front().kind == sim::violation_kind::RACE || r.violations.front().kind == sim::violation_kind::GRID_RACE);
 }
 
+/* Threads of a reduction that has no one result may decide differently where all must the same. */
+bool threads_part(const sim::report &r) {
+    const sim::violation_kind k = r.ok() ? sim::violation_kind::RACE : r.violations.front().kind;
+    return k == sim::violation_kind::BARRIER || k == sim::violation_kind::SIMD;
+}
+
 void simulate(const sim::module &m, work &w, const text &t, const differ_options &o) {
     for (const sim::unit &u : m.units())
         if (u.name == t.unit && !u.errors.empty()) {
-            w.end(verdict::violation, "Metal text: " + u.errors.front().str(), t.way);
+            if (u.late) w.leave_open(reason::slow, u.errors.front().str(), t.way);
+            else w.end(verdict::violation, "Metal text: " + u.errors.front().str(), t.way);
             return;
         }
     sim::run_options options;
     options.seed = o.schedule;
-    options.seconds = 60;
+    options.seconds = a_minute;
     const corpus::case_result r = corpus::run_case(m, t.unit, t.plan, case_of(*w.of), corpus::precision(), options);
     std::string               why;
+    /* A thousand threads take every step of a scalar loop: what the interpreter did in no time does not end. */
+    const bool late = !r.report.ok() && r.report.violations.front().kind == sim::violation_kind::TIME;
     if (!r.plan_error.empty()) w.end(verdict::violation, r.plan_error, t.way);
-    else if (w.races && is_race(r.report)) w.end(verdict::left_out, "a race of the module's own", t.way);
+    else if (w.races && is_race(r.report)) w.leave_open(reason::race, r.report.violations.front().str(), t.way);
+    else if (w.orders && threads_part(r.report)) w.leave_open(reason::order, r.report.violations.front().str(), t.way);
+    else if (late && w.seconds > a_minute / 2000.0) w.leave_open(reason::slow, r.report.violations.front().str(), t.way);
     else if (!r.report.ok()) w.end(verdict::violation, r.report.violations.front().str(), t.way);
-    else if (!(why = compare(w, r.after)).empty()) w.end(w.races ? verdict::left_out : verdict::disagrees, why, t.way);
+    else if ((why = compare(w, r.after)).empty()) return;
+    else if (w.races) w.leave_open(reason::race, why, t.way);
+    else w.end(verdict::disagrees, why, t.way);
 }
 
 } // namespace
@@ -266,7 +302,9 @@ std::vector<judged> judge_together(const std::vector<source> &modules, const dif
         if (interpret(all[i])) compile(all[i], o);
         for (const text &t : all[i].texts) sources.push_back({t.unit, t.metal.msl, t.plan.version});
     }
-    if (!sources.empty()) m = sim::build(sources);
+    sim::build_options built;
+    built.seconds = a_minute;
+    if (!sources.empty()) m = sim::build(sources, built);
     for (work &w : all) {
         for (const text &t : w.texts)
             if (w.j.what == verdict::agrees) simulate(*m, w, t, o);

@@ -17,10 +17,10 @@ enum class verdict {
     refused,   /* by tmetal, in the first way */
     violation, /* of a rule, in the simulator */
     faulty,    /* the interpreter does not carry out what was made to be right */
-    left_out   /* a changed module that touches what it must not, does not end, or leaves all open */
+    left_open  /* a changed module that has no one answer */
 };
 const char *name_of(verdict v);
-inline bool is_fine(verdict v) { return v == verdict::agrees || v == verdict::left_out; }
+inline bool is_fine(verdict v) { return v == verdict::agrees || v == verdict::left_open; }
 
 struct differ_options {
     std::set<std::string>    without; /* operations that are not to be made */
@@ -34,6 +34,7 @@ struct differ_options {
 struct judged {
     std::string module, way, why, said; /* said: what was changed in it */
     verdict     what = verdict::agrees;
+    reason      open = reason::none;    /* of what is left open */
     unsigned    texts = 0;              /* that were compiled and run */
 };
 

@@ -36,9 +36,11 @@ typedef struct ti_buffer {
     struct ti_mark *marks; /* one a byte, zeroed, or NULL: then races are not looked for */
 } ti_buffer;
 
-/* Who touched a byte last, other than by atomics: programs from 1 on; the operation that wrote it. */
+/* Who touched a byte last: programs from 1 on, UINT32_MAX for several; the operation that wrote it; which element of a
+ * tile was the atomic one's, likewise. */
 typedef struct ti_mark {
-    uint32_t writer, reader;
+    uint32_t writer, reader, atomic, element;
+    int      kind; /* of the atomics; TI_ANY_KIND (machine.h) where their order shows */
     uint64_t wrote;
 } ti_mark;
 
@@ -57,7 +59,7 @@ typedef struct ti_launch {
     size_t             n_buffers;
     const ti_argument *arguments; /* one a parameter of the function */
     size_t             n_arguments;
-    uint64_t           max_steps; /* operations, over all programs; 0: no bound */
+    uint64_t           max_steps; /* operations, over all programs, one for each 1024 elements; 0: no bound */
     uint64_t           vary;      /* not 0: a seed by which what the language leaves open is settled another way: values
                                    * that are open, the order of programs and of what collides in memory, and how results
                                    * of floats are rounded. What comes out the same by several seeds is certain. */
@@ -66,18 +68,28 @@ typedef struct ti_launch {
 typedef enum ti_status {
     TI_DONE,
     TI_UNSUPPORTED, /* an operation that is not carried out */
-    TI_FAULT,       /* a program broke a rule: touched what lies outside every buffer, ... */
+    TI_FAULT,       /* a program broke a rule */
+    TI_OUTSIDE,     /* it touched what lies outside every buffer */
+    TI_UNALIGNED,   /* it touched an element at an address that is no multiple of its size */
+    TI_PROMISE,     /* what the module says of its arguments and values does not hold */
     TI_ASSERTED,    /* tt.assert on something false */
     TI_TOO_LONG,    /* max_steps */
     TI_MISFIT       /* launch and module do not fit */
 } ti_status;
+
+/* Why what a launch leaves is open, as far as a run tells: several bits. */
+enum {
+    TI_RACE = 1,  /* programs touch what another wrote, or a byte is written twice */
+    TI_ORDER = 2, /* a region is combined whose result depends on how its operands are grouped or ordered */
+    TI_VALUE = 4  /* a value that nothing defines was made; seen only where the launch varies */
+};
 
 typedef struct ti_result {
     ti_status status;
     char      text[400]; /* what happened and where; empty when done */
     char     *printed;   /* lines of tt.print; from malloc, NULL when there are none */
     uint64_t  steps;
-    int       races; /* programs touch what another wrote, or a byte is written twice: the order is open */
+    unsigned  open; /* TI_RACE, ... */
 } ti_result;
 
 void ti_run(ti_module *m, const ti_launch *launch, ti_result *result);

@@ -26,7 +26,8 @@ struct ti_machine {
     uint32_t         program[3];
     unsigned         depth; /* of calls */
     uint32_t         running; /* the program, from 1 on */
-    int              atomic;  /* an atomic is under way */
+    int              atomic;  /* kind of the atomic that is under way, or 0 */
+    uint32_t         element; /* of its tile, from 1 on */
     ti_array        *spare[48];
     void            *chunks;
     size_t           printed_used, printed_room;
@@ -70,12 +71,18 @@ void ti_stop(ti_machine *m, const ti_op *op, ti_status status, const char *forma
 
 void ti_print_line(ti_machine *m, const char *line);
 
+#define TI_ANY_KIND 100 /* of atomics whose order shows */
+
 /* -- Memory ---------------------------------------------------------------------------- */
 
-/* Where a buffer seems to lie: 1 TiB apart, so that every address tells its buffer. */
+/* Where a buffer seems to lie: 1 TiB apart or more, so that every address tells its buffer; the low bits of one are open
+ * above a page's. */
 #define TI_BUFFER_SHIFT 40
+static inline uint64_t ti_skew(const ti_launch *l) {
+    return l->vary % 64 * 0x1a97b3000u;
+}
 static inline uint64_t ti_address(const ti_launch *l, unsigned buffer, int64_t offset) {
-    return (((uint64_t)buffer + 1 + 16 * (l->vary % 64)) << TI_BUFFER_SHIFT) + (uint64_t)offset;
+    return ((((uint64_t)buffer + 1) * (1 + l->vary % 3) + 16 * (l->vary % 64)) << TI_BUFFER_SHIFT) + ti_skew(l) + (uint64_t)offset;
 }
 
 uint64_t ti_read_memory(ti_machine *m, const ti_op *op, uint64_t address, unsigned bytes);
@@ -117,7 +124,7 @@ uint64_t ti_rmw_result(ti_machine *m, const ti_op *op, const ti_type *elem, int6
 /* library.c */
 ti_run_fn ti_run_extern;
 /* run.c */
-ti_run_fn ti_run_nothing, ti_run_pid, ti_run_programs, ti_run_call, ti_run_for, ti_run_if, ti_run_while,
+ti_run_fn ti_run_nothing, ti_run_assume, ti_run_pid, ti_run_programs, ti_run_call, ti_run_for, ti_run_if, ti_run_while,
     ti_run_execute, ti_run_print, ti_run_assert;
 
 #endif

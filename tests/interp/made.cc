@@ -140,6 +140,33 @@ void launch::add_scalar(const std::string &type, const std::string &text) {
     parameters.push_back(p);
 }
 
+/* -- Reasons --------------------------------------------------------------------------------------- */
+
+const char *name_of(reason r) {
+    static const char *const names[] = {"none",  "no module", "not carried out", "outside buffers", "not aligned", "broken promise",
+                                        "stops", "endless",   "race",            "order",           "no value",    "over a minute",   "rounding or addresses"};
+    return names[static_cast<int>(r)];
+}
+
+static reason reason_of(ti_status s) {
+    switch (s) {
+    case TI_DONE: return reason::none;
+    case TI_UNSUPPORTED: return reason::unknown;
+    case TI_OUTSIDE: return reason::outside;
+    case TI_UNALIGNED: return reason::unaligned;
+    case TI_PROMISE: return reason::promise;
+    case TI_TOO_LONG: return reason::endless;
+    case TI_FAULT:
+    case TI_ASSERTED: return reason::stops;
+    case TI_MISFIT: return reason::module;
+    }
+    return reason::none;
+}
+
+reason allowed::first() const {
+    return why & TI_RACE ? reason::race : why & TI_ORDER ? reason::order : why & TI_VALUE ? reason::value : reason::rounding;
+}
+
 /* -- Running ------------------------------------------------------------------------------------------- */
 
 ran run_once(const std::string &ttir, const launch &l, uint64_t max_steps, uint64_t vary, bool races) {
@@ -164,7 +191,7 @@ ran run_once(const std::string &ttir, const launch &l, uint64_t max_steps, uint6
         arguments.push_back(a);
     }
     ti_module *m = ti_read(ttir.data(), ttir.size(), why, sizeof why);
-    if (!m) throw std::runtime_error(why);
+    if (!m) throw stopped(reason::module, why);
     t.kernel = l.kernel.c_str();
     std::copy(l.grid.begin(), l.grid.end(), t.grid);
     t.buffers = buffers.data();
@@ -176,8 +203,8 @@ ran run_once(const std::string &ttir, const launch &l, uint64_t max_steps, uint6
     ti_run(m, &t, &r);
     ti_free(m);
     std::free(r.printed);
-    if (r.status != TI_DONE) throw std::runtime_error(r.text);
-    out.races = r.races;
+    if (r.status != TI_DONE) throw stopped(reason_of(r.status), r.text);
+    out.open = r.open;
     return out;
 }
 
@@ -238,8 +265,8 @@ allowed tolerances(const std::string &ttir, const launch &l, const std::vector<s
     allowed                                        a;
     std::vector<std::vector<std::vector<uint8_t>>> of_buffer(want.size());
     for (unsigned k = 1; k <= runs; k++) {
-        ran other = run_once(ttir, l, 20000000, k, true);
-        a.races |= other.races;
+        ran other = run_once(ttir, l, 8000000, k, true);
+        a.why |= other.open;
         for (size_t b = 0; b < want.size(); b++) of_buffer[b].push_back(std::move(other.memory[b]));
     }
     for (size_t b = 0; b < want.size(); b++) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -60,12 +61,35 @@ struct launch {
  *   blank     NaN, or 0x55 in every byte: what must not be read */
 std::vector<uint8_t> fill(const std::string &type, size_t count, const std::string &data, numbers &rng);
 
-/* Runs the launch in the interpreter; gives the buffers afterwards. Throws with the reason otherwise. */
+/* Runs the launch in the interpreter; gives the buffers afterwards. Throws `stopped` otherwise. */
 std::vector<std::vector<uint8_t>> run(const std::string &ttir, const launch &l, uint64_t max_steps = 20000000);
+
+/* Why a program has no one answer. */
+enum class reason {
+    none,
+    module,    /* what was changed makes no module, or none that tmetal compiles */
+    unknown,   /* the interpreter does not carry it out */
+    outside,   /* it touches what lies outside its buffers */
+    unaligned, /* ... an element at an address that is no multiple of its size */
+    promise,   /* a promise of the module does not hold: tt.divisibility, llvm.intr.assume */
+    stops,     /* tt.assert, or another rule of the language */
+    endless,   /* it does not end, or not in the steps that are allowed */
+    race,      /* who comes first shows */
+    order,     /* a region combines what it should not: how its operands are grouped shows */
+    value,     /* nothing defines a value */
+    slow,      /* compiling or running it takes over a minute */
+    rounding   /* the last bit of a float decides, or where buffers lie */
+};
+const char *name_of(reason r);
+
+struct stopped : std::runtime_error {
+    reason why;
+    stopped(reason r, const std::string &text) : std::runtime_error(text), why(r) {}
+};
 
 struct ran {
     std::vector<std::vector<uint8_t>> memory;
-    bool                              races = false;
+    unsigned                          open = 0; /* TI_RACE, ... of interp.h */
 };
 /* The same with what interp.h says of `vary`; `races`: looks for them. */
 ran run_once(const std::string &ttir, const launch &l, uint64_t max_steps, uint64_t vary, bool races);
@@ -76,7 +100,8 @@ struct allowed {
     std::vector<std::vector<double>> spread; /* of each buffer's elements */
     bool                             all_open() const; /* no element that is written is certain */
     size_t                           written = 0, open = 0;
-    bool                             races = false; /* of the module itself: who comes first is open */
+    unsigned                         why = 0; /* bits of interp.h: TI_RACE, ... */
+    reason                           first() const; /* the reason of what is open */
 };
 
 /* From `runs` more runs of the interpreter, each of which settles what is open in another way: an element that stays the

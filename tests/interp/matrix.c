@@ -38,25 +38,33 @@ static double varied(const ti_format *f, int cut, double sum, double large) {
     return sum + ((double)(ti_any() % 3) - 1) * ldexp(large, cut ? -10 : -1 - f->fraction);
 }
 
+/* A row of sums grows by x times a row, in f32 at least: where a launch varies, each step rounded in some way. */
+static void grow(double *row, double *large, double x, const double *y, size_t n, const ti_format *f) {
+    size_t j;
+    for (j = 0; j < n; j++) {
+        row[j] += x * y[j];
+        if (!ti_vary) continue;
+        row[j] = ti_decode(f, ti_round(f, row[j]));
+        large[j] += fabs(x * y[j]);
+    }
+}
+
 /* Multiplies; `a` and `b` are row-major, and freed here. */
 static ti_array *product(ti_machine *m, const ti_op *op, extents e, double *a, double *b, const ti_array *c) {
-    const ti_format *format = op->out_type[0]->format;
+    const ti_format *format = op->out_type[0]->format, *sums = format->bits == 64 ? format : ti_format_named("f32");
     const int        cut = op->in_type[0]->bits == 32 && ti_attribute_int(op, "inputPrecision", 2) == 0;
     ti_array        *out = ti_new(m, e.batch * e.rows * e.columns);
     double          *row = doubles(m, op, e.columns), *large = doubles(m, op, e.columns);
     size_t           z, i, j, k;
+    m->result->steps += e.batch * e.rows * e.columns * e.k / 1024;
     for (z = 0; z < e.batch; z++)
         for (i = 0; i < e.rows; i++) {
             const double *x = &a[(z * e.rows + i) * e.k];
             size_t        first = (z * e.rows + i) * e.columns;
-            for (j = 0; j < e.columns; j++) row[j] = large[j] = 0;
-            for (k = 0; k < e.k; k++) {
-                const double *y = &b[(z * e.k + k) * e.columns];
-                for (j = 0; j < e.columns; j++) row[j] += x[k] * y[j];
-                for (j = 0; ti_vary && j < e.columns; j++) large[j] += fabs(x[k] * y[j]);
-            }
+            for (j = 0; j < e.columns; j++) large[j] = 0, row[j] = ti_vary ? ti_decode(format, c->at[first + j]) : 0;
+            for (k = 0; k < e.k; k++) grow(row, large, x[k], &b[(z * e.k + k) * e.columns], e.columns, sums);
             for (j = 0; j < e.columns; j++)
-                out->at[first + j] = ti_encode(format, varied(format, cut, row[j], large[j]) + ti_decode(format, c->at[first + j]));
+                out->at[first + j] = ti_encode(format, varied(format, cut, row[j], large[j]) + (ti_vary ? 0 : ti_decode(format, c->at[first + j])));
         }
     free(row);
     free(large);
@@ -135,7 +143,7 @@ static double scaled_element(const side *s, const ti_format *in, int fast, size_
     if (!s->scales) return x;
     scale = scale_of(s, z, o, k);
     if (isnan(scale) && fast) return ti_vary && ti_any() % 2 ? (double)NAN : x;
-    return ti_decode(in, ti_encode(in, x * ti_decode(in, ti_encode(in, scale))));
+    return ti_decode(in, ti_encode(in, x * ti_decode(in, ti_round(in, scale)))); /* a scale of 2^-127 may be flushed */
 }
 
 static side side_of(const ti_frame *f, const ti_op *op, unsigned i, extents *e, const ti_array *scales, const ti_type *scale_type) {

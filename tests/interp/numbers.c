@@ -155,6 +155,14 @@ uint64_t ti_any(void) { /* splitmix64 */
     return z ^ z >> 31;
 }
 
+int ti_opened, ti_opens_as;
+
+uint64_t ti_open(uint64_t settled) {
+    if (!ti_vary) return settled;
+    ti_opened = 1;
+    return ti_opens_as == 3 ? 0 : ti_opens_as == 1 ? ~(uint64_t)0 : ti_opens_as ? ti_any() : ti_any() % 8;
+}
+
 /* Never the number itself: sums and differences of several such results then rarely look exact. Of a double no digit beyond its last is known: one that ends in zeros counts as exact. */
 static int is_exact(const ti_format *f, double x, uint64_t r) {
     if (f->bits == 64) return !(r & 0xffff);

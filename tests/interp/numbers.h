@@ -82,6 +82,11 @@ static inline uint64_t ti_encode(const ti_format *f, double x) {
 extern uint64_t ti_vary;
 uint64_t        ti_any(void);
 
+/* What nothing defines: `settled`. Where a launch varies, ti_opened is set, and it is all ones, anything, 0, small in runs
+ * 1 to 4 (ti_opens_as), then anything, and small in each fourth. */
+extern int ti_opened, ti_opens_as;
+uint64_t   ti_open(uint64_t settled);
+
 /* ti_encode() of a result that had to be rounded; where a launch varies, one of its neighbours. */
 uint64_t ti_round(const ti_format *f, double x);
 

@@ -56,7 +56,7 @@ static const ti_row rows[] = {
     RUN("tt.get_program_id", pid) RUN("tt.get_num_programs", programs) RUN("tt.call", call)
     RUN("scf.for", for) RUN("scf.if", if) RUN("scf.while", while) RUN("scf.execute_region", execute)
     RUN("tt.print", print) RUN("tt.assert", assert) RUN("cf.assert", assert)
-    RUN("llvm.intr.assume", nothing) RUN("gpu.barrier", nothing) RUN("ttg.barrier", nothing)
+    RUN("llvm.intr.assume", assume) RUN("gpu.barrier", nothing) RUN("ttg.barrier", nothing)
     RUN("tt.return", nothing) RUN("tt.reduce.return", nothing) RUN("tt.scan.return", nothing)
     RUN("tt.map_elementwise.return", nothing) RUN("scf.yield", nothing) RUN("scf.condition", nothing)
     RUN("cf.br", nothing) RUN("cf.cond_br", nothing)

@@ -409,7 +409,11 @@ static void declare(translator *t, uint32_t id, ti_function *f) {
     f->is_public = strcmp(tmi_attr_str(t->m, op, "sym_visibility"), "private") != 0;
     f->n_parameters = fn->bits;
     f->parameter_type = TAKE(t->to, const ti_type *, fn->bits + 1);
-    for (i = 0; i < fn->bits; i++) f->parameter_type[i] = type_of(t, TMI_ID(t->m, fn->dims + i));
+    f->divides = TAKE(t->to, int64_t, fn->bits + 1);
+    for (i = 0; i < fn->bits; i++) {
+        f->parameter_type[i] = type_of(t, TMI_ID(t->m, fn->dims + i));
+        f->divides[i] = tmi_analyse_hint(t->m, id, i, "tt.divisibility");
+    }
 }
 
 static void define(translator *t, uint32_t id, ti_function *f) {

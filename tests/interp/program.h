@@ -93,6 +93,7 @@ typedef struct ti_function {
     int             is_public;
     unsigned        n_parameters, n_slots;
     const ti_type **parameter_type;
+    int64_t        *divides; /* what tt.divisibility says of each parameter */
     ti_block       *body; /* NULL: a declaration */
     struct ti_function *next;
 } ti_function;

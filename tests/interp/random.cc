@@ -38,6 +38,7 @@ const char usage[] =
     "  --coverage         what is in the modules, beside the rows of the table, types and regions: what is in none\n"
     "  --reduce FILE      make FILE.ttir as small as it goes while the same is wrong with it: FILE.small.ttir\n"
     "  --judge COMMAND    of --reduce: while COMMAND FILE.ttir exits with 0\n"
+    "  --unsure           judge FILEs as if they were changed: the interpreter tells what of them is open\n"
     "  --without OP,...   operations that are not to be made\n"
     "  --gpu NAME, --threads N   passed on to the compiler\n"
     "  --schedule N       order of threadgroups and threads in the simulator; default 1\n"
@@ -61,7 +62,7 @@ struct settings {
     uint64_t                 changed = 0, first = 1;
     double                   seconds = 0; /* 0: as long as it takes */
     unsigned                 jobs = 2;
-    bool                     print = false, coverage = false, all = false;
+    bool                     print = false, coverage = false, all = false, unsure = false;
 };
 
 /* -- Many modules -------------------------------------------------------------------------------------- */
@@ -77,12 +78,15 @@ void judge_some(const settings &s, uint64_t first, uint64_t last, FILE *out) {
     for (uint64_t i = first; i < last; i++) {
         try {
             batch.push_back(source_of(s.modules[i], s.differ.without));
+            batch.back().certain &= !s.unsure;
         } catch (const std::exception &e) {
-            std::fprintf(out, "%s\t%d\t0\t\t\t%s\n", s.modules[i].c_str(), static_cast<int>(s.changed ? verdict::left_out : verdict::faulty), one_line(e.what()).c_str());
+            std::fprintf(out, "%s\t%d\t%d\t0\t\t\t%s\n", s.modules[i].c_str(), static_cast<int>(s.changed ? verdict::left_open : verdict::faulty),
+                         static_cast<int>(reason::module), one_line(e.what()).c_str());
         }
     }
     for (const judged &j : judge_together(batch, s.differ))
-        std::fprintf(out, "%s\t%d\t%u\t%s\t%s\t%s\n", j.module.c_str(), static_cast<int>(j.what), j.texts, j.way.c_str(), one_line(j.said).c_str(), one_line(j.why).c_str());
+        std::fprintf(out, "%s\t%d\t%d\t%u\t%s\t%s\t%s\n", j.module.c_str(), static_cast<int>(j.what), static_cast<int>(j.open), j.texts, j.way.c_str(),
+                     one_line(j.said).c_str(), one_line(j.why).c_str());
     for (const source &m : batch)
         if (s.write.empty()) remove_module(m, s.differ.directory);
 }
@@ -90,29 +94,33 @@ void judge_some(const settings &s, uint64_t first, uint64_t last, FILE *out) {
 judged parse_line(const std::string &line) {
     judged             j;
     std::istringstream in(line);
-    std::string        what, texts;
-    std::getline(in, j.module, '\t'), std::getline(in, what, '\t'), std::getline(in, texts, '\t');
+    std::string        what, open, texts;
+    std::getline(in, j.module, '\t'), std::getline(in, what, '\t'), std::getline(in, open, '\t'), std::getline(in, texts, '\t');
     std::getline(in, j.way, '\t'), std::getline(in, j.said, '\t'), std::getline(in, j.why);
     j.what = static_cast<verdict>(std::atoi(what.c_str()));
+    j.open = static_cast<reason>(std::atoi(open.c_str()));
     j.texts = static_cast<unsigned>(std::atoi(texts.c_str()));
     return j;
 }
 
 void show(FILE *out, const judged &j) {
-    std::fprintf(out, "%-9s %s:%s%s %s%s%s%s\n", name_of(j.what), j.module.c_str(), j.way.empty() ? "" : " ", j.way.c_str(), j.why.c_str(), j.said.empty() ? "" : " [",
-                 j.said.c_str(), j.said.empty() ? "" : "]");
+    const std::string open = j.what == verdict::left_open ? std::string(" (") + name_of(j.open) + ")" : "";
+    std::fprintf(out, "%-9s %s:%s%s%s %s%s%s%s\n", name_of(j.what), j.module.c_str(), open.c_str(), j.way.empty() ? "" : " ", j.way.c_str(), j.why.c_str(),
+                 j.said.empty() ? "" : " [", j.said.c_str(), j.said.empty() ? "" : "]");
     std::fflush(out);
 }
 
 bool judge_all(const settings &s) {
     std::set<std::string>       answered;
     std::map<verdict, unsigned> count;
+    std::map<reason, unsigned>  open;
     uint64_t                    texts = 0;
     const double                begin = corpus::now();
     FILE                       *results = s.results.empty() ? nullptr : std::fopen(s.results.c_str(), "a");
     const auto                  take = [&](const judged &j) {
         answered.insert(j.module);
         count[j.what]++;
+        if (j.what == verdict::left_open) open[j.open]++;
         texts += j.texts;
         if (s.all || !is_fine(j.what)) show(stdout, j);
         if (results && !is_fine(j.what)) show(results, j);
@@ -135,9 +143,10 @@ bool judge_all(const settings &s) {
                   static_cast<unsigned long long>(texts), seconds, seconds * s.jobs / static_cast<double>(std::max<uint64_t>(begun, 1)));
     std::string all = summary;
     for (const auto &c : count) all += " " + std::to_string(c.second) + " " + name_of(c.first);
+    for (const auto &c : open) all += (&c == &*open.begin() ? ": " : ", ") + std::string(name_of(c.first)) + " " + std::to_string(c.second);
     std::printf("%s\n", all.c_str());
     if (results) std::fprintf(results, "# %s\n", all.c_str()), std::fclose(results);
-    return count[verdict::agrees] + count[verdict::left_out] == begun && (begun == s.modules.size() || s.seconds > 0);
+    return count[verdict::agrees] + count[verdict::left_open] == begun && (begun == s.modules.size() || s.seconds > 0);
 }
 
 /* -- Command line ---------------------------------------------------------------------------------------- */
@@ -205,6 +214,7 @@ settings read_arguments(int argc, char **argv) {
         else if (a == "--reduce") s.reduce = next();
         else if (a == "--judge") s.judge = next();
         else if (a == "--all") s.all = true;
+        else if (a == "--unsure") s.unsure = true;
         else if (a == "--gpu") s.differ.compile.gpu = next();
         else if (a == "--threads") s.differ.compile.threads = static_cast<unsigned>(number());
         else if (a == "--schedule") s.differ.schedule = number();

@@ -99,13 +99,18 @@ static void stop_unsupported(ti_machine *m, const ti_op *op) {
 
 /* -- Blocks and regions ------------------------------------------------------------------ */
 
+/* In steps: large tensors take more than one. */
+static uint64_t cost_of(const ti_op *op) {
+    return 1 + (op->n_out ? op->out_type[0]->words / 1024 : 0);
+}
+
 static const ti_op *run_block(ti_machine *m, ti_frame *f, const ti_block *b) {
     const ti_op *op;
     unsigned     i;
     for (op = b->first; op; op = op->next) {
         if (op->ends_block) return op;
         if (!op->row) stop_unsupported(m, op);
-        if (m->launch->max_steps && ++m->result->steps > m->launch->max_steps)
+        if (m->launch->max_steps && (m->result->steps += cost_of(op)) > m->launch->max_steps)
             ti_stop(m, op, TI_TOO_LONG, "%llu operations and no end", (unsigned long long)m->launch->max_steps);
         op->row->run(m, f, op);
         for (i = 0; i < op->n_ends; i++) ti_put(m, f, op->ends[i], NULL);
@@ -338,6 +343,10 @@ void ti_run_assert(ti_machine *m, ti_frame *f, const ti_op *op) {
         if (!a->at[i]) ti_stop(m, op, TI_ASSERTED, "%s", text ? text->text : "");
 }
 
+void ti_run_assume(ti_machine *m, ti_frame *f, const ti_op *op) {
+    if (!ti_scalar(f, op, 0)) ti_stop(m, op, TI_PROMISE, "does not hold");
+}
+
 /* -- Launches --------------------------------------------------------------------------------------- */
 
 static ti_array *pointer_value(ti_machine *m, const ti_type *t, unsigned i) {
@@ -365,6 +374,9 @@ static void bind_arguments(ti_machine *m, ti_frame *f) {
                 m->launch->n_arguments);
     for (i = 0; i < function->n_parameters; i++) {
         const ti_type *t = function->parameter_type[i];
+        const int64_t  value = m->launch->arguments[i].is_pointer ? m->launch->arguments[i].offset : (int64_t)m->launch->arguments[i].bits;
+        if (function->divides[i] > 1 && t->kind != TI_FLOAT && value % function->divides[i])
+            ti_stop(m, NULL, TI_PROMISE, "argument %u is no multiple of %lld, as tt.divisibility has it", i, (long long)function->divides[i]);
         if (t->kind == TI_PTR || t->kind == TI_DESC) {
             ti_put(m, f, function->body->args[i], pointer_value(m, t, i));
         } else if (!t->is_tensor && (t->kind == TI_INT || t->kind == TI_FLOAT)) {
@@ -412,8 +424,10 @@ void ti_run(ti_module *module, const ti_launch *launch, ti_result *result) {
     m->launch = launch;
     m->result = result;
     ti_vary = launch->vary;
+    ti_opened = 0, ti_opens_as = launch->vary <= 4 || launch->vary % 4 == 0 ? (int)(launch->vary % 4) : 2;
     if (!setjmp(m->leave)) run_grid(m);
     ti_vary = 0;
+    if (ti_opened) result->open |= TI_VALUE;
     for (c = (chunk *)m->chunks; c; c = next) {
         next = c->next;
         free(c);

@@ -16,7 +16,7 @@ void ti_run_constant(ti_machine *m, ti_frame *f, const ti_op *op) {
 void ti_run_poison(ti_machine *m, ti_frame *f, const ti_op *op) {
     ti_array *out = ti_new(m, op->out_type[0]->words);
     size_t    i;
-    for (i = 0; i < out->n; i++) out->at[i] = ti_vary ? ti_any() & ti_mask(op->out_type[0]->bits) : 0;
+    for (i = 0; i < out->n; i++) out->at[i] = ti_open(0) & ti_mask(op->out_type[0]->bits);
     ti_put(m, f, op->out[0], out);
 }
 
@@ -130,7 +130,7 @@ void ti_run_gather(ti_machine *m, ti_frame *f, const ti_op *op) {
         uint32_t k = (uint32_t)index->at[i];
         memcpy(source, at, sizeof source);
         source[axis] = k < from->dims[axis] ? k : from->dims[axis] - 1;
-        out->at[i] = ti_vary && k >= from->dims[axis] ? ti_any() & ti_mask(from->bits) : in->at[offset_of(from, source)];
+        out->at[i] = ti_vary && k >= from->dims[axis] ? ti_open(0) & ti_mask(from->bits) : in->at[offset_of(from, source)];
     }
     ti_put(m, f, op->out[0], out);
 }

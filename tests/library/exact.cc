@@ -275,6 +275,10 @@ void conversions() {
             return short_bits(round_to(f64(x[0]), 7, -126, 0x1.fep127, m), 7, 8);
         }, 500000, 20000000});
     }
+    cases.push_back({"f64_to_f32_odd", [](const uint64_t *x) {
+        const double v = round_to(f64(x[0]), 23, -126, static_cast<double>(std::numeric_limits<float>::max()), FE_TOWARDZERO);
+        return float_bits(v) | static_cast<uint64_t>(v != f64(x[0]));
+    }, 500000, 20000000});
     cases.push_back({"f32_to_f64", [](const uint64_t *x) { return bits(widen('f', x[0])); }, 500000, 20000000});
     cases.push_back({"half_bits_to_f32", [](const uint64_t *x) { return float_bits(widen('h', x[0])); }, 0, 0});
     cases.push_back({"f32_to_half_bits", [](const uint64_t *x) {

@@ -43,7 +43,7 @@ library-text: $(LIBRARY_DIR)/text sim
 
 $(LIBRARY_DIR)/text: tests/library/text.c $(LIBRARY_HEADER)
 	@mkdir -p $(@D)
-	$(CC) -std=c99 -O1 -w -DLIBRARY_HEADER='"$(abspath $(LIBRARY_HEADER))"' $< -o $@
+	$(CC) -std=c99 -O0 -w -DLIBRARY_HEADER='"$(abspath $(LIBRARY_HEADER))"' $< -o $@
 	$@ metal > $(LIBRARY_DIR)/library.metal
 	$@ metal30 > $(LIBRARY_DIR)/library30.metal
 	$@ calls > $(LIBRARY_DIR)/calls.clcpp

@@ -13,7 +13,7 @@ METAL_KEY     = -DDEVICE_JUDGE='"$(shell { cat $(METAL_JUDGE); sed -n '/>>metal 
 .PHONY: test-metal check-metal check-metal-sanitized device
 $(BUILD)/obj/metal/library.o: tests/metal/library.c tmetal.h
 	@mkdir -p $(@D)
-	$(CC) -std=c99 -O1 $(HEADER_FLAGS) -c $< -o $@
+	$(CC) -std=c99 -O0 $(HEADER_FLAGS) -c $< -o $@
 $(BUILD)/obj/metal/%.o: tests/metal/%.cc $(wildcard tests/metal/*.h) $(SIM_HEADERS) tmetal.h
 	@mkdir -p $(@D)
 	$(METAL_CXX) $(METAL_KEY) -c $< -o $@

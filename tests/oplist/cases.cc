@@ -79,6 +79,20 @@ void elementwise(maker &m) {
         m.one("lt", {{6, 5}, {5}}, {}, t);
         m.one("xor", {{77}, {77}}, {}, t);
     }
+    for (const char *t : {"i32", "u8"}) {
+        m.one("sub", {{100}, {100}}, {}, t);
+        m.one("mul", {{60}, {60}}, {}, t);
+        m.one("square", {{60}}, {}, t);
+        m.one("fma", {{60}, {60}, {60}}, {}, t);
+        m.one("lt", {{60}}, {{"value", 2.5}}, t); /* compared as floats */
+    }
+    m.one("min", {{40, 33}}, {{"axis", 0}}, "u64");
+    m.one("sort", {{5, 77}}, {{"descending", true}}, "u64");
+    m.one("sort", {{77, 5}}, {{"axis", 0}}, "i64");
+    for (const auto &t : {std::pair<const char *, const char *>{"i8", "i32"}, {"u32", "i32"}, {"bool", "i32"}, {"i32", "f16"}, {"f16", "bf16"}, {"f32", "bool"}})
+        m.one("add", {{60}, {60}}, {}, t.first, {}, {t.first, t.second}); /* what two types become together */
+    m.one("fma", {{60}, {60}, {60}}, {}, "bool"); /* an i32 */
+    for (const char *t : {"bool", "i32"}) m.one("dropout", {{300}}, {{"p", 0.25}, {"seed", 7}}, t); /* an f32 */
     m.one("floordiv", {{500}, {500}}, {}, "i32", {"", "nonzero"});
     m.one("mod", {{500}, {500}}, {}, "i32", {"", "nonzero"});
     m.one("div", {{500}, {500}}, {}, "i32", {"", "nonzero"});
@@ -212,6 +226,10 @@ void moving(maker &m) {
     m.each_float([&](const char *t) { m.one("transpose", {{70, 33}}, {}, t); });
     m.each_float([&](const char *t) { m.one("transpose", {{3, 20, 5, 7}}, {{"perm", {0, 2, 1, 3}}}, t); });
     m.each_float([&](const char *t) { m.one("transpose", {{3, 20, 35}}, {{"perm", {2, 0, 1}}}, t); });
+    m.one("transpose", {{3, 20, 35}}, {{"dim0", -1}, {"dim1", 0}}, "f32");
+    m.one("transpose", {{3, 20, 35}}, {{"perm", {-1, 0, -2}}}, "f32");
+    m.one("broadcast", {{7, 1}}, {{"shape", {3, -1, 50}}}, "f32");
+    m.one("gelu", {{100}}, {{"approximate", "none"}}, "f32");
     m.each_float([&](const char *t) { m.one("reshape", {{6, 35}}, {{"shape", {14, -1}}}, t); });
     m.each_float([&](const char *t) { m.one("broadcast", {{7, 1}}, {{"shape", {3, 7, 50}}}, t); });
     m.each_float([&](const char *t) { m.one("concat", {{3, 7, 5}, {3, 2, 5}, {3, 11, 5}}, {{"axis", 1}}, t); });
@@ -251,6 +269,8 @@ void ordered(maker &m) {
     m.each_float([&](const char *t) { m.one("scatter_add", {{7}, {3000}, {3000}}, {}, t, {"", "index:7"}); });
     m.one("scatter_add", {{7}, {300}, {300}}, {}, "i32", {"", "index:7"});
     m.one("scatter_add", {{7}, {300}, {300}}, {}, "i8", {"", "index:7"});
+    for (const char *t : {"bool", "i32", "i8"}) /* the source is cast to the type of x */
+        m.one("scatter_add", {{40}, {17}, {17}}, {}, t, {"share:0.5", "index:40"}, {t, "i32", "f32"});
 }
 
 json op(const char *type, const char *id, const json &inputs, const json &args = json(), const json &shapes = json()) {

@@ -162,6 +162,13 @@ void settle(tensor &t) {
     }
 }
 
+/* A value that others read may be stored in its type, or stay an f32 of a larger range. */
+void settle_overflow(tensor &t) {
+    const double top = t.type == "f16" ? 65504 : 3.38e38;
+    for (size_t i = 0; i < t.v.size() && is_float(t.type); i++)
+        if (std::isfinite(t.v[i]) && std::fabs(t.v[i]) + t.e[i] > top) t.e[i] = INFINITY;
+}
+
 std::vector<int64_t> index_of(size_t flat, const shape &s) {
     std::vector<int64_t> at(s.size());
     for (size_t d = s.size(); d-- > 0;) at[d] = static_cast<int64_t>(flat % static_cast<size_t>(s[d])), flat /= static_cast<size_t>(s[d]);
@@ -217,7 +224,8 @@ void through(const std::function<double(double)> &f, double v, double e, double 
     if (e == 0) return;
     const double up = f(v + e), down = f(v - e);
     if (!std::isfinite(out) && std::isnan(up) == std::isnan(out) && std::isnan(down) == std::isnan(out)) return;
-    err = std::isfinite(e) ? err + std::max(std::fabs(up - out), std::fabs(down - out)) : INFINITY;
+    const bool leaves = std::isnan(up) != std::isnan(out) || std::isnan(down) != std::isnan(out); /* where f is defined */
+    err = std::isfinite(e) && !leaves ? err + std::max(std::fabs(up - out), std::fabs(down - out)) : INFINITY;
 }
 
 double gelu_erf(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
@@ -237,7 +245,10 @@ bool unary(node &n) {
     for (size_t i = 0; i < n.out.v.size(); i++) {
         through(f, n.x().v[i], n.x().e[i], n.out.v[i], n.out.e[i]);
         if (n.is("sin") || n.is("cos") || n.is("log") || n.is("log2")) n.out.e[i] += f32_step * 2;
+        if (n.is("sin") || n.is("cos")) n.out.e[i] += std::min(2.0, n.x().e[i]); /* they turn round between both ends */
         if (n.is("gelu") || n.is("silu")) n.out.e[i] += f32_step * std::fabs(n.x().v[i]);
+        if (n.type.rfind("exp", 0) == 0) n.out.e[i] += f32_step * std::fabs(n.x().v[i] * (n.out.v[i] + n.is("expm1"))); /* Metal: 3 + 2|x| ulp */
+        if (n.is("reciprocal") && is_open(n.x().v[i], n.x().e[i])) n.out.e[i] = INFINITY;
     }
     return true;
 }
@@ -266,7 +277,8 @@ bool same(node &n) {
 double modulo(double a, double b) { return std::fmod(a, b); }
 
 double quotient_error(double x, double y, double ex, double ey) {
-    return ex == 0 && ey == 0 ? 0 : (ex + std::fabs(x / y) * ey) / std::max(std::fabs(y) - ey, 1e-30) + f32_step * std::fabs(x / y);
+    if (ex == 0 && ey == 0) return 0;
+    return is_open(y, ey) ? INFINITY : (ex + std::fabs(x / y) * ey) / (std::fabs(y) - ey) + f32_step * std::fabs(x / y);
 }
 
 bool binary(node &n) {
@@ -298,7 +310,7 @@ bool binary(node &n) {
         if (n.is("add")) r = x + y, e = ex + ey + f32_step * (std::fabs(x) + std::fabs(y));
         else if (n.is("sub")) r = x - y, e = ex + ey + f32_step * (std::fabs(x) + std::fabs(y));
         else if (n.is("mul")) r = x * y, e = std::fabs(x) * ey + std::fabs(y) * ex + ex * ey + f32_step * std::fabs(r);
-        else if (n.is("div")) r = x / y, e = (ex + std::fabs(r) * ey) / std::max(std::fabs(y) - ey, 1e-30) + f32_step * std::fabs(r);
+        else if (n.is("div")) r = x / y, e = quotient_error(x, y, ex, ey) + f32_step * std::fabs(r);
         else if (n.is("floordiv")) r = std::floor(x / y), e = is_open(x / y - std::nearbyint(x / y), quotient_error(x, y, ex, ey)) ? INFINITY : 0;
         else if (n.is("mod")) r = modulo(x, y), e = is_open(x / y - std::nearbyint(x / y), quotient_error(x, y, ex, ey)) ? INFINITY : ex + ey * (1 + std::fabs(x / y));
         else if (n.is("pow")) r = std::pow(x, y), e = std::fabs(r) * (ex / std::max(std::fabs(x), 1e-30) * std::fabs(y) + ey * 10 + 30 * f32_step);
@@ -315,11 +327,21 @@ bool binary(node &n) {
             const int64_t p = static_cast<int64_t>(x), q = static_cast<int64_t>(y);
             r = static_cast<double>(n.is("and") ? p & q : n.is("or") ? p | q : p ^ q);
         }
+        if (n.is("pow") && is_open(x, ex)) e = INFINITY;
+        if ((n.is("floordiv") || n.is("mod")) && !is_float(type) && y == 0) e = INFINITY; /* as in Triton */
         if (truth) e = is_open(x - y, ex + ey) ? INFINITY : 0;
         if (truth && (n.is("and") || n.is("or") || n.is("xor"))) e = is_open(x, ex) || is_open(y, ey) ? INFINITY : 0;
         if (!is_float(n.out.type)) settle_whole(e);
     }
     return true;
+}
+
+/* What is known of a number of one type after a conversion to another. */
+double cast_error(double v, double e, const std::string &from, const std::string &to) {
+    if (is_float(to)) return e;
+    if (to == "bool") return is_open(v, e) ? INFINITY : 0;
+    const bool fits = std::fabs(v) < std::ldexp(1.0, bits_of(to) - 1);
+    return e == 0 && (fits || !is_float(from)) ? 0 : is_open(v - std::nearbyint(v), e) || !fits ? INFINITY : 0;
 }
 
 bool several(node &n) {
@@ -331,16 +353,15 @@ bool several(node &n) {
     if (n.is("cast")) {
         make(n.out, n.x().shape, n.want);
         for (size_t i = 0; i < n.out.v.size(); i++) {
-            n.out.v[i] = is_float(n.want) || n.want == "bool" ? round_to(n.x().v[i], n.want) : round_to(std::trunc(n.x().v[i]), n.want);
-            n.out.e[i] = is_float(n.want) ? n.x().e[i] : n.x().e[i] == 0 && (!is_float(n.x().type) || std::fabs(n.x().v[i]) < std::ldexp(1.0, bits_of(n.want) - 1)) ? 0
-                         : is_open(n.x().v[i] - std::nearbyint(n.x().v[i]), n.x().e[i]) || !(std::fabs(n.x().v[i]) < std::ldexp(1.0, bits_of(n.want) - 1)) ? INFINITY : 0;
-            if (n.want == "bool") n.out.e[i] = is_open(n.x().v[i], n.x().e[i]) ? INFINITY : 0;
+            n.out.v[i] = round_to(n.x().v[i], n.want);
+            n.out.e[i] = cast_error(n.x().v[i], n.x().e[i], n.x().type, n.want);
         }
         return true;
     }
     if (!n.is("where") && !n.is("fma")) return false;
     const bool   fma = n.is("fma");
     make(n.out, stretched(stretched(n.x(0).shape, n.x(1).shape), n.x(2).shape), fma ? promote(promote(n.x(0).type, n.x(1).type), n.x(2).type) : promote(n.x(1).type, n.x(2).type));
+    if (fma && n.out.type == "bool") n.out.type = "i32";
     for (size_t i = 0; i < n.out.v.size(); i++) {
         const auto   at = index_of(i, n.out.shape);
         const size_t a = place_in(at, n.x(0).shape), b = place_in(at, n.x(1).shape), c = place_in(at, n.x(2).shape);
@@ -377,7 +398,7 @@ double uniform(uint64_t seed, uint64_t offset) {
 bool dropout(node &n) {
     if (!n.is("dropout")) return false;
     const double p = n.number("p", 0.5), seed = n.number("seed", 0), offset = n.number("offset", 0);
-    make(n.out, n.x().shape, n.x().type);
+    make(n.out, n.x().shape, is_float(n.x().type) ? n.x().type : "f32");
     for (size_t i = 0; i < n.out.v.size(); i++)
         if (uniform(static_cast<uint64_t>(static_cast<int64_t>(seed)), i + static_cast<uint64_t>(offset)) > static_cast<double>(static_cast<float>(p)))
             n.out.v[i] = n.x().v[i] / (1 - p), n.out.e[i] = n.x().e[i] / (1 - p) + std::fabs(n.out.v[i]) * f32_step;
@@ -647,6 +668,11 @@ bool moves(node &n) {
         if (n.args.contains("perm")) perm = n.args["perm"].get<std::vector<int64_t>>();
         else
             for (int64_t i = rank; i-- > 0;) perm.push_back(i);
+        if (n.args.contains("dim0")) { /* these two swapped, the others as they are */
+            std::sort(perm.begin(), perm.end());
+            const int64_t a = n.args["dim0"], b = n.args["dim1"];
+            std::swap(perm[static_cast<size_t>(a < 0 ? a + rank : a)], perm[static_cast<size_t>(b < 0 ? b + rank : b)]);
+        }
         shape s;
         for (int64_t &p : perm) p = p < 0 ? p + rank : p, s.push_back(x.shape[static_cast<size_t>(p)]);
         make(n.out, s, x.type);
@@ -662,8 +688,8 @@ bool moves(node &n) {
         shape  s = n.args["shape"].get<shape>();
         size_t known = 1;
         for (int64_t d : s) known *= d < 0 ? 1 : static_cast<size_t>(d);
-        for (int64_t &d : s)
-            if (d < 0) d = static_cast<int64_t>(x.v.size() / known);
+        for (size_t i = 0; i < s.size(); i++)
+            if (s[i] < 0) s[i] = n.is("broadcast") ? x.shape[i + x.shape.size() - s.size()] : static_cast<int64_t>(x.v.size() / known);
         make(n.out, s, x.type);
         for (size_t o = 0; o < n.out.v.size(); o++) {
             const size_t i = n.is("reshape") ? o : place_in(index_of(o, s), x.shape);
@@ -724,9 +750,11 @@ bool indexed(node &n) {
             at[axis] = static_cast<int64_t>(n.x(1).v[o]);
             if (at[axis] < 0 || at[axis] >= x.shape[axis]) continue;
             const size_t i = flat_of(at, x.shape);
-            n.out.v[i] += n.x(2).v[o], n.out.e[i] += n.x(2).e[o], mag[i] += std::fabs(n.x(2).v[o]);
+            const double v = is_float(x.type) ? n.x(2).v[o] : round_to(n.x(2).v[o], x.type);
+            n.out.v[i] += v, n.out.e[i] += cast_error(n.x(2).v[o], n.x(2).e[o], n.x(2).type, x.type), mag[i] += std::fabs(v);
         }
-        for (size_t i = 0; i < mag.size(); i++) n.out.e[i] = is_float(x.type) ? n.out.e[i] + mag[i] * 8 * f32_step : 0;
+        for (size_t i = 0; i < mag.size(); i++)
+            if (is_float(x.type)) n.out.e[i] += mag[i] * 8 * f32_step;
         return true;
     }
     if (n.is("sort") || n.is("topk")) {
@@ -864,6 +892,7 @@ answer evaluate(const std::string &text, uint64_t seed) {
                 for (size_t k = 0; k < nodes.size(); k++) ready = ready && (t != &nodes[k].out || done[k]);
             if (!ready) continue;
             apply(nodes[i]);
+            if (read[i]) settle_overflow(nodes[i].out);
             done[i] = true;
             left--;
         }

@@ -43,9 +43,13 @@ c_and_cxx() { # compiler, its C++ name, optimisation
 
 # C99 promises 4,095 characters a literal: -pedantic of gcc counts them (-Woverlength-strings).
 case $1 in
-short)
-    if command -v gcc > /dev/null && command -v g++ > /dev/null; then c_and_cxx gcc g++ -O1 c99 c++11
-    else c_and_cxx cc c++ -O1 c99 c++11; fi ;;
+short) # every part; tests/compile has builds without them, as strict
+    c=cc cxx=c++
+    if command -v gcc > /dev/null && command -v g++ > /dev/null; then c=gcc cxx=g++; fi
+    try "$c c99, header alone" $c -std=c99 $strict -c "$tmp/user.c" -o "$tmp/o"
+    try "$cxx c++11, header alone" $cxx -std=c++11 $strict -c "$tmp/user.cc" -o "$tmp/o"
+    try "$c, $asked" $c -std=c99 $strict $asked -O1 -c "$tmp/whole.c" -o "$tmp/o"
+    try "$cxx, $asked" $cxx -std=c++11 $strict $asked -fsyntax-only "$tmp/whole.cc" ;;
 all)
     here gcc && here g++ && c_and_cxx gcc g++ -O2 "c99 c11 c17" "c++11 c++14 c++17 c++20"
     here gcc && try "gcc, debug" gcc -std=c99 $strict -DTMETAL_DEBUG -O2 -c "$tmp/whole.c" -o "$tmp/o"

@@ -6,6 +6,7 @@
 #include "words.h"
 
 #include <algorithm>
+#include <csignal>
 #include <map>
 #include <regex>
 #include <set>
@@ -245,24 +246,35 @@ private:
         return s;
     }
 
-    /* All texts of one version in one go; when some are wrong, the rest again without them. */
+    /* All texts of one version in one go. */
     void compile(dialect d, std::vector<std::string> &objects) {
+        std::vector<size_t> members;
+        for (size_t i = 0; i < sources_.size(); i++)
+            if (dialects_[i] == d) members.push_back(i);
+        compile(d, members, objects);
+    }
+
+    /* When some are wrong, the rest again without them; when they take too long, each alone. */
+    void compile(dialect d, std::vector<size_t> members, std::vector<std::string> &objects) {
         foreign_ = d.foreign;
         while (true) {
-            std::vector<size_t> members;
-            for (size_t i = 0; i < sources_.size(); i++)
-                if (dialects_[i] == d && module_->units_[i].errors.empty()) members.push_back(i);
+            members.erase(std::remove_if(members.begin(), members.end(), [&](size_t i) { return !module_->units_[i].errors.empty(); }), members.end());
             if (members.empty()) return;
-            const std::string in = directory_ + "/kernels-" + std::to_string(d.version) + ".clcpp",
-                              out = directory_ + "/kernels-" + std::to_string(d.version) + ".o";
+            const std::string name = directory_ + "/kernels-" + std::to_string(d.version) + (objects.empty() ? "" : "-" + std::to_string(members.front())),
+                              in = name + ".clcpp", out = name + ".o";
             write_file(in, text_of(members));
             std::vector<std::string> command = compile_command(d, options_);
             command.insert(command.end(), {"-include-pch", precompiled_header(d, options_)});
             if (options_.check_only) command.insert(command.end(), {"-fsyntax-only", in});
             else command.insert(command.end(), {"-c", in, "-o", out});
-            const process_result r = run_process(command);
+            const process_result r = run_process(command, options_.seconds);
             if (r.status == 0) {
                 objects.push_back(out);
+                return;
+            }
+            if (r.status == 128 + SIGXCPU) {
+                if (members.size() == 1) give_up(members.front());
+                else for (size_t i : members) compile(d, {i}, objects);
                 return;
             }
             known_limit_ = false;
@@ -332,6 +344,13 @@ private:
                                              metal_words(text)});
         module_->units_[u].kernels.clear();
         return true;
+    }
+
+    void give_up(size_t i) {
+        unit &u = module_->units_[i];
+        u.late = true;
+        u.errors.push_back({sources_[i].name, 0, 0, "clang takes over " + std::to_string(options_.seconds) + " seconds"});
+        u.kernels.clear();
     }
 
     void blame_all(const std::vector<size_t> &members, const std::string &output) {

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <stdexcept>
 #include <sys/stat.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __APPLE__
@@ -129,7 +130,7 @@ bool open_pipe(int ends[2]) {
 
 } // namespace
 
-process_result run_process(const std::vector<std::string> &arguments) {
+process_result run_process(const std::vector<std::string> &arguments, unsigned seconds) {
     process_result      r;
     std::vector<char *> argv;
     for (const std::string &a : arguments) argv.push_back(const_cast<char *>(a.c_str()));
@@ -140,6 +141,8 @@ process_result run_process(const std::vector<std::string> &arguments) {
     if (child == 0) {
         dup2(out[1], 1);
         dup2(err[1], 2);
+        const rlimit most{seconds, RLIM_INFINITY};
+        if (seconds) setrlimit(RLIMIT_CPU, &most);
         execvp(argv[0], argv.data());
         _exit(127);
     }

@@ -33,7 +33,8 @@ struct process_result {
     int         status = -1; /* exit status; 128 + signal; -1: could not start */
     std::string out, err;
 };
-process_result run_process(const std::vector<std::string> &arguments);
+/* `seconds`: of a core's time that the process may take; then it ends with status 128 + SIGXCPU. 0: any. */
+process_result run_process(const std::vector<std::string> &arguments, unsigned seconds = 0);
 
 } // namespace sim
 

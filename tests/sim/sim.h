@@ -67,6 +67,7 @@ struct unit {
     std::string             name;
     std::vector<diagnostic> errors; /* empty: usable */
     std::vector<kernel>     kernels;
+    bool                    late = false; /* stopped after build_options::seconds: one of the errors */
 };
 
 class line_table;
@@ -94,6 +95,7 @@ struct build_options {
     std::string cache_dir; /* precompiled headers; empty: beside the program, or $SIM_CACHE */
     bool contract = true;  /* fuse a*b+c within an expression, as Apple's compiler always does */
     bool check_only = false;
+    unsigned seconds = 0;     /* of a core's time for clang: first all together, then each text alone; 0: any */
     bool        tokens_only = false; /* not even clang: what the text uses is not in its headers */
 };
 

@@ -26,10 +26,10 @@ check-transform: test-transform
 
 $(BUILD)/transform-run: tests/transform/run.c tmetal.h
 	@mkdir -p $(@D)
-	$(TRANSFORM_CC) -std=c99 -O1 tests/transform/run.c -o $@
+	$(TRANSFORM_CC) -std=c99 -O0 tests/transform/run.c -o $@
 $(BUILD)/transform-hostile: tests/transform/run.c tmetal.h
 	@mkdir -p $(@D)
-	$(TRANSFORM_CC) -std=c99 -O1 -DTMETAL_DEBUG tests/transform/run.c -o $@
+	$(TRANSFORM_CC) -std=c99 -O0 -DTMETAL_DEBUG tests/transform/run.c -o $@
 ifdef HEADER
 $(BUILD)/obj/transform/library.o: $(HEADER)
 	@mkdir -p $(@D)

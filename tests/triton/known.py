@@ -4,6 +4,10 @@
 """
 
 import math
+import operator
+import os
+import sys
+from typing import TYPE_CHECKING
 
 import torch
 import triton
@@ -128,3 +132,273 @@ def steps(y_ptr):
 def clamped(y_ptr, n):
     # the bounds first find a type, fp32, then both with fp64
     tl.store(y_ptr, tl.clamp(tl.load(y_ptr).to(tl.float64), min=n, max=float("inf")))
+
+
+A, B = tl.constexpr(1), tl.constexpr(2)
+NOTED: tl.constexpr = tl.constexpr(3)
+SCALED = tl.constexpr(8) * 3
+try:
+    GUARDED = tl.constexpr(4)
+except ImportError:
+    GUARDED = tl.constexpr(0)
+with torch.no_grad():
+    KEPT = tl.constexpr(5)
+if triton.__version__ < "3.0" or torch.version.hip is not None:
+    OLDER = tl.constexpr(0)
+elif tuple(map(int, triton.__version__.split(".")[:2])) >= (3, 2):
+    OLDER = tl.constexpr(6)
+
+
+@triton.constexpr_function
+def add_up(a, b, c=0):
+    return a + b + c
+
+
+@triton.constexpr_function
+def most(a, b, c):
+    return max(a, b, c)
+
+
+@triton.constexpr_function
+def least(a, b, c):
+    return min(a, b, c)
+
+
+@triton.constexpr_function
+def limits(f16, bf16, f32, i8, u16, i32, i64):
+    if not (torch.finfo(f16).max == 65504.0 and torch.finfo(f16).min == -65504.0 and torch.finfo(f32).eps == 1.1920928955078125e-07):
+        return False
+    if not (torch.finfo(bf16).bits == 16 and torch.finfo(f32).tiny == 1.1754943508222875e-38):
+        return False
+    if not (torch.iinfo(i8).max == 127 and torch.iinfo(i8).min == -128 and torch.iinfo(u16).max == 65535 and torch.iinfo(u16).min == 0):
+        return False
+    if not (torch.iinfo(i64).min == -9223372036854775808 and torch.iinfo(i32).bits == 32):
+        return False
+    return True
+
+
+@triton.jit
+def folded(p):
+    # Python's numbers, strings and tuples
+    tl.static_assert(2**100 * 3 == 2**101 + 2**100 and 2**100 * -3 == -(2**101) - 2**100)
+    tl.static_assert(2**100 // 7 * 7 + 2 == 2**100 and -(2**100) // 7 == -(2**100 // 7) - 1)
+    tl.static_assert(2**100 % 7 == 2 and -(2**100) % 7 == 5 and 2**100 % -7 == -5)
+    tl.static_assert((2**100 + 1) >> 64 == 68719476736 and (2**100) >> 3 == 2**97 and -(2**100) >> 200 == -1 and 5 >> 0 == 5)
+    tl.static_assert(1 << 100 == 2**100 and 3 << 64 == 3 * 2**64 and 3 << 0 == 3 and 1 << 64 == 2**64)
+    tl.static_assert(2**100 - 2**100 == 0 and 2**64 + -1 == 18446744073709551615 and -(2**70) < 2**65 and 2**65 > 2**64)
+    tl.static_assert((12 & 10) == 8 and (12 | 3) == 15 and (12 ^ 10) == 6 and ~5 == -6 and (True & False) == False and (True | False))
+    tl.static_assert((True ^ True) == 0 and True + True == 2 and -True == -1 and not (True and 0) and (0 or 7) == 7)
+    tl.static_assert(7 / 2 == 3.5 and 7.0 / 2 == 3.5 and 2**-1 == 0.5 and 4**0.5 == 2.0 and 0**0.5 == 0.0 and 2.0**3 == 8.0 and 2**3.0 == 8.0)
+    tl.static_assert(0.25**-0.5 == 2.0 and 9.0**1.5 == 27.0 and 2.0**-2 == 0.25 and 2**0.25 - 1.189207115002721 < 1e-15)
+    tl.static_assert(1.5 + 1 == 2.5 and 1 - 0.5 == 0.5 and 1.5 * 2 == 3.0 and 5.5 // 2 == 2.0 and 5.5 % -2 == -0.5 and 1e300 // 1 == 1e300)
+    tl.static_assert(1 < 1.5 and 2.5 >= 2 and 1.5 != 1 and 1.0 == 1 and not 0.0 and not 2.5 < 2 and 3 <= 3 and 3 >= 3 and not 3 > 3 and not 3 < 3)
+    tl.static_assert((1, 2) + (3,) == (1, 2, 3) and (1, 2) * 2 == (1, 2, 1, 2) and (1, 2) != (1, 3) and (1,) != (1, 2) and (5,) * 0 == ())
+    tl.static_assert("a" + "bc" == "abc" and "a" < "b" and "b" >= "a" and "a" != 1 and not "" and "x" and None == None)
+    tl.static_assert(f"{1.5} {True} {None} {(1, 2)} {-3}" == "1.5 True None (1, 2) -3")
+    tl.static_assert((1, 2, 3)[-1] == 3 and (1, (2, 3))[1][0] == 2 and len(()) == 0)
+    tl.static_assert(most(1, 5, 3) == 5 and least(2.5, 1, 3) == 1)
+    tl.static_assert(math.exp(800.0 - 1600.0) == 0.0 and math.exp(0.0) == 1.0 and math.exp2(3) == 8.0 and math.exp2(-2000.0) == 0.0)
+    tl.static_assert(math.log2(3.0) - 1.584962500721156 < 1e-15 and math.log10(1000.0) - 3 < 1e-15 and math.log(math.inf) == math.inf)
+    tl.static_assert(math.sqrt(0.0) == 0.0 and math.sqrt(16) == 4.0 and math.sqrt(1e300) == 1e150 and math.sqrt(5.0) == 2.23606797749979)
+    tl.static_assert(math.ceil(2.1) == 3 and math.floor(2.9) == 2 and math.fabs(-2) == 2.0 and math.isnan(float("nan")) and math.isinf(-math.inf))
+    tl.static_assert(math.pow(2, 10) == 1024.0 and math.exp(1e-3) - 1.0010005001667084 < 1e-15)
+    tl.static_assert(int(2.9) == 2 and int(-2.9) == -2 and int(True) == 1 and float(3) == 3.0 and int("12") == 12 and float("1E-2") == 0.01)
+    tl.static_assert((1, 2, 3, 4, 5)[1:3] == (2, 3) and (1, 2, 3, 4, 5)[:-1] == (1, 2, 3, 4) and (1, 2, 3)[-9:9] == (1, 2, 3))
+    tl.static_assert((1, 2, 3, 4, 5)[::2] == (1, 3, 5) and (1, 2, 3)[::-1] == (3, 2, 1) and (1, 2, 3, 4)[9:0:-2] == (4, 2) and (1, 2, 3)[::-99] == (3,))
+    tl.static_assert((1, 2, 3)[2:1] == () and (1, 2, 3)[::99] == (1,) and (1, 2, 3)[-2:] == (2, 3) and (1, 2, 3)[1:-9:-1] == (2, 1))
+    tl.static_assert((None is None) and not (None is not None))
+    tl.static_assert(-(-3) == 3 and +5 == 5 and -1.5 == 0 - 1.5 and not None and (not "") and (3 > 2) == True and (2 > 1) != False)
+    # Triton's types, torch's limits, what the module holds
+    x = tl.load(p + tl.arange(0, 16))
+    tl.static_assert(triton.cdiv(-7, 2) == -3 and triton.next_power_of_2(1) == 1 and triton.next_power_of_2(0) == 0 and triton.next_power_of_2(65) == 128)
+    tl.static_assert(tl.float16.fp_mantissa_width == 10 and tl.bfloat16.fp_mantissa_width == 7 and tl.float64.fp_mantissa_width == 52)
+    tl.static_assert(tl.int1.itemsize == 1 and tl.int16.itemsize == 2 and tl.int32.int_bitwidth == 32 and tl.float32.primitive_bitwidth == 32)
+    tl.static_assert(tl.float8e5.is_fp8() and not tl.float16.is_fp8() and tl.float16.is_standard_floating() and not tl.float8e4nv.is_standard_floating())
+    tl.static_assert(tl.uint8.is_int_unsigned() and tl.int8.is_int_signed() and tl.int1.is_bool() and tl.int8.is_int() and tl.bfloat16.is_bf16())
+    tl.static_assert(p.dtype.is_ptr() and not p.dtype.is_const() and x.type.is_block() and x.type.numel == 16 and p.dtype.element_ty == tl.float32)
+    tl.static_assert(tl.float32.name == "fp32" and tl.int32.scalar == tl.int32 and x.type.scalar == tl.float32 and x.type.element_ty == tl.float32)
+    tl.static_assert(tl.get_int_dtype(8, False) == tl.uint8 and tl.pi32_t.element_ty == tl.int32)
+    tl.static_assert(x.shape == (16,) and x.numel == 16 and x.type.shape[0] == 16 and isinstance(x.shape, tl.tuple))
+    tl.static_assert(isinstance(1.5, float) and isinstance(True, int) and not isinstance(None, int) and isinstance(p, tl.tensor))
+    tl.static_assert(limits(tl.float16, tl.bfloat16, tl.float32, tl.int8, tl.uint16, tl.int32, tl.int64))
+    tl.static_assert([k * 2 for k in (1, 2, 3)] == (2, 4, 6) and most(*[3, 9, 4]) == 9 and add_up(*(1, 2), c=3) == 6)
+    tl.static_assert(A == 1 and B == 2 and NOTED == 3 and GUARDED == 4 and KEPT == 5 and OLDER == 6 and x != None and not (x == "x"))
+    tl.static_assert(SCALED.value == 24)
+    tl.store(p + tl.arange(0, 16), x)
+
+
+# Ways of a module that hang on the machine, on versions and on the environment, in which nothing is set.
+GIVEN = os.environ.get("GIVEN", "1")
+EMPTY = os.environ.get("EMPTY", "")
+SURE = GIVEN
+NOTED_TOO: bool = True
+if os.environ.get("TILE", "0") == "1":
+    WAY_0 = tl.constexpr(-1)
+else:
+    WAY_0 = tl.constexpr(0)
+if os.getenv("NOTHING"):
+    WAY_1 = tl.constexpr(-1)
+else:
+    WAY_1 = tl.constexpr(1)
+if os.environ.get("MODE", "fast").lower() != "slow":
+    WAY_2 = tl.constexpr(2)
+else:
+    WAY_2 = tl.constexpr(-1)
+if Version(triton.__version__) >= Version("3.2"):
+    WAY_3 = tl.constexpr(3)
+else:
+    WAY_3 = tl.constexpr(-1)
+if version.parse(triton.__version__).release < (3, 2):
+    WAY_4 = tl.constexpr(-1)
+else:
+    WAY_4 = tl.constexpr(4)
+if int(triton.__version__[0]) <= 2:
+    WAY_5 = tl.constexpr(-1)
+else:
+    WAY_5 = tl.constexpr(5)
+if triton.__version__ > "3.6.1":
+    WAY_6 = tl.constexpr(-1)
+else:
+    WAY_6 = tl.constexpr(6)
+if triton.__version__ != "3.6":
+    WAY_7 = tl.constexpr(-1)
+else:
+    WAY_7 = tl.constexpr(7)
+if sys.version_info >= (3, 10):
+    WAY_8 = tl.constexpr(8)
+else:
+    WAY_8 = tl.constexpr(-1)
+if triton.runtime.driver.active.get_current_target().backend in ("cuda", "hip"):
+    WAY_9 = tl.constexpr(9)
+else:
+    WAY_9 = tl.constexpr(-1)
+if triton.runtime.driver.active.get_current_target().backend not in ["hip", "xpu"]:
+    WAY_10 = tl.constexpr(10)
+else:
+    WAY_10 = tl.constexpr(-1)
+if triton.runtime.driver.active.get_current_target().backend in {"hip"}:
+    WAY_11 = tl.constexpr(-1)
+else:
+    WAY_11 = tl.constexpr(11)
+if torch.version.hip is None:
+    WAY_12 = tl.constexpr(12)
+else:
+    WAY_12 = tl.constexpr(-1)
+if torch.version.cuda is not None:
+    WAY_13 = tl.constexpr(13)
+else:
+    WAY_13 = tl.constexpr(-1)
+if hasattr(tl, "dot"):
+    WAY_14 = tl.constexpr(14)
+else:
+    WAY_14 = tl.constexpr(-1)
+if hasattr(tl, "dot") and not hasattr(tl, "dot") or is_cuda():
+    WAY_15 = tl.constexpr(15)
+else:
+    WAY_15 = tl.constexpr(-1)
+if compare_version("triton", operator.ge, "3.2"):
+    WAY_16 = tl.constexpr(16)
+else:
+    WAY_16 = tl.constexpr(-1)
+if compare_version("triton", operator.eq, "3.2"):
+    WAY_17 = tl.constexpr(-1)
+else:
+    WAY_17 = tl.constexpr(17)
+if bool(int(os.environ.get("DEEP", "0"))):
+    WAY_18 = tl.constexpr(-1)
+else:
+    WAY_18 = tl.constexpr(18)
+if torch.cuda.is_available():
+    WAY_19 = tl.constexpr(19)
+else:
+    WAY_19 = tl.constexpr(-1)
+if torch.xpu.is_available():
+    WAY_20 = tl.constexpr(-1)
+else:
+    WAY_20 = tl.constexpr(20)
+if TYPE_CHECKING:
+    WAY_21 = tl.constexpr(-1)
+else:
+    WAY_21 = tl.constexpr(21)
+if IS_NVIDIA:
+    WAY_22 = tl.constexpr(22)
+else:
+    WAY_22 = tl.constexpr(-1)
+if USE_HIP:
+    WAY_23 = tl.constexpr(-1)
+else:
+    WAY_23 = tl.constexpr(23)
+if GIVEN:
+    WAY_24 = tl.constexpr(24)
+else:
+    WAY_24 = tl.constexpr(-1)
+if EMPTY:
+    WAY_25 = tl.constexpr(-1)
+else:
+    WAY_25 = tl.constexpr(25)
+if SURE:
+    WAY_26 = tl.constexpr(26)
+else:
+    WAY_26 = tl.constexpr(-1)
+if NOTED_TOO:
+    WAY_27 = tl.constexpr(27)
+else:
+    WAY_27 = tl.constexpr(-1)
+if not True:
+    WAY_28 = tl.constexpr(-1)
+else:
+    WAY_28 = tl.constexpr(28)
+if 1:
+    WAY_29 = tl.constexpr(29)
+else:
+    WAY_29 = tl.constexpr(-1)
+if 0:
+    WAY_30 = tl.constexpr(-1)
+else:
+    WAY_30 = tl.constexpr(30)
+if None:
+    WAY_31 = tl.constexpr(-1)
+else:
+    WAY_31 = tl.constexpr(31)
+if False or 5:
+    WAY_32 = tl.constexpr(32)
+else:
+    WAY_32 = tl.constexpr(-1)
+
+
+@triton.jit
+def ways(p):
+    tl.static_assert(WAY_0 == 0)
+    tl.static_assert(WAY_1 == 1)
+    tl.static_assert(WAY_2 == 2)
+    tl.static_assert(WAY_3 == 3)
+    tl.static_assert(WAY_4 == 4)
+    tl.static_assert(WAY_5 == 5)
+    tl.static_assert(WAY_6 == 6)
+    tl.static_assert(WAY_7 == 7)
+    tl.static_assert(WAY_8 == 8)
+    tl.static_assert(WAY_9 == 9)
+    tl.static_assert(WAY_10 == 10)
+    tl.static_assert(WAY_11 == 11)
+    tl.static_assert(WAY_12 == 12)
+    tl.static_assert(WAY_13 == 13)
+    tl.static_assert(WAY_14 == 14)
+    tl.static_assert(WAY_15 == 15)
+    tl.static_assert(WAY_16 == 16)
+    tl.static_assert(WAY_17 == 17)
+    tl.static_assert(WAY_18 == 18)
+    tl.static_assert(WAY_19 == 19)
+    tl.static_assert(WAY_20 == 20)
+    tl.static_assert(WAY_21 == 21)
+    tl.static_assert(WAY_22 == 22)
+    tl.static_assert(WAY_23 == 23)
+    tl.static_assert(WAY_24 == 24)
+    tl.static_assert(WAY_25 == 25)
+    tl.static_assert(WAY_26 == 26)
+    tl.static_assert(WAY_27 == 27)
+    tl.static_assert(WAY_28 == 28)
+    tl.static_assert(WAY_29 == 29)
+    tl.static_assert(WAY_30 == 30)
+    tl.static_assert(WAY_31 == 31)
+    tl.static_assert(WAY_32 == 32)
+    tl.store(p, 1.0)

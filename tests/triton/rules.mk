@@ -18,6 +18,8 @@ test-triton-quick: $(BUILD)/tmetal $(BUILD)/syntax
 	$(BUILD)/tmetal compile $(BUILD)/prototype.py --kernel matmul_kernel --args '*fp32, *fp32, *fp32, i32, i32, i32, i32, 1, i32, 1, i32, 1' \
 	    --const 'BLOCK_M=64, BLOCK_N=64, BLOCK_K=32' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel known --args '*fp32' --const 'N=128, NAME="abc"' > /dev/null
+	$(BUILD)/tmetal compile tests/triton/known.py --kernel folded --args '*fp32' > /dev/null
+	$(BUILD)/tmetal compile tests/triton/known.py --kernel ways --args '*fp32' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel steps --args '*i32' --emit ir 2>&1 | grep -q 'ignores step='
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel clamped --args '*fp32, i32' --emit ir | grep -q 'sitofp %n : i32 to f32'
 	python3 tests/triton/syntax.py $(BUILD)/syntax tests docs examples
@@ -33,4 +35,4 @@ $(BUILD)/syntax: tests/triton/syntax.c tmetal.h
 	$(TRITON_CC) -O1 $< -o $@
 $(BUILD)/syntax-san: tests/triton/syntax.c tmetal.h
 	@mkdir -p $(BUILD)
-	$(TRITON_CC) -O1 -g1 -DTMETAL_DEBUG -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@
+	$(TRITON_CC) -O0 -g1 -DTMETAL_DEBUG -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@

@@ -1,59 +1,75 @@
 #!/usr/bin/env python3
-"""Kernels written the way people get them wrong, and what tmetal says of each: wrong.txt.
+"""Kernels written the way people get them wrong, and what tmetal says of each: wrong.txt. Kernels that are right, and the
+IR that is made of them: made.txt.
 
     python3 tests/triton/wrong.py TMETAL          compare
-    python3 tests/triton/wrong.py TMETAL bless    write the messages anew
+    python3 tests/triton/wrong.py TMETAL bless    write messages and IR anew
 
-A case is `=== what is wrong | --args | --const`, the text of the file (behind the two imports that every file has), and
-after a line `---` what tmetal prints. Each must be refused, with the line, the reason and, but for a few, a way out.
+A case is `=== what it is | --args | --const | more options`, the text of the file (behind the two imports that every file
+has), and after a line `---` what tmetal prints. A wrong one must be refused, with the line, the reason and, but for a few, a
+way out.
 """
 
+import os
 import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-CASES = Path(__file__).with_name("wrong.txt")
 HEAD = "import triton\nimport triton.language as tl\n\n"
 
 
-def said(tmetal, folder, args, consts, text):
+def said(tmetal, folder, text, args, consts="", more=""):
+    folder.mkdir()
     (folder / "kernel.py").write_text(HEAD + text)
-    command = [tmetal, "compile", "kernel.py", "--kernel", "k", "--args", args]
+    command = [tmetal, "compile", "kernel.py", "--kernel", "k", "--args", args, *more.split(), "--emit", "ir"]
     if consts:
         command += ["--const", consts]
     run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=20)
-    return run.returncode, run.stderr
+    made = re.sub(r" loc\(.*?\)|^#loc.*\n|^\n", "", run.stdout, flags=re.M)
+    return run.returncode, run.stderr + made
+
+
+def compared(tmetal, name, wanted_code, bless):
+    """The texts that came, and how many of them should not have."""
+    path = Path(__file__).with_name(name)
+    out, bad = [], 0
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+        cases = []
+        for number, case in enumerate(path.read_text().split("=== ")[1:]):
+            head, _, rest = case.partition("\n")
+            text, _, want = rest.partition("---\n")
+            title, *words = (part.strip() for part in head.split("|"))
+            cases.append((head, text, want, title, pool.submit(said, tmetal, Path(folder, str(number)), text, *words)))
+        for head, text, want, title, answer in cases:
+            code, got = answer.result()
+            if code != wanted_code or (code and "error[TM" not in got):
+                bad += 1
+                print(f"{title}: exit code {code} instead of {wanted_code}\n{got}")
+            elif got != want and not bless:
+                bad += 1
+                print(f"{title}: gives\n{got}instead of\n{want}")
+            out.append(f"=== {head}\n{text}---\n{got}")
+    if bless:
+        path.write_text("".join(out))
+    return out, bad
 
 
 def main():
     tmetal = str(Path(sys.argv[1]).resolve())
     bless = sys.argv[2:] == ["bless"]
-    out, bad = [], 0
-    with tempfile.TemporaryDirectory() as folder:
-        for case in CASES.read_text().split("=== ")[1:]:
-            head, _, rest = case.partition("\n")
-            text, _, want = rest.partition("---\n")
-            title, args, consts = (part.strip() for part in head.split("|"))
-            code, got = said(tmetal, Path(folder), args, consts, text)
-            if code != 1 or "error[TM" not in got:
-                bad += 1
-                print(f"{title}: exit code {code} instead of 1\n{got}")
-            elif got != want and not bless:
-                bad += 1
-                print(f"{title}: says\n{got}instead of\n{want}")
-            out.append(f"=== {head}\n{text}---\n{got}")
-    if bless:
-        CASES.write_text("".join(out))
+    out, bad = compared(tmetal, "wrong.txt", 1, bless)
     header = (Path(__file__).parents[2] / "tmetal.h").read_text()
     rows = re.findall(r"X\((\d+), ", re.search(r"#define TMETAL_TRITON_DIAGS\(X\)(?:.*\\\n)+.*", header).group(0))
     for code in rows:
         if f"error[TM{code}]" not in "".join(out):
             bad += 1
             print(f"no case for TM{code}")
-    print(f"wrong kernels: {len(out)}, {bad} not refused as they should be")
-    return 1 if bad else 0
+    made, not_made = compared(tmetal, "made.txt", 0, bless)
+    print(f"wrong kernels: {len(out)}, {bad} not refused as they should be; right ones: {len(made)}, {not_made} not as they should be")
+    return 1 if bad or not_made else 0
 
 
 if __name__ == "__main__":

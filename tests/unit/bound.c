@@ -63,6 +63,7 @@ static void list(const char *name, const char *text, size_t len, double most) {
     tmetal_options opt;
     memset(&opt, 0, sizeof opt);
     for (opt.reports = 0; opt.reports < 2; opt.reports++) {
+        static const char *const layouts[] = {"COALESCED", "ROW_MAJOR", "COLUMN_MAJOR", "TILED"};
         tmetal_arena  arena = tmetal_arena_on(memory, room);
         size_t        bound[2], i;
         tmetal_result r;
@@ -82,6 +83,16 @@ static void list(const char *name, const char *text, size_t len, double most) {
                    i ? "list" : "graph", (unsigned long)bound[i], (unsigned long)arena.peak);
             failed++;
         }
+        for (i = 0; i < 4 && len < 2000; i++) {
+            opt.layouts = layouts[i];
+            arena = tmetal_arena_on(memory, room);
+            bound[0] = tmetal_arena_bound_graph(text, len, &opt, &arena);
+            code = tmetal_compile_ops(text, len, &opt, &arena, &r);
+            if (code != TMETAL_OK || bound[0] >= arena.peak) continue;
+            printf("list %s, %s: tmetal_arena_bound_graph is %lu, peak %lu\n", name, opt.layouts, (unsigned long)bound[0], (unsigned long)arena.peak);
+            failed++;
+        }
+        opt.layouts = NULL;
     }
 }
 
@@ -303,6 +314,10 @@ static const struct {
     {"a long sort", "tt.sort:[64,4096]\n", 4},
     {"an attention", "tt.attention:[40,64],[65,64],[65,64],[40,65]\n", 4},
     {"an op", "tt.exp:[64,64]\n", 4},
+    {"a matrix streamed by columns", "[{\"type\":\"matmul\",\"dtype\":\"bf16\",\"args\":{\"transpose_a\":true},\"input_shapes\":[[128,2050],[128,16],[16]]}]", 4},
+    {"a matrix streamed by rows", "tt.matmul:[16,65536],[65536,100]\n", 8},
+    {"a long layer norm", "tt.layer_norm:[1,33001],[33001],[33001]\n", 4},
+    {"a log, then a product", "tt.log:[8,4,125]\ntt.matmul:[8,4,125],[125,23]\n", 200},
 };
 
 /* A concat has as many inputs as it says, each by a name of a letter or by a shape of a digit; or one chain, many times. */

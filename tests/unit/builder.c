@@ -342,7 +342,8 @@ START_TEST(constants_have_the_bits_of_their_type) {
         double      value;
         uint64_t    bits;
     } rows[] = {{"f32", 0.1, 0x3DCCCCCD}, {"f16", 65504.0, 0x7BFF}, {"f16", 1e9, 0x7C00}, {"bf16", 1.0, 0x3F80}, {"f64", -2.5, 0xC004000000000000u},
-                {"f32", -(double)INFINITY, 0xFF800000}, {"f8E5M2", 1.5, 0x3E}, {"f8E4M3FN", 448.0, 0x7E}};
+                {"f32", -(double)INFINITY, 0xFF800000}, {"f8E5M2", 1.5, 0x3E}, {"f8E4M3FN", 448.0, 0x7E},
+                {"f32", (double)NAN, 0x7FC00000}, {"f16", (double)NAN, 0x7E00}, {"f8E4M3FN", (double)NAN, 0x7F}, {"f8E5M2", (double)INFINITY, 0x7C}};
     tmetal_arena    arena = arena_at(0);
     tmetal_builder *b = tmetal_build_begin(&arena);
     size_t          i;
@@ -357,7 +358,192 @@ START_TEST(constants_have_the_bits_of_their_type) {
 }
 END_TEST
 
+/* -- Sameness: what the round trip and this suite rely on ---------------------------------------------- */
+
+static const char sameness_text[] =
+    "module {\n"
+    "  tt.func public @k(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32} loc(\"p\"(\"a.py\":1:2)), %n: i32, %c: i1) {\n"
+    "    %v = arith.constant dense<[1, 2]> : tensor<2xi32>\n"
+    "    %x = arith.constant 1.0 : f32 loc(callsite(\"a.py\":3:4 at fused<\"m\">[\"b.py\":5:6, \"c.py\":7:8]))\n"
+    "    %y = arith.addi %n, %n {a = [1 : i32, \"t\"], d = {e}, l = array<i32: 5, 6>} : i32\n"
+    "    %z = arith.subi %y, %n : i32\n"
+    "    scf.if %c {\n"
+    "      tt.store %p, %x : !tt.ptr<f32>\n"
+    "    }\n"
+    "    cf.cond_br %c, ^bb1(%z : i32), ^bb2\n"
+    "  ^bb1(%k: i32):\n"
+    "    cf.br ^bb2\n"
+    "  ^bb2:\n"
+    "    tt.return\n"
+    "  }\n"
+    "}\n";
+
+static const char *const differences[][2] = {
+    {"@k", "@l"}, {"tt.divisibility = 16", "tt.divisibility = 8"}, {"tt.divisibility", "tt.contiguity"}, {"\"p\"(", "\"q\"("}, {"1:2", "1:3"}, {"\"a.py\":3", "\"d.py\":3"},
+    {"3:4", "4:4"}, {"\"m\"", "\"n\""}, {"7:8", "7:9"}, {"[1, 2]", "[1, 3]"}, {"<[1, 2]> : tensor<2x", "<[[1, 2]]> : tensor<1x2x"}, {"2]> : tensor<2xi32", "2]> : tensor<2xi16"},
+    {"5, 6", "5, 7"}, {"5, 6", "5"}, {"i32: 5", "i64: 5"}, {"\"t\"]", "\"u\"]"}, {"1 : i32, \"t\"", "2 : i32, \"t\""}, {"1 : i32, \"t\"", "1 : i32"}, {"d = {e}", "d = {f}"}, {"d = {e}", "d = {}"},
+    {"d = {e}, ", ""}, {", l = array<i32: 5, 6>", ""}, {"1.0 : f32", "2.0 : f32"}, {"%z = arith.subi", "%z = arith.muli"}, {"%z = arith.subi %y, %n", "%z = arith.subi %n, %y"}, {"\"b.py\":5:6, ", ""},
+    {"\"b.py\":5:6", "\"b.py\":5:6 to 5:9"}, {"at fused<", "at \"o\"(\"e.py\":1:1)))\n    %u = arith.constant 1.0 : f32 loc(callsite(\"a.py\":3:4 at fused<"},
+    {"      tt.store %p, %x : !tt.ptr<f32>\n    }", "      tt.store %p, %x : !tt.ptr<f32>\n    } else {\n    }"}, {"      tt.store %p, %x : !tt.ptr<f32>\n", ""},
+    {"^bb1(%z : i32), ^bb2", "^bb1(%y : i32), ^bb2"}, {"^bb1(%z : i32), ^bb2", "^bb1(%z : i32), ^bb1(%z : i32)"}, {"%k: i32", "%j: i32"}, {"cf.br ^bb2", "tt.return"},
+    {"  }\n}\n", "  }\n  tt.func private @m() {\n    tt.return\n  }\n}\n"}, {"(%p: ", "(%e: i1, %p: "}, {"%c: i1)", "%c: i1, %e: !tt.ptr<f32>)"}};
+
+START_TEST(modules_that_differ_in_one_thing_differ) {
+    static char    text[4000];
+    tmetal_arena   one = arena_at(0), two;
+    tmetal_module *a, *b;
+    tmetal_result  r;
+    size_t         i;
+    says_ok(tmetal_parse(sameness_text, strlen(sameness_text), NULL, &one, &a, &r), &r);
+    for (i = 0; i < sizeof differences / sizeof *differences; i++) {
+        const char *from = differences[i][0], *place = strstr(sameness_text, from);
+        int         n;
+        ck_assert_msg(place != NULL, "'%s' is not in the text", from);
+        n = snprintf(text, sizeof text, "%.*s%s%s", (int)(place - sameness_text), sameness_text, differences[i][1], place + strlen(from));
+        two = arena_at(1);
+        ck_assert_msg(tmetal_parse(text, (size_t)n, NULL, &two, &b, &r) == TMETAL_OK, "'%s': %s", differences[i][1], r.n_diags ? r.diags[0].message : "");
+        ck_assert_msg(!tmetal_same(a, b, &two) && !tmetal_same(b, a, &two), "'%s' instead of '%s' makes no difference", differences[i][1], from);
+    }
+    two = arena_at(1);
+    says_ok(tmetal_parse(sameness_text, strlen(sameness_text), NULL, &two, &b, &r), &r);
+    ck_assert(tmetal_same(a, b, &two));
+}
+END_TEST
+
+START_TEST(types_of_results_follow) {
+    static const struct { /* operands: names of arguments */
+        const char *op, *in, *attrs, *type;
+    } rows[] = {{"arith.constant", "", "{value = dense<[1, 2]> : tensor<2xi32>}", "tensor<2xi32>"},
+                {"arith.select", "ctt", NULL, "tensor<4x8xf32>"},
+                {"tt.trans", "t", "{order = array<i32: 1, 0>}", "tensor<8x4xf32>"},
+                {"tt.join", "tt", NULL, "tensor<4x8x2xf32>"},
+                {"tt.split", "j", NULL, "tensor<4x8xf32>"},
+                {"tt.unsplat", "o", NULL, "f32"},
+                {"tt.gather", "tg", "{axis = 0 : i32}", "tensor<2x8xf32>"},
+                {"tt.atomic_rmw", "pf", "{atomic_rmw_op = \"fadd\", scope = \"gpu\", sem = \"relaxed\"}", "f32"},
+                {"tt.dot", "tut", NULL, "tensor<4x8xf32>"},
+                {"tt.expand_dims", "t", "{axis = 1 : i32}", "tensor<4x1x8xf32>"},
+                {"tt.descriptor_load", "dii", NULL, "tensor<4x8xf32>"},
+                {"tt.advance", "bii", NULL, "!tt.ptr<tensor<4x8xf32>>"},
+                {"arith.mulsi_extended", "ii", NULL, "i32"},
+                {"math.fpowi", "fi", NULL, "f32"},
+                {"arith.cmpf", "tt", "{predicate = \"olt\"}", "tensor<4x8xi1>"},
+                {"tt.make_range", "", "{end = 8 : i32, start = 4 : i32}", "tensor<4xi32>"},
+                {"tt.make_range", "", "{end = 4 : i32, start = 4 : i32}", NULL},
+                {"tt.trans", "t", "{order = array<i32: 2, 0>}", NULL},
+                {"tt.trans", "t", "{order = 1 : i32}", NULL},
+                {"tt.expand_dims", "t", "{axis = 3 : i32}", NULL},
+                {"arith.select", "c", NULL, NULL},
+                {"tt.dot", "tu", NULL, NULL},
+                {"tt.gather", "t", "{axis = 0 : i32}", NULL},
+                {"tt.splat", "f", NULL, NULL}};
+    static const char letters[] = "ctjogpfudbi";
+    static const char *const types[] = {"i1", "tensor<4x8xf32>", "tensor<4x8x2xf32>", "tensor<1xf32>", "tensor<2x8xi32>", "!tt.ptr<f32>", "f32", "tensor<8x8xf32>",
+                                        "!tt.tensordesc<tensor<4x8xf32>>", "!tt.ptr<tensor<4x8xf32>>", "i32"};
+    size_t i, k;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tmetal_arena    arena = arena_at(0);
+        tmetal_builder *b = tmetal_build_begin(&arena);
+        tmetal_type     args[11];
+        tmetal_value    in[4], v;
+        for (k = 0; k < 11; k++) args[k] = tmetal_build_type(b, types[k]);
+        tmetal_build_kernel(b, "k", args, NULL, 11);
+        for (k = 0; rows[i].in[k]; k++) in[k] = tmetal_build_arg(b, (uint32_t)(strchr(letters, rows[i].in[k]) - letters));
+        v = tmetal_build_op(b, rows[i].op, in, (uint32_t)k, rows[i].attrs, 0);
+        ck_assert_msg(!v == !rows[i].type, "%s of %s: %u", rows[i].op, rows[i].in, v);
+        if (v) ck_assert_uint_eq(tmetal_build_type_of(b, v), tmetal_build_type(b, rows[i].type));
+    }
+}
+END_TEST
+
 /* -- Mistakes ------------------------------------------------------------------------------------- */
+
+/* Calls that no state of the builder allows, with what is said. */
+static const char *const misuses[] = {
+    "tmetal_build_type: no text",
+    "tmetal_build_type_of: operand 0 is no value of this module",
+    "tmetal_build_name: a name is letters, digits, '_', '$' and '.', a letter or '_' first",
+    "a function needs a name",
+    "an operation needs a name, such as \"arith.addf\"",
+    "tt.return is made by a call of its own",
+    "the operation has no result 1",
+    "tmetal_build_int: f32 is no type of integers",
+    "arith.addi has no body",
+    "tmetal_build_body_arg: nothing is open",
+    "the body has no argument 1",
+    "tmetal_build_next: nothing is open",
+    "scf.while has a condition and a body",
+    "tmetal_build_block: no function has been begun",
+    "cf.br: no block of the region at hand",
+    "tmetal_build_block_arg: no argument 0",
+    "tmetal_build_enter: the block before has no end",
+    "tmetal_build_enter: the block has been filled already",
+    "scf.for takes lower bound, upper bound, step and the carried values",
+    "tt.dot_scaled with one scale",
+    "arith.addi: type 0 is none of this module",
+    "argument 0: '0' is no name",
+};
+
+static void misuse(tmetal_builder *b, int which) {
+    static const char *const bad_names[] = {"0"};
+    tmetal_type  i32 = tmetal_build_type(b, "i32"), f32 = tmetal_build_type(b, "f32"), alien = 4711;
+    tmetal_value v[4];
+    tmetal_block at;
+    if (which == 3) tmetal_build_kernel(b, "", NULL, NULL, 0);
+    if (which == 13) (void)tmetal_build_block(b, NULL, 0);
+    tmetal_build_kernel(b, "k", &i32, which == 21 ? bad_names : NULL, 1);
+    v[0] = v[1] = v[2] = v[3] = tmetal_build_arg(b, 0);
+    switch (which) {
+    case 0: (void)tmetal_build_type(b, NULL); break;
+    case 1: (void)tmetal_build_type_of(b, 4711); break;
+    case 2: tmetal_build_name(b, v[0], "a b"); break;
+    case 4: (void)tmetal_build_op(b, "", v, 2, NULL, 0); break;
+    case 5: (void)tmetal_build_op(b, "tt.return", NULL, 0, NULL, 0); break;
+    case 6: (void)tmetal_build_result(b, op2(b, "arith.addi", v[0], v[0]), 1); break;
+    case 7: (void)tmetal_build_int(b, f32, 1); break;
+    case 8: tmetal_build_open(b, "arith.addi", v, 2, NULL, NULL, 0); break;
+    case 9: (void)tmetal_build_body_arg(b, 0); break;
+    case 10:
+        tmetal_build_open(b, "scf.for", v, 3, NULL, NULL, 0);
+        (void)tmetal_build_body_arg(b, 1);
+        break;
+    case 11: tmetal_build_next(b, NULL, 0); break;
+    case 12:
+        tmetal_build_open(b, "scf.while", v, 1, NULL, NULL, 0);
+        (void)tmetal_build_close(b, v, 1);
+        break;
+    case 14: tmetal_build_branch(b, 4711, NULL, 0); break;
+    case 15: (void)tmetal_build_block_arg(b, tmetal_build_block(b, NULL, 0), 0); break;
+    case 16: tmetal_build_enter(b, tmetal_build_block(b, NULL, 0)); break;
+    case 17:
+        at = tmetal_build_block(b, NULL, 0);
+        tmetal_build_branch(b, at, NULL, 0);
+        tmetal_build_enter(b, at);
+        (void)op2(b, "arith.addi", v[0], v[0]);
+        tmetal_build_branch(b, tmetal_build_block(b, NULL, 0), NULL, 0);
+        tmetal_build_enter(b, at);
+        break;
+    case 18: tmetal_build_open(b, "scf.for", v, 2, NULL, NULL, 0); break;
+    case 19: (void)tmetal_build_op(b, "tt.dot_scaled", v, 4, "{a_elem_type = \"e4m3\", b_elem_type = \"e4m3\", fastMath = false}", i32); break;
+    case 20: (void)tmetal_build_op_n(b, "arith.addi", v, 2, NULL, &alien, 1); break;
+    default: break;
+    }
+    tmetal_build_return(b, NULL, 0);
+}
+
+START_TEST(each_misuse_is_told_once) {
+    tmetal_arena    arena = arena_at(0);
+    tmetal_builder *b = tmetal_build_begin(&arena);
+    tmetal_module  *m;
+    tmetal_result   r;
+    misuse(b, _i);
+    (void)tmetal_build_end(b, &m, &r);
+    ck_assert_int_eq(r.code, TMETAL_E_MISUSE);
+    ck_assert_uint_eq(r.n_diags, 1);
+    ck_assert_str_eq(r.diags[0].message, misuses[_i]);
+    ck_assert_ptr_null(m);
+}
+END_TEST
 
 static const struct {
     const char *what;
@@ -485,6 +671,9 @@ int main(void) {
     tcase_add_test(t, names_stay_apart);
     tcase_add_test(t, constants_have_the_bits_of_their_type);
     tcase_add_loop_test(t, each_mistake_is_told_once_and_ends_the_builder, 0, (int)(sizeof mistakes / sizeof *mistakes));
+    tcase_add_loop_test(t, each_misuse_is_told_once, 0, (int)(sizeof misuses / sizeof *misuses));
+    tcase_add_test(t, modules_that_differ_in_one_thing_differ);
+    tcase_add_test(t, types_of_results_follow);
     tcase_add_test(t, a_builder_without_room_fails_cleanly);
     suite_add_tcase(s, t);
     return run_suite(s);

@@ -63,6 +63,14 @@ static void body_args(again *a, uint32_t block) {
     for (i = 0; i < TMI_BLOCK(a->m, block)->n_arg; i++) a->value[tmi_block_arg(a->m, block, i)] = tmetal_build_body_arg(a->b, i);
 }
 
+/* The block that the op around it closes: of several the one that yields, wherever it stands. */
+static uint32_t closing_block(const again *a, uint32_t region) {
+    uint32_t b, last = TMI_REGION(a->m, region)->last_block;
+    for (b = TMI_REGION(a->m, region)->first_block; b; b = TMI_BLOCK(a->m, b)->next)
+        if (TMI_OP(a->m, TMI_BLOCK(a->m, b)->last_op)->kind == TMI_OP_YIELD) last = b;
+    return last;
+}
+
 static void op_again(again *a, uint32_t id) {
     const tmi_op *op = TMI_OP(a->m, id), *end;
     const char   *attrs = attr_text(a, op->attr);
@@ -74,7 +82,7 @@ static void op_again(again *a, uint32_t id) {
     }
     tmetal_build_open(a->b, tmi_ops[op->kind].name, in, op->n_in, attrs, given ? out : NULL, given ? op->n_out : 0);
     for (r = op->region; r; r = TMI_REGION(a->m, r)->next) {
-        uint32_t last = TMI_REGION(a->m, r)->last_block;
+        uint32_t last = closing_block(a, r);
         body_args(a, TMI_REGION(a->m, r)->first_block);
         region_of_blocks(a, r);
         end = TMI_OP(a->m, TMI_BLOCK(a->m, last)->last_op);
@@ -117,14 +125,14 @@ static void fill(again *a, uint32_t block) {
 }
 
 static void region_of_blocks(again *a, uint32_t region) {
-    uint32_t first = TMI_REGION(a->m, region)->first_block, last = TMI_REGION(a->m, region)->last_block, b, i, left = 0, moved;
+    uint32_t first = TMI_REGION(a->m, region)->first_block, last = closing_block(a, region), b, i, left = 0, moved;
     int      closed = TMI_OP(a->m, TMI_REGION(a->m, region)->op)->kind == TMI_OP_EXECUTE;
     for (b = TMI_BLOCK(a->m, first)->next; b; b = TMI_BLOCK(a->m, b)->next, left++) {
         a->block[b] = tmetal_build_block(a->b, types(a, TMI_BLOCK(a->m, b)->arg, TMI_BLOCK(a->m, b)->n_arg), TMI_BLOCK(a->m, b)->n_arg);
         for (i = 0; i < TMI_BLOCK(a->m, b)->n_arg; i++) a->value[tmi_block_arg(a->m, b, i)] = tmetal_build_block_arg(a->b, a->block[b], i);
     }
     fill(a, first);
-    do { /* in an order in which values exist before they are read; the last block of scf.execute_region is closed by its op */
+    do { /* in an order in which values exist before they are read; the block of scf.execute_region that yields is closed by its op */
         moved = 0;
         for (b = TMI_BLOCK(a->m, first)->next; b; b = TMI_BLOCK(a->m, b)->next) {
             if (a->filled[b] || (closed && b == last && left > 1) || !block_is_ready(a, b)) continue;

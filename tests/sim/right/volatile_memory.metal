@@ -16,7 +16,7 @@ kernel void moves(volatile device float4 *x [[buffer(0)]], volatile device long4
     bfloat c = b[tid];
     c = b[tid];
     const float y = x[tid].z;
-    x[tid] = float4(v.w, v.x * float(c), y, float(w.y));
+    x[tid] = float4(v.w, v.x * float(b[tid]), y, float(w.y));
     l[tid] = w;
     b[tid] = c + b[tid];
 }
