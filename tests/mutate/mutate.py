@@ -44,7 +44,6 @@ SUITES = [
     ("test-counters", "", True), ("test-layouts-quick", "", True), ("test-memory", "", True), ("test-chips", "", True),
     ("depth", "", True), ("test-oplist-quick", "", True), ("test-golden", "", False),
 ]
-NOT_TCC = ("test-unit",)  # an initialiser of builder.c is too much for tcc
 SECONDS = {"digest": 60, "simulator": 120}  # others: 300
 BATCHES = (3, 9, 24, 60)  # launches simulated at a time, the smallest first
 FIELDS = ("seed", "floor", "function", "kind", "fingerprint", "change", "verdict", "suite", "seconds", "texts")
@@ -138,9 +137,8 @@ class job:
 
     def make(self, target, seconds=300):
         """Without sanitizers, which tcc lacks: the assertions of the header stand in for them."""
-        cc, build = (self.cc, "build") if target not in NOT_TCC else ("cc -w -O0", "build/cc")
-        return self.sh(["make", "-s", "BUILD=" + build, "CC=" + cc, self.link, "LDLIBS=" + self.runtime, "SANITIZE=-g", "UNIT_FLAGS=-g", "JOBS=1", "TRANSFORM_JOBS=1",
-                        "FUZZ_SECONDS=2", "OPLIST_CC=" + self.cc, "EXPLAIN_CC=" + self.cc, "TRANSFORM_CC=" + self.cc, target], seconds)
+        return self.sh(["make", "-s", "BUILD=build", "CC=" + self.cc, self.link, "LDLIBS=" + self.runtime, "SANITIZE=-g", "UNIT_FLAGS=-g", "FUZZ_SAN=", "JOBS=1",
+                        "TRANSFORM_JOBS=1", "FUZZ_SECONDS=2", "OPLIST_CC=" + self.cc, "EXPLAIN_CC=" + self.cc, "TRANSFORM_CC=" + self.cc, target], seconds)
 
     def compiles(self):
         """The compiler and the digest, 0.4 s with tcc."""
@@ -193,6 +191,14 @@ class job:
             found[call[:-5]] = text
         return found, ""
 
+    @staticmethod
+    def pick(source, folder, start):
+        """Links to the files of a case, and to every Python file beside them."""
+        for name in os.listdir(os.path.join(TOP, source)):
+            path = os.path.join(folder, name)
+            if (start and name.startswith(start) or name.endswith(".py")) and not os.path.lexists(path):
+                os.symlink(os.path.join(TOP, source, name), path)
+
     def launches(self, cases, options):
         """Runs recorded launches; "" where all are right."""
         pick = os.path.join(self.folder, "pick")
@@ -200,10 +206,8 @@ class job:
         for case in cases:
             folder = os.path.join(pick, os.path.basename(os.path.dirname(case)))
             os.makedirs(folder, exist_ok=True)
-            for name in os.listdir(os.path.join(TOP, os.path.dirname(case))):
-                if name.startswith(os.path.basename(case) + ".") or name.endswith(".py"):
-                    if not os.path.lexists(os.path.join(folder, name)):
-                        os.symlink(os.path.join(TOP, os.path.dirname(case), name), os.path.join(folder, name))
+            self.pick(os.path.dirname(case), folder, os.path.basename(case) + ".")
+            self.pick(os.path.dirname(os.path.dirname(case)), pick, None)  # what a .call names with ../
         status, out = self.sh(["build/corpus", "--all", "--dir", pick, "--jobs", "1", "--seconds", "20"] + options, SECONDS["simulator"] + 20 * len(cases))
         return "" if status == 0 else first_wrong(out)
 
@@ -593,7 +597,7 @@ def holes(t):
 
 
 def base(t, only, jobs):
-    """The suites that fail on the header as it is: a mutant that one of them sees is seen by nothing."""
+    """What fails on the header as it is, launches and suites: a mutant that one of them sees is seen by nothing."""
     names = [name for name, _, _ in SUITES if name not in t.skip and (not only or name in only.split(","))]
 
     def passes(at):
@@ -611,9 +615,12 @@ def base(t, only, jobs):
     j = job(t.build, "asserting", t.text)
     j.compiles()
     text = "" if only else j.asserting(t.inputs)
-    if text: print(f"assertions FAIL: {text}", flush=True)
+    first = sorted((c[:-5] for c in t.calls), key=lambda c: size_of(c + ".ttir"))[:: max(1, len(t.calls) // 24)]
+    alone = {"assertions": text, "own": not only and j.launches(first, []), "sources": not only and j.launches(first, ["--sources"])}
+    for name in alone:
+        if alone[name]: print(f"{name} FAIL: {alone[name]}", flush=True)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        return sorted(sum(pool.map(passes, range(min(jobs, len(names)))), ["assertions"] if text else []))
+        return sorted(sum(pool.map(passes, range(min(jobs, len(names)))), [name for name in alone if alone[name]]))
 
 
 if __name__ == "__main__":

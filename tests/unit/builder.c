@@ -337,13 +337,14 @@ START_TEST(names_stay_apart) {
 END_TEST
 
 START_TEST(constants_have_the_bits_of_their_type) {
-    static const struct {
+    const double nan = strtod("nan", NULL); /* positive, as NAN need not be */
+    const struct {
         const char *type;
         double      value;
         uint64_t    bits;
     } rows[] = {{"f32", 0.1, 0x3DCCCCCD}, {"f16", 65504.0, 0x7BFF}, {"f16", 1e9, 0x7C00}, {"bf16", 1.0, 0x3F80}, {"f64", -2.5, 0xC004000000000000u},
                 {"f32", -(double)INFINITY, 0xFF800000}, {"f8E5M2", 1.5, 0x3E}, {"f8E4M3FN", 448.0, 0x7E},
-                {"f32", (double)NAN, 0x7FC00000}, {"f16", (double)NAN, 0x7E00}, {"f8E4M3FN", (double)NAN, 0x7F}, {"f8E5M2", (double)INFINITY, 0x7C}};
+                {"f32", nan, 0x7FC00000}, {"f16", nan, 0x7E00}, {"f8E4M3FN", nan, 0x7F}, {"f8E5M2", (double)INFINITY, 0x7C}};
     tmetal_arena    arena = arena_at(0);
     tmetal_builder *b = tmetal_build_begin(&arena);
     size_t          i;
