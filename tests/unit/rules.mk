@@ -66,7 +66,7 @@ $(BUILD)/bound: tests/unit/bound.c tests/bench/shapes.c tests/bench/shapes.h tme
 	$(UNIT_CC) -O1 tests/unit/bound.c tests/bench/shapes.c -o $@
 
 # -- Builds ---------------------------------------------------------------------------------------------
-test-compile:                   ## one unit, three units, static, C and C++; each part left out; what the object file needs
+test-compile: $(BUILD)/robust/header.o  ## one unit, three units, static, C and C++; each part left out; what the object file needs
 	CC="$(CC)" sh tests/compile/run.sh $(BUILD)
 	CC="$(CC)" sh tests/compile/parts.sh $(BUILD)
 
