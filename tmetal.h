@@ -42446,9 +42446,11 @@ static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32
     tmi_tty  type = tmi_tty_of(wide ? TMI_S_F32 : kind, 1);
     if (tf == TMI_TF_FMUL && kind == TMI_S_BF16) return tmi_lower_ptx_bf16_product(w, v[0], v[1]);
     for (i = 0; i < n; i++) x[i] = wide ? tmi_conv(t, v[i], TMI_S_F32) : v[i];
-    r = n == 1   ? tmi_t_un(t, (int)tf, type, x[0])
-        : n == 2 ? tmi_t_bin(t, (int)tf, x[0], x[1])
-                 : tmi_t_value(t, (int)tf, type, x[0], x[1], x[2]);
+    if (tf == TMI_TF_FMA && kind == TMI_S_BF16) r = tmi_t_call(t, TMI_FN_FMA_ODD, x, 3);
+    else
+        r = n == 1   ? tmi_t_un(t, (int)tf, type, x[0])
+            : n == 2 ? tmi_t_bin(t, (int)tf, x[0], x[1])
+                     : tmi_t_value(t, (int)tf, type, x[0], x[1], x[2]);
     return wide ? tmi_conv(t, r, kind) : r;
 }
 
