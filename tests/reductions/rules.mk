@@ -8,7 +8,7 @@ REDUCTIONS_ALL = tests/kernels/recorded/*.ttir examples/kernels/*.ttir
 
 test-reductions: $(BUILD)/reductions $(BUILD)/tmetal sim  ## loop accumulators and two stages: who takes them, and what they give
 	$(BUILD)/reductions tests/kernels/lookalikes/*.ttir
-	$(BUILD)/reductions tests/reductions/stages/*.ttir
+	$(BUILD)/reductions tests/reductions/stages/*.ttir tests/reductions/rows/*.ttir
 	$(BUILD)/reductions --list 4 $(REDUCTIONS_ALL) | diff tests/reductions/two_stage.txt -
 	$(BUILD)/corpus --dir tests/kernels/lookalikes --all --filter two_stage --two-stage 4
 	$(BUILD)/corpus --dir tests/kernels/lookalikes --all --filter accumulate --two-stage 8
