@@ -30843,7 +30843,10 @@ static int tmi_transform_elements(tmi_job *job, tmi_module *m, uint32_t func) {
  *
  * With options.bounds every access is compared with the length of a parameter's buffer, so that a
  * pointer must be known to be a parameter and an offset. What loops, branches and selections hand
- * on is that offset, in 64 bits: it adds up modulo 2^64, as addresses do. */
+ * on is that offset, in 64 bits: it adds up modulo 2^64, as addresses do.
+ *
+ * Without it the same is done to pointers to bytes, which may be added to but once (see
+ * tmi_t_padd): where each that is handed on is of one parameter, else they stay. */
 
 /* additions and renamings of shape, one on the other, until they are summed */
 #define TMI_INTO_DEPTH 16u
@@ -30861,18 +30864,24 @@ typedef struct tmi_into {
     uint8_t      *depth;       /* per value: see TMI_INTO_DEPTH */
     tmi_into_old *old;         /* per op */
     int           sums;        /* offsets are needed */
+    int           bytes;       /* pointers to bytes alone; none may be refused */
+    int           dry, failed; /* only ask; the answer: one would be */
     tmi_rename    names;
 } tmi_into;
 
 static int tmi_transform_into_is_ptr(const tmi_into *x, uint32_t v) {
-    return v < x->n && tmi_is_ptrlike(x->m, tmi_value_type(x->m, v));
+    const uint32_t type = v < x->n ? tmi_value_type(x->m, v) : 0;
+    return type && tmi_is_ptrlike(x->m, type) &&
+        (!x->bytes || tmi_pointee_bytes_log2(x->m, type) == 0);
 }
 
 static uint32_t tmi_transform_into_type(const tmi_into *x, uint32_t v) {
     return tmi_type_like(x->job, x->m, tmi_value_type(x->m, v), x->m->t_i64);
 }
 
-static void tmi_transform_into_refuse(const tmi_into *x, uint32_t op, const char *why) {
+static void tmi_transform_into_refuse(tmi_into *x, uint32_t op, const char *why) {
+    x->failed = 1;
+    if (x->bytes) return;
     tmi_error(x->job, tmi_at_of(x->m, TMI_OP(x->m, op)), TMETAL_E_BOUNDS,
               tmi_ops[TMI_OP(x->m, op)->kind].name, why);
 }
@@ -30913,9 +30922,10 @@ static uint32_t *tmi_transform_into_fresh(tmi_into *x, uint32_t first, uint32_t 
     *list = TMI_TEMP(x->job, uint32_t, n);
     for (i = 0; i < n; i++) {
         v = old[i] = (*list)[i] = TMI_ID(x->m, first + i);
-        if (!tmi_transform_into_is_ptr(x, v)) continue;
+        if (x->dry || !tmi_transform_into_is_ptr(x, v)) continue;
         (*list)[i] = x->off[v] = tmi_value_new(x->job, x->m, tmi_transform_into_type(x, v));
         TMI_VALUE(x->m, x->off[v])->loc = TMI_VALUE(x->m, v)->loc;
+        if (x->bytes) TMI_VALUE(x->m, x->off[v])->name = TMI_VALUE(x->m, v)->name;
     }
     return old;
 }
@@ -30925,12 +30935,12 @@ static void tmi_transform_into_open(tmi_into *x, uint32_t op) {
     tmi_into_old *o = &x->old[op];
     uint32_t     *list, k, block, n = TMI_OP(m, op)->n_out;
     o->out = tmi_transform_into_fresh(x, TMI_OP(m, op)->out, n, &list);
-    if (n) tmi_op_results(x->job, m, op, list, n);
+    if (n && !x->dry) tmi_op_results(x->job, m, op, list, n);
     for (k = 0; k < 2; k++) {
         if ((block = tmi_op_body(m, TMI_OP(m, op), k)) == 0) continue;
         n = TMI_BLOCK(m, block)->n_arg;
         o->arg[k] = tmi_transform_into_fresh(x, TMI_BLOCK(m, block)->arg, n, &list);
-        if (n) tmi_block_args(x->job, m, block, list, n);
+        if (n && !x->dry) tmi_block_args(x->job, m, block, list, n);
     }
 }
 
@@ -30940,7 +30950,8 @@ static void tmi_transform_into_hand(tmi_into *x, uint32_t op, uint32_t i, uint32
                                     uint32_t before) {
     uint32_t  v = tmi_in(x->m, TMI_OP(x->m, op), i), off, first = !x->root[to];
     tmi_build b = tmi_build_before(x->job, x->m, op);
-    if (!tmi_transform_into_is_ptr(x, to) || !tmi_transform_into_flows(x, op, v, to)) return;
+    if (!tmi_transform_into_is_ptr(x, to) || !tmi_transform_into_flows(x, op, v, to) || x->dry)
+        return;
     off = tmi_transform_into_offset(x, &b, v);
     TMI_ID(x->m, TMI_OP(x->m, op)->in + i) = off;
     if (!first || !before) return;
@@ -30957,7 +30968,7 @@ static void tmi_transform_into_again(tmi_into *x, uint32_t from, uint32_t v, uin
     tmi_build b;
     if (!tmi_transform_into_is_ptr(x, v)) return;
     x->root[v] = x->root[from];
-    if (!x->root[v] || x->root[v] == TMI_NONE) return;
+    if (!x->root[v] || x->root[v] == TMI_NONE || x->dry) return;
     b = tmi_build_before(x->job, x->m, before);
     tmi_transform_into_pointer(x, &b, v);
 }
@@ -30995,7 +31006,8 @@ static void tmi_transform_into_select(tmi_into *x, uint32_t op, uint32_t v) {
                    q = tmi_in(x->m, TMI_OP(x->m, op), 2);
     uint32_t       a;
     tmi_build      b = tmi_build_before(x->job, x->m, op);
-    if (!tmi_transform_into_flows(x, op, p, v) || !tmi_transform_into_flows(x, op, q, v)) return;
+    if (!tmi_transform_into_flows(x, op, p, v) || !tmi_transform_into_flows(x, op, q, v) || x->dry)
+        return;
     a = tmi_transform_into_offset(x, &b, p);
     x->off[v] = tmi_b_select(&b, c, a, tmi_transform_into_offset(x, &b, q));
     tmi_transform_into_pointer(x, &b, v);
@@ -31015,7 +31027,7 @@ static void tmi_transform_into_chain(tmi_into *x, uint32_t op, uint32_t v) {
     if (o.kind == TMI_OP_TTBITCAST)
         x->recast[v] |= tmi_pointee_bytes_log2(m, tmi_value_type(m, p)) !=
             tmi_pointee_bytes_log2(m, tmi_value_type(m, v));
-    else if (!x->sums || !x->root[v] || x->root[v] == TMI_NONE) return;
+    else if (!x->sums || x->dry || !x->root[v] || x->root[v] == TMI_NONE) return;
     else if (o.kind == TMI_OP_ADDPTR) {
         by = tmi_b_to_int(&b, tmi_in(m, &o, 1), 64, 1);
         x->off[v] = x->off[p] ? tmi_b_2(&b, TMI_OP_ADDI, x->off[p], by) : by;
@@ -31033,6 +31045,7 @@ static void tmi_transform_into_op(tmi_into *x, uint32_t op) {
     const uint32_t    v = o->n_out ? tmi_out(m, o, 0) : 0;
     switch (o->kind) {
     case TMI_OP_LOAD: case TMI_OP_STORE: case TMI_OP_RMW: case TMI_OP_CAS:
+        if (x->bytes) return;
         if (!x->root[tmi_in(m, o, 0)])
             tmi_transform_into_refuse(x, op, "which buffer its pointer points into is not known");
         else if (x->depth[tmi_in(m, o, 0)] > TMI_INTO_DEPTH)
@@ -31043,7 +31056,9 @@ static void tmi_transform_into_op(tmi_into *x, uint32_t op) {
                                              "than 32 bits lies in");
         return;
     case TMI_OP_ASM:
-        if (!tmi_attr_int(m, o, "pure", 0) || strstr(tmi_attr_str(m, o, "asm_string"), ".global"))
+        if (!x->bytes &&
+            (!tmi_attr_int(m, o, "pure", 0) ||
+             strstr(tmi_attr_str(m, o, "asm_string"), ".global")))
             tmi_transform_into_refuse(x, op, "it may touch any memory");
         return;
     case TMI_OP_FOR: case TMI_OP_WHILE: case TMI_OP_IF:
@@ -31072,41 +31087,64 @@ static int tmi_transform_into_sums(const tmi_into *x, uint32_t func) {
             o->kind == TMI_OP_IF || o->kind == TMI_OP_SELECT || o->kind == TMI_OP_CONDITION;
         chain += o->kind == TMI_OP_ADDPTR;
         for (i = 0; i < o->n_in && hands; i++)
-            if (tmi_is_ptrlike(m, tmi_in_type(m, o, i))) return 1;
+            if (tmi_transform_into_is_ptr(x, tmi_in(m, o, i))) return 1;
         for (i = 0; i < o->n_out && hands; i++)
-            if (tmi_is_ptrlike(m, tmi_out_type(m, o, i))) return 1;
+            if (tmi_transform_into_is_ptr(x, tmi_out(m, o, i))) return 1;
     }
-    return chain >= TMI_INTO_DEPTH / 2;
+    return !x->bytes && chain >= TMI_INTO_DEPTH / 2;
 }
 
-/* Requires: one block a region, no references. Leaves: with options.bounds, accesses by pointers
- * that are a parameter and offsets, which no loop or branch hands on. */
-static void tmi_transform_into(tmi_job *job, tmi_module *m, uint32_t func) {
-    const uint32_t block = tmi_op_body(m, TMI_OP(m, func), 0);
-    tmi_mark       mark = tmi_mark_take(job);
+static void tmi_transform_into_walk(tmi_into *x, uint32_t func) {
+    const tmi_module *m = x->m;
+    const uint32_t    block = tmi_op_body(m, TMI_OP(m, func), 0);
+    uint32_t          op, i;
+    for (i = 0; i < TMI_BLOCK(m, block)->n_arg; i++) {
+        const uint32_t v = tmi_block_arg(m, block, i);
+        if (tmi_is_ptrlike(m, tmi_value_type(m, v))) x->root[v] = v;
+    }
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
+        if (op < x->n_op) tmi_transform_into_op(x, op);
+}
+
+static void tmi_transform_into_all(tmi_job *job, tmi_module *m, uint32_t func, int bytes) {
+    const tmi_mark mark = tmi_mark_take(job);
     tmi_into       x;
-    uint32_t       op, i;
     memset(&x, 0, sizeof x);
     x.job = job;
     x.m = m;
     x.n = m->value.n;
     x.n_op = m->op.n;
-    x.root = TMI_TEMP(job, uint32_t, x.n);
-    x.off = TMI_TEMP(job, uint32_t, x.n);
-    x.recast = TMI_TEMP(job, uint8_t, x.n);
-    x.depth = TMI_TEMP(job, uint8_t, x.n);
-    x.old = TMI_TEMP(job, tmi_into_old, x.n_op);
+    x.bytes = x.dry = bytes;
     x.sums = tmi_transform_into_sums(&x, func);
-    tmi_rename_init(job, m, &x.names);
-    for (i = 0; i < TMI_BLOCK(m, block)->n_arg; i++) {
-        const uint32_t v = tmi_block_arg(m, block, i);
-        if (tmi_is_ptrlike(m, tmi_value_type(m, v))) x.root[v] = v;
+    while (!bytes || (x.sums && !x.failed)) {
+        x.root = TMI_TEMP(job, uint32_t, x.n);
+        x.off = TMI_TEMP(job, uint32_t, x.n);
+        x.recast = TMI_TEMP(job, uint8_t, x.n);
+        x.depth = TMI_TEMP(job, uint8_t, x.n);
+        x.old = TMI_TEMP(job, tmi_into_old, x.n_op);
+        tmi_rename_init(job, m, &x.names);
+        tmi_transform_into_walk(&x, func);
+        if (!x.dry) {
+            tmi_rename_apply(&x.names, func);
+            tmi_drop_unread(job, m, func);
+            break;
+        }
+        x.dry = 0;
+        if (!x.failed) tmi_mark_drop(job, mark);
     }
-    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
-        if (op < x.n_op) tmi_transform_into_op(&x, op);
-    tmi_rename_apply(&x.names, func);
-    tmi_drop_unread(job, m, func);
     tmi_mark_drop(job, mark);
+}
+
+/* Requires: one block a region, no references. Leaves: with options.bounds, accesses by pointers
+ * that are a parameter and offsets, which no loop or branch hands on. */
+static void tmi_transform_into(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_transform_into_all(job, m, func, 0);
+}
+
+/* Requires: the same, and inductions done. Leaves: no pointer to bytes that a loop or branch hands
+ * on, where all of these are of parameters. */
+static void tmi_transform_bytes(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_transform_into_all(job, m, func, 1);
 }
 
 /* -- Branches in combining regions ------------------------------------------------------------- */
@@ -31201,6 +31239,8 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
       "pointers become a parameter and an offset each") \
     X("induction",       tmi_inductions,       1, FOR,        FOR, \
       "pointers that a loop moves on are computed from its counter") \
+    X("byte pointers",   tmi_transform_bytes,  1, NONE,       NONE, \
+      "pointers to bytes that loops or branches move on become a parameter and an offset") \
     X("exchanges",       tmi_exchanges,        0, XORI,       XORI, \
       "pairs that are combined by exclusive or and taken apart change places") \
     X("picks",           tmi_transform_picks,  0, REDUCE,     REDUCE, \
@@ -33536,7 +33576,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 3098620928u
+#define TMI_STAMP_TRANSFORM 196268186u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -44758,7 +44798,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3317224277u
+#define TMI_STAMP_LOWER 1108139005u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print

@@ -32,7 +32,7 @@ printf 'tt.sum:[512,512]:1\n' | "$tmetal" transform --json - | grep -q '"graph":
 [ ! -s "$out/nothing" ] || fail "a refused kernel gives IR"
 # after each pass
 "$tmetal" compile --debug examples/kernels/matmul.ttir > "$out/metal" 2> "$out/trace" || fail "--debug"
-for pass in read calls combiners 'tile references' products control induction exchanges unread; do
+for pass in read calls combiners 'tile references' products control induction 'byte pointers' exchanges unread; do
     grep -q "^// ---- after $pass ----" "$out/trace" || fail "--debug does not tell of '$pass'"
 done
 TRITON_METAL_DEBUG=1 "$tmetal" compile examples/kernels/matmul.ttir 2>&1 > "$out/metal2" | cmp -s - "$out/trace" || fail "TRITON_METAL_DEBUG=1 is not --debug"
