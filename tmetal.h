@@ -827,14 +827,15 @@ TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_opt
 TMETAL_API size_t tmetal_arena_bound_ops(size_t len);
 /* The same by what the list says: its operations are counted, each by its kind. Twice to four
  * times what ops that are a kernel each take, 15 times for a small product; far more where many
- * become one, or are alike. A layout that options.layouts forces may take more than this:
- * the other two suffice for that too. */
+ * become one, or are alike. A layout that options.layouts forces may take more than this, and a
+ * sort with options.plain: the other two suffice for that too. */
 TMETAL_API size_t tmetal_arena_bound_list(const char *src, size_t len);
 
 /* The same by what becomes of the list: it is read and its kernels are found in `arena`, of which
  * nothing stays taken; 100 bytes for each of the list and 256 KiB suffice for that as a rule. Once
  * to four times what compiling takes. 0: the list is refused, or the arena is too small to read
- * it, and arena->need says so. With options.layouts it is up to 14 times. */
+ * it, and arena->need says so. With options.layouts it is up to 14 times, with options.plain
+ * up to 9. */
 TMETAL_API size_t tmetal_arena_bound_graph(const char *src, size_t len, const tmetal_options *opt,
                                            tmetal_arena *arena);
 
@@ -61997,6 +61998,7 @@ typedef struct tmi_call {
     const tmetal_result *result;
     const tmetal_diag   *diag;
     size_t        (*bound)(const char *src, size_t len); /* of the arena; NULL: not known */
+    size_t          times;   /* so many bounds, with the options given */
     tmi_entry_what  what;    /* is to be said */
     const char     *text;
     size_t          text_len, bytes;
@@ -62053,6 +62055,12 @@ static int tmi_entry_begin(tmi_job *job, tmetal_arena *arena, const tmetal_optio
     return 1;
 }
 
+/* How many times as much a kernel may take while it is compiled: in a layout that options.layouts
+ * forces (four times were seen), and without optimisation (sorts: 2.8). */
+static size_t tmi_entry_times(const tmetal_options *opt) {
+    return opt ? (opt->layouts ? 5u : 1u) * (opt->plain ? 3u : 1u) : 1u;
+}
+
 /* What is enough for a text that is TTIR or an op list. */
 static size_t tmi_entry_bound(const char *src, size_t len) {
 #ifdef TMETAL_NO_OPS
@@ -62091,7 +62099,8 @@ static tmetal_code tmi_entry_alone(tmetal_result *out, tmetal_code code, const c
 static tmetal_code tmi_entry_full(const tmi_call *c, tmetal_arena *arena, tmetal_result *out) {
     static const char *const parts[2] = {"arena is full: needs at least ", " bytes, has "};
     int      is_bound = c && c->bound;
-    size_t   enough = is_bound ? tmi_add_sat(c->bound(c->src, c->len), arena->used) : 0;
+    size_t   bound = is_bound ? tmi_mul_sat(c->bound(c->src, c->len), c->times) : 0;
+    size_t   enough = is_bound ? tmi_add_sat(bound, arena->used) : 0;
     uint64_t n[2];
     size_t   at = 0, i, k;
     if (!arena->need) arena->need = arena->cap + TMI_ALIGN;
@@ -62128,6 +62137,7 @@ static tmetal_code tmi_entry_run(tmi_step step, tmi_call *call, tmetal_arena *ar
         return tmi_entry_alone(out, TMETAL_E_MISUSE, "tmetal_arena_on(memory, bytes) makes one");
     }
     before = *arena;
+    if (call) call->times = tmi_entry_times(opt);
     if (!tmi_entry_begin(&job, arena, opt, out)) return tmi_entry_full(call, arena, out);
 #ifndef TMETAL_NO_SETJMP
     left = setjmp(job.full);
@@ -62507,8 +62517,8 @@ TMETAL_API size_t tmetal_arena_bound_list(const char *src, size_t len) {
 /* What a compilation takes once the list is read and its functions are built. Bytes for an
  * operation of their IR: what stays of each function (420 with all reports, 240 without), and
  * what the largest takes while it is compiled (300 to 1,100, a product up to 2,000; small ones
- * up to 2,500, so a part is fixed; four times as much in a layout that options.layouts forces);
- * and for a launch, an argument and an op. By tests/unit/bound.c. */
+ * up to 2,500, so a part is fixed; more with some options: tmi_entry_times); and for a launch, an
+ * argument and an op. By tests/unit/bound.c. */
 #define TMI_STAYS_IR     (TMI_REPORTS(job) ? 500u : 250u)
 #define TMI_STAYS_FUNC   3000u
 #define TMI_WORKS_IR     1500u
@@ -62536,7 +62546,7 @@ static void tmi_entry_bound_graph(tmi_job *job, tmi_call *c) {
         works = tmi_mul_sat(k[i].n_ir, dot ? TMI_WORKS_DOT : TMI_WORKS_IR) + TMI_WORKS_FIXED;
         if (works > most) most = works;
     }
-    c->bytes = tmi_add_sat(stays, tmi_mul_sat(most, job->opt->layouts ? 5 : 1));
+    c->bytes = tmi_add_sat(stays, tmi_mul_sat(most, tmi_entry_times(job->opt)));
 }
 
 TMETAL_API size_t tmetal_arena_bound_graph(const char *src, size_t len, const tmetal_options *opt,

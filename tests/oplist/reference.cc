@@ -69,6 +69,13 @@ double round_to(double v, const std::string &t) {
     return r;
 }
 
+/* A product in a type: of integers modulo 2^bits, which a double would round. */
+double product(double x, double y, const std::string &type) {
+    if (is_float(type) || type == "bool" || bits_of(type) == 64) return x * y;
+    const uint64_t low = static_cast<uint64_t>(static_cast<int64_t>(x)) * static_cast<uint64_t>(static_cast<int64_t>(y));
+    return round_to(static_cast<double>(low & 0xffffffffu), type);
+}
+
 std::vector<uint8_t> pack(const tensor &t) {
     const size_t         size = bytes_of(t.type);
     std::vector<uint8_t> out(t.v.size() * size);
@@ -309,7 +316,7 @@ bool binary(node &n) {
         double      &r = n.out.v[i], &e = n.out.e[i];
         if (n.is("add")) r = x + y, e = ex + ey + f32_step * (std::fabs(x) + std::fabs(y));
         else if (n.is("sub")) r = x - y, e = ex + ey + f32_step * (std::fabs(x) + std::fabs(y));
-        else if (n.is("mul")) r = x * y, e = std::fabs(x) * ey + std::fabs(y) * ex + ex * ey + f32_step * std::fabs(r);
+        else if (n.is("mul")) r = product(x, y, type), e = std::fabs(x) * ey + std::fabs(y) * ex + ex * ey + f32_step * std::fabs(r);
         else if (n.is("div")) r = x / y, e = quotient_error(x, y, ex, ey) + f32_step * std::fabs(r);
         else if (n.is("floordiv")) r = std::floor(x / y), e = is_open(x / y - std::nearbyint(x / y), quotient_error(x, y, ex, ey)) ? INFINITY : 0;
         else if (n.is("mod")) r = modulo(x, y), e = is_open(x / y - std::nearbyint(x / y), quotient_error(x, y, ex, ey)) ? INFINITY : ex + ey * (1 + std::fabs(x / y));
@@ -442,7 +449,7 @@ bool reduce(node &n) {
         const double x = n.x().v[i], ex = n.x().e[i];
         double      &r = n.out.v[o], &e = n.out.e[o];
         if (n.is("sum") || n.is("mean")) r += x, e += ex, sum[o] += std::fabs(x);
-        else if (n.is("prod")) e = std::fabs(r) * ex + std::fabs(x) * e + 2 * f32_step * std::fabs(r * x), r *= x, (std::fabs(x) < 1 ? small : large)[o] *= std::fabs(x);
+        else if (n.is("prod")) e = std::fabs(r) * ex + std::fabs(x) * e + 2 * f32_step * std::fabs(r * x), r = product(r, x, type), (std::fabs(x) < 1 ? small : large)[o] *= std::fabs(x);
         else if (n.is("any")) r = r != 0 || x != 0, e = is_open(x, ex) ? INFINITY : e;
         else if (n.is("all")) r = r != 0 && x != 0, e = is_open(x, ex) ? INFINITY : e;
         else if (is_arg) {
@@ -536,7 +543,7 @@ bool matmul(node &n) {
                 double r = 0, e = 0, mag = 0;
                 for (int64_t k = 0; k < K; k++) {
                     const size_t i = oa + static_cast<size_t>(ta ? k * M + m : m * K + k), j = ob + static_cast<size_t>(tb ? c * K + k : k * N + c);
-                    r += a.v[i] * b.v[j];
+                    r += product(a.v[i], b.v[j], type);
                     mag += std::fabs(a.v[i] * b.v[j]);
                     e += std::fabs(a.v[i]) * b.e[j] + std::fabs(b.v[j]) * a.e[i];
                 }

@@ -49,7 +49,7 @@ compiled compile(const std::string &list, const how &options) {
     c.code = tmetal_compile_ops(list.data(), list.size(), &opt, &arena, &r);
     c.peak = arena.peak;
     if (r.n_diags) c.message = r.diags[0].message, c.line = r.diags[0].ir.line, c.column = r.diags[0].ir.col;
-    if (c.code == TMETAL_OK && (c.peak > bound || (!opt.layouts && c.peak > tmetal_arena_bound_list(list.data(), list.size())))) {
+    if (c.code == TMETAL_OK && (c.peak > bound || (!opt.layouts && !opt.plain && c.peak > tmetal_arena_bound_list(list.data(), list.size())))) {
         c.code = TMETAL_E_ARENA;
         c.message = c.peak > bound ? "tmetal_arena_bound_graph() is too small" : "tmetal_arena_bound_list() is too small";
     }

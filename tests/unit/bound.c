@@ -63,7 +63,7 @@ static void list(const char *name, const char *text, size_t len, double most) {
     tmetal_options opt;
     memset(&opt, 0, sizeof opt);
     for (opt.reports = 0; opt.reports < 2; opt.reports++) {
-        static const char *const layouts[] = {"COALESCED", "ROW_MAJOR", "COLUMN_MAJOR", "TILED"};
+        static const char *const layouts[] = {"COALESCED", "ROW_MAJOR", "COLUMN_MAJOR", "TILED", NULL}; /* NULL: plain */
         tmetal_arena  arena = tmetal_arena_on(memory, room);
         size_t        bound[2], i;
         tmetal_result r;
@@ -83,16 +83,18 @@ static void list(const char *name, const char *text, size_t len, double most) {
                    i ? "list" : "graph", (unsigned long)bound[i], (unsigned long)arena.peak);
             failed++;
         }
-        for (i = 0; i < 4 && len < 2000; i++) {
+        for (i = 0; i < 5 && len < 2000; i++) {
             opt.layouts = layouts[i];
+            opt.plain = !layouts[i];
             arena = tmetal_arena_on(memory, room);
             bound[0] = tmetal_arena_bound_graph(text, len, &opt, &arena);
             code = tmetal_compile_ops(text, len, &opt, &arena, &r);
             if (code != TMETAL_OK || bound[0] >= arena.peak) continue;
-            printf("list %s, %s: tmetal_arena_bound_graph is %lu, peak %lu\n", name, opt.layouts, (unsigned long)bound[0], (unsigned long)arena.peak);
+            printf("list %s, %s: tmetal_arena_bound_graph is %lu, peak %lu\n", name, opt.plain ? "plain" : opt.layouts, (unsigned long)bound[0], (unsigned long)arena.peak);
             failed++;
         }
         opt.layouts = NULL;
+        opt.plain = 0;
     }
 }
 
@@ -312,6 +314,7 @@ static const struct {
     {"inputs named like operations", "[{\"inputs\":[\"sort\"],\"type\":\"exp\",\"input_shapes\":[[64,64]]}]", 4},
     {"an operation behind one with an id", "[{\"type\":\"exp\",\"input_shapes\":[[64,4096]],\"id\":\"y\"},{\"id\":\"z\",\"type\":\"sort\",\"input_shapes\":[[64,4096]]}]", 4},
     {"a long sort", "tt.sort:[64,4096]\n", 4},
+    {"a sort along the first axis", "[{\"type\":\"sort\",\"args\":{\"axis\":0},\"dtype\":\"i32\",\"input_shapes\":[[128,128]]}]", 8},
     {"an attention", "tt.attention:[40,64],[65,64],[65,64],[40,65]\n", 4},
     {"an op", "tt.exp:[64,64]\n", 4},
     {"a matrix streamed by columns", "[{\"type\":\"matmul\",\"dtype\":\"bf16\",\"args\":{\"transpose_a\":true},\"input_shapes\":[[128,2050],[128,16],[16]]}]", 4},
