@@ -574,6 +574,32 @@ START_TEST(fusion_is_off_when_asked) {
 }
 END_TEST
 
+START_TEST(a_debug_buffer_is_told_word_by_word) {
+    static const char text[] = "tt.func public @k(%p: !tt.ptr<i32>, %x: i32) {\n"
+                               "  %c = arith.constant 0 : i32\n"
+                               "  %b = arith.cmpi sgt, %x, %c : i32\n"
+                               "  tt.print \" x: \" {hex = false, isSigned = array<i32: 1>} : %x : i32\n"
+                               "  tt.assert %b, \"too small\" : i1 loc(\"k.py\":7:4)\n"
+                               "  tt.store %p, %x : !tt.ptr<i32>\n"
+                               "  tt.return\n"
+                               "}\n";
+    /* words used, failures, the first of them: site, program, element; then a record of 7 words */
+    uint32_t      words[8 + 14] = {7, 3, 2, 4, 5, 6, 8, 0, 7, 0, 1, 2, 3, 0, 0};
+    tmetal_arena  arena = arena_at(0);
+    tmetal_result r;
+    const char   *said;
+    words[8 + 6] = (uint32_t)-9;
+    says_ok(compile(text, NULL, &arena, &r), &r);
+    ck_assert_int_eq((int)r.kernels[0].n_sites, 2);
+    said = tmetal_debug_text(&r.kernels[0], words, sizeof words, &arena);
+    ck_assert_str_eq(said, "pid (1, 2, 3) idx () x: -9\nk.py:7: k: assertion failed: too small: first seen in program (4, 5, 6), element 8; 3 in all\n");
+    words[0] = 90; /* more than there is room for */
+    words[1] = 0;
+    said = tmetal_debug_text(&r.kernels[0], words, sizeof words, &arena);
+    ck_assert_str_eq(said, "pid (1, 2, 3) idx () x: -9\n... the debug buffer was too small for all of it: 14 of 90 words\n");
+}
+END_TEST
+
 START_TEST(errors_stop_at_the_number_asked_for) {
     tmetal_arena   arena = arena_at(0);
     tmetal_options opt;
@@ -1004,6 +1030,7 @@ int main(void) {
     tcase_add_test(t, aliased_parameters_travel_as_addresses);
     tcase_add_test(t, plain_code_is_longer_than_optimised_code);
     tcase_add_test(t, fusion_is_off_when_asked);
+    tcase_add_test(t, a_debug_buffer_is_told_word_by_word);
     tcase_add_test(t, errors_stop_at_the_number_asked_for);
     tcase_add_test(t, wrong_calls_are_told);
     tcase_add_test(t, no_arena_is_a_misuse);
