@@ -5,8 +5,9 @@ CUDA_TEXT = $(patsubst %,$(BUILD)/obj/sim/%.o,lex msl_parse msl_check msl_rules)
 $(BUILD)/cuda-text: tests/cuda/text.cc $(CUDA_TEXT) $(SIM_HEADERS)
 	$(SIM_CXX) $(SIM_FLAGS) tests/cuda/text.cc $(CUDA_TEXT) -o $@
 cuda-text: $(BUILD)/cuda-text
-test-cuda: $(BUILD)/cuda-text   ## golden texts prepared for nvcc keep no word of Metal
+test-cuda: $(BUILD)/cuda-text   ## golden texts prepared for nvcc keep no word of Metal; what runs them compiles
 	@sh tests/cuda/text.sh $(BUILD)
+	$(SIM_CXX) $(SIM_FLAGS) -fsyntax-only tests/cuda/validate.cc
 
 SPILLS ?= tests/kernels/recorded examples/kernels
 cuda-spills: $(BUILD)/tmetal $(BUILD)/cuda-text ## registers and spills as ptxas has them [SPILLS=files or folders of TTIR]

@@ -175,6 +175,8 @@ class launcher {
         case plan_argument_kind::bytes: return corpus::encode_scalar(parameter(a), a.type, a.size);
         case plan_argument_kind::programs: return bytes_of(case_.grid.at(a.param));
         case plan_argument_kind::padding: return bytes_of(uint32_t(parameter(a).pads_nan));
+        case plan_argument_kind::length:
+            return bytes_of(uint64_t(case_.buffers[parameter(a).buffer].size - parameter(a).offset));
         }
         return {};
     }
