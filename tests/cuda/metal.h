@@ -248,6 +248,12 @@ X(bfloat, 0x1p-126f, 0x1.fep127f, 0x1p-7f)
         return name(x, vec<T, N>(y), vec<T, N>(z));                                                \
     }
 
+/* ptxas 13.0 makes copysign.f32 of a register and itself its absolute value. */
+MTL float sign_from(float x, float y) {
+    return __uint_as_float((__float_as_uint(x) & 0x7fffffffu) |
+                           (__float_as_uint(y) & 0x80000000u));
+}
+
 #define FLOAT_1(name, expr)                                                                        \
     MTL float  name(float x) { return expr; }                                                      \
     MTL half   name(half h) { return half(name(float(h))); }                                       \
@@ -275,7 +281,7 @@ X(bfloat, 0x1p-126f, 0x1.fep127f, 0x1p-7f)
     X(saturate, __saturatef(x))                                                                    \
     X(sign, x > 0 ? 1.0f : x < 0 ? -1.0f : x == 0 ? x : 0.0f)
 #define PLAIN_2(X)                                                                                 \
-    X(fmax, ::fmaxf(x, y)) X(fmin, ::fminf(x, y)) X(copysign, ::copysignf(x, y))                   \
+    X(fmax, ::fmaxf(x, y)) X(fmin, ::fminf(x, y)) X(copysign, sign_from(x, y))                     \
     X(fdim, ::fdimf(x, y)) X(step, y < x ? 0.0f : 1.0f) X(nextafter, ::nextafterf(x, y))
 MTL float approximate_exp2(float x) {
     float r;

@@ -91,11 +91,18 @@ class mapper {
             else if (t.is("constant")) constant(tokens, i);
             else if (t.is("threadgroup")) group(tokens, i);
             else if (t.is("coherent")) coherent(tokens, i);
+            else if (t.is("volatile") && of_brain_float(tokens, i)) blank(t);
             else if (shadows(t.text) && !(i + 1 < tokens.size() && tokens[i + 1].is("(")))
                 insert(t.offset + t.text.size(), "_");
             else if (in_text && i && (tokens[i - 1].is(".") || tokens[i - 1].is("->")))
                 swizzle(tokens, i);
         }
+    }
+
+    /* nvcc has no `c ? x : y` of a volatile class and a plain one. */
+    static bool of_brain_float(const std::vector<token> &tokens, size_t i) {
+        while (++i < tokens.size() && (tokens[i].is("device") || tokens[i].is("const"))) {}
+        return i < tokens.size() && tokens[i].is("bfloat");
     }
 
     /* A member of a struct with the name of a function template: `a.exp < b` would begin a

@@ -16,6 +16,7 @@ static bool has(const std::string &s, const char *part) { return s.find(part) !=
 static facts whole_facts(const std::string &op, const kind &k, const facts &a, const facts &b) {
     if (op == "arith.addi" || op == "arith.subi") return whole(a.most + b.most, k);
     if (op == "arith.muli") return whole(a.most * b.most, k);
+    if (has(op, "divui")) return any_of(k); /* of a negative number */
     if (has(op, "div") || has(op, "absi")) return whole(a.most, k);
     if (has(op, "max") || has(op, "min")) return has(op, "ui") ? any_of(k) : whole(std::max(a.most, b.most), k);
     if (starts(op, "math.ct")) return whole(k.bits, k);
