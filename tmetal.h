@@ -17928,6 +17928,14 @@ static tmi_tri_value tmi_tl_broadcast(tmi_tri *t, const tmi_tri_value *in) {
     return tmi_tri_list(t, TMI_V_TUPLE, v, 2);
 }
 
+/* Triton has no other shape for a scalar but by broadcasting it. */
+static int tmi_tl_is_tile(tmi_tri *t, const tmi_tri_value *v) {
+    if (!tmi_tri_rank(t, v))
+        (void)TMI_TL_BAD_SHAPE(t, "tl.expand_dims(x, 0) makes a tensor of one element",
+                               "wants a tensor, not a scalar");
+    return !t->bad;
+}
+
 /* arg 1: view, which may reorder. */
 static tmi_tri_value tmi_tl_reshape(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v = in[0];
@@ -17936,8 +17944,7 @@ static tmi_tri_value tmi_tl_reshape(tmi_tri *t, const tmi_tri_value *in) {
     if (!t->bad && numel != tmi_tl_numel(t, &v))
         return TMI_TL_BAD_SHAPE(t, NULL, "%v has %u elements, the new shape %u", &v,
                                 (uint32_t)tmi_tl_numel(t, &v), numel);
-    if (t->bad) return v;
-    if (!tmi_tri_rank(t, &v)) return rank ? tmi_tri_broadcast_to(t, v, dims, rank) : v;
+    if (t->bad || !tmi_tl_is_tile(t, &v)) return v;
     if (!rank) return tmi_tl_only(t, v);
     v.ir = tmi_tri_op1(t, TMI_OP_RESHAPE, v.ir, tmi_tri_shape_type(t, v.dt, dims, rank));
     if (t->row->arg || tmi_tri_is_true(t, &in[2])) tmi_tl_set_unit(t, v, "allow_reorder");
@@ -18865,7 +18872,7 @@ static tmi_tri_value *tmi_tl_tensors(tmi_tri *t, tmi_tri_value list, uint32_t *n
 /* All elements in a row, in whatever order. */
 static tmi_tri_value tmi_tl_flat(tmi_tri *t, tmi_tri_value v) {
     uint32_t n = (uint32_t)tmi_tl_numel(t, &v);
-    if (!tmi_tri_rank(t, &v)) return tmi_tri_broadcast_to(t, v, &n, 1);
+    if (!tmi_tl_is_tile(t, &v)) return v;
     v.ir = tmi_tri_op1(t, TMI_OP_RESHAPE, v.ir, tmi_tri_shape_type(t, v.dt, &n, 1));
     tmi_tl_set_unit(t, v, "allow_reorder");
     return v;
@@ -20384,7 +20391,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 3666963757u
+#define TMI_STAMP_TL 2036679276u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR

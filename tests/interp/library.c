@@ -151,6 +151,15 @@ BITS(b_llrint, out_whole(op, nearbyint(fl(op, x, 0)), 1))
 BITS(b_llround, out_whole(op, round(fl(op, x, 0)), 1))
 BITS(b_abs, out_int(op, llabs(in(op, x, 0))))
 BITS(b_copy, x[0])
+
+/* Of a shorter float the bits that it has as one of 32. */
+static uint64_t b_float_bits(const ti_op *op, const uint64_t *x) {
+    const float f = (float)fl(op, x, 0);
+    uint32_t    bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
 BITS(b_min, in(op, x, 0) < in(op, x, 1) ? x[0] : x[1])
 BITS(b_max, in(op, x, 0) > in(op, x, 1) ? x[0] : x[1])
 BITS(b_umin, x[0] < x[1] ? x[0] : x[1])
@@ -241,7 +250,7 @@ static const symbol symbols[] = {
     FB("umul64hi", b_umul64hi), FB("mul24", b_mul24), FB("umul24", b_umul24), FB("sad", b_sad), FB("usad", b_usad),
     FB("hadd", b_hadd), FB("rhadd", b_rhadd), FB("uhadd", b_uhadd), FB("urhadd", b_urhadd),
     FB("byte_perm", b_byte_perm),
-    FB("float_as_int", b_copy), FB("int_as_float", b_copy), FB("float_as_uint", b_copy), FB("uint_as_float", b_copy),
+    FB("float_as_int", b_float_bits), FB("int_as_float", b_copy), FB("float_as_uint", b_float_bits), FB("uint_as_float", b_copy),
     FB("double_as_longlong", b_copy), FB("longlong_as_double", b_copy), FB("double2loint", b_loint),
     FB("double2hiint", b_hiint), FB("hiloint2double", b_hiloint),
 };
