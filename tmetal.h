@@ -60982,29 +60982,28 @@ static uint32_t tmi_compile_fit(tmi_job *job, tmi_module *m, uint32_t func, cons
                                 tmi_plan *p, tmi_thr *t, uint32_t *most) {
     tmi_mark mark = tmi_mark_take(job);
     uint32_t bytes = tmi_compile_lower(job, m, func, gpu, 0, 0, p, t, most), first = p->threads,
-             threads = first, words;
-    while (bytes != TMI_NONE && tmi_compile_tries(p, t)) {
-        const uint32_t over = tmi_compile_over(p, t);
-        words = t->size.words;
+             threads = first, words = t->size.words, over;
+    int has_mma = p->has_mma, kept = 1; /* of the best; is it what p and t hold? */
+    if (bytes == TMI_NONE) return TMI_NONE;
+    while (kept && tmi_compile_tries(p, t)) {
+        over = tmi_compile_over(p, t);
         tmi_mark_drop(job, mark);
         bytes = tmi_compile_lower(job, m, func, gpu, 2 * threads, 0, p, t, most);
-        if (bytes != TMI_NONE && tmi_compile_over(p, t) <= over &&
-            t->size.words < words - words / 5) {
-            threads *= 2;
-            continue;
-        }
-        tmi_mark_drop(job, mark);
-        bytes = tmi_compile_lower(job, m, func, gpu, threads, 0, p, t, most);
-        break;
-    }
-    if (bytes != TMI_NONE && p->has_mma && t->size.words > tmi_plan_words(p, threads, 0)) {
+        kept = bytes != TMI_NONE && tmi_compile_over(p, t) <= over &&
+            t->size.words < words - words / 5;
+        if (!kept) break;
+        threads *= 2;
         words = t->size.words;
+        has_mma = p->has_mma;
+    }
+    if (has_mma && words > tmi_plan_words(p, threads, 0)) {
         tmi_mark_drop(job, mark);
         bytes = tmi_compile_lower(job, m, func, gpu, threads, 1, p, t, most);
-        if (bytes == TMI_NONE || t->size.words >= words) {
-            tmi_mark_drop(job, mark);
-            bytes = tmi_compile_lower(job, m, func, gpu, threads, 0, p, t, most);
-        }
+        kept = bytes != TMI_NONE && t->size.words < words;
+    }
+    if (!kept) {
+        tmi_mark_drop(job, mark);
+        bytes = tmi_compile_lower(job, m, func, gpu, threads, 0, p, t, most);
     }
     p->grown = threads > first ? first : 0;
     return bytes;
