@@ -33,10 +33,11 @@ texts() {    # name of the golden text, kernel, options
 }
 for ttir in examples/kernels/*.ttir; do texts "$(basename "$ttir" .ttir)" "$ttir"; done
 texts matmul.tensor examples/kernels/matmul.ttir --gpu apple-m5 --has TENSOR_OPS
+texts vector_add.bounds examples/kernels/vector_add.ttir --bounds
 # a golden text without a kernel is a kernel that vanished
 for golden in tests/golden/*.metal; do
     name=$(basename "$golden" .metal)
-    [ -f "examples/kernels/${name%.tensor}.ttir" ] || { echo "$golden has no kernel"; bad=$((bad + 1)); }
+    [ -f "examples/kernels/${name%.*}.ttir" ] || { echo "$golden has no kernel"; bad=$((bad + 1)); }
 done
 rm -f "$build/golden.now"
 [ "$mode" = bless ] && exit 0

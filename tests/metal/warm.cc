@@ -73,6 +73,7 @@ struct start {
         if (code == TMETAL_OK) code = tmetal_metal_open(&o, &arena, &metal, &p);
         if (code == TMETAL_OK) code = tmetal_load(metal, &r, &small, &loaded, nullptr, &p);
         said = p.text;
+        check(code != TMETAL_OK || small.need == 0, "loaded, and yet more memory is asked for: " + std::to_string(small.need));
         if (code == TMETAL_OK && runs) launch(metal, loaded, arena);
         tmetal_unload(loaded);
         tmetal_metal_close(metal);

@@ -559,6 +559,14 @@ static void check_texts(void) {
     arena.used = 0;
 }
 
+/* What the model's numbers and trials are compared by; wanted[] is floor(log2(v) * 65536). */
+static void check_logarithms(void) {
+    static const uint64_t v[] = {0, 1, 2, 3, 1000, 65537, (uint64_t)3 << 40, UINT64_MAX};
+    static const int64_t  wanted[] = {0, 0, 65536, 103872, 653117, 1048577, 2725312, 4194303};
+    size_t                i;
+    for (i = 0; i < sizeof v / sizeof *v; i++) CHECK(tmi_tune_log2(v[i]) <= wanted[i] && tmi_tune_log2(v[i]) >= wanted[i] - 1);
+}
+
 int main(int argc, char **argv) {
     size_t room = (size_t)96 << 20;
     if (argc != 3) return fprintf(stderr, "usage: test ROW.ttir PRODUCTS.ttir\n"), 2;
@@ -585,6 +593,7 @@ int main(int argc, char **argv) {
     check_damaged_cache();
     check_all_failed();
     check_texts();
+    check_logarithms();
     free(arena.base);
     puts(bad ? "tune: FAILED" : "tune: candidates, searches, interruptions, damage and merging are as they should be");
     return bad;
