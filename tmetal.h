@@ -61720,7 +61720,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 3736890483u
+#define TMI_STAMP_COMPILE 655165335u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number
