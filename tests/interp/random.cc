@@ -52,7 +52,7 @@ const char *const all_ways[] = {
     "--gpu apple-m3-max", "--gpu apple-m1", "--plain", "--gpu apple-m5 --has TENSOR_OPS", "--gpu apple-m3-max --threads 32",
     "--gpu apple-m3-max --threads 64", "--gpu apple-m1 --threads 256", "--gpu apple-m3-max --threads 512", "--gpu apple-m3-max --two-stage 4",
     "--two-stage 2 --threads 64", "--gpu apple-m3-max --operands direct", "--operands staged", "--layout COALESCED", "--layout TILED", "--layout ROW_MAJOR",
-    "--layout COLUMN_MAJOR --threads 128", "--programs 4", "--gpu apple-m3-max --no-fusion"};
+    "--layout COLUMN_MAJOR --threads 128", "--programs 4", "--gpu apple-m3-max --no-fusion", "--gpu apple-m3-max --bounds", "--plain --bounds"};
 
 struct settings {
     std::vector<std::string> modules; /* seeds and files */
