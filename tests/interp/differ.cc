@@ -150,10 +150,12 @@ bool interpret(work &w) {
     return true;
 }
 
-/* Each module the first way, and some of the others. */
-std::vector<std::string> ways_for(const std::string &name, const differ_options &o) {
+/* Each module the first way, and some of the others. Bounds leave out what a changed module does in front of its parameters. */
+std::vector<std::string> ways_for(const source &s, const differ_options &o) {
     std::vector<std::string> rest(o.ways.begin() + 1, o.ways.end()), all = {o.ways.front()};
-    numbers                  rng(std::hash<std::string>()(name));
+    numbers                  rng(std::hash<std::string>()(s.name));
+    if (!s.certain)
+        rest.erase(std::remove_if(rest.begin(), rest.end(), [](const std::string &w) { return w.find("--bounds") != std::string::npos; }), rest.end());
     while (all.size() < o.ways_each && !rest.empty()) {
         const size_t k = rng.below(rest.size());
         all.push_back(rest[k]);
@@ -211,7 +213,7 @@ bool compile_one_way(work &w, const std::string &path, const std::string &way, c
 
 void compile(work &w, const differ_options &o) {
     const std::string path = write_module(*w.of, o.directory);
-    for (const std::string &way : ways_for(w.of->name, o))
+    for (const std::string &way : ways_for(*w.of, o))
         if (!compile_one_way(w, path, way, o)) break;
     w.j.texts = static_cast<unsigned>(w.texts.size());
 }
