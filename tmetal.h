@@ -30854,7 +30854,7 @@ static int tmi_transform_elements(tmi_job *job, tmi_module *m, uint32_t func) {
  * on is that offset, in 64 bits: it adds up modulo 2^64, as addresses do.
  *
  * Without it the same is done to pointers to bytes, which may be added to but once (see
- * tmi_t_padd): where each that is handed on is of one parameter, else they stay. */
+ * tmi_t_padd): where each that a loop or branch hands on is of one parameter, else they stay. */
 
 /* additions and renamings of shape, one on the other, until they are summed */
 #define TMI_INTO_DEPTH 16u
@@ -30912,14 +30912,16 @@ static void tmi_transform_into_pointer(tmi_into *x, tmi_build *b, uint32_t v) {
 
 /* Does `op` hand pointer `from` on as `to`? Not without a root, nor with two. */
 static int tmi_transform_into_flows(tmi_into *x, uint32_t op, uint32_t from, uint32_t to) {
-    const char *why = !x->root[from] ? "it hands on a pointer that is not a parameter's"
-        : x->recast[from]            ? "it hands on a pointer to elements of another size"
-        : x->root[to] && x->root[to] != x->root[from]
-        ? "it hands on pointers into the buffers of two parameters"
-        : NULL;
-    if (x->root[from] == TMI_NONE || x->root[to] == TMI_NONE) why = "";
-    else if (why) tmi_transform_into_refuse(x, op, why);
-    x->root[to] = why ? TMI_NONE : x->root[from];
+    const uint32_t root = x->root[from];
+    const char    *why = NULL;
+    if (root == TMI_NONE || x->root[to] == TMI_NONE) why = "";
+    else if (!root || !TMI_VALUE(x->m, root)->is_arg)
+        why = "it hands on a pointer that is not a parameter's";
+    else if (x->recast[from]) why = "it hands on a pointer to elements of another size";
+    else if (x->root[to] && x->root[to] != root)
+        why = "it hands on pointers into the buffers of two parameters";
+    if (why && *why) tmi_transform_into_refuse(x, op, why);
+    x->root[to] = why ? TMI_NONE : root;
     return !why;
 }
 
@@ -31014,6 +31016,10 @@ static void tmi_transform_into_select(tmi_into *x, uint32_t op, uint32_t v) {
                    q = tmi_in(x->m, TMI_OP(x->m, op), 2);
     uint32_t       a;
     tmi_build      b = tmi_build_before(x->job, x->m, op);
+    if (x->bytes && x->root[p] != x->root[q] && !tmi_is_tensor(x->m, tmi_value_type(x->m, v))) {
+        x->root[v] = v; /* chosen of two buffers, from where it goes on */
+        return;
+    }
     if (!tmi_transform_into_flows(x, op, p, v) || !tmi_transform_into_flows(x, op, q, v) || x->dry)
         return;
     a = tmi_transform_into_offset(x, &b, p);
