@@ -33590,7 +33590,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 196268186u
+#define TMI_STAMP_TRANSFORM 1641061639u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does

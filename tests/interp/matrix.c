@@ -143,7 +143,7 @@ static double scaled_element(const side *s, const ti_format *in, int fast, size_
     if (!s->scales) return x;
     scale = scale_of(s, z, o, k);
     if (isnan(scale) && fast) return ti_vary && ti_any() % 2 ? (double)NAN : x;
-    return ti_decode(in, ti_encode(in, x * ti_decode(in, ti_round(in, scale)))); /* a scale of 2^-127 may be flushed */
+    return ti_decode(in, ti_round(in, x * ti_decode(in, ti_round(in, scale)))); /* below 2^-126 both may be flushed */
 }
 
 static side side_of(const ti_frame *f, const ti_op *op, unsigned i, extents *e, const ti_array *scales, const ti_type *scale_type) {
