@@ -53023,7 +53023,7 @@ static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
             : 8);
     }
     if (n > 1) {
-        name = tmi_taken(e, tmi_unique_name(e, "shared"));
+        name = tmi_taken(e, tmi_unique_name(e, "memory"));
         tmi_put(e->out, "    threadgroup %s %s[%u];    // used by several arrays in turn\n",
             word > 8 ? "ulong2" : "ulong", name, (bytes + word - 1) / word);
     }
@@ -53038,7 +53038,9 @@ static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
         } else {
             tmi_put(e->out, " *const %s = (threadgroup ", tmi_taken(e, e->arr_name[i]));
             tmi_put_entry_type(e, i);
-            tmi_put(e->out, " *)(%s + %u);    // %u entries\n", name, a->at / word, count[i]);
+            if (a->at) tmi_put(e->out, " *)(%s + %u)", name, a->at / word);
+            else tmi_put(e->out, " *)%s", name);
+            tmi_put(e->out, ";    // %u entries\n", count[i]);
         }
     }
     for (i = 1; i < e->t->arr.n; i++)
@@ -54032,7 +54034,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 3422178158u
+#define TMI_STAMP_EMIT 3619503314u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
