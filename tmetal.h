@@ -4537,6 +4537,10 @@ static const tmetal_gpu *tmi_gpu_of_family(uint32_t family) {
     return &tmi_families[family - tmi_families[0].family];
 }
 
+/* The largest threadgroup of any family (Apple, Metal Feature Set Tables): a layout has room for no
+ * more, whatever a caller says. */
+#define TMI_GPU_THREADS 1024u
+
 static void tmi_gpu_override(tmetal_gpu *g, const tmetal_gpu_limits *with) {
     if (!with) return;
     if (with->cores) g->cores = with->cores;
@@ -4580,6 +4584,7 @@ static int tmi_gpu_resolve(const char *text, const tmetal_gpu_limits *live,
     if (family) tmi_gpu_take_family(g, family);
     tmi_gpu_override(g, live);
     tmi_gpu_override(g, limits);
+    if (g->threads > TMI_GPU_THREADS) g->threads = TMI_GPU_THREADS;
     return 1;
 }
 
@@ -4618,7 +4623,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 568209380u
+#define TMI_STAMP_HARDWARE 429849452u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -11156,6 +11161,7 @@ static void tmi_print_form(tmi_printer *p, const tmi_op *op, const char *f) {
 static int tmi_print_has_form(const tmi_module *m, const tmi_op *op) {
     const tmi_op_row *row = &tmi_ops[op->kind];
     const char       *f;
+    uint32_t          least = 0; /* operands that it names one by one */
     if (!row->text || *row->text == ';' || op->region) return 0;
     if (row->in != TMI_VAR && op->n_in != row->in) return 0;
     if (row->out != TMI_VAR && op->n_out != row->out) return 0;
@@ -11163,6 +11169,9 @@ static int tmi_print_has_form(const tmi_module *m, const tmi_op *op) {
         const tmi_field *field = f[1] == 'K' ? tmi_field_of(f[2]) : NULL;
         if (field && !field->lead && !tmi_field_attr(m, op, field)) return 0;
         if (f[1] == 'v' && !tmi_attr_of(m, op, "value")) return 0;
+        if (f[1] == '1' && ++least > op->n_in) return 0;
+        if (f[1] == 't' && (uint32_t)(f[2] - '0') >= op->n_in) return 0;
+        if ((f[1] == 's' && op->n_in < 2) || (strchr("aOSpPcV", f[1]) && !op->n_in)) return 0;
     }
     return 1;
 }
@@ -11541,7 +11550,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 1167040595u
+#define TMI_STAMP_PRINT 4133564789u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -34931,7 +34940,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
 
 #define TMI_LANE_BITS 5u  /* simdgroups of 32 on every GPU of the table */
 #define TMI_MAX_REG   20u /* log2 of TMI_MAX_NUMEL */
-#define TMI_MAX_SG    5u  /* 1024 threads */
+#define TMI_MAX_SG    5u  /* log2 of TMI_GPU_THREADS / 32 */
 
 typedef struct tmi_lin {
     uint8_t  n_reg, n_sg;
@@ -35445,7 +35454,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 2114670867u
+#define TMI_STAMP_LAYOUT 4220899808u
 
 /*==============================================================================
  * >>plan  [23]  Decisions before any code: what is kept, where each value lives, how many threads

@@ -600,6 +600,37 @@ START_TEST(a_debug_buffer_is_told_word_by_word) {
 }
 END_TEST
 
+/* A caller's limit above what any GPU has is taken for that. */
+START_TEST(threadgroups_are_no_larger_than_any_gpu_has) {
+    static const char text[] = "tt.func public @k(%p: !tt.ptr<f32>, %q: !tt.ptr<f32>) {\n"
+                               "  %i = tt.make_range {end = 65536 : i32, start = 0 : i32} : tensor<65536xi32>\n"
+                               "  %ps = tt.splat %p : !tt.ptr<f32> -> tensor<65536x!tt.ptr<f32>>\n"
+                               "  %pp = tt.addptr %ps, %i : tensor<65536x!tt.ptr<f32>>, tensor<65536xi32>\n"
+                               "  %x = tt.load %pp : tensor<65536x!tt.ptr<f32>>\n"
+                               "  %s = \"tt.reduce\"(%x) <{axis = 0 : i32}> ({\n"
+                               "  ^bb0(%a: f32, %b: f32):\n"
+                               "    %c = arith.addf %a, %b : f32\n"
+                               "    tt.reduce.return %c : f32\n"
+                               "  }) : (tensor<65536xf32>) -> f32\n"
+                               "  tt.store %q, %s : !tt.ptr<f32>\n"
+                               "  tt.return\n"
+                               "}\n";
+    tmetal_arena      arena = arena_at(0);
+    tmetal_options    opt;
+    tmetal_gpu_limits limits;
+    tmetal_result     r;
+    uint32_t          i;
+    memset(&opt, 0, sizeof opt);
+    memset(&limits, 0, sizeof limits);
+    limits.threads = 1u << 20;
+    opt.limits = &limits;
+    says_ok(compile(text, &opt, &arena, &r), &r);
+    for (i = 0; i < r.n_kernels; i++) ck_assert_int_le((int)r.kernels[i].threads, 1024);
+    opt.threads = 2048;
+    ck_assert_int_eq((int)compile(text, &opt, &arena, &r), TMETAL_E_THREADS);
+}
+END_TEST
+
 START_TEST(errors_stop_at_the_number_asked_for) {
     tmetal_arena   arena = arena_at(0);
     tmetal_options opt;
@@ -1031,6 +1062,7 @@ int main(void) {
     tcase_add_test(t, plain_code_is_longer_than_optimised_code);
     tcase_add_test(t, fusion_is_off_when_asked);
     tcase_add_test(t, a_debug_buffer_is_told_word_by_word);
+    tcase_add_test(t, threadgroups_are_no_larger_than_any_gpu_has);
     tcase_add_test(t, errors_stop_at_the_number_asked_for);
     tcase_add_test(t, wrong_calls_are_told);
     tcase_add_test(t, no_arena_is_a_misuse);
