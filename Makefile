@@ -221,6 +221,7 @@ check: test
 check: spelling
 check: check-roundtrip
 check: check-lint
+check: test-ranges
 check: check-memory
 check: check-library
 check: check-triton

@@ -743,6 +743,7 @@ private:
         if (name.rfind("atomic_compare_exchange", 0) == 0 && !a.empty() && a[0].is_float())
             error(where,
                   "an exchange of floats compares them, and NaN never equals: compare the bits");
+        if (name == "sim_in_range") return a.empty() ? typed() : a[0];
         const auto size = sizes_.find(name);
         if (size != sizes_.end()) statements_ += copies_ * size->second;
         const auto own = results_.find(name);

@@ -68,6 +68,16 @@ $(BUILD)/test-sim: $(BUILD)/obj/sim/test.o $(SIM_OBJECTS) $(SIM_CASES)
 $(BUILD)/test-compare: $(BUILD)/obj/corpus/test_compare.o $(SIM_OBJECTS) $(SIM_CASES)
 	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -o $@
 
+.PHONY: test-ranges
+# Every integer of the text within the range that the compiler takes it to have: what its decisions lean on.
+$(BUILD)/tmetal-ranges: examples/tmetal.c tmetal.h
+	$(CC) -std=c99 -O1 -DTMI_CHECK_RANGES $< -o $@ -lm
+test-ranges: $(BUILD)/tmetal-ranges $(BUILD)/corpus $(BUILD)/random ## is each integer within the range that it is known to have?
+	TMETAL=$(BUILD)/tmetal-ranges $(BUILD)/corpus --jobs $(JOBS) --dir tests/kernels
+	TMETAL=$(BUILD)/tmetal-ranges $(BUILD)/corpus --jobs $(JOBS) --dir examples/kernels
+	TMETAL=$(BUILD)/tmetal-ranges $(BUILD)/corpus --jobs $(JOBS) --gpu apple-m1 --plain --dir tests/kernels/lookalikes
+	TMETAL=$(BUILD)/tmetal-ranges $(BUILD)/random --jobs $(JOBS) --seeds tests/interp/seeds.txt
+
 # What is counted of some kernels, and may only grow with a reason.
 .PHONY: test-counters bless-counters
 test-counters: $(BUILD)/tmetal $(BUILD)/corpus ## lines, conflicts, barriers of some kernels: none may grow without a reason

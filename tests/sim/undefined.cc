@@ -56,6 +56,11 @@ void __ubsan_handle_mul_overflow(overflow_data *d, unsigned long a, unsigned lon
     overflow(d, a, "*", b);
 }
 void __ubsan_handle_negate_overflow(overflow_data *d, unsigned long a) { overflow(d, 0, "-", a); }
+/* TMI_CHECK_RANGES: the text says what it was built on. */
+void sim_outside(long value, long lo, long hi, unsigned at) {
+    sim::violate_at(sim::violation_kind::UNDEFINED, at,
+                    "the value %ld is outside of its range, %ld to %ld", value, lo, hi);
+}
 /* Division is watched by sim/core.h; this is for what stands in macros of the standard library. */
 void __ubsan_handle_divrem_overflow(overflow_data *d, unsigned long a, unsigned long b) {
     overflow(d, a, "/", b);

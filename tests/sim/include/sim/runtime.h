@@ -164,6 +164,7 @@ unsigned sim_tensor_index(unsigned columns, unsigned rows, unsigned threads, uns
                           unsigned role);
 
 long sim_divide_by_zero(unsigned remainder);
+void sim_outside(long value, long lo, long hi, unsigned at);
 void sim_log_begin(unsigned long format); /* address of the text */
 void sim_log_integer(long value);
 void sim_log_float(float value);
