@@ -192,6 +192,7 @@ test: own
 test: own-plain
 test: test-bounds
 test: test-interp
+test: test-facts
 test: test-random
 test: test-open
 test: test-versions

@@ -60,6 +60,7 @@ typedef struct ti_launch {
     const ti_argument *arguments; /* one a parameter of the function */
     size_t             n_arguments;
     uint64_t           max_steps; /* operations, over all programs, one for each 1024 elements; 0: no bound */
+    int                facts;     /* hold each integer and pointer to what tmetal's >>analyse says of it */
     uint64_t           vary;      /* not 0: a seed by which what the language leaves open is settled another way: values
                                    * that are open, the order of programs and of what collides in memory, and how results
                                    * of floats are rounded. What comes out the same by several seeds is certain. */
@@ -74,7 +75,8 @@ typedef enum ti_status {
     TI_PROMISE,     /* what the module says of its arguments and values does not hold */
     TI_ASSERTED,    /* tt.assert on something false */
     TI_TOO_LONG,    /* max_steps */
-    TI_MISFIT       /* launch and module do not fit */
+    TI_MISFIT,      /* launch and module do not fit */
+    TI_FALSE_FACT   /* what tmetal takes to be known of a value does not hold */
 } ti_status;
 
 /* Why what a launch leaves is open, as far as a run tells: several bits. */

@@ -28,6 +28,7 @@ struct ti_machine {
     uint32_t         running; /* the program, from 1 on */
     int              atomic;  /* kind of the atomic that is under way, or 0 */
     uint32_t         element; /* of its tile, from 1 on */
+    const ti_op     *at;      /* the operation under way, or the last one */
     ti_array        *spare[48];
     void            *chunks;
     size_t           printed_used, printed_room;

@@ -416,6 +416,56 @@ static void declare(translator *t, uint32_t id, ti_function *f) {
     }
 }
 
+/* -- What tmetal knows of the values --------------------------------------------------------------- */
+
+typedef struct knowing {
+    tmi_call     call; /* first: it is what the step is handed */
+    translator  *t;
+    ti_function *f;
+    uint32_t     id;
+} knowing;
+
+static void keep_facts(tmi_job *job, tmi_call *call) {
+    knowing    *k = (knowing *)(void *)call;
+    translator *t = k->t;
+    tmi_axes    axes;
+    uint32_t    v, d;
+    tmi_axis_make(job, (tmi_module *)(uintptr_t)t->m, k->id, tmi_walk_order(job, t->m, k->id), &axes);
+    for (v = 0; v < t->m->value.n; v++) {
+        const ti_type *type = axes.at[v] ? type_of(t, tmi_value_type(t->m, v)) : NULL;
+        ti_fact       *fact;
+        if (!type || (type->kind != TI_INT && type->kind != TI_PTR)) continue;
+        fact = &k->f->facts[t->slot[v]];
+        fact->type = type;
+        fact->axis = TAKE(t->to, ti_axis, tmi_axis_rank(t->m, v));
+        for (d = 0; d < tmi_axis_rank(t->m, v); d++) {
+            const tmi_axis x = tmi_axis_get(&axes, v, d);
+            fact->axis[d].grows = x.c;
+            fact->axis[d].divides = x.v;
+            fact->axis[d].equal = x.k;
+        }
+    }
+}
+
+static void know(translator *t, uint32_t id, ti_function *f) {
+    const size_t  bytes = ((size_t)4 << 20) + 1024 * (size_t)t->m->value.n;
+    void         *memory = malloc(bytes);
+    tmetal_arena  arena = tmetal_arena_on(memory, bytes);
+    tmetal_result result;
+    knowing       k;
+    memset(&k, 0, sizeof k);
+    k.call = tmi_entry_call(NULL, 0);
+    k.t = t;
+    k.f = f;
+    k.id = id;
+    f->facts = TAKE(t->to, ti_fact, t->n_slots + 1);
+    if (tmi_entry_run(keep_facts, &k.call, &arena, NULL, &result) != TMETAL_OK) {
+        fprintf(stderr, "interp: the facts of a function: %s\n", result.full_text);
+        exit(2);
+    }
+    free(memory);
+}
+
 static void define(translator *t, uint32_t id, ti_function *f) {
     ti_region region;
     memset(&region, 0, sizeof region);
@@ -424,6 +474,8 @@ static void define(translator *t, uint32_t id, ti_function *f) {
     f->body = region.first;
     f->n_slots = t->n_slots;
     if (f->body) find_ends(t->to, f);
+    if (f->body) know(t, id, f);
+    else f->facts = TAKE(t->to, ti_fact, 1);
 }
 
 static uint32_t next_function(const tmi_module *m, uint32_t op) {

@@ -88,6 +88,17 @@ struct ti_op {
     ti_op           *next;
 };
 
+/* What tmetal's >>analyse says of a value along one dimension, as log2, as Triton's AxisInfo has it: runs that grow by
+ * one element, divisor of each run's first element (pointers: of the byte address), runs of equal elements. */
+typedef struct ti_axis {
+    unsigned grows, divides, equal;
+} ti_axis;
+
+typedef struct ti_fact {
+    const ti_type *type; /* NULL: nothing is said */
+    ti_axis       *axis; /* one a dimension; a scalar has one */
+} ti_fact;
+
 typedef struct ti_function {
     const char     *name;
     int             is_public;
@@ -95,6 +106,7 @@ typedef struct ti_function {
     const ti_type **parameter_type;
     int64_t        *divides; /* what tt.divisibility says of each parameter */
     ti_block       *body; /* NULL: a declaration */
+    ti_fact        *facts; /* by slot */
     struct ti_function *next;
 } ti_function;
 

@@ -25,11 +25,17 @@ INTERP_CORE    = $(patsubst %,$(BUILD)/obj/interp/%.o,blocks combine elementwise
                    program run shapes)
 INTERP_CASES   = $(SIM_OBJECTS) $(patsubst %,$(BUILD)/obj/corpus/%.o,compare exceptions outcome recorded table)
 
-.PHONY: interp test-interp test-random test-open differential check-reduce test-versions clean-interp
+.PHONY: interp test-interp test-facts test-random test-open differential check-reduce test-versions clean-interp
 interp: $(BUILD)/interp $(BUILD)/generate $(BUILD)/random
 
 test-interp: $(BUILD)/interp    ## the interpreter of Triton IR over every recorded case of this repository
 	$(BUILD)/interp tests/kernels examples/kernels
+
+test-facts: $(BUILD)/interp $(BUILD)/generate ## what is known of values (runs, divisors, repeats) against the values
+	rm -rf $(BUILD)/facts && mkdir -p $(BUILD)/facts
+	python3 tests/interp/facts.py > $(BUILD)/facts/facts.ttir
+	$(BUILD)/generate --case $(BUILD)/facts/facts.ttir
+	$(BUILD)/interp --facts $(BUILD)/facts tests/kernels examples/kernels
 
 test-random: $(BUILD)/random $(BUILD)/tmetal    ## 200 modules made at random: simulator against interpreter
 	$(BUILD)/random --seeds tests/interp/seeds.txt

@@ -44,7 +44,37 @@ void ti_release(ti_machine *m, ti_array *a) {
     m->spare[a->size_class] = a;
 }
 
+/* tl.multiple_of and its like: the kernel's own word, right or not. */
+static int is_told(const ti_op *op) {
+    return op && (ti_attribute_of(op, "tt.contiguity") || ti_attribute_of(op, "tt.divisibility") || ti_attribute_of(op, "tt.constancy"));
+}
+
+/* Does the value have what is known of it? Sums are taken in the type's own width, as the facts mean them. */
+static void hold_to_facts(ti_machine *m, const ti_fact *fact, const ti_array *a) {
+    const ti_type *t = fact->type;
+    const uint64_t mask = t->bits >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << t->bits) - 1, unit = t->kind == TI_PTR ? ti_bytes(t->to) : 1;
+    size_t         i, stride = t->count;
+    unsigned       d, rank = t->is_tensor && t->rank ? t->rank : 1;
+    if (a->n != t->count) return; /* a region of scalars, on many elements at once */
+    for (d = 0; d < rank; d++) {
+        const ti_axis *x = &fact->axis[d];
+        const uint64_t size = t->is_tensor && t->rank ? t->dims[d] : 1, low = (((uint64_t)1 << (x->divides < 62 ? x->divides : 62)) - 1) & mask;
+        stride /= size;
+        for (i = 0; i < t->count; i++) {
+            const uint64_t at = i / stride % size, v = a->at[i] & mask;
+            const char    *what = NULL;
+            if (!(at & (((uint64_t)1 << x->grows) - 1))) what = v & low ? "is no multiple of 2 to the power of its divisor" : NULL;
+            else if (v != ((a->at[i - stride] + unit) & mask)) what = "does not follow the one before";
+            if ((at & (((uint64_t)1 << x->equal) - 1)) && v != (a->at[i - stride] & mask)) what = "is not the one before";
+            if (what)
+                ti_stop(m, m->at, is_told(m->at) ? TI_PROMISE : TI_FALSE_FACT, "element %lu of %s, %lld, %s (along %u: grows %u, divides %u, equal %u)", (unsigned long)i,
+                        t->text, (long long)a->at[i], what, d, x->grows, x->divides, x->equal);
+        }
+    }
+}
+
 void ti_put(ti_machine *m, ti_frame *f, unsigned slot, ti_array *a) {
+    if (a && m->launch->facts && f->function->facts[slot].type) hold_to_facts(m, &f->function->facts[slot], a);
     ti_release(m, f->slot[slot]);
     f->slot[slot] = a;
 }
@@ -112,6 +142,7 @@ static const ti_op *run_block(ti_machine *m, ti_frame *f, const ti_block *b) {
         if (!op->row) stop_unsupported(m, op);
         if (m->launch->max_steps && (m->result->steps += cost_of(op)) > m->launch->max_steps)
             ti_stop(m, op, TI_TOO_LONG, "%llu operations and no end", (unsigned long long)m->launch->max_steps);
+        m->at = op;
         op->row->run(m, f, op);
         for (i = 0; i < op->n_ends; i++) ti_put(m, f, op->ends[i], NULL);
     }

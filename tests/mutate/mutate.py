@@ -124,10 +124,10 @@ class job:
         for folder, _, names in os.walk(os.path.join(self.build, "obj")):
             os.makedirs(os.path.join(mine, os.path.relpath(folder, self.build)), exist_ok=True)
             for name in names:
-                if name != "library.o":
+                if name not in ("library.o", "program.o"):  # hold the header
                     path = os.path.join(folder, name)
                     os.symlink(path, os.path.join(mine, os.path.relpath(path, self.build)))
-        for name in ("corpus", "sim", "random", "test-sim", "interp", "generate"):
+        for name in ("corpus", "sim", "random", "test-sim", "generate"):
             if os.path.exists(os.path.join(self.build, name)):
                 os.symlink(os.path.join(self.build, name), os.path.join(mine, name))
 
@@ -138,7 +138,7 @@ class job:
     def make(self, target, seconds=300):
         """Without sanitizers, which tcc lacks: the assertions of the header stand in for them."""
         return self.sh(["make", "-s", "BUILD=build", "CC=" + self.cc, self.link, "LDLIBS=" + self.runtime, "SANITIZE=-g", "UNIT_FLAGS=-g", "FUZZ_SAN=", "JOBS=1",
-                        "TRANSFORM_JOBS=1", "FUZZ_SECONDS=2", "OPLIST_CC=" + self.cc, "EXPLAIN_CC=" + self.cc, "TRANSFORM_CC=" + self.cc, target], seconds)
+                        "TRANSFORM_JOBS=1", "FUZZ_SECONDS=2", "OPLIST_CC=" + self.cc, "INTERP_CC=" + self.cc, "EXPLAIN_CC=" + self.cc, "TRANSFORM_CC=" + self.cc, target], seconds)
 
     def compiles(self):
         """The compiler, and the same and the digest with known ranges in the text, 0.6 s with tcc."""
@@ -163,6 +163,11 @@ class job:
                 found[w[8]] = w[:6] + [w[7]]
         bad = [line for line in out.split("\n") if "error TM" in line]
         return found, "" if status == 0 else bad[0] if bad else f"status {status}"
+
+    def facts(self, folders):
+        """What >>analyse says of values, against the values."""
+        status, out = self.make("build/interp")
+        return (status, out) if status else self.sh(["build/interp", "--jobs", "1", "--facts"] + folders, 60)
 
     def asserting(self, inputs):
         """The same with every assertion on."""
@@ -214,6 +219,10 @@ class job:
         return "" if status == 0 else first_wrong(out)
 
 
+def first_line(out):
+    return next((s for s in out.split("\n") if s.startswith("WRONG")), out.strip().split("\n")[-1])[:160]
+
+
 def first_wrong(out):
     m = re.search(r"\n(?:wrong|violations|refused):\n  (\S+).*\n *(.*)", out)
     return (m[1] + ": " + m[2]) if m else out.strip().split("\n")[-1][:200] or "failed"
@@ -237,6 +246,7 @@ class tree:
         """Inputs, and what is given for them: of the header itself, so made anew with it."""
         folder = os.path.join(os.path.abspath(self.build), "mutate")
         lists, made = os.path.join(folder, "lists"), os.path.join(folder, "random")
+        self.facts = ["tests/kernels", "examples/kernels", os.path.join(os.path.abspath(self.build), "facts"), made]
         self.inputs = list(OWN) + [lists, made] + [p for p in os.environ.get("MUTATE_CORPUS", "").split() if os.path.isdir(p)]
         self.calls = sorted(os.path.join(d, n) for d in ("tests/kernels/recorded", "examples/kernels")
                             for n in os.listdir(os.path.join(TOP, d)) if n.endswith(".call"))
@@ -254,12 +264,14 @@ class tree:
         for seed in re.sub("#.*", "", open(os.path.join(TOP, "tests/interp/seeds.txt")).read()).split():
             with open(os.path.join(made, seed + ".ttir"), "w") as f:
                 f.write(run([os.path.join(self.build, "random"), "--print", seed], TOP, 60)[1])
+        run([os.path.join(self.build, "generate"), "--case"] + sorted(os.path.join(made, n) for n in os.listdir(made)), TOP, 60)
         j = job(self.build, "base", self.text)
         wrong = j.compiles()
+        false = j.facts(self.facts) if "analyse" in self.names else (0, "")
         self.digests, bad = j.digest(self.inputs)
         self.sources, bad_source = j.sources(self.calls) if set(self.names) & set(READERS) else ({}, "")
-        if wrong or bad or bad_source or not self.digests:
-            sys.exit(f"mutate: the header as it is fails: {wrong}{bad}{bad_source}")
+        if wrong or bad or bad_source or false[0] or not self.digests:
+            sys.exit(f"mutate: the header as it is fails: {wrong}{bad}{bad_source}{false[1][-400:] if false[0] else ''}")
         with open(kept, "w") as f:
             json.dump({"key": key, "digests": self.digests, "sources": self.sources}, f)
 
@@ -387,6 +399,11 @@ class trial:
         return ""
 
     def suites(self):
+        if self.p.floor == "analyse":
+            status, out = self.j.facts(self.t.facts)
+            self.note("facts: " + ("hold" if status == 0 else "false"))
+            if status:
+                return "behaviour", "facts: " + first_line(out)
         bad = "assertions" not in self.t.skip and self.j.asserting(self.t.inputs)
         self.note("assertions: " + (bad or "none fails"))
         if bad:

@@ -4,7 +4,7 @@
 MUTANTS      ?= 100
 MUTATE_ARGS  ?=
 # What mutants are linked with: built once, of the header as it is.
-MUTATE_NEEDS  = sim $(BUILD)/random $(BUILD)/oplist $(BUILD)/transform-sim $(BUILD)/confirm $(BUILD)/forced \
+MUTATE_NEEDS  = sim test-facts $(BUILD)/random $(BUILD)/oplist $(BUILD)/transform-sim $(BUILD)/confirm $(BUILD)/forced \
                 $(BUILD)/metal-device $(BUILD)/metal-device-system $(BUILD)/metal-tmetal $(BUILD)/metal-misuse $(BUILD)/metal-warm \
                 $(BUILD)/metal-example $(BUILD)/metal-cpp
 mutate: $(MUTATE_NEEDS)         ## tmetal.h changed one place at a time: which test sees it? [MUTANTS=500] [JOBS=16] [MUTATE_ARGS='--minutes 60 --from 1']
