@@ -748,6 +748,44 @@ double raw_launches(scene &s) {
     return each;
 }
 
+/* A grid in parts, along each axis: every program finds its own place. */
+void cut_along() {
+    static const uint32_t grids[][3] = {{7, 1, 1}, {3, 4, 1}, {2, 3, 5}};
+    standin::now = standin::machine();
+    for (const auto &grid : grids)
+        for (uint64_t most : {1, 3, 5}) {
+            scene s;
+            s.file = "tests/metal/places.ttir";
+            s.options.parts = 1;
+            if (s.ready() != TMETAL_OK) return fail(std::string("cut along: ") + s.problem.text);
+            s.n_args = 3;
+            std::copy(grid, grid + 3, s.programs);
+            s.start.programs_per_part = most;
+            std::memset(s.buffer[2].contents, 0, 4096);
+            if (s.go() != TMETAL_OK) return fail(std::string("cut along: ") + s.problem.text);
+            const auto *out = static_cast<const int32_t *>(s.buffer[2].contents);
+            for (uint32_t i = 0; i < grid[0] * grid[1] * grid[2]; i++)
+                if (out[i] != static_cast<int32_t>(grid[2] * 1000 + i)) return fail("cut along: program " + std::to_string(i) + " is elsewhere");
+        }
+}
+
+/* A host that asks instead of waiting. */
+void asked() {
+    standin::now = standin::machine();
+    scene s;
+    if (s.ready() != TMETAL_OK) return fail(std::string("asked: ") + s.problem.text);
+    if (!tmetal_launch_is_done(s.launch)) fail("asked: not done, before anything was started");
+    int more = 0;
+    if (tmetal_launch_start(s.launch, s.args, s.n_args, s.programs, &s.start, &s.problem) != TMETAL_OK) return fail("asked: does not start");
+    while (more < 10 && !tmetal_launch_is_done(s.launch)) more++;
+    if (more != 2) fail("asked: done at question " + std::to_string(more));
+    if (tmetal_launch_wait(s.launch, 0, &s.problem) != TMETAL_OK || !tmetal_launch_is_done(s.launch)) fail("asked: does not end");
+    standin::now.hangs = true;
+    tmetal_launch_start(s.launch, s.args, s.n_args, s.programs, &s.start, &s.problem);
+    for (int i = 0; i < 10; i++)
+        if (tmetal_launch_is_done(s.launch)) return fail("asked: done, though it hangs");
+}
+
 void many_launches() {
     standin::now = standin::machine();
     scene s;
@@ -889,6 +927,8 @@ int main(int argc, char **argv) {
         nothing_is_begun();
         what_has_parts();
         tensors();
+        asked();
+        cut_along();
         many_launches();
     }
     threads(all);

@@ -228,6 +228,8 @@ struct command_buffer : object {
     bool                                             is_open = false; /* an encoder is */
     bool                                             is_committed = false;
     unsigned long                                    status = 0;
+    unsigned                                         polls = 0;
+    size_t                                           order = 0; /* of its commit */
     long                                             fault = 0;
     void end() override {
         if (is_open) note("a command buffer is released while an encoder is open");
@@ -681,13 +683,19 @@ void signal_event(command_buffer *c, sel, object *o, unsigned long value) {
     if (auto *e = checked<event>(o, "MTLEvent", "encodeSignalEvent:")) c->signals.push_back({e, value});
     if (c->is_open) note("an event while an encoder is open");
 }
-std::atomic<size_t> n_committed{0};
+std::atomic<size_t> n_committed{0}; /* since it was last asked */
+std::atomic<size_t> n_ever{0}, n_complete{0}; /* as far as the host knows: what was committed before is complete too */
+
+void completes(const command_buffer *c) {
+    for (size_t n = n_complete; n < c->order && !n_complete.compare_exchange_weak(n, c->order);) {}
+}
 
 void commit(command_buffer *c, sel) {
     if (c->is_open) note("a commit while an encoder is open");
     if (c->is_committed) note("a second commit");
     c->is_committed = true;
     c->status = 2;
+    c->order = ++n_ever;
     c->fault = ++n_committed == now.fault_at || !now.fault_at ? now.fault : 0;
     if (now.hangs) return;
     run(*c);
@@ -698,8 +706,15 @@ void commit(command_buffer *c, sel) {
 void wait(command_buffer *c, sel) {
     if (!c->is_committed) note("waitUntilCompleted before commit, which never ends");
     if (now.hangs) note("waitUntilCompleted of what hangs, which never ends");
+    completes(c);
 }
-unsigned long status(command_buffer *c, sel) { return c->status; }
+/* Work takes its time: who does not wait hears twice that it is scheduled. */
+unsigned long status(command_buffer *c, sel) {
+    if (c->status < 4) return c->status;
+    if (c->order > n_complete && c->polls++ < 2) return 3;
+    completes(c);
+    return c->status;
+}
 object *error_of(command_buffer *c, sel) {
     if (!c->fault) return nullptr;
     if (!now.fault_says.empty()) return autoreleased(make<error>(c->fault, now.fault_says));
@@ -707,7 +722,7 @@ object *error_of(command_buffer *c, sel) {
 }
 double gpu_start(command_buffer *, sel) { return 10.0; }
 double gpu_end(command_buffer *c, sel) {
-    if (c->status != 4) note("times of a command buffer that is not complete");
+    if (c->status != 4 || c->order > n_complete) note("times of a command buffer that is not complete");
     return 10.25;
 }
 
