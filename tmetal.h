@@ -51839,16 +51839,31 @@ static void tmi_stmt_if(tmi_emit *e, const tmi_ins *n) {
 }
 
 /* Why a barrier stands there, for whoever asks later. */
+static void tmi_emit_barrier_reason(tmi_emit *e, const tmi_ins *n) {
+    if (n->name) tmi_put_str(e->out, TMI_STR(e->m, n->name));
+    else
+        tmi_put(e->out, n->c ? "%s has been read" : "%s is complete",
+                tmi_taken(e, e->arr_name[n->b]));
+}
+
+/* Its reason stands behind it, or above where two kinds of memory leave no room. */
 static void tmi_stmt_barrier(tmi_emit *e, const tmi_ins *n) {
-    uint32_t flags = tmi_barrier_flags(e->p, n);
+    const uint32_t flags = tmi_barrier_flags(e->p, n);
+    const int      said = n->name || (n->b && e->arr_name[n->b]), above = said && flags == 3;
+    if (above) {
+        tmi_line(e);
+        tmi_put_str(e->out, "// ");
+        tmi_emit_barrier_reason(e, n);
+        tmi_put_char(e->out, '\n');
+    }
     tmi_line(e);
     tmi_put(e->out, "threadgroup_barrier(%s%s%s);",
             flags & TMI_BAR_DEVICE ? "mem_flags::mem_device" : "", flags == 3 ? " | " : "",
             flags & TMI_BAR_GROUP ? "mem_flags::mem_threadgroup" : "");
-    if (n->name) tmi_put(e->out, "    // %s", TMI_STR(e->m, n->name));
-    else if (n->b && e->arr_name[n->b])
-        tmi_put(e->out, n->c ? "    // %s has been read" : "    // %s is complete",
-                tmi_taken(e, e->arr_name[n->b]));
+    if (said && !above) {
+        tmi_put_str(e->out, "    // ");
+        tmi_emit_barrier_reason(e, n);
+    }
     tmi_put_char(e->out, '\n');
 }
 
@@ -54070,7 +54085,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 2187916269u
+#define TMI_STAMP_EMIT 1789199823u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form

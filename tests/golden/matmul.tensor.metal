@@ -79,7 +79,8 @@ kernel void matmul(
             // line 28: b = tl.load
             b[i] = int(i) < int(K - start) && n < N ? (b_ptrs + int(i * stride_bk))[n] : 0.0h;
         }
-        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);    // a_shared has been read
+        // a_shared has been read
+        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 32; i++) {
             a_shared[i * 40 + tid] = a[i];
@@ -88,7 +89,8 @@ kernel void matmul(
         for (uint i = 0; i < 32; i++) {
             b_shared[i * 40 + tid] = b[i];
         }
-        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);    // a_shared is complete
+        // a_shared is complete
+        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
         acc_matmul.run(acc_left, acc_right, acc_sums);
         // line 31
         a_ptrs += 32;
@@ -100,7 +102,8 @@ kernel void matmul(
         if (acc_sums.is_valid_element(element))
             acc_shared[uint(at[1] * 36 + at[0])] = acc_sums[element];
     }
-    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);    // acc_shared is complete
+    // acc_shared is complete
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     float acc[32] = {};
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 32; i++) {

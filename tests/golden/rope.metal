@@ -26,7 +26,8 @@ kernel void rope(
     const float low = x_start[i];
     // line 18: high = tl.load
     const float high = x_start[i + 16];
-    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);    // in place, other threads read what is written next
+    // in place, other threads read what is written next
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     device float *const out_start = out_ptr + start;
     // line 13: angle
     const float angle = float(program.x)

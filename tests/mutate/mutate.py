@@ -42,7 +42,7 @@ SUITES = [
     ("test-explain", "", True), ("test-reductions", "", True), ("test-moves", "", True), ("test-transform", "", True),
     ("test-cli", "", True), ("test-tune", "tune", True), ("test-metal", "metal", True), ("test-unit", "", True),
     ("test-counters", "", True), ("test-layouts-quick", "", True), ("test-memory", "", True), ("test-chips", "", True),
-    ("depth", "", True), ("test-oplist-quick", "", True), ("test-golden", "", False),
+    ("depth", "", True), ("test-oplist-quick", "", True), ("test-style", "", False), ("test-golden", "", False),
 ]
 SECONDS = {"digest": 60, "simulator": 120}  # others: 300
 BATCHES = (3, 9, 24, 60)  # launches simulated at a time, the smallest first
@@ -411,7 +411,7 @@ class trial:
         for name, floors, behaviour in SUITES:
             if name in self.t.skip or floors and self.p.floor not in floors.split():
                 continue
-            if not self.texts and name in ("test-golden", "test-counters", "test-layouts-quick", "test-oplist-quick") and self.p.floor not in READERS:
+            if not self.texts and name in ("test-golden", "test-style", "test-counters", "test-layouts-quick", "test-oplist-quick") and self.p.floor not in READERS:
                 continue
             status, out = self.j.make(name)
             self.note(f"{name}: {'passes' if status == 0 else 'fails'}")

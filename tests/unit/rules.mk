@@ -11,7 +11,7 @@ UNIT_FAST   = $(BUILD)/robust/header.o
 UNIT_CHECK := $(shell pkg-config --exists check 2>/dev/null && pkg-config --cflags --libs check)
 UNIT_TTIR   = find examples tests -name '*.ttir' ! -path 'tests/cases/*' ! -path 'tests/robust/odd/*' | LC_ALL=C sort
 
-.PHONY: test-unit test-cases test-census test-roundtrip test-memory test-compile test-golden bless check-roundtrip check-memory
+.PHONY: test-unit test-cases test-census test-roundtrip test-memory test-compile test-golden test-style bless check-roundtrip check-memory
 
 # -- Suites -----------------------------------------------------------------------------------------
 ifneq ($(UNIT_CHECK),)
@@ -73,5 +73,7 @@ test-compile: $(BUILD)/robust/header.o  ## one unit, three units, static, C and 
 # -- Golden texts -----------------------------------------------------------------------------------------
 test-golden: $(BUILD)/tmetal    ## the Metal and the plan of the example kernels, byte by byte
 	sh tests/golden/run.sh $(BUILD)
+test-style: $(BUILD)/tmetal     ## how emitted Metal is laid out: columns, what is set in
+	python3 tests/golden/style.py $(BUILD) examples/kernels tests/kernels/recorded tests/kernels/lookalikes
 bless: $(BUILD)/tmetal          ## rewrite the golden texts; prints the lines gained and lost
 	sh tests/golden/run.sh $(BUILD) bless
