@@ -77,6 +77,7 @@ def known(y_ptr, N: tl.constexpr, NAME: tl.constexpr):
     tl.static_assert(math.floor(-0.5) == -1)
     tl.static_assert(math.sqrt(2.0) == 1.4142135623730951)
     tl.static_assert(math.sqrt(3.0) == 1.7320508075688772)
+    tl.static_assert(math.sqrt(2.877160912324162) == 1.6962195943698333)
     tl.static_assert(math.sqrt(1e-310) == 9.999999999999986e-156)
     tl.static_assert(math.fabs(math.exp(1.0) - math.e) < 1e-15)
     tl.static_assert(math.fabs(math.log(10.0) - 2.302585092994046) < 1e-15)
