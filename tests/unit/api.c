@@ -631,6 +631,23 @@ START_TEST(threadgroups_are_no_larger_than_any_gpu_has) {
 }
 END_TEST
 
+/* Depth is what is limited, not how many there are. */
+START_TEST(branches_side_by_side_are_no_nesting) {
+    static const char one[] = "  scf.if %c {\n    tt.store %p, %x : !tt.ptr<f32>\n  }\n";
+    const size_t      n = 500;
+    char             *text = (char *)malloc(200 + n * sizeof one);
+    tmetal_arena      arena = arena_at(0);
+    tmetal_result     r;
+    size_t            i;
+    strcpy(text, "tt.func public @k(%p: !tt.ptr<f32>, %x: f32, %c: i1) {\n");
+    for (i = 0; i < n; i++) strcat(text, one);
+    strcat(text, "  tt.return\n}\n");
+    says_ok(compile(text, NULL, &arena, &r), &r);
+    ck_assert_uint_eq(r.n_kernels, 1);
+    free(text);
+}
+END_TEST
+
 START_TEST(errors_stop_at_the_number_asked_for) {
     tmetal_arena   arena = arena_at(0);
     tmetal_options opt;
@@ -1063,6 +1080,7 @@ int main(void) {
     tcase_add_test(t, fusion_is_off_when_asked);
     tcase_add_test(t, a_debug_buffer_is_told_word_by_word);
     tcase_add_test(t, threadgroups_are_no_larger_than_any_gpu_has);
+    tcase_add_test(t, branches_side_by_side_are_no_nesting);
     tcase_add_test(t, errors_stop_at_the_number_asked_for);
     tcase_add_test(t, wrong_calls_are_told);
     tcase_add_test(t, no_arena_is_a_misuse);
