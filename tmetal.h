@@ -24387,6 +24387,68 @@ static int tmi_analyse_apart(const tmi_module *m, uint32_t ptr) {
     return axes != TMI_NONE;
 }
 
+/* Integers of few bits begin again from the least of them, and so do those that are read as
+ * unsigned: a run counts on in parts that begin at a multiple of their length. */
+static tmi_axis tmi_analyse_unwrapped(const tmi_module *m, uint32_t value, int all, tmi_axis z) {
+    const uint32_t type = tmi_value_type(m, value);
+    uint8_t        most;
+    if (!z.c || tmi_elem_kind(m, type) != TMI_T_INT || (!all && tmi_bits(m, type) >= 32)) return z;
+    most = tmi_min8(tmi_min8(z.c, z.v), (uint8_t)(tmi_bits(m, type) - 1));
+    if (most < z.c) z.c = z.v = most;
+    return z;
+}
+
+#define TMI_AXIS_SIGN_VISITS 64u
+
+/* May the value be below 0, as far as its making shows? Sums and products are taken not to
+ * overflow, divisors to be positive. Depth: TMI_AXIS_SIGN_VISITS. */
+static int tmi_analyse_may_be_negative(const tmi_module *m, uint32_t value, uint32_t *left) {
+    const uint32_t def = tmi_def(m, value);
+    const tmi_op  *op;
+    int64_t        c;
+    uint32_t       i;
+    int            first, all = 0; /* all: both operands must be */
+    if (!*left) return 1;
+    --*left;
+    if (!def) { /* a loop's variable is not below where it begins */
+        const tmi_value *v = TMI_VALUE(m, value);
+        op = TMI_OP(m, tmi_block_op(m, v->def));
+        return v->index || op->kind != TMI_OP_FOR ||
+            tmi_analyse_may_be_negative(m, tmi_in(m, op, 0), left);
+    }
+    op = TMI_OP(m, def);
+    switch (op->kind) {
+    case TMI_OP_CONSTANT: return !tmi_const_int(m, value, &c) || c < 0;
+    case TMI_OP_RANGE: return tmi_attr_int(m, op, "start", 0) < 0;
+    case TMI_OP_PID: case TMI_OP_NPROGRAMS: case TMI_OP_EXTUI: case TMI_OP_CMPI: return 0;
+    case TMI_OP_REMUI: case TMI_OP_DIVUI: case TMI_OP_DIVSI: case TMI_OP_REMSI: case TMI_OP_EXTSI:
+    case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_TRANS:
+    case TMI_OP_RESHAPE: case TMI_OP_SHRSI: case TMI_OP_SHLI: case TMI_OP_INDEX_CAST:
+        return tmi_analyse_may_be_negative(m, tmi_in(m, op, 0), left);
+    case TMI_OP_TRUNCI:
+        return tmi_bits(m, tmi_value_type(m, value)) < 32 ||
+            tmi_analyse_may_be_negative(m, tmi_in(m, op, 0), left);
+    case TMI_OP_SELECT: i = 1; break;
+    case TMI_OP_MAXSI: case TMI_OP_ANDI: all = 1; i = 0; break;
+    case TMI_OP_ADDI: case TMI_OP_MULI: case TMI_OP_MINSI: case TMI_OP_ORI: case TMI_OP_XORI:
+        i = 0;
+        break;
+    default: return 1;
+    }
+    first = tmi_analyse_may_be_negative(m, tmi_in(m, op, i), left);
+    if (first != all) return first;
+    return tmi_analyse_may_be_negative(m, tmi_in(m, op, i + 1), left);
+}
+
+/* The quotient and the remainder of a run that may begin below 0 turn round there. */
+static tmi_axis tmi_analyse_dividend(const tmi_module *m, const tmi_op *op, tmi_axis l) {
+    uint32_t left = TMI_AXIS_SIGN_VISITS;
+    if (l.c && (op->kind == TMI_OP_DIVSI || op->kind == TMI_OP_REMSI) &&
+        tmi_analyse_may_be_negative(m, tmi_in(m, op, 0), &left))
+        l.c = l.v = 0;
+    return l;
+}
+
 /* x + y, pointer + offset, x - y: contiguity and divisibility of a sum. */
 static tmi_axis tmi_axis_sum(const tmi_module *m, const tmi_op *op, tmi_axis l, tmi_axis r) {
     uint32_t es = op->kind == TMI_OP_ADDPTR ? tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0)) : 0;
@@ -24478,6 +24540,8 @@ static tmi_axis tmi_axis_binary(tmi_axes *x, const tmi_op *op, uint32_t d, uint3
     tmi_axis l = tmi_axis_get(x, tmi_in(m, op, 0), d), r = tmi_axis_get(x, tmi_in(m, op, 1), d),
              z = {0, 0, 0, 0};
     TMI_ASSERT(x->job, "analyse", op->n_in == 2 && op->n_out >= 1);
+    l = tmi_analyse_dividend(m, op, tmi_analyse_unwrapped(m, tmi_in(m, op, 0), 0, l));
+    r = tmi_analyse_unwrapped(m, tmi_in(m, op, 1), 0, r);
     z.k = tmi_min8(l.k, r.k);
     switch (op->kind) {
     case TMI_OP_ADDI: case TMI_OP_SUBI: case TMI_OP_ADDPTR: return tmi_axis_sum(m, op, l, r);
@@ -24486,7 +24550,11 @@ static tmi_axis tmi_axis_binary(tmi_axes *x, const tmi_op *op, uint32_t d, uint3
     case TMI_OP_REMSI: case TMI_OP_REMUI: return tmi_axis_rem(m, op, l, r, size);
     case TMI_OP_SHLI: case TMI_OP_SHRSI: case TMI_OP_SHRUI: return tmi_axis_shift(m, op, l, r);
     case TMI_OP_CMPI: return tmi_axis_cmp(m, op, l, r, size);
-    case TMI_OP_MAXSI: case TMI_OP_MINSI: case TMI_OP_MAXUI: case TMI_OP_MINUI:
+    case TMI_OP_MAXUI: case TMI_OP_MINUI:
+        l = tmi_analyse_unwrapped(m, tmi_in(m, op, 0), 1, l);
+        r = tmi_analyse_unwrapped(m, tmi_in(m, op, 1), 1, r);
+        /* fall through */
+    case TMI_OP_MAXSI: case TMI_OP_MINSI:
         z.c = tmi_min8(l.c, r.c);
         z.v = l.c == r.c ? tmi_min8(l.v, r.v) : 0;
         return z;
@@ -24520,7 +24588,8 @@ static tmi_axis tmi_analyse_cast(tmi_axes *x, const tmi_op *op, uint32_t d) {
         z.c = 0;
         z.v = tmi_min8(z.v, (uint8_t)step);
     }
-    return z;
+    z = tmi_analyse_unwrapped(x->m, tmi_in(x->m, op, 0), op->kind == TMI_OP_EXTUI, z);
+    return tmi_analyse_unwrapped(x->m, tmi_out(x->m, op, 0), 0, z);
 }
 
 /* Shape ops: where dimension d of the result comes from. */
@@ -24767,7 +24836,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 3811790375u
+#define TMI_STAMP_ANALYSE 583969659u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure

@@ -38,7 +38,7 @@ def main():
     repeats = binary('arith.divsi', first, whole_of[8])
     tiles = [first, later, odd, steps, repeats, binary('arith.muli', repeats, whole_of[8]), binary('arith.remsi', first, whole_of[8]),
              binary('arith.addi', blocks, first), binary('arith.addi', blocks_of_12, first), binary('arith.subi', later, whole_of[8]),
-             spread('%n'), spread('%aligned'), binary('arith.addi', spread('%aligned'), first), whole_of[8], whole_of[12], whole_of[0], whole_of[-8]]
+             binary('arith.subi', first, whole_of[48]), binary('arith.subi', odd, whole_of[12]), spread('%n'), spread('%aligned'), binary('arith.addi', spread('%aligned'), first), whole_of[8], whole_of[12], whole_of[0], whole_of[-8]]
     positive = [whole_of[1], whole_of[3], whole_of[8], whole_of[64], later, odd, spread('%aligned'),
                 binary('arith.addi', repeats, whole_of[4]), binary('arith.addi', steps, whole_of[4])]
     small = [whole_of[0], whole_of[2], whole_of[3], repeats]
@@ -63,8 +63,32 @@ def main():
             one = op(f'tt.addptr {pointers}, {a}', f'tensor<{N}x!tt.ptr<{type}>>, {TILE}')
             op(f'tt.addptr {one}, {steps}', f'tensor<{N}x!tt.ptr<{type}>>, {TILE}')
         shapes(a)
+        narrow(a)
     loops(first, steps, repeats, whole_of)
     lines.append(f'    tt.store %out, {pid} : !tt.ptr<i32>')
+
+
+def narrow(a):
+    """Cut to few bits, where it begins again from the least number, and widened."""
+    for bits in (1, 8, 16):
+        small = f'tensor<{N}xi{bits}>'
+        cut = op(f'arith.trunci {a}', f'{TILE} to {small}')
+        three = op('arith.constant dense<true>' if bits == 1 else 'arith.constant dense<3>', small)
+        eight = op('arith.constant dense<false>' if bits == 1 else 'arith.constant dense<8>', small)
+        for x in (cut, binary('arith.addi', cut, three, small), binary('arith.muli', cut, eight, small)):
+            for name in ('extsi', 'extui'):
+                wide = op(f'arith.{name} {x}', f'{small} to {TILE}')
+                pointers = op(f'tt.splat %f32', f'!tt.ptr<f32> -> tensor<{N}x!tt.ptr<f32>>')
+                op(f'tt.addptr {pointers}, {wide}', f'tensor<{N}x!tt.ptr<f32>>, {TILE}')
+            pointers = op(f'tt.splat %f32', f'!tt.ptr<f32> -> tensor<{N}x!tt.ptr<f32>>')
+            if bits > 1:
+                op(f'tt.addptr {pointers}, {x}', f'tensor<{N}x!tt.ptr<f32>>, {small}')
+            for p in ('slt', 'sge', 'ult', 'uge', 'sgt', 'ule'):
+                lines.append(f'    %c{count}_{p} = arith.cmpi {p}, {x}, {eight} : {small}')
+                lines.append(f'    %d{count}_{p} = arith.cmpi {p}, {eight}, {x} : {small}')
+            if bits > 1:
+                for name in ('divsi', 'divui', 'remsi', 'remui'):
+                    binary('arith.' + name, x, eight, small)
 
 
 def shapes(a):
