@@ -51919,8 +51919,11 @@ static void tmi_emit_barrier_reason(tmi_emit *e, const tmi_ins *n) {
 static void tmi_stmt_barrier(tmi_emit *e, const tmi_ins *n) {
     const uint32_t flags = tmi_barrier_flags(e->p, n);
     const int      said = n->name || (n->b && e->arr_name[n->b]), above = said && flags == 3;
-    if (above) {
+    const uint32_t begun = e->begun;
+    if (above) { /* reports tell of the call */
+        e->begun = 0;
         tmi_line(e);
+        e->begun = begun;
         tmi_put_str(e->out, "// ");
         tmi_emit_barrier_reason(e, n);
         tmi_put_char(e->out, '\n');
@@ -54154,7 +54157,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1789199823u
+#define TMI_STAMP_EMIT 1851839971u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
