@@ -24420,13 +24420,13 @@ static int tmi_analyse_may_be_negative(const tmi_module *m, uint32_t value, uint
     switch (op->kind) {
     case TMI_OP_CONSTANT: return !tmi_const_int(m, value, &c) || c < 0;
     case TMI_OP_RANGE: return tmi_attr_int(m, op, "start", 0) < 0;
-    case TMI_OP_PID: case TMI_OP_NPROGRAMS: case TMI_OP_EXTUI: case TMI_OP_CMPI: return 0;
-    case TMI_OP_REMUI: case TMI_OP_DIVUI: case TMI_OP_DIVSI: case TMI_OP_REMSI: case TMI_OP_EXTSI:
+    case TMI_OP_PID: case TMI_OP_NPROGRAMS: case TMI_OP_EXTUI: return 0;
+    case TMI_OP_REMUI: case TMI_OP_DIVUI: case TMI_OP_DIVSI: case TMI_OP_REMSI:
     case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_TRANS:
     case TMI_OP_RESHAPE: case TMI_OP_SHRSI: case TMI_OP_SHLI: case TMI_OP_INDEX_CAST:
         return tmi_analyse_may_be_negative(m, tmi_in(m, op, 0), left);
-    case TMI_OP_TRUNCI:
-        return tmi_bits(m, tmi_value_type(m, value)) < 32 ||
+    case TMI_OP_TRUNCI: case TMI_OP_EXTSI: /* to or from few bits */
+        return tmi_bits(m, tmi_value_type(m, value)) < 32 || tmi_bits(m, tmi_in_type(m, op, 0)) < 32 ||
             tmi_analyse_may_be_negative(m, tmi_in(m, op, 0), left);
     case TMI_OP_SELECT: i = 1; break;
     case TMI_OP_MAXSI: case TMI_OP_ANDI: all = 1; i = 0; break;
@@ -24836,7 +24836,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 583969659u
+#define TMI_STAMP_ANALYSE 1607924998u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
