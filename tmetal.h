@@ -50343,15 +50343,15 @@ static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     case TMI_TF_IADD: case TMI_TF_ISUB: case TMI_TF_IMUL:
         if (tmi_is_small(n->type.kind)) return TMI_SIGNED;
         if (n->wraps) return TMI_UNSIGNED;
-        both = tmi_sign_both(e, n->a, n->b); /* vectors are of one sign as they are printed */
-        return both == TMI_ANY && n->type.width > 1 ? TMI_SIGNED : both;
+        both = tmi_sign_both(e, n->a, n->b);
+        return both == TMI_ANY ? TMI_SIGNED : both; /* what is made of literals is an int */
     case TMI_TF_SHL:
         return n->wraps ? (tmi_is_small(n->type.kind) ? TMI_SIGNED : TMI_UNSIGNED)
-                        : tmi_sign_of(e, n->a);
+                        : tmi_emit_sign(e, n->a);
     case TMI_TF_AND: case TMI_TF_OR:
     case TMI_TF_XOR:
         both = tmi_is_small(n->type.kind) ? TMI_SIGNED : tmi_sign_both(e, n->a, n->b);
-        return both == TMI_ANY && n->type.width > 1 ? TMI_SIGNED : both;
+        return both == TMI_ANY ? TMI_SIGNED : both;
     case TMI_TF_UDIV: case TMI_TF_UREM: case TMI_TF_USHR: case TMI_TF_UMAX: case TMI_TF_UMIN:
     case TMI_TF_UMULHI: case TMI_TF_GUDIV: case TMI_TF_GUREM:
     case TMI_TF_ZEXT: case TMI_TF_F2U: case TMI_TF_P2I: case TMI_TF_BALLOT: return TMI_UNSIGNED;
@@ -50638,6 +50638,36 @@ static int tmi_put_pitch(tmi_emit *e, const tmi_ins *n) {
     return 1;
 }
 
+/* An argument of a function that is overloaded, or an operand that alone says of what sign an
+ * operation is: a literal of 32 bits says its own, and a choice between two is an int. */
+static void tmi_expr_argument(tmi_emit *e, uint32_t id, tmi_sign work, uint32_t width) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    int cast = n->op == TMI_TF_SELECT && !e->named[id] && work == TMI_UNSIGNED &&
+        tmi_sign_of(e, id) == TMI_ANY && n->type.kind == TMI_S_I32 && n->type.width == 1 &&
+        width == 1;
+    if (cast) tmi_put(e->out, "%s(", tmi_msl_scalar(n->type.kind, work));
+    tmi_expr_wide(e, id, work, width, cast ? TMI_L_ANY : TMI_L_ARG);
+    if (cast) tmi_put_char(e->out, ')');
+}
+
+/* The first operand of an infix operation, which is read as of sign `left`. */
+static void tmi_emit_left(tmi_emit *e, const tmi_ins *n, tmi_sign left, int mine) {
+    const int is_int = tmi_s_is_int(n->type.kind), small = tmi_is_small(n->type.kind),
+        literal = tmi_sign_of(e, n->a) == TMI_ANY &&
+        (mine == TMI_L_SHIFT || tmi_sign_of(e, n->b) == TMI_ANY);
+    /* bits shifted out of a promoted int must not overflow it */
+    if (n->op == TMI_TF_SHL && small) {
+        tmi_tty wide = tmi_tty_of(TMI_S_I32, n->type.width);
+        tmi_put_cast(e, wide, TMI_UNSIGNED, n->a, TMI_SIGNED);
+    } else if (n->op == TMI_TF_USHR && small) {
+        tmi_put_cast(e, n->type, TMI_UNSIGNED, n->a, TMI_ANY);
+    } else if (n->type.kind == TMI_S_I32 && left == TMI_UNSIGNED && n->type.width == 1 && literal) {
+        tmi_expr_argument(e, n->a, left, 1);
+    } else {
+        tmi_expr_wide(e, n->a, left, is_int ? n->type.width : 1, tmi_operand_level(mine, 0));
+    }
+}
+
 static void tmi_expr_infix(tmi_emit *e, const tmi_ins *n, int level) {
     int is_bool = n->type.kind == TMI_S_BOOL,
         mine = tmi_infix_level(n->op, is_bool && n->type.width == 1),
@@ -50671,16 +50701,7 @@ static void tmi_expr_infix(tmi_emit *e, const tmi_ins *n, int level) {
         else if (sb == TMI_UNSIGNED && (free_a || wrapping)) left = TMI_ANY;
     }
     if (shift) right = TMI_ANY;
-    /* bits shifted out of a promoted int must not overflow it */
-    if (n->op == TMI_TF_SHL && small) {
-        tmi_tty wide = tmi_tty_of(TMI_S_I32, n->type.width);
-        tmi_put_cast(e, wide, TMI_UNSIGNED, n->a, TMI_SIGNED);
-    } else if (n->op == TMI_TF_USHR && small) {
-        tmi_put_cast(e, n->type, TMI_UNSIGNED, n->a, TMI_ANY);
-    } else {
-        tmi_expr_wide(e, n->a, left, is_bool || (is_int && n->type.width > 1) ? n->type.width : 1,
-                      tmi_operand_level(mine, 0));
-    }
+    tmi_emit_left(e, n, left, mine);
     /* x + -3 reads x - 3 */
     if (n->op == TMI_TF_IADD && tmi_t_is_const(e->t, n->b, &c) && c < 0 && c > -1000000 &&
         n->type.width == 1 && right != TMI_UNSIGNED) {
@@ -50812,18 +50833,6 @@ static const char *tmi_call_prefix(const tmi_ins *n) {
     case TMI_TF_FREM: return "precise::";
     default: return "";
     }
-}
-
-/* An argument of a function that is overloaded: a choice between two literals is an int,
- * whatever is asked. */
-static void tmi_expr_argument(tmi_emit *e, uint32_t id, tmi_sign work, uint32_t width) {
-    const tmi_ins *n = TMI_INS(e->t, id);
-    int cast = n->op == TMI_TF_SELECT && !e->named[id] && work != TMI_ANY &&
-        tmi_sign_of(e, id) == TMI_ANY && n->type.width == 1 && width == 1 &&
-        (n->type.kind != TMI_S_I32 || work == TMI_UNSIGNED);
-    if (cast) tmi_put(e->out, "%s(", tmi_msl_scalar(n->type.kind, work));
-    tmi_expr_wide(e, id, work, width, cast ? TMI_L_ANY : TMI_L_ARG);
-    if (cast) tmi_put_char(e->out, ')');
 }
 
 static void tmi_expr_call(tmi_emit *e, const tmi_ins *n) {
@@ -54157,7 +54166,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1851839971u
+#define TMI_STAMP_EMIT 3351392597u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form

@@ -1,5 +1,5 @@
 # Emitted kernels on an NVIDIA GPU: tests/cuda/README.md. Nothing else needs any of this.
-.PHONY: cuda test-cuda cuda-random cuda-text cuda-spills cuda-validate cuda-measure cuda-layouts cuda-page
+.PHONY: cuda test-cuda cuda-random cuda-witness cuda-text cuda-spills cuda-validate cuda-measure cuda-layouts cuda-page
 
 CUDA_TEXT = $(patsubst %,$(BUILD)/obj/sim/%.o,lex msl_parse msl_check msl_rules)
 $(BUILD)/cuda-text: tests/cuda/text.cc $(CUDA_TEXT) $(SIM_HEADERS)
@@ -22,6 +22,8 @@ cuda-validate: $(BUILD)/tmetal $(BUILD)/cuda-text $(BUILD)/cuda-validate
 	python3 tests/cuda/validate.py --build $(BUILD) $(CUDA_FOLDERS)
 cuda-random: $(BUILD)/tmetal $(BUILD)/cuda-text $(BUILD)/cuda-validate $(BUILD)/random $(BUILD)/generate ## MODULES random modules from FIRST on, on an NVIDIA GPU against the interpreter
 	sh tests/cuda/random.sh $(BUILD) $(FIRST) $(MODULES) $(SECONDS)
+cuda-witness: $(BUILD)/random $(BUILD)/generate $(BUILD)/corpus ## MODULES random modules from FIRST on, by Triton itself on an NVIDIA GPU against the interpreter and our Metal
+	python3 tests/cuda/witness.py --build $(BUILD) --first $(FIRST) --modules $(MODULES) --seconds $(SECONDS) --write $(BUILD)/witness
 cuda-measure: $(BUILD)/tmetal $(BUILD)/cuda-text
 	python3 tests/cuda/measure.py --build $(BUILD) --json $(BUILD)/cuda.json --table $(BUILD)/cuda.md $(CUDA_ARGS)
 cuda: cuda-validate cuda-measure ## on a machine with an NVIDIA GPU: recorded launches right? how fast? [CUDA_ARGS=...]
