@@ -118,7 +118,7 @@ static void check_candidates(const char *src, size_t len, uint32_t fewest) {
     CHECK(count_of(t) >= fewest);
     CHECK(strcmp(tmetal_tune_at(t, 0)->name, "planned") == 0);
     for (i = 0; (c = tmetal_tune_at(t, i)) != NULL; i++) {
-        CHECK(c->index == i && c->predicted > 0);
+        CHECK(c->index == i && c->predicted >= 2e-6 && c->predicted < 1); /* a launch alone takes two microseconds */
         CHECK((tmetal_is_ops(src, len) ? tmetal_compile_ops : tmetal_compile)(src, len, &c->options, &arena, &out) == TMETAL_OK);
         CHECK(out.kernels[0].threads == c->threads);
         sum[i] = sum_of(out.msl);

@@ -303,6 +303,51 @@ START_TEST(a_reverse_scan_stays_in_its_vectors) {
 }
 END_TEST
 
+/* Triton says of a tile in two dimensions one number for each, as dense<[rows, columns]>. */
+START_TEST(hints_of_a_tile_are_one_for_each_axis) {
+    static const struct {
+        const char *hints, *has; /* along rows, along both, down columns, along none */
+    } rows[] = {{"dense<[1, 64]>", "= *(device const float4 *)(x + rem"}, {"dense<64>", "= *(device const float4 *)(x + rem"},
+                {"dense<[64, 1]>", "v_shared["}, {"dense<1>", " = x[rem"}};
+    tmetal_arena  arena = arena_at(0);
+    tmetal_result r;
+    char          text[1600];
+    const char   *hints = rows[_i].hints;
+    (void)snprintf(text, sizeof text,
+                   "tt.func public @k(%%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %%y: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %%n: i32) {\n"
+                   "  %%i = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32>\n"
+                   "  %%t = tt.reshape %%i : tensor<1024xi32> -> tensor<16x64xi32>\n"
+                   "  %%ns = tt.splat %%n : i32 -> tensor<16x64xi32>\n"
+                   "  %%o = arith.remsi %%t, %%ns {tt.contiguity = %s : tensor<2xi32>, tt.divisibility = %s : tensor<2xi32>} : tensor<16x64xi32>\n"
+                   "  %%xs = tt.splat %%x : !tt.ptr<f32> -> tensor<16x64x!tt.ptr<f32>>\n"
+                   "  %%xp = tt.addptr %%xs, %%o : tensor<16x64x!tt.ptr<f32>>, tensor<16x64xi32>\n"
+                   "  %%v = tt.load %%xp : tensor<16x64x!tt.ptr<f32>>\n"
+                   "  %%ys = tt.splat %%y : !tt.ptr<f32> -> tensor<16x64x!tt.ptr<f32>>\n"
+                   "  %%yp = tt.addptr %%ys, %%t : tensor<16x64x!tt.ptr<f32>>, tensor<16x64xi32>\n"
+                   "  tt.store %%yp, %%v : tensor<16x64x!tt.ptr<f32>>\n"
+                   "  tt.return\n"
+                   "}\n",
+                   hints, hints);
+    says_ok(compile(text, NULL, &arena, &r), &r);
+    ck_assert_msg(strstr(r.kernels[0].msl, rows[_i].has) != NULL, "%s: %s", hints, r.kernels[0].msl);
+}
+END_TEST
+
+/* MLX starts a grid of threads: the threadgroup has three sizes, of which a kernel of ours fills one. */
+START_TEST(threads_for_mlx_stand_in_one_row) {
+    tmetal_arena   arena = arena_at(0);
+    tmetal_options opt;
+    tmetal_result  r;
+    memset(&opt, 0, sizeof opt);
+    opt.mlx = 1;
+    says_ok(compile(scale, &opt, &arena, &r), &r);
+    ck_assert_ptr_nonnull(r.kernels[0].mlx);
+    ck_assert_uint_eq(r.kernels[0].mlx->threadgroup[0], r.kernels[0].threads);
+    ck_assert_uint_eq(r.kernels[0].mlx->threadgroup[1], 1);
+    ck_assert_uint_eq(r.kernels[0].mlx->threadgroup[2], 1);
+}
+END_TEST
+
 /* Of the planner's threads each would hold too much: more of them, unless the caller asks for so many. */
 START_TEST(a_thread_holds_no_more_than_it_may) {
     static const struct {
@@ -1065,6 +1110,8 @@ int main(void) {
     tcase_add_loop_test(t, reductions_are_shared_out_to_the_last_element, 0, 4);
     tcase_add_loop_test(t, threads_follow_from_bytes_and_folds, 0, 14);
     tcase_add_test(t, a_reverse_scan_stays_in_its_vectors);
+    tcase_add_loop_test(t, hints_of_a_tile_are_one_for_each_axis, 0, 4);
+    tcase_add_test(t, threads_for_mlx_stand_in_one_row);
     tcase_add_loop_test(t, a_thread_holds_no_more_than_it_may, 0, 6);
     tcase_add_test(t, a_remark_tells_of_fp64_in_software);
     tcase_add_test(t, parts_make_what_compile_makes_and_leave_the_module_alone);
