@@ -333,6 +333,25 @@ START_TEST(hints_of_a_tile_are_one_for_each_axis) {
 }
 END_TEST
 
+/* More factors than the search for gates looks at: x0 x1 ... x15, as a tree. */
+START_TEST(a_product_of_sixteen_factors_is_no_gate) {
+    tmetal_arena   arena = arena_at(0);
+    tmetal_options opt;
+    tmetal_result  r;
+    char           text[4096] = "tt.func public @k(%y: !tt.ptr<f32>";
+    size_t         n = strlen(text);
+    int            i;
+    memset(&opt, 0, sizeof opt);
+    opt.reports = 1;
+    for (i = 0; i < 16; i++) n += (size_t)snprintf(text + n, sizeof text - n, ", %%v%d: f32", i);
+    n += (size_t)snprintf(text + n, sizeof text - n, ") {\n");
+    for (i = 0; i < 15; i++) n += (size_t)snprintf(text + n, sizeof text - n, "  %%v%d = arith.mulf %%v%d, %%v%d : f32\n", 16 + i, 2 * i, 2 * i + 1);
+    (void)snprintf(text + n, sizeof text - n, "  %%e = math.exp %%v30 : f32\n  %%z = arith.mulf %%v30, %%e : f32\n  tt.store %%y, %%z : !tt.ptr<f32>\n  tt.return\n}\n");
+    says_ok(compile(text, &opt, &arena, &r), &r);
+    ck_assert_msg(strstr(r.kernels[0].msl, "v0 * v1") != NULL, "%s", r.kernels[0].msl);
+}
+END_TEST
+
 /* MLX starts a grid of threads: the threadgroup has three sizes, of which a kernel of ours fills one. */
 START_TEST(threads_for_mlx_stand_in_one_row) {
     tmetal_arena   arena = arena_at(0);
@@ -1111,6 +1130,7 @@ int main(void) {
     tcase_add_loop_test(t, threads_follow_from_bytes_and_folds, 0, 14);
     tcase_add_test(t, a_reverse_scan_stays_in_its_vectors);
     tcase_add_loop_test(t, hints_of_a_tile_are_one_for_each_axis, 0, 4);
+    tcase_add_test(t, a_product_of_sixteen_factors_is_no_gate);
     tcase_add_test(t, threads_for_mlx_stand_in_one_row);
     tcase_add_loop_test(t, a_thread_holds_no_more_than_it_may, 0, 6);
     tcase_add_test(t, a_remark_tells_of_fp64_in_software);
