@@ -1,6 +1,7 @@
 """Random modules through Triton itself, on an NVIDIA GPU: what it leaves in memory, beside what the interpreter says.
 
     python3 tests/cuda/witness.py [--build build] [--first N] [--modules N] [--seconds N] [--jobs N] [--write FOLDER]
+    python3 tests/cuda/witness.py --cases FOLDER [--seconds N] [--jobs N] [--write FOLDER]
 
 `random` makes the modules, `generate` says what the interpreter leaves in memory. Where Triton's bytes are others the case is
 written to FOLDER with Triton's, and `corpus --dir FOLDER` judges our Metal by them, with the bounds for rounding: here, if it
@@ -11,10 +12,11 @@ import argparse, collections, concurrent.futures, ctypes, os, queue, re, subproc
 
 # What Triton 3.6 reads but does not lower for NVIDIA (the dialects have it, its front end never makes it) ...
 NOT_LOWERED = """math.acos math.acosh math.asin math.asinh math.atan math.atan2 math.atanh math.cbrt math.copysign math.cosh
-math.ctlz math.ctpop math.cttz math.erfc math.expm1 math.fpowi math.ipowi math.isinf math.isnan math.log10 math.log1p math.powf math.round
-math.roundeven math.sinh math.tan math.tanh math.trunc gpu.barrier ttg.barrier arith.index_cast arith.index_castui
-arith.addui_extended arith.mulsi_extended arith.mului_extended arith.bitcast arith.negf cf.assert scf.execute_region
-llvm.mlir.undef tt.descriptor_gather tt.descriptor_scatter tt.descriptor_reduce tt.dot_scaled""".split()
+math.ctlz math.ctpop math.cttz math.erfc math.expm1 math.fpowi math.ipowi math.isinf math.isnan math.log10
+math.log1p math.powf math.round math.roundeven math.sinh math.tan math.tanh math.trunc gpu.barrier ttg.barrier
+arith.index_cast arith.index_castui arith.addui_extended arith.mulsi_extended arith.mului_extended
+arith.bitcast arith.negf cf.assert scf.execute_region llvm.mlir.undef tt.descriptor_gather
+tt.descriptor_scatter tt.descriptor_reduce tt.dot_scaled""".split()
 # ... and what prints, traps or has no one answer: bins out of range, remainders of floats (NVIDIA's are x - y trunc(x / y)).
 OPEN = 'ub.poison tt.histogram arith.remf tt.assert tt.print'.split()
 
@@ -203,12 +205,16 @@ class place:
         return os.path.getsize(self.log) if os.path.exists(self.log) else 0
 
 
+def of_folder(folder):
+    return sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith('.case'))
+
+
 def made(build, folder, first, count, jobs):
     """The paths of modules that are made, with what the interpreter leaves in memory beside each."""
     without = ','.join(NOT_LOWERED + OPEN)
     subprocess.run(f'"{build}/random" --print --without {without} --write "{folder}" --range {first} {first + count - 1} | '
                    f'xargs -n 20 -P {jobs} "{build}/generate" --case', shell=True, check=True)
-    return sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith('.case'))
+    return of_folder(folder)
 
 
 def asked(paths, jobs, seconds, folder):
@@ -242,6 +248,7 @@ def main():
     a.add_argument('--modules', type=int, default=400)
     a.add_argument('--seconds', type=float, default=400, help='begin nothing new after these')
     a.add_argument('--jobs', type=int, default=os.cpu_count())
+    a.add_argument('--cases', help='ask of the cases in this folder instead: NAME.ttir, .case and .bin')
     a.add_argument('--write', default='build/witness')
     a.add_argument('--worker', action='store_true', help=argparse.SUPPRESS)
     o = a.parse_args()
@@ -250,13 +257,14 @@ def main():
         worker(o.write)
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        paths = [p for p in made(o.build, folder, o.first, o.modules, o.jobs) if in_triton(p)]
+        paths = of_folder(o.cases) if o.cases else made(o.build, folder, o.first, o.modules, o.jobs)
+        asked_for, paths = len(paths), [p for p in paths if in_triton(p)]
         answers = asked(paths, o.jobs, o.seconds, o.write)
     count = collections.Counter(re.sub(r'type of return operand.*', 'type of return operand ...', s) for s in answers.values())
     for why, n in count.most_common():
         print(f'{n:6} {why}')
-    print(f'witness: {o.modules} modules, {len(paths)} that Triton may make, {len(answers)} asked, {count["same"]} the same bytes, '
-          f'{count["differs"]} others')
+    print(f'witness: {asked_for} modules, {len(paths)} that Triton may make, {len(answers)} asked, '
+          f'{count["same"]} the same bytes, {count["differs"]} others')
     if not count['differs'] or not os.path.exists(o.build + '/corpus'):
         return 0
     return subprocess.run([o.build + '/corpus', '--dir', o.write, '--fresh']).returncode
