@@ -7,7 +7,7 @@
  *
  *     barriers [--gpu NAME] [--jobs N] [--seeds N] [--known FILE] FOLDER...
  *
- * A line of the known file is CASE (* for any) | the comment behind the barrier | the reason why no launch shows a race.
+ * A line of the known file is CASE (* for any) | the comment of the barrier | the reason why no launch shows a race.
  * The exit status is 1 where one is silent that is not known. */
 #include "../corpus/compile.h"
 #include "../corpus/launch.h"
@@ -35,7 +35,7 @@ struct settings {
 
 struct variant {
     std::string name, text, bare; /* of no memory, and without the barrier: NAME and NAME bare */
-    std::string why; /* the comment behind it */
+    std::string why; /* the comment behind it, or on the line above */
     unsigned    line;
 };
 
@@ -43,16 +43,23 @@ size_t barrier_after(const std::string &text, size_t at) {
     return std::min(text.find("threadgroup_barrier(", at), text.find("simdgroup_barrier(", at));
 }
 
+/* Why the barrier at `at` is there: the comment behind it, or the line above where that is one. */
+std::string reason(const std::string &text, size_t at) {
+    const size_t line = text.rfind('\n', at), next = text.find('\n', at), behind = text.find("// ", at);
+    if (behind < next) return text.substr(behind + 3, next - behind - 3);
+    const size_t above = text.rfind('\n', line - 1), from = text.find_first_not_of(' ', above + 1);
+    return text.compare(from, 3, "// ") == 0 ? text.substr(from + 3, line - from - 3) : "";
+}
+
 /* The texts for each of its barriers. */
 std::vector<variant> without_each(const std::string &path, const std::string &text) {
     std::vector<variant> all;
     for (size_t at = barrier_after(text, 0); at != std::string::npos; at = barrier_after(text, at + 1)) {
         const size_t end = text.find(";", at), comment = text.rfind("//", at);
-        const size_t line = text.rfind('\n', at), next = text.find('\n', at);
-        if (end == std::string::npos || (comment != std::string::npos && comment > line)) continue;
-        if (text.substr(end, next - end).find("tl.debug_barrier") != std::string::npos) continue;
-        const size_t said = text.find("// ", end);
-        variant v{path + "#" + std::to_string(all.size() + 1), text, text, said < next ? text.substr(said + 3, next - said - 3) : "",
+        if (end == std::string::npos || (comment != std::string::npos && comment > text.rfind('\n', at))) continue;
+        const std::string why = reason(text, at);
+        if (why.find("tl.debug_barrier") != std::string::npos) continue;
+        variant v{path + "#" + std::to_string(all.size() + 1), text, text, why,
                   1 + static_cast<unsigned>(std::count(text.begin(), text.begin() + static_cast<long>(at), '\n'))};
         v.bare.replace(at, end - at, end - at, ' ');
         const size_t open = text.find('(', at) + 1;
