@@ -63692,11 +63692,13 @@ static const unsigned char *tmi_cache_read(tmi_job *job, FILE *f, const char *ke
                                            size_t *n) {
     unsigned char  head[TMI_CACHE_HEAD], want[TMI_CACHE_HEAD];
     unsigned char *bytes;
+    size_t         room;
     long           size = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
     if (size < (long)TMI_CACHE_HEAD || fseek(f, 0, SEEK_SET) != 0) return NULL;
     *n = (size_t)size - TMI_CACHE_HEAD;
-    if (*n > job->top - job->arena->used) { /* no way out of here but by way of fclose */
-        job->arena->need = tmi_add_sat(job->arena->used, tmi_add_sat(*n, job->end - job->top));
+    room = tmi_add_sat(tmi_align_up(*n), TMI_GAP);
+    if (room > job->top - job->arena->used) { /* no way out of here but by way of fclose */
+        job->arena->need = tmi_add_sat(job->arena->used, tmi_add_sat(room, job->end - job->top));
         return NULL;
     }
     bytes = (unsigned char *)tmi_take_raw(job, tmi_align_up(*n), 0);
@@ -63929,13 +63931,14 @@ static void tmi_cache_find(tmi_job *job, tmi_call *call) {
 TMETAL_API int tmetal_cache_find(const tmetal_cache *cache, const char *key, tmetal_arena *arena,
                                  tmetal_result *out) {
     tmi_cache_call c = tmi_cache_call_on(cache, key);
+    size_t         used = arena ? arena->used : 0;
     tmetal_result  said;
     memset(out, 0, sizeof *out);
     if (!tmi_cache_is_named(cache) || !tmi_cache_is_key(key)) return 0;
-    if (tmi_entry_run(tmi_cache_find, &c.call, arena, NULL, &said) != TMETAL_OK || !c.is_found)
-        return 0;
-    *out = c.found;
-    return 1;
+    if (tmi_entry_run(tmi_cache_find, &c.call, arena, NULL, &said) == TMETAL_OK && c.is_found)
+        *out = c.found;
+    else if (arena) arena->used = used;
+    return c.is_found;
 }
 
 static void tmi_cache_store(tmi_job *job, tmi_call *call) {
@@ -64084,7 +64087,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 273716092u
+#define TMI_STAMP_CACHE 708439457u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 

@@ -276,8 +276,8 @@ static void check_refusals(const tmetal_cache *cache) {
     CHECK(count_ending(cache->dir, ".tmp") == 0);
     CHECK(tmetal_cache_find(cache, key, &arena, &found) && same_result(&r, &found, &arena)); /* the old one is untouched */
     /* arenas of every size: a miss that says what it lacks, then the same */
-    for (cap = 0;; cap += 61) {
-        part = tmetal_arena_on((char *)arena.base + arena.used + 4096, cap);
+    for (cap = 0;; cap++) {
+        part = tmetal_arena_on((char *)arena.base + arena.used + 4096 + cap % 7, cap);
         if (tmetal_cache_find(cache, key, &part, &found)) break;
         CHECK(part.need > cap && part.used == 0);
     }

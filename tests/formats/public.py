@@ -27,7 +27,7 @@ def preprocessed(cc, header):
     with tempfile.TemporaryDirectory() as d:
         c = os.path.join(d, "p.c")
         open(c, "w").write("#define TMETAL_API TMETAL_FUNCTION\n" + "".join("#define %s\n" % p for p in PARTS) + '#include "%s"\n' % os.path.abspath(header))
-        return subprocess.run([cc, "-std=c99", "-E", "-P", c], check=True, stdout=subprocess.PIPE).stdout.decode()
+        return subprocess.run([*cc.split(), "-std=c99", "-E", "-P", c], check=True, stdout=subprocess.PIPE).stdout.decode()
 
 
 def functions(text):
@@ -76,7 +76,7 @@ def main():
     with tempfile.TemporaryDirectory() as d:
         c, exe = os.path.join(d, "p.c"), os.path.join(d, "p")
         open(c, "w").write("#include <stdio.h>\n" + "".join("#define %s\n" % p for p in PARTS) + '#include "%s"\nint main(void) {\n%s\nreturn 0; }\n' % (os.path.abspath(header), "\n".join(rows)))
-        subprocess.run([cc, "-std=c99", c, "-o", exe], check=True)
+        subprocess.run([*cc.split(), "-std=c99", c, "-o", exe], check=True)
         out += subprocess.run([exe], check=True, stdout=subprocess.PIPE).stdout.decode().splitlines()
     out += ["%s %s" % m for m in macros(open(header).read())]
     out += functions(text)
