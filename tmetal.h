@@ -20628,8 +20628,43 @@ static uint32_t tmi_tri_global_of(tmi_tri *t, uint32_t f, uint32_t name);
 
 static const char *tmi_tri_guess(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep);
 
+/* Is it a variable of the environment: os.getenv(...), os.environ.get(...)? */
+static int tmi_triton_asks_environment(tmi_tri *t, const tmi_py *py, const tmi_py_node *n) {
+    const tmi_py_node *callee = TMI_PY(py, n->a);
+    if (n->kind != TMI_PY_CALL) return 0;
+    if (callee->kind != TMI_PY_ATTRIBUTE)
+        return callee->kind == TMI_PY_NAME && tmi_tri_says(t, callee->text, "getenv");
+    return tmi_tri_says(t, callee->text, "getenv") ||
+        (tmi_tri_says(t, callee->text, "get") &&
+         tmi_tri_says(t, TMI_PY(py, callee->a)->text, "environ"));
+}
+
+/* What text.lower(), text.upper() and text.strip() give. NULL: another method, or letters beyond
+ * ASCII. */
+static const char *tmi_triton_guess_method(tmi_tri *t, const char *method, const char *text) {
+    const int is_strip = strcmp(method, "strip") == 0;
+    const char first = strcmp(method, "lower") == 0 ? 'A' : 'a';
+    size_t     i, n = strlen(text);
+    tmi_text   made;
+    if (is_strip) {
+        for (; n && (unsigned char)text[n - 1] <= ' '; n--) {}
+        for (; n && (unsigned char)*text <= ' '; n--) text++;
+    } else if (first != 'A' && strcmp(method, "upper") != 0) return NULL;
+    tmi_text_init(t->job, &made);
+    for (i = 0; i < n; i++) {
+        const int cases = !is_strip && text[i] >= first && text[i] <= first + 25;
+        if ((unsigned char)text[i] > 126) return NULL;
+        tmi_put_char(&made, (char)(text[i] ^ (cases ? 32 : 0)));
+    }
+    return tmi_text_join(&made, 0);
+}
+
+static int tmi_triton_is_version(const char *s) {
+    return tmi_is_digit(*s) && strspn(s, "0123456789.") == strlen(s);
+}
+
 /* What a call gives: of the environment, what it says is the default; the text itself of what
- * changes none, as lower() and Version("3.2"). */
+ * changes none, as Version("3.2"). */
 static const char *tmi_triton_guess_call(tmi_tri *t, uint32_t f, const tmi_py_node *n,
                                          unsigned deep) {
     const tmi_py      *py = tmi_triton_text_of(t, f);
@@ -20637,14 +20672,32 @@ static const char *tmi_triton_guess_call(tmi_tri *t, uint32_t f, const tmi_py_no
     const char        *s = "", *text;
     if (callee->kind == TMI_PY_ATTRIBUTE || callee->kind == TMI_PY_NAME)
         s = tmi_tri_string(t, callee->text);
-    if (strcmp(s, "getenv") == 0 || (strcmp(s, "get") == 0 && callee->kind == TMI_PY_ATTRIBUTE &&
-                                     tmi_tri_says(t, TMI_PY(py, callee->a)->text, "environ")))
+    if (tmi_triton_asks_environment(t, py, n))
         return n->n < 2 ? "" : tmi_tri_guess(t, f, TMI_PY_ID(py, n->list + 1), deep + 1);
-    if (!n->n && (strcmp(s, "lower") == 0 || strcmp(s, "strip") == 0))
-        return tmi_tri_guess(t, f, callee->a, deep + 1);
+    if (!n->n && callee->kind == TMI_PY_ATTRIBUTE) {
+        text = tmi_tri_guess(t, f, callee->a, deep + 1);
+        return text ? tmi_triton_guess_method(t, s, text) : NULL;
+    }
     text = n->n == 1 ? tmi_tri_guess(t, f, TMI_PY_ID(py, n->list), deep + 1) : NULL;
     if (text && tmi_is_digit(*text) && strchr(text, '.')) return text;
     return strcmp(s, "int") == 0 || strcmp(s, "str") == 0 ? text : NULL;
+}
+
+/* An element of sys.version_info or the like; of its first ones all that is known. */
+static const char *tmi_triton_guess_element(tmi_tri *t, uint32_t f, const tmi_py_node *n,
+                                            unsigned deep) {
+    const tmi_py      *py = tmi_triton_text_of(t, f);
+    const tmi_py_node *of = TMI_PY(py, n->a), *at = TMI_PY(py, n->b);
+    const char        *s = tmi_tri_guess(t, f, n->a, deep + 1);
+    uint64_t           k;
+    if (!s || (of->kind != TMI_PY_TUPLE && !tmi_tri_says(t, of->text, "version_info"))) return NULL;
+    if (at->kind == TMI_PY_SLICE) return !at->a && !at->c ? s : NULL;
+    if (at->kind != TMI_PY_INT) return NULL;
+    for (k = at->v.i; k && *s; k--) {
+        s += strcspn(s, ".");
+        s += *s == '.';
+    }
+    return *s ? tmi_tri_string(t, tmi_intern(t->job, t->strings, s, strcspn(s, "."))) : NULL;
 }
 
 /* The text that an expression of a module has, as far as environment and machine can be guessed: no
@@ -20672,7 +20725,7 @@ static const char *tmi_tri_guess(tmi_tri *t, uint32_t f, uint32_t node, unsigned
                           tmi_tri_says(t, of->text, i == 1 ? "triton" : "sys"))
                    ? known[i][1]
                    : NULL;
-    case TMI_PY_SUBSCRIPT: return tmi_tri_guess(t, f, n->a, deep + 1);
+    case TMI_PY_SUBSCRIPT: return tmi_triton_guess_element(t, f, n, deep);
     case TMI_PY_TUPLE: /* (3, 2) */
         tmi_text_init(t->job, &text);
         for (i = 0; i < n->n; i++) {
@@ -20686,24 +20739,33 @@ static const char *tmi_tri_guess(tmi_tri *t, uint32_t f, uint32_t node, unsigned
     }
 }
 
+/* Is it None (`is_not`: something)? torch.version.hip, os.getenv("NAME"). */
+static int tmi_triton_decide_none(tmi_tri *t, uint32_t f, const tmi_py_node *n, int is_not) {
+    const tmi_py *py = tmi_triton_text_of(t, f);
+    uint32_t      i = n->kind == TMI_PY_NAME ? tmi_tri_plain_value(t, f, n->text) : 0;
+    int           has = -1;
+    if (i) n = TMI_PY(py, i);
+    if (n->kind == TMI_PY_ATTRIBUTE) has = tmi_tri_machine_word(tmi_tri_string(t, n->text));
+    else if (tmi_triton_asks_environment(t, py, n) && n->n == 1) has = 0;
+    return has < 0 ? has : has == is_not;
+}
+
 static int tmi_tri_decide_compare(tmi_tri *t, uint32_t f, const tmi_py_node *n, unsigned deep) {
     const tmi_py      *py = tmi_triton_text_of(t, f);
     const tmi_py_node *c = tmi_triton_kid(py, n, 0), *set = TMI_PY(py, c->a);
     const char        *a = tmi_tri_guess(t, f, n->a, deep), *b;
     uint32_t           i;
-    if (n->n == 1 && (c->op == TMI_PY_IS || c->op == TMI_PY_ISNOT) &&
-        TMI_PY(py, c->a)->kind == TMI_PY_NONE && TMI_PY(py, n->a)->kind == TMI_PY_ATTRIBUTE) {
-        int is = tmi_tri_machine_word(tmi_tri_string(t, TMI_PY(py, n->a)->text));
-        return is < 0 ? is : is == (c->op == TMI_PY_ISNOT); /* torch.version.hip is not None */
-    }
+    int                is_equality;
+    if (n->n == 1 && (c->op == TMI_PY_IS || c->op == TMI_PY_ISNOT) && set->kind == TMI_PY_NONE)
+        return tmi_triton_decide_none(t, f, TMI_PY(py, n->a), c->op == TMI_PY_ISNOT);
     if (n->n != 1 || !a) return -1;
     if (c->op != TMI_PY_IN && c->op != TMI_PY_NOTIN) {
         b = tmi_tri_guess(t, f, c->a, deep);
-        if (b && tmi_is_digit(*a) && tmi_is_digit(*b))
+        is_equality = c->op == TMI_PY_EQ || c->op == TMI_PY_NE;
+        if (b && tmi_is_digit(*a) && tmi_is_digit(*b) &&
+            (!is_equality || (tmi_triton_is_version(a) && tmi_triton_is_version(b))))
             return tmi_tri_truth_of(c->op, tmi_triton_compare_versions(a, b));
-        return b && (c->op == TMI_PY_EQ || c->op == TMI_PY_NE)
-                   ? tmi_tri_truth_of(c->op, strcmp(a, b))
-                   : -1;
+        return b && is_equality ? tmi_tri_truth_of(c->op, strcmp(a, b)) : -1;
     }
     if (set->kind != TMI_PY_TUPLE && set->kind != TMI_PY_LIST && set->kind != TMI_PY_SET) return -1;
     for (i = 0; i < set->n; i++) {
@@ -20726,6 +20788,9 @@ static int tmi_tri_decide_call(tmi_tri *t, uint32_t f, const tmi_py_node *n, uns
     if (callee->kind != TMI_PY_NAME && callee->kind != TMI_PY_ATTRIBUTE) return -1;
     s = tmi_tri_string(t, callee->text);
     for (i = 0; i < 3 && i < n->n; i++) arg[i] = tmi_triton_kid(py, n, i);
+    if (n->n == 1 && strcmp(s, "int") == 0 &&
+        (v = tmi_tri_guess(t, f, TMI_PY_ID(py, n->list), deep)) != NULL)
+        return tmi_is_digit(*v) ? v[strspn(v, "0")] != '\0' : -1;
     if (n->n == 1 && (strcmp(s, "bool") == 0 || strcmp(s, "int") == 0))
         return tmi_tri_decide(t, f, TMI_PY_ID(py, n->list), deep + 1);
     if (n->n == 3 && strcmp(s, "compare_version") == 0 && tmi_tri_says(t, arg[0]->text, "triton") &&
@@ -20790,7 +20855,7 @@ static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) 
     default: break;
     }
     if (r >= 0 || (s = tmi_tri_guess(t, f, node, deep)) == NULL) return r;
-    return *s && strcmp(s, "0") != 0;
+    return *s != '\0'; /* "0" is true, int("0") is not */
 }
 
 static int tmi_tri_holds(tmi_tri *t, uint32_t cond) {
@@ -24105,7 +24170,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3718719494u
+#define TMI_STAMP_TRITON 1459997413u
 
 
 /*==============================================================================

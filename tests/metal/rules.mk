@@ -83,6 +83,8 @@ test-metal: $(BUILD)/metal-device $(BUILD)/metal-device-system $(BUILD)/metal-tm
 	@echo "in parts of a program: $$(tail -n 1 $(BUILD)/metal-parts.txt)"
 	$(BUILD)/metal-device --bounds examples/kernels > $(BUILD)/metal-bounds.txt || { grep -v ^right $(BUILD)/metal-bounds.txt; exit 1; }
 	@echo "with bounds: $$(tail -n 1 $(BUILD)/metal-bounds.txt)"
+	$(BUILD)/metal-device --filter arguments- tests/kernels/recorded > $(BUILD)/metal-arguments.txt || { grep -v ^right $(BUILD)/metal-arguments.txt; exit 1; }
+	@echo "of many kinds of arguments: $$(tail -n 1 $(BUILD)/metal-arguments.txt)"
 	sh tests/metal/device.sh $(BUILD)
 	sh tests/metal/cli.sh $(BUILD)
 	$(BUILD)/metal-example examples/kernels/vector_add.ttir | grep 'all right'

@@ -38,6 +38,13 @@ static void *compile(void *of) {
     tmetal_result r;
     clock_t       start = clock();
     a->code = (a->is_list ? tmetal_compile_ops : tmetal_compile)(a->text, a->len, NULL, &arena, &r);
+    if (a->code == TMETAL_OK && !a->is_list) { /* patterns are looked for by their own call */
+        tmetal_module   *module;
+        tmetal_detection found;
+        arena = tmetal_arena_on(space, a->bytes);
+        a->code = tmetal_parse(a->text, a->len, NULL, &arena, &module, &r);
+        if (a->code == TMETAL_OK) a->code = tmetal_detect(module, &arena, &found, &r);
+    }
     a->took = (double)(clock() - start) / CLOCKS_PER_SEC;
     if (r.n_diags) {
         strncpy(a->said, r.diags[0].message, sizeof a->said - 1);
@@ -128,6 +135,7 @@ static const link links[] = {
     {"truncf and extf", F, "%$c = arith.truncf < : " F " to tensor<256xf16>\n> = arith.extf %$c : tensor<256xf16> to " F},
     {"fptosi and sitofp", F, "%$c = arith.fptosi < : " F " to " I "\n> = arith.sitofp %$c : " I " to " F},
     {"fptoui and uitofp", F, "%$c = arith.fptoui < : " F " to " I "\n> = arith.uitofp %$c : " I " to " F},
+    {"products with exponentials", F, "%$c = math.exp < : " F "\n> = arith.mulf %$c, < : " F},
     {"bitcasts", I, "%$c = tt.bitcast < : " I " -> " F "\n%$d = arith.negf %$c : " F "\n> = tt.bitcast %$d : " F " -> " I},
     {"logic of truths", "tensor<256xi1>", "%$c = arith.cmpi slt, %range, %other_i : " I "\n> = arith.andi <, %$c : tensor<256xi1>"},
     {"trans", Q, "> = tt.trans < {order = array<i32: 1, 0>} : " Q " -> " Q},

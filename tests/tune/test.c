@@ -449,6 +449,43 @@ static void check_merging(void) {
     arena.used = 0;
 }
 
+/* A line that is none of ours spoils no other one. */
+static void check_foreign_lines(void) {
+    static const char *const foreign[] = {"x\n", "\n", "one two\n", "\x01 of another program\n"};
+    size_t         len, i;
+    const char    *cache = entry_of("apple-m1", 512, convex, 6, &len), *line = strchr(cache, '\n') + 1;
+    char          *text = (char *)room_of(len + 64);
+    tmetal_options tuned;
+    tmetal_result  out;
+    for (i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        int n = sprintf(text, "%.*s%s%s", (int)(line - cache), cache, foreign[i], line);
+        CHECK(found(text, (size_t)n, "apple-m1", 512, &tuned, &out) && says(&out, "of 1 entries it has 2 lines, of which 1 "));
+    }
+    free(text);
+    arena.used = 0;
+}
+
+/* Saved trials of a candidate that this version does not make: what is before it holds. */
+static void check_unknown_candidate(void) {
+    tmetal_tune  *t, *again;
+    size_t        len;
+    const char   *text = saved_after(3, convex, &t, &len), *line = text, *name, *last;
+    char         *copy = (char *)room_of(len + 64), sum[17];
+    tmetal_result out;
+    int           n, i;
+    for (i = 0; i < 3; i++) line = strchr(line, '\n') + 1; /* the last of them: number, name, time, sum */
+    name = strchr(line, ' ') + 1;
+    last = strchr(name, ' ');
+    n = sprintf(copy, "%.*sturbo=7%.*s", (int)(name - text), text, (int)(strchr(last + 1, ' ') - last), last);
+    tmi_tune_sum_text(copy + (line - text), (size_t)n - (size_t)(line - text), sum);
+    n += sprintf(copy + n, " %s\n", sum);
+    again = begin(row, row_len, NULL, NULL);
+    CHECK(tmetal_tune_resume(again, copy, (size_t)n, &arena, &out) == TMETAL_OK && says(&out, "of 3 saved trials 2 are taken over"));
+    CHECK(again->n_trial == 2 && again->trial[0] == t->trial[0] && again->trial[1] == t->trial[1]);
+    free(copy);
+    arena.used = 0;
+}
+
 /* Whole lines that another version wrote: their build is other, or a word that this one does not know. */
 static void check_stale(void) {
     static const char *const words[] = {"threads=63", "turbo=1", "threads=", "threads=64,", ",", "=", "threads=64,threads=32"};
@@ -590,6 +627,8 @@ int main(int argc, char **argv) {
     check_integers();
     check_merging();
     check_stale();
+    check_foreign_lines();
+    check_unknown_candidate();
     check_damaged_cache();
     check_all_failed();
     check_texts();
