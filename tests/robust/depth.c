@@ -138,6 +138,7 @@ static const link links[] = {
     {"products with exponentials", F, "%$c = math.exp < : " F "\n> = arith.mulf %$c, < : " F},
     {"bitcasts", I, "%$c = tt.bitcast < : " I " -> " F "\n%$d = arith.negf %$c : " F "\n> = tt.bitcast %$d : " F " -> " I},
     {"logic of truths", "tensor<256xi1>", "%$c = arith.cmpi slt, %range, %other_i : " I "\n> = arith.andi <, %$c : tensor<256xi1>"},
+    {"logic of different truths", "tensor<256xi1>", "%$d = arith.extui < : tensor<256xi1> to " I "\n%$c = arith.cmpi slt, %$d, %other_i : " I "\n> = arith.andi <, %$c : tensor<256xi1>"},
     {"trans", Q, "> = tt.trans < {order = array<i32: 1, 0>} : " Q " -> " Q},
     {"reshapes", I, "%$c = tt.reshape < : " I " -> " Q "\n%$d = tt.trans %$c {order = array<i32: 1, 0>} : " Q " -> " Q "\n> = tt.reshape %$d : " Q " -> " I},
     {"expand and broadcast", I, "%$c = tt.expand_dims < {axis = 0 : i32} : " I " -> tensor<1x256xi32>\n"
@@ -215,7 +216,7 @@ static char *chain_text(const link *l, int from, size_t n, size_t *len) {
     writing w;
     size_t  k;
     memset(&w, 0, sizeof w);
-    put(&w, "module {\n  tt.func public @chain(%%x: !tt.ptr<f32>, %%y: !tt.ptr<f32>, %%s: i32, %%t: f32) {\n"
+    put(&w, "module {\n  tt.func public @chain(%%x: !tt.ptr<f32>, %%y: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %%s: i32, %%t: f32) {\n"
             "    %%c0 = arith.constant 0 : i32\n    %%c1 = arith.constant 1 : i32\n"
             "    %%one_i = arith.constant dense<3> : " I "\n    %%one_f = arith.constant dense<1.5> : " F "\n"
             "    %%other_i = tt.splat %%s : i32 -> " I "\n    %%other_f = tt.splat %%t : f32 -> " F "\n"

@@ -465,6 +465,22 @@ static void check_foreign_lines(void) {
     arena.used = 0;
 }
 
+/* Programs along one axis alone are as many as with 1 along the others; none given is 64 a core. */
+static void check_programs(void) {
+    static const uint32_t given[][3] = {{512, 0, 0}, {512, 1, 1}, {0, 512, 0}, {0, 0, 512}, {0, 0, 0}, {0, 0, 1 << 20}};
+    double      predicted[6];
+    const size_t used = arena.used;
+    size_t      i;
+    for (i = 0; i < 6; i++, arena.used = used) {
+        tmetal_tune_options how;
+        memset(&how, 0, sizeof how);
+        memcpy(how.programs, given[i], sizeof how.programs);
+        predicted[i] = tmetal_tune_at(begin(row, row_len, NULL, &how), 0)->predicted;
+    }
+    CHECK(predicted[0] == predicted[1] && predicted[0] == predicted[2] && predicted[0] == predicted[3]);
+    CHECK(predicted[4] > 2e-6 && predicted[5] > 4 * predicted[0]);
+}
+
 /* Saved trials of a candidate that this version does not make: what is before it holds. */
 static void check_unknown_candidate(void) {
     tmetal_tune  *t, *again;
@@ -629,6 +645,7 @@ int main(int argc, char **argv) {
     check_stale();
     check_foreign_lines();
     check_unknown_candidate();
+    check_programs();
     check_damaged_cache();
     check_all_failed();
     check_texts();
