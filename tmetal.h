@@ -20683,17 +20683,21 @@ static const char *tmi_triton_guess_call(tmi_tri *t, uint32_t f, const tmi_py_no
     return strcmp(s, "int") == 0 || strcmp(s, "str") == 0 ? text : NULL;
 }
 
-/* An element of sys.version_info or the like; of its first ones all that is known. */
+/* An element of sys.version_info or the like, a letter of a text; of the first ones all that is
+ * known. */
 static const char *tmi_triton_guess_element(tmi_tri *t, uint32_t f, const tmi_py_node *n,
                                             unsigned deep) {
     const tmi_py      *py = tmi_triton_text_of(t, f);
     const tmi_py_node *of = TMI_PY(py, n->a), *at = TMI_PY(py, n->b);
     const char        *s = tmi_tri_guess(t, f, n->a, deep + 1);
-    uint64_t           k;
-    if (!s || (of->kind != TMI_PY_TUPLE && !tmi_tri_says(t, of->text, "version_info"))) return NULL;
-    if (at->kind == TMI_PY_SLICE) return !at->a && !at->c ? s : NULL;
-    if (at->kind != TMI_PY_INT) return NULL;
-    for (k = at->v.i; k && *s; k--) {
+    const int is_tuple = of->kind == TMI_PY_TUPLE || tmi_tri_says(t, of->text, "version_info") ||
+        tmi_tri_says(t, of->text, "release");
+    uint64_t k = at->v.i;
+    if (!s) return NULL;
+    if (at->kind == TMI_PY_SLICE) return is_tuple && !at->a && !at->c ? s : NULL;
+    if (at->kind != TMI_PY_INT || k >= strlen(s)) return NULL;
+    if (!is_tuple) return tmi_tri_string(t, tmi_intern(t->job, t->strings, s + k, 1));
+    for (; k && *s; k--) {
         s += strcspn(s, ".");
         s += *s == '.';
     }
@@ -24170,7 +24174,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1459997413u
+#define TMI_STAMP_TRITON 3860575694u
 
 
 /*==============================================================================
