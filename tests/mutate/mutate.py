@@ -651,7 +651,8 @@ def base(t, only, jobs):
     j.compiles()
     text = "" if only else j.asserting(t.inputs)
     first = sorted((c[:-5] for c in t.calls), key=lambda c: size_of(c + ".ttir"))[:: max(1, len(t.calls) // 24)]
-    alone = {"assertions": text, "own": not only and j.launches(first, []), "sources": not only and j.launches(first, ["--sources"])}
+    alone = {"assertions": text, "own": not only and j.launches(first, []), "sources": not only and j.launches(first, ["--sources"]),
+             "sanitized": not only and j.sanitized(t.inputs)}
     for name in alone:
         if alone[name]: print(f"{name} FAIL: {alone[name]}", flush=True)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

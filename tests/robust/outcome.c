@@ -4,6 +4,13 @@
 
 #include <string.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#    include <sanitizer/asan_interface.h>
+#    define OPEN(p, n) __asan_unpoison_memory_region((p), (n))
+#else
+#    define OPEN(p, n) ((void)(p), (void)(n))
+#endif
+
 static uint64_t add_str(uint64_t h, const char *s) {
     return s ? hash_more(h, s, strlen(s) + 1) : hash_more(h, "\1", 1);
 }
@@ -91,6 +98,12 @@ static uint64_t add_summary(uint64_t h, const tmetal_transformation *x, tmetal_a
     return add_str(add_str(h, tmetal_transform_json(x, arena)), x->text);
 }
 
+/* The whole of it filled, also what a compile before has closed under the address sanitizer (tests/fuzz/header.c). */
+static void fill_memory(void *memory, int fill, size_t bytes) {
+    OPEN(memory, bytes);
+    memset(memory, fill, bytes);
+}
+
 outcome outcome_of(const char *text, size_t len, int mode, void *memory, size_t bytes, int fill) {
     tmetal_options opt;
     tmetal_arena   arena;
@@ -108,7 +121,7 @@ outcome outcome_of(const char *text, size_t len, int mode, void *memory, size_t 
     opt.mlx = modes[mode].mlx, opt.parts = modes[mode].parts;
     opt.file = is_list ? "file.json" : "file.ttir";
     for (i = 0; i < OUTCOME_PARTS; i++) o.part[i] = HASH_START;
-    memset(memory, fill, bytes);
+    fill_memory(memory, fill, bytes);
     arena = tmetal_arena_on(memory, bytes);
     o.code = is_list ? tmetal_compile_ops(text, len, &opt, &arena, &r) : tmetal_compile(text, len, &opt, &arena, &r);
     o.peak = arena.peak;
@@ -116,7 +129,7 @@ outcome outcome_of(const char *text, size_t len, int mode, void *memory, size_t 
     if (o.code == TMETAL_OK) o.part[OUTCOME_PLAN] = add_str(o.part[OUTCOME_PLAN], tmetal_plan_json(&r, &arena));
     if (modes[mode].mlx)
         for (i = 0; i < (int)r.n_kernels; i++) o.part[OUTCOME_PLAN] = add_str(o.part[OUTCOME_PLAN], tmetal_mlx_json(&r.kernels[i], &arena));
-    memset(memory, fill, bytes);
+    fill_memory(memory, fill, bytes);
     arena = tmetal_arena_on(memory, bytes);
     if (mode == TRANSFORM) {
         if (tmetal_transform(text, len, &opt, &arena, &changed, &r) == TMETAL_OK)
