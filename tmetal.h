@@ -1959,6 +1959,9 @@ typedef struct tmi_job {
     int                   listed;  /* kernels of an op list: it decides about stages itself */
     const char           *kernel;  /* that remarks are about; "" */
     uint64_t              copied, most_copied; /* ops, see tmi_may_copy */
+    const char           *whole;  /* the caller's text, and its length: what salts depend on */
+    size_t                whole_len;
+    uint64_t              salt;   /* 0: not asked for yet; see >>base, hashing */
     uint32_t              depth;  /* of nesting, against TMI_MAX_DEPTH */
     int                   reports; /* 1: what only explains is asked for */
     int                   flipped; /* 1: results are taken from the top, scratch from the bottom */
@@ -2161,30 +2164,39 @@ static TMI_UNUSED uint32_t tmi_base_todo_next(tmi_vec *v) {
 
 /* -- Hashing -------------------------------------------------------------------
  * Open addressing over 32-bit ids; 0 is an empty slot. The caller compares keys, so one table type
- * serves strings, types and per-thread instructions. Never iterated: order comes from ids. */
+ * serves strings, types and per-thread instructions. Never iterated: order comes from ids.
+ *
+ * Who knows the hash can choose keys that all meet. Once one lies TMI_BASE_FAR slots from its
+ * place, the table takes a salt, which every hash begins with from then on: 64 bits that depend on
+ * each byte of the caller's text, so that no text can be made to fit its own. */
+#define TMI_BASE_FAR 512u /* a million keys at random leave none so far away */
 typedef struct tmi_hash {
     uint32_t *slot;
     uint32_t  n, cap;
     int       scratch;
+    uint64_t  salt; /* 0: none */
 } tmi_hash;
 
-static uint32_t tmi_mix(uint32_t h, uint32_t x) {
-    h ^= x * 0x9E3779B1u;
-    h = (h << 15) | (h >> 17);
-    return h * 0x85EBCA77u + 0x165667B1u;
+typedef uint32_t (*tmi_base_hash_fn)(const void *ctx, uint32_t id, uint64_t salt);
+
+static uint64_t tmi_mix(uint64_t h, uint32_t x) {
+    h *= 0x9E3779B97F4A7C15u;
+    return h ^ h >> 32 ^ x;
 }
 
-static uint32_t tmi_hash_bytes(const void *p, size_t n) {
+static uint32_t tmi_base_mixed(uint64_t h) { /* what comes last reaches every bit */
+    h = (h ^ h >> 32) * 0x9E3779B97F4A7C15u;
+    return (uint32_t)(h >> 32);
+}
+
+static uint32_t tmi_hash_bytes(uint64_t salt, const void *p, size_t n) {
     const unsigned char *s = (const unsigned char *)p;
-    uint32_t             h = 2166136261u;
-    for (; n >= 4; n -= 4, s += 4) { /* four at once, the same on every machine */
-        h = (h ^ (s[0] | (uint32_t)s[1] << 8 | (uint32_t)s[2] << 16 | (uint32_t)s[3] << 24)) *
-            0x9E3779B1u;
-        h ^= h >> 15;
-    }
-    for (; n; n--) h = (h ^ *s++) * 16777619u;
-    h = (h ^ (h >> 15)) * 0x85EBCA77u; /* numbers at the end of a name reach every bit */
-    return h ^ (h >> 13);
+    uint64_t             h = salt ^ n;
+    uint32_t             last = 0;
+    for (; n >= 4; n -= 4, s += 4) /* four at once, the same on every machine */
+        h = tmi_mix(h, s[0] | (uint32_t)s[1] << 8 | (uint32_t)s[2] << 16 | (uint32_t)s[3] << 24);
+    while (n) last = last << 8 | s[--n];
+    return tmi_base_mixed(tmi_mix(h, last));
 }
 
 /* SHA-256 as FIPS 180-4 has it: for keys and checksums, which must differ wherever texts do and be
@@ -2262,22 +2274,53 @@ static void tmi_base_sha_end(tmi_sha *s, unsigned char sum[32]) {
     for (i = 0; i < 32; i++) sum[i] = (unsigned char)(s->h[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-static TMI_APART void tmi_hash_grow(tmi_job *job, tmi_hash *t, uint32_t (*hash_of)(const void *, uint32_t),
-                          const void *ctx) {
+/* The same ids in so many slots, by what they hash to now. */
+static TMI_APART void tmi_base_hash_again(tmi_job *job, tmi_hash *t, uint32_t slots,
+                                          tmi_base_hash_fn hash_of, const void *ctx) {
     uint32_t *old = t->slot, cap = t->cap, i, k;
-    t->cap = cap ? cap * 4 : tmi_max32(TMI_FIRST, 4);
+    t->cap = slots;
     t->slot = (uint32_t *)tmi_take(job, t->cap, sizeof(uint32_t), t->scratch);
     for (i = 0; i < cap; i++) {
         if (!old[i]) continue;
-        for (k = hash_of(ctx, old[i]) & (t->cap - 1); t->slot[k]; k = (k + 1) & (t->cap - 1)) {}
+        for (k = hash_of(ctx, old[i], t->salt) & (t->cap - 1); t->slot[k];
+             k = (k + 1) & (t->cap - 1)) {}
         t->slot[k] = old[i];
     }
 }
 
 /* Room for one more id; `hash_of` gives the hash of an id that is already in. */
-static void tmi_hash_room(tmi_job *job, tmi_hash *t, uint32_t (*hash_of)(const void *, uint32_t),
-                          const void *ctx) {
-    if (t->n * 4 >= t->cap * 3) tmi_hash_grow(job, t, hash_of, ctx);
+static void tmi_hash_room(tmi_job *job, tmi_hash *t, tmi_base_hash_fn hash_of, const void *ctx) {
+    if (t->n * 4 >= t->cap * 3)
+        tmi_base_hash_again(job, t, t->cap ? t->cap * 4 : tmi_max32(TMI_FIRST, 4), hash_of, ctx);
+}
+
+/* The first 64 bits of a SHA-256 as a salt. */
+static uint64_t tmi_base_salt_of(tmi_sha *sha) {
+    unsigned char sum[32];
+    uint64_t      salt = 0;
+    uint32_t      i;
+    tmi_base_sha_end(sha, sum);
+    for (i = 0; i < 8; i++) salt = salt << 8 | sum[i];
+    return salt ? salt : 1; /* 0 is none */
+}
+
+/* Of the text that the call was given. */
+static uint64_t tmi_base_salt(tmi_job *job) {
+    tmi_sha sha;
+    if (job->salt) return job->salt;
+    tmi_base_sha_begin(&sha);
+    if (job->whole) tmi_base_sha_add(&sha, job->whole, job->whole_len);
+    return job->salt = tmi_base_salt_of(&sha);
+}
+
+/* An id went into slot k; its hash is h. */
+static void tmi_base_hash_put(tmi_job *job, tmi_hash *t, uint32_t h, uint32_t k, uint32_t id,
+                              tmi_base_hash_fn hash_of, const void *ctx) {
+    t->slot[k] = id;
+    t->n++;
+    if (((k - h) & (t->cap - 1)) <= TMI_BASE_FAR || t->salt) return;
+    t->salt = tmi_base_salt(job);
+    tmi_base_hash_again(job, t, t->cap, hash_of, ctx);
 }
 
 /* -- Strings --------------------------------------------------------------------
@@ -2292,12 +2335,13 @@ typedef struct tmi_strings {
     tmi_hash hash;
 } tmi_strings;
 
-static uint32_t tmi_string_hash(const void *ctx, uint32_t id) {
-    return TMI_AT(&((const tmi_strings *)ctx)->item, tmi_string, id)->hash;
+static uint32_t tmi_string_hash(const void *ctx, uint32_t id, uint64_t salt) {
+    tmi_string *s = TMI_AT(&((const tmi_strings *)ctx)->item, tmi_string, id);
+    return s->hash = tmi_hash_bytes(salt, s->p, s->len);
 }
 
 static uint32_t tmi_intern(tmi_job *job, tmi_strings *s, const char *p, size_t len) {
-    uint32_t    h = tmi_hash_bytes(p, len), k, id;
+    uint32_t    h = tmi_hash_bytes(s->hash.salt, p, len), k, id;
     tmi_string *str;
     char       *copy;
     TMI_ASSERT(job, "base", s->item.n > 0);
@@ -2317,8 +2361,7 @@ static uint32_t tmi_intern(tmi_job *job, tmi_strings *s, const char *p, size_t l
     str->p = copy;
     str->len = (uint32_t)len;
     str->hash = h;
-    s->hash.slot[k] = id;
-    s->hash.n++;
+    tmi_base_hash_put(job, &s->hash, h, k, id, tmi_string_hash, s);
     return id;
 }
 
@@ -3041,7 +3084,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 2399478640u
+#define TMI_STAMP_BASE 3463531650u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -7140,22 +7183,25 @@ TMI_ITEMS(tmi_ir_id_at, tmi_module, uint32_t, o->ids)
 
 /* -- Making types ------------------------------------------------------------------ */
 
-static uint32_t tmi_type_hash_of(const tmi_module *m, const tmi_type *t, const uint32_t *dims) {
-    uint32_t h = tmi_mix(t->kind, t->bits), i;
+static uint32_t tmi_type_hash_of(const tmi_module *m, const tmi_type *t, const uint32_t *dims,
+                                 uint64_t salt) {
+    uint64_t h = tmi_mix(salt ^ t->kind, t->bits);
+    uint32_t i;
     h = tmi_mix(h, t->elem);
     h = tmi_mix(h, ((uint32_t)t->sign << 16) | ((uint32_t)t->format << 8) | t->space);
     h = tmi_mix(h, t->text);
     for (i = 0; i < t->n_dims; i++) h = tmi_mix(h, dims ? dims[i] : TMI_ID(m, t->dims + i));
-    return h;
+    return tmi_base_mixed(h);
 }
 
-static uint32_t tmi_type_hash_id(const void *ctx, uint32_t id) {
-    return TMI_TYPE((const tmi_module *)ctx, id)->hash;
+static uint32_t tmi_type_hash_id(const void *ctx, uint32_t id, uint64_t salt) {
+    tmi_type *t = TMI_TYPE((const tmi_module *)ctx, id);
+    return t->hash = tmi_type_hash_of((const tmi_module *)ctx, t, NULL, salt);
 }
 
 /* The id of a type; `dims` has t->n_dims entries. Equal types have equal ids. */
 static uint32_t tmi_type_get(tmi_job *job, tmi_module *m, const tmi_type *t, const uint32_t *dims) {
-    uint32_t  h = tmi_type_hash_of(m, t, dims), k, id, i;
+    uint32_t  h = tmi_type_hash_of(m, t, dims, m->type_hash->salt), k, id, i;
     tmi_type *have;
     TMI_ASSERT(job, "ir", t->n_dims == 0 || dims != NULL);
     TMI_ASSERT(job, "ir", t->elem < m->type->n);
@@ -7177,8 +7223,7 @@ static uint32_t tmi_type_get(tmi_job *job, tmi_module *m, const tmi_type *t, con
     have->hash = h;
     have->dims = m->ids->n;
     for (i = 0; i < t->n_dims; i++) *(uint32_t *)tmi_vec_add(job, m->ids) = dims[i];
-    m->type_hash->slot[k] = id;
-    m->type_hash->n++;
+    tmi_base_hash_put(job, m->type_hash, h, k, id, tmi_type_hash_id, m);
     return id;
 }
 
@@ -7917,7 +7962,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 1087271718u
+#define TMI_STAMP_IR 1383787032u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -8572,7 +8617,7 @@ static uint32_t tmi_type_read(tmi_parser *p, tmi_read **slot) {
     uint32_t at = p->tok.at, h, i;
     *slot = NULL;
     if (p->len - at < 64 || p->job->depth + 10 > TMI_MAX_DEPTH) return 0;
-    h = tmi_hash_bytes(p->src + at, 16);
+    h = tmi_hash_bytes(0, p->src + at, 16);
     *slot = &p->types[h % TMI_TYPES_READ];
     for (i = 0; i < 4; i++) {
         tmi_read *r = &p->types[(h + i) % TMI_TYPES_READ];
@@ -10653,7 +10698,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 339317042u
+#define TMI_STAMP_PARSE 3136219409u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -13198,8 +13243,10 @@ static int tmi_verify_same_func(tmi_job *job, const tmi_module *m, uint32_t x, u
 
 /* Equal for functions that tmi_verify_same_func() holds equal: `op` and those behind it, whose
  * values are numbered from `value` on. */
-static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t value) {
-    uint32_t h = 0, at, i;
+static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t value,
+                                     uint64_t salt) {
+    uint64_t h = salt;
+    uint32_t at, i;
     for (; op < m->op.n; op++) {
         const tmi_op *o = TMI_OP(m, op);
         h = tmi_mix(tmi_mix(h, o->kind), o->n_in);
@@ -13216,11 +13263,11 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
                 h = tmi_mix(h, (uint32_t)TMI_WORD(m, (uint32_t)a->value + i));
         }
     }
-    return h;
+    return tmi_base_mixed(h);
 }
 #endif
 
-#define TMI_STAMP_VERIFY 1299310475u
+#define TMI_STAMP_VERIFY 3429545644u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -34211,19 +34258,18 @@ static int tmi_ins_is_list(const tmi_ins *n) { /* operands a.. a+b-1 of thr->lis
     return tmi_tfs[n->op].reads == TMI_RD_LIST;
 }
 
-static uint32_t tmi_ins_hash_of(const tmi_thr *t, const tmi_ins *n) {
-    uint32_t h = tmi_mix(n->op,
-                 ((uint32_t)n->type.kind << 16) | ((uint32_t)n->type.width << 8) | n->type.elem),
-             i;
+static uint32_t tmi_ins_hash_of(const tmi_thr *t, const tmi_ins *n, uint64_t salt) {
+    uint64_t h = tmi_mix(salt ^ n->op,
+                 ((uint32_t)n->type.kind << 16) | ((uint32_t)n->type.width << 8) | n->type.elem);
+    uint32_t i;
     if (tmi_ins_is_list(n))
         for (i = 0; i < n->b; i++) h = tmi_mix(h, TMI_LST(t, n->a + i));
     else h = tmi_mix(tmi_mix(h, n->a), n->b);
-    h = tmi_mix(tmi_mix(h, n->c), n->d);
-    return h;
+    return tmi_base_mixed(tmi_mix(tmi_mix(h, n->c), n->d));
 }
 
-static uint32_t tmi_ins_hash(const void *ctx, uint32_t id) {
-    return tmi_ins_hash_of((const tmi_thr *)ctx, TMI_INS((const tmi_thr *)ctx, id));
+static uint32_t tmi_ins_hash(const void *ctx, uint32_t id, uint64_t salt) {
+    return tmi_ins_hash_of((const tmi_thr *)ctx, TMI_INS((const tmi_thr *)ctx, id), salt);
 }
 
 static int tmi_ins_same(const tmi_thr *t, const tmi_ins *x, const tmi_ins *y) {
@@ -34355,7 +34401,7 @@ static uint32_t tmi_t_pin(tmi_thr *t, tmi_ins *n) {
 
 /* A pure value: an equal one that reaches here, or a new one as far out as its operands allow. */
 static uint32_t tmi_t_pure(tmi_thr *t, tmi_ins *n) {
-    uint32_t h = tmi_ins_hash_of(t, n), k, id;
+    uint32_t h = tmi_ins_hash_of(t, n, t->cse.salt), k, id;
     TMI_ASSERT(t->job, "thread", tmi_tfs[n->op].traits & TMI_TR_PURE);
     TMI_ASSERT(t->job, "thread", n->type.kind > 0);
     tmi_hash_room(t->job, &t->cse, tmi_ins_hash, t);
@@ -34366,8 +34412,7 @@ static uint32_t tmi_t_pure(tmi_thr *t, tmi_ins *n) {
     if (tmi_s_is_int(n->type.kind) && n->op != TMI_TF_CONST && n->lo == 0 && n->hi == 0)
         tmi_set_range(t, n);
     id = tmi_t_raw(t, n);
-    t->cse.slot[k] = id;
-    t->cse.n++;
+    tmi_base_hash_put(t->job, &t->cse, h, k, id, tmi_ins_hash, t);
     tmi_t_place(t, tmi_t_home(t, n), id);
     return id;
 }
@@ -35060,7 +35105,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 2230068268u
+#define TMI_STAMP_THREAD 998912944u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -35108,12 +35153,14 @@ static int tmi_lin_same(const tmi_lin *a, const tmi_lin *b) {
     return 1;
 }
 
-static uint32_t tmi_lin_hash(const tmi_lin *l) { /* equal for what tmi_lin_same() holds equal */
-    uint32_t h = tmi_mix(l->n_reg, l->offset), i;
+/* Equal for what tmi_lin_same() holds equal. */
+static uint32_t tmi_layout_hash(const tmi_lin *l, uint64_t salt) {
+    uint64_t h = tmi_mix(salt ^ l->n_reg, l->offset);
+    uint32_t i;
     for (i = 0; i < l->n_reg; i++) h = tmi_mix(h, l->reg[i]);
     for (i = 0; i < TMI_LANE_BITS; i++) h = tmi_mix(h, l->lane[i]);
     for (i = 0; i < l->n_sg; i++) h = tmi_mix(h, l->sg[i]);
-    return h;
+    return tmi_base_mixed(h);
 }
 
 /* Apply a map to every base and the offset. */
@@ -35592,7 +35639,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 4220899808u
+#define TMI_STAMP_LAYOUT 1076051431u
 
 /*==============================================================================
  * >>plan  [23]  Decisions before any code: what is kept, where each value lives, how many threads
@@ -35766,23 +35813,22 @@ TMI_ITEMS(tmi_plan_inst_at, tmi_plan, tmi_inst, &o->inst)
 #define TMI_INST(p, i) tmi_plan_inst_at((p), (i))
 #define TMI_READER(p, i) TMI_AT(&(p)->reader, tmi_reader, (i))
 
-static uint32_t tmi_lin_hash_of(const void *ctx, uint32_t id) {
-    return tmi_lin_hash(TMI_LIN((const tmi_plan *)ctx, id - 1));
+static uint32_t tmi_lin_hash_of(const void *ctx, uint32_t id, uint64_t salt) {
+    return tmi_layout_hash(TMI_LIN((const tmi_plan *)ctx, id - 1), salt);
 }
 
 /* Each different layout once. */
 static uint32_t tmi_lin_id(tmi_plan *p, const tmi_lin *l) {
     tmi_hash *t = &p->lin_hash;
-    uint32_t  k, id;
+    uint32_t  h = tmi_layout_hash(l, t->salt), k, id;
     TMI_ASSERT(p->job, "plan", l->n_sg <= TMI_MAX_SG);
     TMI_ASSERT(p->job, "plan", l->n_reg <= TMI_MAX_REG);
     TMI_ASSERT(p->job, "plan", l->vec <= 2);
     tmi_hash_room(p->job, t, tmi_lin_hash_of, p);
-    for (k = tmi_lin_hash(l) & (t->cap - 1); (id = t->slot[k]) != 0; k = (k + 1) & (t->cap - 1))
+    for (k = h & (t->cap - 1); (id = t->slot[k]) != 0; k = (k + 1) & (t->cap - 1))
         if (tmi_lin_same(TMI_LIN(p, id - 1), l)) return id - 1;
     *(tmi_lin *)tmi_vec_add(p->job, &p->lin) = *l;
-    t->slot[k] = p->lin.n;
-    t->n++;
+    tmi_base_hash_put(p->job, t, h, k, p->lin.n, tmi_lin_hash_of, p);
     return p->lin.n - 1;
 }
 
@@ -38560,7 +38606,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 3658599401u
+#define TMI_STAMP_PLAN 3781844232u
 
 /*==============================================================================
  * >>lower  [24]  From tiles to threads
@@ -39486,41 +39532,44 @@ static uint32_t tmi_coord(tmi_low *w, const tmi_lin *view, uint32_t low, uint32_
 
 /* -- Nests ----------------------------------------------------------------------------------- */
 
-static uint32_t tmi_memo_hash_of(uint32_t value, uint32_t lin, uint32_t mode) {
-    return tmi_mix(tmi_mix(value, lin), mode);
+static uint32_t tmi_memo_hash_of(uint32_t value, uint32_t lin, uint32_t mode, uint64_t salt) {
+    return tmi_base_mixed(tmi_mix(tmi_mix(salt ^ value, lin), mode));
 }
 
-static uint32_t tmi_lower_memo_hash(const void *ctx, uint32_t id) {
+static uint32_t tmi_lower_memo_hash(const void *ctx, uint32_t id, uint64_t salt) {
     const tmi_memo *x = TMI_MEMO((const tmi_low *)ctx, id);
-    return tmi_memo_hash_of(x->value, x->lin, x->mode);
+    return tmi_memo_hash_of(x->value, x->lin, x->mode, salt);
 }
 
 /* The slot of an element that is remembered, or where it would go. */
-static uint32_t *tmi_lower_memo_at(const tmi_low *w, uint32_t value, uint32_t lin, uint32_t mode) {
+static uint32_t tmi_lower_memo_at(const tmi_low *w, uint32_t value, uint32_t lin, uint32_t mode,
+                                  uint32_t hash) {
     const tmi_hash *h = &w->memo_hash;
-    uint32_t        k = tmi_memo_hash_of(value, lin, mode) & (h->cap - 1), e;
+    uint32_t        k = hash & (h->cap - 1), e;
     for (; (e = h->slot[k]) != 0; k = (k + 1) & (h->cap - 1)) {
         const tmi_memo *x = TMI_MEMO(w, e);
         if (x->value == value && x->lin == lin && x->mode == mode) break;
     }
-    return &h->slot[k];
+    return k;
 }
 
 static uint32_t tmi_memo_get(const tmi_low *w, uint32_t value, uint32_t lin, uint32_t mode) {
-    const uint32_t e = *tmi_lower_memo_at(w, value, lin, mode);
+    const tmi_hash *h = &w->memo_hash;
+    const uint32_t  e = h->slot[tmi_lower_memo_at(
+        w, value, lin, mode, tmi_memo_hash_of(value, lin, mode, h->salt))];
     return e ? TMI_MEMO(w, e)->ref : 0;
 }
 
 static void tmi_memo_put(tmi_low *w, uint32_t value, uint32_t lin, uint32_t mode, uint32_t ref) {
-    uint32_t  id = w->memo.n;
+    uint32_t  id = w->memo.n, h = tmi_memo_hash_of(value, lin, mode, w->memo_hash.salt);
     tmi_memo *x = (tmi_memo *)tmi_vec_add(w->job, &w->memo);
     x->value = value;
     x->lin = lin;
     x->mode = mode;
     x->ref = ref;
     tmi_hash_room(w->job, &w->memo_hash, tmi_lower_memo_hash, w);
-    *tmi_lower_memo_at(w, value, lin, mode) = id;
-    w->memo_hash.n++;
+    tmi_base_hash_put(w->job, &w->memo_hash, h, tmi_lower_memo_at(w, value, lin, mode, h), id,
+                 tmi_lower_memo_hash, w);
 }
 
 /* Of other registers, or of another nest, whose values stand in blocks that are closed. */
@@ -44959,7 +45008,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1108139005u
+#define TMI_STAMP_LOWER 3397968209u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
@@ -45234,14 +45283,14 @@ typedef struct tmi_kept {
 /* The same pure value earlier in the block; 0: this is the first. */
 static uint32_t tmi_clean_seen_before(tmi_thr *t, tmi_kept *k, uint32_t id) {
     const tmi_ins *n = TMI_INS(t, id);
-    uint32_t at, have, mask;
+    uint32_t h, at, have, mask;
     if (!(tmi_tfs[n->op].traits & TMI_TR_PURE) || n->op == TMI_TF_LOOPVAR) return 0;
     tmi_hash_room(t->job, &k->seen, tmi_ins_hash, t);
     mask = k->seen.cap - 1;
-    for (at = tmi_ins_hash_of(t, n) & mask; (have = k->seen.slot[at]) != 0; at = (at + 1) & mask)
+    h = tmi_ins_hash_of(t, n, k->seen.salt);
+    for (at = h & mask; (have = k->seen.slot[at]) != 0; at = (at + 1) & mask)
         if (TMI_INS(t, have)->blk == n->blk && tmi_ins_same(t, TMI_INS(t, have), n)) return have;
-    k->seen.slot[at] = id;
-    k->seen.n++;
+    tmi_base_hash_put(t->job, &k->seen, h, at, id, tmi_ins_hash, t);
     return 0;
 }
 
@@ -46481,7 +46530,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 3937604759u
+#define TMI_STAMP_CLEAN 1459019223u
 
 /*==============================================================================
  * >>report  [26]  What was found, chosen and given up
@@ -46676,14 +46725,16 @@ typedef struct tmi_look {
 
 static uint32_t tmi_report_look_table(tmi_look *k,
                                       const tmi_lanes *x) { /* each different one once */
-    uint32_t   h = 0, i, id;
+    uint32_t   bucket, i, id;
+    uint64_t   h = 0;
     tmi_table *t;
     int64_t    at[32];
     for (i = 0; i < 32; i++) {
         at[i] = (int64_t)((uint64_t)x->at[i] - (uint64_t)x->at[0]);
         h = tmi_mix(tmi_mix(h, (uint32_t)at[i]), x->part[i]);
     }
-    for (id = k->bucket[h & 255]; id; id = t->next) {
+    bucket = tmi_base_mixed(h) & 255;
+    for (id = k->bucket[bucket]; id; id = t->next) {
         t = TMI_AT(&k->table, tmi_table, id - 1);
         if (memcmp(t->at, at, sizeof at) == 0 && memcmp(t->part, x->part, sizeof t->part) == 0)
             return id;
@@ -46691,8 +46742,8 @@ static uint32_t tmi_report_look_table(tmi_look *k,
     t = (tmi_table *)tmi_vec_add(k->p->job, &k->table);
     memcpy(t->at, at, sizeof at);
     memcpy(t->part, x->part, sizeof t->part);
-    t->next = k->bucket[h & 255];
-    k->bucket[h & 255] = k->table.n;
+    t->next = k->bucket[bucket];
+    k->bucket[bucket] = k->table.n;
     return k->table.n;
 }
 
@@ -49507,7 +49558,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 798602407u
+#define TMI_STAMP_REPORT 3117375548u
 
 /*==============================================================================
  * >>emit  [27]  Metal text
@@ -52614,7 +52665,10 @@ static void tmi_note_lines(tmi_emit *e) {
         if (n->src != src) {
             uint32_t loc = n->src ? TMI_OP(e->m, n->src)->loc : 0;
             src = n->src;
-            key = loc ? tmi_mix(tmi_loc_name(e->m, loc), tmi_loc_place(e->m, loc).line) : src;
+            key = src;
+            if (loc)
+                key = tmi_base_mixed(tmi_mix(tmi_loc_name(e->m, loc),
+                                             tmi_loc_place(e->m, loc).line));
         }
         e->of_line[i] = key;
     }
@@ -54235,7 +54289,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 3351392597u
+#define TMI_STAMP_EMIT 1887451571u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
@@ -55913,29 +55967,31 @@ static int tmi_list_read_input_type(tmi_list *l, tmi_node *n, uint32_t i, const 
     return !j || tmi_list_read_type(l, n, j, type);
 }
 
-static uint32_t tmi_node_hash(const void *ctx, uint32_t node) {
+static uint32_t tmi_node_hash(const void *ctx, uint32_t node, uint64_t salt) {
     const char *id = TMI_NODE((const tmi_list *)ctx, node)->id;
-    return tmi_hash_bytes(id, strlen(id));
+    return tmi_hash_bytes(salt, id, strlen(id));
 }
 
-/* The slot of the first node of this name; 0 in it: there is none. */
-static uint32_t *tmi_node_slot(tmi_list *l, const char *id) {
+/* The slot of the first node of this name, whose hash is h; 0 in it: there is none. */
+static uint32_t tmi_node_slot(tmi_list *l, const char *id, uint32_t *h) {
     uint32_t k;
     tmi_hash_room(l->job, &l->named, tmi_node_hash, l);
-    k = tmi_hash_bytes(id, strlen(id)) & (l->named.cap - 1);
+    *h = tmi_hash_bytes(l->named.salt, id, strlen(id));
+    k = *h & (l->named.cap - 1);
     while (l->named.slot[k] && strcmp(TMI_NODE(l, l->named.slot[k])->id, id) != 0)
         k = (k + 1) & (l->named.cap - 1);
-    return &l->named.slot[k];
+    return k;
 }
 
-static uint32_t tmi_node_named(tmi_list *l, const char *id) { return *tmi_node_slot(l, id); }
+static uint32_t tmi_json_node_named(tmi_list *l, const char *id) {
+    uint32_t h, k = tmi_node_slot(l, id, &h);
+    return l->named.slot[k];
+}
 
 static void tmi_node_set_name(tmi_list *l, uint32_t node, const char *id) {
-    uint32_t *slot = tmi_node_slot(l, id);
+    uint32_t h, k = tmi_node_slot(l, id, &h);
     TMI_NODE(l, node)->id = id;
-    if (*slot) return;
-    *slot = node;
-    l->named.n++;
+    if (!l->named.slot[k]) tmi_base_hash_put(l->job, &l->named, h, k, node, tmi_node_hash, l);
 }
 
 static uint32_t tmi_node_new(tmi_list *l, const char *id, uint16_t kind) {
@@ -56004,7 +56060,7 @@ static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i, const 
     if (name && name->kind != TMI_J_STRING)
         return (uint32_t)tmi_arg_wrong(l, n, name, "inputs", "names of ops or inputs");
     if (sj && !tmi_list_read_shape(l, n, sj, &shape)) return 0;
-    id = name ? tmi_node_named(l, name->text) : 0;
+    id = name ? tmi_json_node_named(l, name->text) : 0;
     if (id > l->n_op && sj && !tmi_shape_same(&shape, &TMI_NODE(l, id)->shape))
         return (
             uint32_t)tmi_shapes_wrong(l, n, &shape, &TMI_NODE(l, id)->shape,
@@ -56031,7 +56087,7 @@ static void tmi_list_name_inputs(tmi_list *l) {
             const char *name;
             if (in->id) continue;
             name = tmi_format(l->job, 0, "%s.%u", TMI_NODE(l, i)->id, k);
-            while (tmi_node_named(l, name)) name = tmi_format(l->job, 0, "%s_", name);
+            while (tmi_json_node_named(l, name)) name = tmi_format(l->job, 0, "%s_", name);
             tmi_node_set_name(l, TMI_NODE(l, i)->in[k], name);
         }
 }
@@ -56108,7 +56164,7 @@ static int tmi_list_read_op(tmi_list *l, const tmi_json *j, uint32_t index) {
         tmi_list_unknown(l, type);
         return 0;
     }
-    if (id && tmi_node_named(l, id->text)) {
+    if (id && tmi_json_node_named(l, id->text)) {
         n->id = id->text;
         return tmi_arg_wrong(l, n, id, "id", "a name that no other op has");
     }
@@ -56260,7 +56316,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 3745646838u
+#define TMI_STAMP_JSON 725574269u
 
 /*==============================================================================
  * >>oplist  [29]  Op lists to kernels: graph in, tile IR out
@@ -59118,26 +59174,25 @@ typedef struct tmi_break_at { /* a node, and the root's dimension for each of it
     uint32_t node, map[TMI_LIST_RANK];
 } tmi_break_at;
 
-static uint32_t tmi_break_hash(const void *ctx, uint32_t id) {
-    return tmi_hash_bytes(TMI_AT(&((const tmi_breaking *)ctx)->seen, tmi_break_at, id - 1),
+static uint32_t tmi_break_hash(const void *ctx, uint32_t id, uint64_t salt) {
+    return tmi_hash_bytes(salt, TMI_AT(&((const tmi_breaking *)ctx)->seen, tmi_break_at, id - 1),
                           sizeof(tmi_break_at));
 }
 
 static int tmi_break_is_new(tmi_breaking *b, uint32_t node, const uint32_t *map) {
     tmi_break_at *at = (tmi_break_at *)tmi_vec_add(b->job, &b->seen);
-    uint32_t      k;
+    uint32_t      h, k;
     memset(at, 0, sizeof *at);
     at->node = node;
     memcpy(at->map, map, TMI_NODE(b->l, node)->shape.rank * sizeof *map);
     tmi_hash_room(b->job, &b->hash, tmi_break_hash, b);
-    for (k = tmi_break_hash(b, b->seen.n) & (b->hash.cap - 1); b->hash.slot[k];
-         k = (k + 1) & (b->hash.cap - 1))
+    h = tmi_break_hash(b, b->seen.n, b->hash.salt);
+    for (k = h & (b->hash.cap - 1); b->hash.slot[k]; k = (k + 1) & (b->hash.cap - 1))
         if (memcmp(TMI_AT(&b->seen, tmi_break_at, b->hash.slot[k] - 1), at, sizeof *at) == 0) {
             b->seen.n--;
             return 0;
         }
-    b->hash.slot[k] = b->seen.n;
-    b->hash.n++;
+    tmi_base_hash_put(b->job, &b->hash, h, k, b->seen.n, tmi_break_hash, b);
     return 1;
 }
 
@@ -59413,7 +59468,8 @@ static TMI_COLD void tmi_kern_build(tmi_list *l, tmi_module *m, tmi_kern *all, u
     tmi_mark_drop(l->job, mark);
 }
 
-static uint32_t tmi_oplist_kern_hash(const void *ctx, uint32_t id) {
+static uint32_t tmi_oplist_kern_hash(const void *ctx, uint32_t id, uint64_t salt) {
+    (void)salt; /* in the hash already */
     return ((const tmi_kern *)ctx)[id - 1].hash;
 }
 
@@ -59442,6 +59498,7 @@ static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32
     tmi_hash built;
     tmi_mark mark = tmi_mark_take(job);
     uint32_t was[9], i, t, types, apart = !job->listed || job->n_wanted || job->opt->mlx;
+    uint64_t salt = n > TMI_BASE_FAR ? tmi_base_salt(job) : 0;
 #ifndef TMETAL_NO_REPORTS
     apart |= job->tally != NULL;
 #endif
@@ -59457,7 +59514,7 @@ static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32
         k[i].value = was[1];
         k[i].n_value = m->value.n - was[1];
         k[i].n_ir = m->op.n - was[0];
-        k[i].hash = tmi_verify_func_hash(m, was[0], was[1]);
+        k[i].hash = tmi_verify_func_hash(m, was[0], was[1], salt);
         k[i].first = apart || job->n_errors ? i : tmi_oplist_kern_first(job, m, k, i, &built);
         k[k[i].first].launches++;
         if (k[i].first == i) continue;
@@ -60794,9 +60851,8 @@ static void tmi_put_activations(tmi_list *l, const tmi_kern *kernels, tmi_vec *t
             f->kernel = i;
             f->reason = "";
             l->job->kernel = l->job->out->kernels[i].name;
-            tmi_remark(l->job, tmi_json_at(TMI_NODE(l, tmi_node_named(l, *op))->at), TMETAL_FOUND,
-                       "fusion",
-                       "%s is %s, in the registers of kernel %u", *op, f->what, i);
+            tmi_remark(l->job, tmi_json_at(TMI_NODE(l, tmi_json_node_named(l, *op))->at),
+                       TMETAL_FOUND, "fusion", "%s is %s, in the registers of kernel %u", *op, f->what, i);
         }
 }
 
@@ -60872,7 +60928,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 1014046630u
+#define TMI_STAMP_OPLIST 3502971227u
 
 /*==============================================================================
  * >>compile  [30]  What drives the others: options, refusals, from text to kernels
@@ -62354,6 +62410,7 @@ static tmetal_code tmi_entry_run(tmi_step step, tmi_call *call, tmetal_arena *ar
     before = *arena;
     if (call) call->times = tmi_entry_times(opt);
     if (!tmi_entry_begin(&job, arena, opt, out)) return tmi_entry_full(call, arena, out);
+    if (call) job.whole = call->src, job.whole_len = call->len;
 #ifndef TMETAL_NO_SETJMP
     left = setjmp(job.full);
 #endif
@@ -62513,6 +62570,7 @@ static void tmi_entry_parse(tmi_job *job, tmi_call *c) {
 static int tmi_entry_take(tmi_job *job, tmi_call *c) {
     if (!tmi_entry_has_module(job, c)) return 0;
     c->module = tmi_module_copy(job, c->given);
+    job->whole = c->given->src, job->whole_len = c->given->src_len;
     (void)tmi_diag_show(job->text, c->given->src, c->given->src_len,
                          c->given->file ? c->given->file : "<built>");
     return 1;
@@ -62541,10 +62599,17 @@ TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_
 static const tmetal_triton_call *tmi_entry_triton_call(tmi_job *job, const tmi_call *c) {
     static const tmetal_triton_call none = {0, 0, 0, 0, 0, 0, 0, 0, 0};
     uint32_t i;
+    tmi_sha  sha;
     job->section = "triton";
     if (!tmi_diag_fits(job, c->len)) return NULL;
     for (i = 0; c->triton && i < c->triton->n_files; i++)
         if (!tmi_diag_fits(job, c->triton->files[i].len)) return NULL;
+    tmi_base_sha_begin(&sha);
+    if (c->src) tmi_base_sha_add(&sha, c->src, c->len);
+    for (i = 0; c->triton && i < c->triton->n_files; i++)
+        if (c->triton->files[i].text)
+            tmi_base_sha_add(&sha, c->triton->files[i].text, c->triton->files[i].len);
+    job->salt = tmi_base_salt_of(&sha);
     return c->triton ? c->triton : &none;
 }
 

@@ -3,9 +3,9 @@ COVERAGE_RUNS = test-unit test-cases test-census test-roundtrip test-golden test
                 test-random test-bounds test-oplist-quick test-layouts-quick odd depth test-mlx test-explain test-why test-cli test-metal test-cache test-tune test-hosts test-python \
                 test-formats test-triton test-sources test-versions
 .PHONY: coverage
-# What is inlined has its branches once for each copy, so nothing is.
+# By cc.sh, so that every program has the same branches.
 coverage:                       ## lines and branches of tmetal.h that the tests reach, by gcov: build/coverage.md
 	@rm -rf $(BUILD)/coverage && mkdir -p $(BUILD)
-	-@$(MAKE) --no-print-directory -k BUILD=$(BUILD)/coverage CC='gcc --coverage -fno-inline' CXX='g++ --coverage' TMETAL_AGAIN=1 $(COVERAGE_RUNS) > $(BUILD)/coverage.log 2>&1
+	-@$(MAKE) --no-print-directory -k BUILD=$(BUILD)/coverage CC='sh $(CURDIR)/tests/coverage/cc.sh' CXX='g++ --coverage' TMETAL_AGAIN=1 $(COVERAGE_RUNS) > $(BUILD)/coverage.log 2>&1
 	python3 tests/coverage/coverage.py $(BUILD)/coverage --list $(BUILD)/coverage.txt > $(BUILD)/coverage.md
 	@tail -1 $(BUILD)/coverage.md

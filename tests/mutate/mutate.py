@@ -318,7 +318,7 @@ class trial:
     """One mutant on its way through the suites."""
 
     def __init__(self, t, j, p, says=False):
-        self.t, self.j, self.p, self.says, self.begun, self.texts, self.modes = t, j, p, says, time.time(), 0, ()
+        self.t, self.j, self.p, self.says, self.begun, self.texts, self.modes, self.others = t, j, p, says, time.time(), 0, (), 0
 
     def note(self, text):
         if self.says:
@@ -350,7 +350,7 @@ class trial:
                 others += 1
         for mode in texts:
             texts[mode].sort(key=lambda n: (size_of(n), n))
-        self.texts, self.modes = sum(map(len, texts.values())) + len(codes), set(texts)
+        self.texts, self.modes, self.others = sum(map(len, texts.values())) + len(codes), set(texts), others
         self.note(f"{self.texts} texts differ ({', '.join(f'{m or chr(45)} {len(n)}' for m, n in texts.items())}; {len(codes)} codes), {others} other outputs")
         return texts, codes
 
@@ -430,7 +430,7 @@ class trial:
         self.note("sanitized: " + (bad or "nothing found"))
         if bad:
             return "behaviour", "sanitized: " + bad
-        return "survived", "changed" if self.texts else "no text differs"
+        return "survived", "changed" if self.texts else f"{self.others} reports or messages differ" if self.others else "no text differs"
 
 
 def in_words(p, text):

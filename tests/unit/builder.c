@@ -660,6 +660,114 @@ START_TEST(a_builder_without_room_fails_cleanly) {
 }
 END_TEST
 
+/* -- Tables ------------------------------------------------------------------------------------ */
+
+/* Names that all fall into one slot of `slots`, of a table without a salt. */
+static void names_that_meet(char (*names)[16], uint32_t n, uint32_t slots) {
+    uint32_t i, k;
+    for (i = k = 0; k < n; i++) {
+        int len = snprintf(names[k], sizeof *names, "v%u", (unsigned)i);
+        if ((tmi_hash_bytes(0, names[k], (size_t)len) & (slots - 1)) == 0) k++;
+    }
+}
+
+/* How far the entry farthest from its place lies from it. */
+static uint32_t farthest(const tmi_strings *s) {
+    uint32_t i, id, far, most = 0;
+    for (i = 0; i < s->hash.cap; i++)
+        if ((id = s->hash.slot[i]) != 0) {
+            far = (i - TMI_AT(&s->item, tmi_string, id)->hash) & (s->hash.cap - 1);
+            if (far > most) most = far;
+        }
+    return most;
+}
+
+enum { MEETING = 1500 };
+
+/* A module with these names, and a comment behind it that makes it another text. */
+static char *module_of(char (*names)[16], const char *comment) {
+    char  *text = (char *)malloc(MEETING * 80 + 200), *p = text;
+    size_t i;
+    p += sprintf(p, "tt.func public @k(%%x: i32, %%p: !tt.ptr<i32>) {\n");
+    for (i = 0; i < MEETING; i++) p += sprintf(p, "  %%%s = arith.addi %%%s, %%x : i32\n", names[i], i ? names[i - 1] : "x");
+    sprintf(p, "  tt.store %%p, %%%s : !tt.ptr<i32>\n  tt.return\n}\n%s", names[MEETING - 1], comment);
+    return text;
+}
+
+START_TEST(names_chosen_to_meet_do_not_for_long) {
+    char (*names)[16] = (char(*)[16])malloc((MEETING + 1) * 16);
+    tmetal_arena   arena = arena_at(0), other = arena_at(1);
+    tmetal_module *m, *n;
+    tmetal_result  r;
+    char          *text, *another, name[16];
+    uint32_t       i, id;
+    names_that_meet(names, MEETING, 4096);
+    text = module_of(names, ""), another = module_of(names, "// another\n");
+    says_ok(tmetal_parse(text, strlen(text), NULL, &arena, &m, &r), &r);
+    says_ok(tmetal_parse(another, strlen(another), NULL, &other, &n, &r), &r);
+    ck_assert_uint_lt(farthest(m->strings), 200);
+    ck_assert_uint_lt(farthest(n->strings), 200);
+    ck_assert_msg(m->strings->hash.salt && n->strings->hash.salt, "no salt was taken");
+    ck_assert_msg(m->strings->hash.salt != n->strings->hash.salt, "two texts have one salt");
+    ck_assert_uint_ge(m->strings->hash.n, MEETING);
+    for (i = id = 0; i < m->value.n && id < MEETING; i++) /* each is found again, and none twice */
+        if (TMI_VALUE(m, i)->name && strcmp(TMI_STR(m, TMI_VALUE(m, i)->name), names[id]) == 0) id++;
+    ck_assert_uint_eq(id, MEETING);
+    ck_assert(tmetal_same(m, n, &arena));
+    free(text), free(another);
+
+    /* names of every length keep apart, and differ by their length alone too */
+    for (i = 0; i < 16; i++) {
+        memset(name, 0, sizeof name);
+        for (id = 0; id < i; id++) ck_assert_uint_ne(tmi_hash_bytes(0, name, id), tmi_hash_bytes(0, name, i));
+        ck_assert_uint_ne(tmi_hash_bytes(0, name, i), tmi_hash_bytes(7, name, i));
+    }
+    free(names);
+}
+END_TEST
+
+/* The same for types. */
+START_TEST(types_chosen_to_meet_do_not_for_long) {
+    static const char *const elem[] = {"i32", "f32", "f16", "i8"};
+    enum { TYPES = 600, AXES = 19 };
+    tmetal_arena   arena = arena_at(0);
+    tmetal_module *m;
+    tmetal_result  r;
+    char          *text = (char *)malloc(TYPES * 120 + 200), *p = text;
+    uint32_t       i, e, b, k = 0, far, most = 0, dims[AXES], of[4];
+    tmi_type       t;
+    sprintf(text, "tt.func public @k(%%a: i8, %%b: tensor<2xf16>) {\n  tt.return\n}\n");
+    says_ok(tmetal_parse(text, strlen(text), NULL, &arena, &m, &r), &r);
+    of[0] = m->t_i32, of[1] = m->t_float[TMI_F_F32], of[2] = m->t_float[TMI_F_F16], of[3] = TMI_NONE;
+    for (i = 1; i < m->type->n; i++)
+        if (TMI_TYPE(m, i)->kind == TMI_T_INT && TMI_TYPE(m, i)->bits == 8) of[3] = i;
+    ck_assert_uint_ne(of[3], TMI_NONE);
+    memset(&t, 0, sizeof t);
+    t.kind = TMI_T_TENSOR, t.n_dims = AXES;
+    p += sprintf(p, "tt.func public @k(%%a: i8, %%b: tensor<2xf16>) {\n"); /* the same ids of types */
+    for (e = 0; e < 4; e++)
+        for (i = 0; i >> AXES == 0 && k < TYPES; i++) {
+            for (b = 0; b < AXES; b++) dims[b] = 1 + (i >> b & 1);
+            t.elem = of[e];
+            if ((tmi_type_hash_of(m, &t, dims, 0) & 2047) != 0) continue;
+            p += sprintf(p, "  %%%u = arith.constant dense<%s> : tensor<", (unsigned)k++, *elem[e] == 'i' ? "0" : "0.0");
+            for (b = 0; b < AXES; b++) p += sprintf(p, "%ux", (unsigned)dims[b]);
+            p += sprintf(p, "%s>\n", elem[e]);
+        }
+    ck_assert_uint_eq(k, TYPES); /* all in one slot of the 2,048 */
+    sprintf(p, "  tt.return\n}\n");
+    says_ok(tmetal_parse(text, strlen(text), NULL, &arena, &m, &r), &r);
+    free(text);
+    for (i = 0; i < m->type_hash->cap; i++)
+        if (m->type_hash->slot[i]) {
+            far = (i - TMI_TYPE(m, m->type_hash->slot[i])->hash) & (m->type_hash->cap - 1);
+            if (far > most) most = far;
+        }
+    ck_assert_uint_lt(most, 200);
+    ck_assert_msg(m->type_hash->salt != 0, "no salt was taken");
+}
+END_TEST
+
 int main(void) {
     Suite *s = suite_create("builder");
     TCase *t = tcase_create("builder");
@@ -676,6 +784,8 @@ int main(void) {
     tcase_add_test(t, modules_that_differ_in_one_thing_differ);
     tcase_add_test(t, types_of_results_follow);
     tcase_add_test(t, a_builder_without_room_fails_cleanly);
+    tcase_add_test(t, names_chosen_to_meet_do_not_for_long);
+    tcase_add_test(t, types_chosen_to_meet_do_not_for_long);
     suite_add_tcase(s, t);
     return run_suite(s);
 }
