@@ -180,6 +180,7 @@ test: test-census
 test: test-roundtrip
 test: test-memory
 test: test-golden
+test: test-fingerprints
 test: test-style
 test: test-chips
 test: test-detect

@@ -42,7 +42,7 @@ SUITES = [
     ("test-explain", "", True), ("test-reductions", "", True), ("test-moves", "", True), ("test-transform", "", True),
     ("test-cli", "", True), ("test-tune", "tune", True), ("test-metal", "metal", True), ("test-unit", "", True),
     ("test-counters", "", True), ("test-layouts-quick", "", True), ("test-memory", "", True), ("test-chips", "", True),
-    ("depth", "", True), ("test-oplist-quick", "", True), ("test-style", "", False), ("test-golden", "", False),
+    ("depth", "", True), ("test-oplist-quick", "", True), ("test-style", "", False), ("test-golden", "", False), ("test-fingerprints", "", False),
 ]
 SECONDS = {"digest": 60, "simulator": 120}  # others: 300
 BATCHES = (3, 9, 24, 60)  # launches simulated at a time, the smallest first
@@ -147,13 +147,13 @@ class job:
         for command in (cc + ["examples/tmetal.c", "-o", "build/tmetal", "-lm"],
                         cc + ["-DTMI_CHECK_RANGES", "examples/tmetal.c", "-o", "build/tmetal-ranges", "-lm"],
                         cc + ["-DTMI_CHECK_RANGES", "-c", "tests/robust/header.c", "-o", "build/robust/ranges.o"],
-                        cc + ["tests/robust/digest.c", "tests/robust/outcome.c", "tests/robust/text.c", "build/robust/ranges.o", "-o", "build/digest"]):
+                        cc + ["tests/robust/digest.c", "tests/robust/outcome.c", "tests/robust/text.c", "build/robust/ranges.o", "-o", "build/digest-ranges"]):
             status, out = self.sh(command, 120)
             if status:
                 return out
         return ""
 
-    def digest(self, inputs, program="build/digest"):
+    def digest(self, inputs, program="build/digest-ranges"):
         """{input: parts} of what it gives, or what went wrong."""
         status, out = self.sh([program, "--parts", "--modes"] + inputs, SECONDS["digest"], 4 << 30)
         found = {}

@@ -11,7 +11,7 @@ UNIT_FAST   = $(BUILD)/robust/header.o
 UNIT_CHECK := $(shell pkg-config --exists check 2>/dev/null && pkg-config --cflags --libs check)
 UNIT_TTIR   = find examples tests -name '*.ttir' ! -path 'tests/cases/*' ! -path 'tests/robust/odd/*' | LC_ALL=C sort
 
-.PHONY: test-unit test-cases test-census test-roundtrip test-memory test-compile test-golden test-style bless check-roundtrip check-memory
+.PHONY: test-unit test-cases test-census test-roundtrip test-memory test-compile test-golden test-fingerprints test-style bless check-roundtrip check-memory
 
 # -- Suites -----------------------------------------------------------------------------------------
 ifneq ($(UNIT_CHECK),)
@@ -75,5 +75,8 @@ test-golden: $(BUILD)/tmetal    ## the Metal and the plan of the example kernels
 	sh tests/golden/run.sh $(BUILD)
 test-style: $(BUILD)/tmetal     ## how emitted Metal is laid out: columns, what is set in
 	python3 tests/golden/style.py $(BUILD) examples/kernels tests/kernels/recorded tests/kernels/lookalikes
-bless: $(BUILD)/tmetal          ## rewrite the golden texts; prints the lines gained and lost
+test-fingerprints: $(BUILD)/tmetal $(BUILD)/digest $(BUILD)/oplist ## which outputs became others: a few bits of everything that is given for 2,000 texts
+	@python3 tests/golden/fingerprints.py $(BUILD)
+bless: $(BUILD)/tmetal $(BUILD)/digest $(BUILD)/oplist ## rewrite the golden texts; prints the lines gained and lost, and which outputs changed
 	sh tests/golden/run.sh $(BUILD) bless
+	@python3 tests/golden/fingerprints.py $(BUILD) --bless

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Has anything that tmetal gives become another? A few bits of every output, against those committed here.
+
+    python3 tests/golden/fingerprints.py BUILD [--bless]
+
+fingerprints.txt has a line for each text of ours: two digits each of Metal, plan, reports, remarks, diagnostics and the
+text printed back, by default and in one further mode that its bytes choose (tests/robust/digest.c --modes); for a kernel's
+source two digits each of the IR before any pass and after each of them, of the Metal, and of what was said. It is no
+judge: it says what changed. `make bless` writes it anew and counts what changed, which belongs into the commit's message.
+"""
+import hashlib
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(TOP, "tests", "triton"))
+from compare import command  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+KEPT = os.path.join(HERE, "fingerprints.txt")
+TEXTS = ("tests/kernels", "examples/kernels", "tests/detect", "tests/robust/odd", "tests/cases", "tests/chips/kernels")
+SOURCES = ("tests/kernels/recorded", "examples/kernels")
+PARTS = ("Metal", "plans", "reports", "remarks", "diagnostics", "printed texts")
+SOURCE_PARTS = ("Metal", "diagnostics", "IR")
+
+
+def lists(build):
+    """The op lists of the tests, as files."""
+    folder = os.path.join(build, "fingerprints")
+    os.makedirs(folder, exist_ok=True)
+    subprocess.run([os.path.join(build, "oplist"), "--quick", "--write", folder], cwd=TOP, check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+def of_texts(build):
+    made = lists(build)
+    r = subprocess.run([os.path.join(build, "digest"), "--parts", "--modes", *TEXTS, made], cwd=TOP, stdout=subprocess.PIPE, text=True)
+    found = {}
+    for line in r.stdout.splitlines():
+        *parts, _, code, name = line.split(" ", 8)
+        name = name.replace(made, "op lists").partition("@")[0]
+        found[name] = found.get(name, "") + " " + "".join(p[:2] for p in parts)
+    if r.returncode: sys.exit("fingerprints: digest failed")
+    return found
+
+
+def digits(text):
+    return hashlib.sha1(text).hexdigest()[:2]
+
+
+def of_source(tmetal, call):
+    r = subprocess.run([tmetal, "compile", *command(Path(call)), "--debug"], cwd=TOP, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    said, *passes = r.stderr.split(b"// ---- after ")
+    return " " + digits(r.stdout) + digits(said + str(r.returncode).encode()) + "".join(digits(p) for p in passes)
+
+
+def of_sources(build):
+    calls = [os.path.join(d, n) for d in SOURCES for n in sorted(os.listdir(os.path.join(TOP, d))) if n.endswith(".call")]
+    tmetal = os.path.abspath(os.path.join(build, "tmetal"))
+    return {c: of_source(tmetal, c) for c in calls}
+
+
+def which(name, was, now):
+    """The parts that differ."""
+    if name.endswith(".call"):
+        return {SOURCE_PARTS[min(i // 2, 2)] for i in range(0, max(len(was), len(now)), 2) if was[i:i + 2] != now[i:i + 2]}
+    a, b = was.split(), now.split()
+    return {PARTS[i // 2] for x, y in zip(a, b) for i in range(0, 12, 2) if x[i:i + 2] != y[i:i + 2]} or {"modes"}
+
+
+def main():
+    build, bless = sys.argv[1], "--bless" in sys.argv
+    now = of_texts(build)
+    now.update(of_sources(build))
+    kept = {}
+    if os.path.exists(KEPT):
+        for line in open(KEPT, encoding="utf-8"):
+            if not line.startswith("#"):
+                name, _, rest = line.rstrip("\n").rpartition("\t")
+                kept[name] = rest
+    changed = {}
+    for name in sorted(now.keys() & kept.keys()):
+        if now[name].strip() != kept[name]:
+            for part in which(name, kept[name], now[name].strip()):
+                changed.setdefault(part, []).append(name)
+    for part, names in (("texts that are new", sorted(now.keys() - kept.keys())), ("texts that are gone", sorted(kept.keys() - now.keys()))):
+        if names: changed[part] = names
+    for part, names in changed.items():
+        print(f"fingerprints: {part}: {len(names)}: {', '.join(names[:4])}{', ...' if len(names) > 4 else ''}")
+    if bless:
+        with open(KEPT, "w", encoding="utf-8") as f:
+            f.write("# Of each text of ours, a few bits of all that is given for it: fingerprints.py. Written by `make bless`.\n")
+            f.writelines(f"{name}\t{now[name].strip()}\n" for name in sorted(now))
+    elif changed:
+        print("fingerprints: look what became of them; `make bless` accepts it")
+        return 1
+    else:
+        print(f"fingerprints: what is given for {len(now)} texts is as committed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
