@@ -2,7 +2,8 @@
 """How much of tmetal.h the tests reach, by gcov: coverage.py BUILD [--list FILE] [--floor NAME]
 
 Adds up every program below BUILD that was compiled with gcc --coverage and run. A line counts as reached when any of them
-ran it; a branch when any took it. Prints a row for each section; --list writes each line that none reached.
+ran it; a branch when any took it. Prints a row for each section; --list writes each line that none reached, and
+--branches each that has branches none took.
 """
 import argparse
 import json
@@ -41,6 +42,7 @@ def main():
     p.add_argument("build")
     p.add_argument("--header", default="tmetal.h")
     p.add_argument("--list")
+    p.add_argument("--branches")
     p.add_argument("--floor", help="list this section alone")
     p.add_argument("--least", type=float, nargs=2, help="lines and branches, in percent: less is a failure")
     a = p.parse_args()
@@ -52,12 +54,11 @@ def main():
         for rows in pool.map(counts_of, files):
             for line, count, function, taken in rows:
                 lines[line] = lines.get(line, 0) + count
-                if not taken: continue
-                # other switches or flags give a line other branches: then those of the program that has most of them count
-                key = line
-                old = branches.get(key)
-                if old is None or len(old) < len(taken): branches[key] = taken if old is None or len(old) != len(taken) else old
-                elif len(old) == len(taken): branches[key] = [x + y for x, y in zip(old, taken)]
+                ways = branches.setdefault(line, {})
+                n, old = ways.get(len(taken), (0, None))
+                ways[len(taken)] = (n + 1, [x + y for x, y in zip(old, taken)] if old else taken)
+    # other switches, or C++, give a line other branches: those that it has in most programs count
+    branches = {line: max(ways.values(), key=lambda w: (w[0], sum(x > 0 for x in w[1])))[1] for line, ways in branches.items()}
     starts = sections(header)
 
     def section(line):
@@ -85,6 +86,11 @@ def main():
         with open(a.list, "w") as out:
             for line in sorted(lines):
                 if not lines[line] and (not a.floor or section(line) == a.floor): out.write("%u:%s\n" % (line, header[line - 1]))
+    if a.branches:
+        with open(a.branches, "w") as out:
+            for line in sorted(branches):
+                if lines[line] and not all(branches[line]) and (not a.floor or section(line) == a.floor):
+                    out.write("%u: %s of %u: %s\n" % (line, ",".join(str(i) for i, x in enumerate(branches[line]) if not x), len(branches[line]), header[line - 1].strip()))
     if a.least and (100 * hit / n < a.least[0] or 100 * taken / max(b, 1) < a.least[1]): return 1
     return 0
 

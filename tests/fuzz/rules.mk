@@ -21,7 +21,7 @@ FUZZ_HEADERS  = $(wildcard tests/fuzz/*.h) tests/robust/text.h
 FUZZ_DAMAGED     ?= ttir/small oplist/list-3 python/small tune/two debug/site-2 builder/dice-3 options/dice-5
 FUZZ_DAMAGED_ALL  = ttir/vector_add.ttir ttir/row_sum.ttir oplist/list-4 oplist/list-5 python/control-fibonacci.call cache/argmax.ttir reports/cumsum.ttir
 
-.PHONY: test-fuzz check-fuzz fuzz fuzz-seeds odd damage much traps traps-quick traps-table
+.PHONY: test-fuzz check-fuzz fuzz fuzz-keep fuzz-seeds odd damage much traps traps-quick traps-table
 $(BUILD)/fuzzing/header.o: tests/fuzz/header.c tests/fuzz/fuzz.h tmetal.h
 	@mkdir -p $(@D)
 	$(CC) $(FUZZ_FLAGS) $(FUZZ_SAN) -c $< -o $@
@@ -69,6 +69,8 @@ traps-table: $(BUILD)/fuzzing/traps ## the table of docs/security.md
 	$(BUILD)/fuzzing/traps --table
 fuzz: fuzz-seeds $(FUZZ_TARGETS:%=$(BUILD)/fuzzing/%.dict) $(FUZZ_TARGETS:%=$(BUILD)/fuzzing/$(if $(filter afl,$(ENGINE)),afl,lf)/%) ## guided by coverage [MINUTES=2 for each target] [JOBS=n] [ENGINE=afl] [FUZZ_TARGETS=...]
 	sh tests/fuzz/run.sh $(BUILD) $(MINUTES) $(or $(JOBS),$(shell getconf _NPROCESSORS_ONLN)) $(ENGINE) $(FUZZ_TARGETS)
+fuzz-keep:                      ## what `make fuzz` reached beyond the seeds goes into tests/fuzz/corpus
+	python3 tests/fuzz/keep.py $(BUILD) $(FUZZ_TARGETS)
 check-fuzz: traps                ## the same as test-fuzz, a minute each, and more files damaged
 	$(MAKE) FUZZ_SECONDS=60 test-fuzz
 	$(MAKE) FUZZ_DAMAGED='$(FUZZ_DAMAGED_ALL)' damage
