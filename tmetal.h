@@ -54715,7 +54715,11 @@ static tmi_json *tmi_short_line(tmi_short *s, uint32_t end) {
     r.job = s->job;
     r.src = s->src;
     r.len = end;
-    for (r.at = start; r.at < end && s->src[r.at] != ':'; r.at++) {}
+    for (r.at = start; r.at < end && s->src[r.at] != ':'; r.at++)
+        if (!s->src[r.at]) { /* it would end the name, and what is behind it would not count */
+            tmi_json_fail(&r, r.at, "a letter of the op's type");
+            return NULL;
+        }
     j = tmi_json_add(op, NULL, tmi_short_node(s, TMI_J_STRING, "type", start));
     j->len = r.at - start;
     while (j->len && (s->src[start + j->len - 1] == ' ' || s->src[start + j->len - 1] == '\t'))
@@ -56316,7 +56320,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 725574269u
+#define TMI_STAMP_JSON 662706062u
 
 /*==============================================================================
  * >>oplist  [29]  Op lists to kernels: graph in, tile IR out
@@ -56575,6 +56579,7 @@ static void tmi_gen_align(tmi_gen *g, const tmi_shape *shape, const tmi_indices 
         tmi_indices_add(to, p,
                         from < s->rank ? tmi_gen_linear(g, s, from, i < s->rank ? i : s->rank) : 0);
     }
+    while (i < s->rank && s->dim[i] == 1) i++; /* a shape without dimensions: the space's are 1 */
     TMI_ASSERT(g->job, "oplist", i >= s->rank && j == shape->rank && to->rank <= shape->rank);
     first[to->rank] = shape->rank;
 }
@@ -60928,7 +60933,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 3502971227u
+#define TMI_STAMP_OPLIST 2161238191u
 
 /*==============================================================================
  * >>compile  [30]  What drives the others: options, refusals, from text to kernels
