@@ -34,7 +34,8 @@ OWN = ("tests/kernels", "examples/kernels", "tests/detect", "tests/robust/odd")
 DIGEST_PARTS = ("Metal", "plan", "reports", "remarks", "diagnostics", "printed text")
 # As outcome.c names them, and what gives the corpus runner the same.
 MODES = {"": [], "two-stage": ["--two-stage", "4"], "m3": ["--gpu", "apple-m3"], "a15": ["--gpu", "apple-a15"],
-         "32-threads": ["--threads", "32"], "plain": ["--plain"]}
+         "32-threads": ["--threads", "32"], "plain": ["--plain"], "bounds": ["--bounds"], "staged": ["--operands", "staged"],
+         "direct": ["--gpu", "apple-m3", "--operands", "direct"]}
 # Make targets, cheapest first: name, floors that it is for ("" all), whether it judges what is done rather than how it is
 # written. Longest first come those that hardly any mutant reaches.
 SUITES = [

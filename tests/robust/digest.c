@@ -11,7 +11,8 @@
  *   --parts       a hash each of Metal, plan, reports (layouts, accesses, barriers), remarks, diagnostics, printed text
  *   --key         also print tmetal_key, by options of which each is given: another one for each state of the header
  *   --modes       a second line for each file, in one further mode, which its bytes choose: two stages, layouts
- *                 forced, another GPU, aliases, 32 threads, plain, MLX, parts of a grid, the summary of transforming
+ *                 forced, another GPU, aliases, 32 threads, plain, MLX, parts of a grid, bounds, one program a
+ *                 threadgroup, operands staged or direct, logging, the summary of transforming
  *   --mode NAME   a second line in this mode; all: a line in each
  *   --memory      also print the peak of the arena, which the width of pointers changes */
 #include "outcome.h"

@@ -73,20 +73,25 @@ static void add_result(uint64_t *part, const tmetal_result *r) {
 /* Ways to compile, one thing changed in each. */
 static const struct {
     const char *name, *gpu, *layouts, *alias;
-    uint32_t    two_stage, threads, plain, mlx, parts;
+    uint32_t    two_stage, threads, plain, mlx, parts, bounds, programs, operands, logging;
 } modes[] = {
-    {"default", NULL, NULL, NULL, 0, 0, 0, 0, 0},
-    {"two-stage", NULL, NULL, NULL, 4, 0, 0, 0, 0},
-    {"tiled", NULL, "TILED", NULL, 0, 0, 0, 0, 0},
-    {"column-major", NULL, "COLUMN_MAJOR", NULL, 0, 0, 0, 0, 0},
-    {"m3", "apple-m3", NULL, NULL, 0, 0, 0, 0, 0},
-    {"a15", "apple-a15", NULL, NULL, 0, 0, 0, 0, 0},
-    {"alias", NULL, NULL, "0=1", 0, 0, 0, 0, 0},
-    {"32-threads", NULL, NULL, NULL, 0, 32, 0, 0, 0},
-    {"plain", NULL, NULL, NULL, 0, 0, 1, 0, 0},
-    {"mlx", NULL, NULL, NULL, 0, 0, 0, 1, 0},
-    {"parts", NULL, NULL, NULL, 0, 0, 0, 0, 1},
-    {"transform", NULL, NULL, NULL, 0, 0, 0, 0, 0},
+    {"default", NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"two-stage", NULL, NULL, NULL, 4, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"tiled", NULL, "TILED", NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"column-major", NULL, "COLUMN_MAJOR", NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"m3", "apple-m3", NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"a15", "apple-a15", NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"alias", NULL, NULL, "0=1", 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"32-threads", NULL, NULL, NULL, 0, 32, 0, 0, 0, 0, 0, 0, 0},
+    {"plain", NULL, NULL, NULL, 0, 0, 1, 0, 0, 0, 0, 0, 0},
+    {"mlx", NULL, NULL, NULL, 0, 0, 0, 1, 0, 0, 0, 0, 0},
+    {"parts", NULL, NULL, NULL, 0, 0, 0, 0, 1, 0, 0, 0, 0},
+    {"bounds", NULL, NULL, NULL, 0, 0, 0, 0, 0, 1, 0, 0, 0},
+    {"one-program", NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 1, 0, 0},
+    {"staged", NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, TMETAL_OPERANDS_STAGED, 0},
+    {"direct", "apple-m3", NULL, NULL, 0, 0, 0, 0, 0, 0, 0, TMETAL_OPERANDS_DIRECT, 0},
+    {"logging", NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 1}, /* and neither fused products nor doubles */
+    {"transform", NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 };
 enum { MODES = sizeof modes / sizeof *modes, TRANSFORM = MODES - 1 };
 
@@ -118,7 +123,9 @@ outcome outcome_of(const char *text, size_t len, int mode, void *memory, size_t 
     opt.reports = 1;
     opt.gpu = modes[mode].gpu, opt.layouts = modes[mode].layouts, opt.alias = modes[mode].alias;
     opt.two_stage = modes[mode].two_stage, opt.threads = modes[mode].threads, opt.plain = modes[mode].plain;
-    opt.mlx = modes[mode].mlx, opt.parts = modes[mode].parts;
+    opt.mlx = modes[mode].mlx, opt.parts = modes[mode].parts, opt.bounds = modes[mode].bounds;
+    opt.programs = modes[mode].programs, opt.operands = modes[mode].operands;
+    opt.logging = opt.no_fusion = opt.no_fp64 = modes[mode].logging;
     opt.file = is_list ? "file.json" : "file.ttir";
     for (i = 0; i < OUTCOME_PARTS; i++) o.part[i] = HASH_START;
     fill_memory(memory, fill, bytes);
