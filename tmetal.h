@@ -57862,7 +57862,9 @@ static void tmi_rowing_axes(tmi_rowing *r, uint32_t most) {
         r->axis = 0;
         other = tmi_pow2_ceil(r->after, 1, 32);
         r->whole = r->size * other <= most;
-        tile = tmi_pow2_ceil(r->size, 1, r->whole ? most : 2048 / other);
+        /* a scan is of a tile that has the row as an axis, even one of a single element */
+        tile = tmi_pow2_ceil(r->size, r->n->kind == TMI_L_OP_CUMSUM ? 2 : 1,
+                             r->whole ? most : 2048 / other);
         tmi_gen_axes(g, tile, other);
         r->space.at[2] = tmi_gen_tile(g, 1, r->after, 0);
         if (r->before > 1) r->space.at[0] = tmi_gen_pid(g, 1);
@@ -58947,8 +58949,7 @@ static void tmi_kern_scan(tmi_gen *g, uint32_t node) {
                      tmi_lt_is(TMI_NODE(g->l, r.n->in[0])->dtype, 'f') ? (uint8_t)TMI_LT_F32
                                                                        : tmi_lt_work(r.n->dtype));
     elem = tmi_list_work(g->m, f.type);
-    /* a scan wants a tile */
-    if (g->pos[r.axis] < 0) tmi_gen_axes(g, r.axis ? g->size[0] : 2, r.axis ? 2 : g->size[1]);
+    TMI_ASSERT(g->job, "oplist", g->pos[r.axis] >= 0);
     if (r.whole) {
         tmi_rowing_at(&r, 0);
         v = tmi_scan_tile(&r, &f, NULL);
@@ -60933,7 +60934,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 2161238191u
+#define TMI_STAMP_OPLIST 3494441731u
 
 /*==============================================================================
  * >>compile  [30]  What drives the others: options, refusals, from text to kernels

@@ -150,6 +150,20 @@ def found(to):
         put(to, path.split("/")[-2], "found-" + os.path.basename(path), read(path))
 
 
+def small_shapes(to):
+    """Every op on tensors of few elements and of none, along every axis: what is 1 or missing is left out somewhere."""
+    words = re.findall(r'^    X\(\w+, +"(\w+)", +\w+, +\w+, \d, \d\)', read("tmetal.h").decode(), re.M)
+    dims = ["[]", "[0]", "[1]", "[3]", "[1,3]", "[3,1]", "[2,0]", "[1,1,1]", "[2,3,2]", "[5,1,3,1]", "[1,1,2,1,3]", "[1024]", "[7,1000]"]
+    dice = random.Random(7)
+    for op in words:
+        for shape in dims:
+            lines = [f"{op}:{shape}"] + [f"{op}:{shape}:{axis}" for axis in (0, -1, "[0,1]")]
+            lines += [f"{op}:{shape},{dice.choice(dims)}", f"{op}:{shape},{dice.choice(dims)},{dice.choice(dims)}:0"]
+            lines += ['{"ops":[{"id":"a","type":"%s","inputs":["x"]},{"id":"b","type":"%s","inputs":["a","y"],"args":{"axis":0}}],"inputs":{"x":%s,"y":%s}}'
+                      % (op, dice.choice(words), shape, dice.choice(dims))]
+            put(to, "oplist", f"small-{op}-{dims.index(shape)}", dice.choice(lines).encode())
+
+
 def kept(to):
     """What earlier runs reached beyond all of these: keep.py."""
     for path in sorted(glob.glob("tests/fuzz/corpus/*.tar.gz")):
@@ -159,7 +173,7 @@ def kept(to):
 
 
 to, TMETAL = sys.argv[1:]
-for make in (python, ttir, lists, caches, calls, found, kept):
+for make in (python, ttir, lists, small_shapes, caches, calls, found, kept):
     make(to)
 for target in sorted(os.listdir(to)):
     names = os.listdir(f"{to}/{target}")

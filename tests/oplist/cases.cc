@@ -250,6 +250,10 @@ void ordered(maker &m) {
     m.each_float([&](const char *t) { m.one("cumsum", {{6, 33}}, {{"axis", 1}, {"reverse", true}, {"exclusive", true}}, t); });
     m.each_float([&](const char *t) { m.one("cumsum", {{3000, 3}}, {{"axis", 0}}, t); });
     m.one("cumsum", {{1, 1}}, {{"axis", 1}}, "f32");
+    m.one("cumsum", {{1, 3}}, {{"axis", 0}}, "f32"); /* a row of one element, others beside it */
+    m.one("cumsum", {{5, 1, 40}}, {{"axis", 1}, {"reverse", true}}, "f32");
+    m.one("cumsum", {{1, 7}}, {{"axis", 0}, {"exclusive", true}}, "i32");
+    m.one("cumsum", {{1}}, {{"axis", 0}}, "f32");
     for (const char *t : {"i32", "i8", "i64", "bool"}) m.one("cumsum", {{7, 300}}, {{"axis", 1}}, t);
     for (const shape &s : {shape{5, 100}, shape{1}, shape{3, 1000}, shape{64, 8}, shape{2, 1}}) {
         m.each_float([&](const char *t) { m.one("sort", {s}, {{"axis", -1}}, t, {"ties"}); });
