@@ -403,3 +403,325 @@ def ways(p):
     tl.static_assert(WAY_31 == 31)
     tl.static_assert(WAY_32 == 32)
     tl.store(p, 1.0)
+
+
+@triton.jit
+def edges(p, u):
+    # Python's floats and whole numbers where their ways part
+    tl.static_assert(math.exp2(1010) == 2.0**1010 and math.exp2(-1010.0) == 2.0**-1010 and math.exp2(-1074) > 0 and math.exp2(math.inf) == math.inf)
+    tl.static_assert(math.exp(math.inf) == math.inf and math.exp(-math.inf) == 0 and math.isnan(math.exp(math.nan)) and math.isnan(math.exp2(math.nan)))
+    tl.static_assert(math.sqrt(math.inf) == math.inf and math.isnan(math.sqrt(math.nan)) and not math.isinf(math.nan) and math.log2(0.75) < -0.415)
+    tl.static_assert(math.fabs(1.001**1200.5 - 3.3197854251693864) < 1e-9 and math.fabs(1.001**-1200.5 * 3.3197854251693864 - 1) < 1e-9 and 0.0**1.5 == 0.0)
+    tl.static_assert(math.floor(-1e16) == -(10**16) and math.ceil(1e16) == 10**16 and -1e16 // 1 == -1e16 and 1e16 % 3 == 1.0 and 4693839476153381.0 // 3.900605387693097 == 1203361788650304.0)
+    tl.static_assert(-1.0 // math.inf == -1.0 and -1.0 % math.inf == math.inf and math.isnan(math.inf // 1) and math.isnan(1 % math.nan))
+    tl.static_assert(2**100 % 2**101 == 2**100 and 2**100 % -(2**101) == -(2**100) and 2**100 // -(2**101) == -1 and 2**100 * 0 == 0)
+    tl.static_assert((True & 3) == 1 and (3 | True) == 3 and (2**100 | 1) - 1 == 2**100 and -1 >> 1000 == -1 and (1 << 126) > 0)
+    # numbers of strings, strings of numbers
+    tl.static_assert(float("1e5") == 1e5 and float("1e+5") == 1e5 and float(".5") == 0.5 and float("2.") == 2)
+    tl.static_assert(float("infinity") == math.inf and float("+inf") == math.inf and math.isnan(float("+nan")) and math.isnan(float("-nan")))
+    tl.static_assert(int(5) == 5 and int(False) == 0 and int("0") == 0 and float("-0.25") == -0.25)
+    tl.static_assert(f"{False} {tl.float32} {0.1} {-0.0} {100000.0}" == "False fp32 0.1 -0.0 100000.0")
+    # truth and likeness
+    tl.static_assert(not () and not (not (0,)) and not (not tl.float32) and 1 != "a" and not (1 == (1,)) and (1, (2,)) != (1, 2) and tl.int32 != tl.uint32)
+    tl.static_assert((1, 2) * -1 == () and () * 5 == () and (1, 2) * 1 == (1, 2) and triton.next_power_of_2(2**62) == 2**62 and triton.cdiv(7, -2) == -2)
+    tl.static_assert(not (u is u.to(tl.int32)) and u is u and u.to(tl.uint32) is u)
+    tl.store(p, u)
+
+
+# What is so on every machine, asked in ways of which some cannot be followed: the first way is the right one.
+PACK, FAR = 5, "9.9"
+D_0 = "1"
+D_1 = D_0
+D_2 = D_1
+D_3 = D_2
+D_4 = D_3
+D_5 = D_4
+D_6 = D_5
+D_7 = D_6
+D_8 = D_7
+D_9 = D_8
+if D_9 == "1":
+    SO_54 = tl.constexpr(54)
+else:
+    SO_54 = tl.constexpr(-1)
+if D_9:
+    SO_55 = tl.constexpr(55)
+else:
+    SO_55 = tl.constexpr(-1)
+if Version(triton.__version__) < Version("20240101.1"):
+    SO_0 = tl.constexpr(0)
+else:
+    SO_0 = tl.constexpr(-1)
+if _IS_CUDA:
+    SO_1 = tl.constexpr(1)
+else:
+    SO_1 = tl.constexpr(-1)
+if not IS_HIP_TRITON:
+    SO_2 = tl.constexpr(2)
+else:
+    SO_2 = tl.constexpr(-1)
+if not USE_TRITON_HIP:
+    SO_3 = tl.constexpr(3)
+else:
+    SO_3 = tl.constexpr(-1)
+if PACK is not None:
+    SO_4 = tl.constexpr(4)
+else:
+    SO_4 = tl.constexpr(-1)
+if sys.argv[0] is not None:
+    SO_5 = tl.constexpr(5)
+else:
+    SO_5 = tl.constexpr(-1)
+if getcwd() is not None:
+    SO_6 = tl.constexpr(6)
+else:
+    SO_6 = tl.constexpr(-1)
+if settings.get("A") is not None:
+    SO_7 = tl.constexpr(7)
+else:
+    SO_7 = tl.constexpr(-1)
+if getenv("NOTHING") is None:
+    SO_8 = tl.constexpr(8)
+else:
+    SO_8 = tl.constexpr(-1)
+if not os.getenv("NOTHING", "   ").strip():
+    SO_9 = tl.constexpr(9)
+else:
+    SO_9 = tl.constexpr(-1)
+if os.getenv("NOTHING", "a b").split():
+    SO_10 = tl.constexpr(10)
+else:
+    SO_10 = tl.constexpr(-1)
+if os.getenv("NOTHING", "FAST-1").lower() == "fast-1":
+    SO_11 = tl.constexpr(11)
+else:
+    SO_11 = tl.constexpr(-1)
+if os.getenv("NOTHING", "é").lower() == "é":
+    SO_12 = tl.constexpr(12)
+else:
+    SO_12 = tl.constexpr(-1)
+if getattr(os, "getcwd")():
+    SO_13 = tl.constexpr(13)
+else:
+    SO_13 = tl.constexpr(-1)
+if getcwd():
+    SO_14 = tl.constexpr(14)
+else:
+    SO_14 = tl.constexpr(-1)
+if float("3") > 2.5:
+    SO_15 = tl.constexpr(15)
+else:
+    SO_15 = tl.constexpr(-1)
+if str(os.getenv("NOTHING", "x")) == "x":
+    SO_16 = tl.constexpr(16)
+else:
+    SO_16 = tl.constexpr(-1)
+if (3, 2)[0] == 3:
+    SO_17 = tl.constexpr(17)
+else:
+    SO_17 = tl.constexpr(-1)
+if version.parse(triton.__version__).release[0] >= 3:
+    SO_18 = tl.constexpr(18)
+else:
+    SO_18 = tl.constexpr(-1)
+if version.parse(triton.__version__).release[:2] >= (3, 2):
+    SO_19 = tl.constexpr(19)
+else:
+    SO_19 = tl.constexpr(-1)
+if os.sep[0] == os.sep:
+    SO_20 = tl.constexpr(20)
+else:
+    SO_20 = tl.constexpr(-1)
+if sys.version_info[1:] > (2,):
+    SO_21 = tl.constexpr(21)
+else:
+    SO_21 = tl.constexpr(-1)
+if triton.__version__[:1] == "3":
+    SO_22 = tl.constexpr(22)
+else:
+    SO_22 = tl.constexpr(-1)
+if sys.version_info[-1] >= 0:
+    SO_23 = tl.constexpr(23)
+else:
+    SO_23 = tl.constexpr(-1)
+if sys.version_info[2] >= 0:
+    SO_24 = tl.constexpr(24)
+else:
+    SO_24 = tl.constexpr(-1)
+if "a" + "b" == "ab":
+    SO_25 = tl.constexpr(25)
+else:
+    SO_25 = tl.constexpr(-1)
+if sys.version_info[1] >= 10:
+    SO_26 = tl.constexpr(26)
+else:
+    SO_26 = tl.constexpr(-1)
+if torch.__version__ >= "2.0":
+    SO_27 = tl.constexpr(27)
+else:
+    SO_27 = tl.constexpr(-1)
+if (3, 5000) > sys.version_info:
+    SO_28 = tl.constexpr(28)
+else:
+    SO_28 = tl.constexpr(-1)
+if (3, "z") != sys.version_info:
+    SO_29 = tl.constexpr(29)
+else:
+    SO_29 = tl.constexpr(-1)
+if sys.version_info > ():
+    SO_30 = tl.constexpr(30)
+else:
+    SO_30 = tl.constexpr(-1)
+if os.getenv("NOTHING", "x") is not None:
+    SO_31 = tl.constexpr(31)
+else:
+    SO_31 = tl.constexpr(-1)
+if 2 < 3 < 4:
+    SO_32 = tl.constexpr(32)
+else:
+    SO_32 = tl.constexpr(-1)
+if PACK is PACK:
+    SO_33 = tl.constexpr(33)
+else:
+    SO_33 = tl.constexpr(-1)
+if triton.__version__ < "abc":
+    SO_34 = tl.constexpr(34)
+else:
+    SO_34 = tl.constexpr(-1)
+if "a" < "b":
+    SO_35 = tl.constexpr(35)
+else:
+    SO_35 = tl.constexpr(-1)
+if "cuda" in ("cu" + "da", "hip"):
+    SO_36 = tl.constexpr(36)
+else:
+    SO_36 = tl.constexpr(-1)
+if triton.runtime.driver.active.get_current_target().backend in FAR or True:
+    SO_37 = tl.constexpr(37)
+else:
+    SO_37 = tl.constexpr(-1)
+if int(len("a")):
+    SO_38 = tl.constexpr(38)
+else:
+    SO_38 = tl.constexpr(-1)
+if int(os.getenv("NOTHING", "-1")):
+    SO_39 = tl.constexpr(39)
+else:
+    SO_39 = tl.constexpr(-1)
+if compare_version("torch", operator.ge, "2.0"):
+    SO_40 = tl.constexpr(40)
+else:
+    SO_40 = tl.constexpr(-1)
+if compare_version("triton", operator.contains, "3") or True:
+    SO_41 = tl.constexpr(41)
+else:
+    SO_41 = tl.constexpr(-1)
+if compare_version("triton", operator.lt, FAR):
+    SO_42 = tl.constexpr(42)
+else:
+    SO_42 = tl.constexpr(-1)
+if compare_version("triton", operator.le, "3.9"):
+    SO_43 = tl.constexpr(43)
+else:
+    SO_43 = tl.constexpr(-1)
+if not compare_version("triton", operator.gt, "3.9"):
+    SO_44 = tl.constexpr(44)
+else:
+    SO_44 = tl.constexpr(-1)
+if compare_version("triton", operator.ne, "3.2"):
+    SO_45 = tl.constexpr(45)
+else:
+    SO_45 = tl.constexpr(-1)
+if hasattr(tl, WORD):
+    SO_46 = tl.constexpr(46)
+else:
+    SO_46 = tl.constexpr(-1)
+if is_available():
+    SO_47 = tl.constexpr(47)
+else:
+    SO_47 = tl.constexpr(-1)
+if [1]:
+    SO_48 = tl.constexpr(48)
+else:
+    SO_48 = tl.constexpr(-1)
+if -1:
+    SO_49 = tl.constexpr(49)
+else:
+    SO_49 = tl.constexpr(-1)
+if len("a") and True:
+    SO_50 = tl.constexpr(50)
+else:
+    SO_50 = tl.constexpr(-1)
+if not (len("a") and False):
+    SO_51 = tl.constexpr(51)
+else:
+    SO_51 = tl.constexpr(-1)
+if triton.runtime.driver.active.get_current_target().backend == "cuda":
+    SO_52 = tl.constexpr(52)
+else:
+    SO_52 = tl.constexpr(-1)
+if not triton.__version__ >= "3.10":
+    SO_53 = tl.constexpr(53)
+else:
+    SO_53 = tl.constexpr(-1)
+
+
+@triton.jit
+def asked(p):
+    tl.static_assert(SO_0 == 0)
+    tl.static_assert(SO_1 == 1)
+    tl.static_assert(SO_2 == 2)
+    tl.static_assert(SO_3 == 3)
+    tl.static_assert(SO_4 == 4)
+    tl.static_assert(SO_5 == 5)
+    tl.static_assert(SO_6 == 6)
+    tl.static_assert(SO_7 == 7)
+    tl.static_assert(SO_8 == 8)
+    tl.static_assert(SO_9 == 9)
+    tl.static_assert(SO_10 == 10)
+    tl.static_assert(SO_11 == 11)
+    tl.static_assert(SO_12 == 12)
+    tl.static_assert(SO_13 == 13)
+    tl.static_assert(SO_14 == 14)
+    tl.static_assert(SO_15 == 15)
+    tl.static_assert(SO_16 == 16)
+    tl.static_assert(SO_17 == 17)
+    tl.static_assert(SO_18 == 18)
+    tl.static_assert(SO_19 == 19)
+    tl.static_assert(SO_20 == 20)
+    tl.static_assert(SO_21 == 21)
+    tl.static_assert(SO_22 == 22)
+    tl.static_assert(SO_23 == 23)
+    tl.static_assert(SO_24 == 24)
+    tl.static_assert(SO_25 == 25)
+    tl.static_assert(SO_26 == 26)
+    tl.static_assert(SO_27 == 27)
+    tl.static_assert(SO_28 == 28)
+    tl.static_assert(SO_29 == 29)
+    tl.static_assert(SO_30 == 30)
+    tl.static_assert(SO_31 == 31)
+    tl.static_assert(SO_32 == 32)
+    tl.static_assert(SO_33 == 33)
+    tl.static_assert(SO_34 == 34)
+    tl.static_assert(SO_35 == 35)
+    tl.static_assert(SO_36 == 36)
+    tl.static_assert(SO_37 == 37)
+    tl.static_assert(SO_38 == 38)
+    tl.static_assert(SO_39 == 39)
+    tl.static_assert(SO_40 == 40)
+    tl.static_assert(SO_41 == 41)
+    tl.static_assert(SO_42 == 42)
+    tl.static_assert(SO_43 == 43)
+    tl.static_assert(SO_44 == 44)
+    tl.static_assert(SO_45 == 45)
+    tl.static_assert(SO_46 == 46)
+    tl.static_assert(SO_47 == 47)
+    tl.static_assert(SO_48 == 48)
+    tl.static_assert(SO_49 == 49)
+    tl.static_assert(SO_50 == 50)
+    tl.static_assert(SO_51 == 51)
+    tl.static_assert(SO_52 == 52)
+    tl.static_assert(SO_53 == 53)
+    tl.static_assert(SO_54 == 54)
+    tl.static_assert(SO_55 == 55)
+    tl.store(p, 1.0)

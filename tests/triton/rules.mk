@@ -20,6 +20,8 @@ test-triton-quick: $(BUILD)/tmetal $(BUILD)/syntax
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel known --args '*fp32' --const 'N=128, NAME="abc"' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel folded --args '*fp32' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel ways --args '*fp32' > /dev/null
+	$(BUILD)/tmetal compile tests/triton/known.py --kernel asked --args '*fp32' > /dev/null
+	$(BUILD)/tmetal compile tests/triton/known.py --kernel edges --args '*fp32, u32' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel steps --args '*i32' --emit ir 2>&1 | grep -q 'ignores step='
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel clamped --args '*fp32, i32' --emit ir | grep -q 'sitofp %n : i32 to f32'
 	python3 tests/triton/syntax.py $(BUILD)/syntax tests docs examples
