@@ -725,3 +725,22 @@ def asked(p):
     tl.static_assert(SO_54 == 54)
     tl.static_assert(SO_55 == 55)
     tl.store(p, 1.0)
+
+
+@triton.jit
+def members(p, c, u, two):
+    # what types, descriptors and tuples are asked for, and what they do not have
+    tl.static_assert(tl.pointer_type(tl.float32, const=True) == c.dtype and c.dtype != p.dtype and c.dtype.is_const() and c.dtype.element_ty == tl.float32)
+    tl.static_assert(tl.block_type(tl.float32, [16]) != tl.block_type(tl.float32, [32]) and tl.block_type(tl.int32, [16]) != tl.block_type(tl.float32, [16]))
+    tl.static_assert(not tl.float16.is_int_signed() and not tl.uint8.is_int_signed() and not tl.int8.is_int_unsigned() and not tl.float32.is_int_unsigned())
+    tl.static_assert(not tl.int32.is_standard_floating() and not tl.int32.is_floating() and not tl.int32.is_ptr() and not tl.float32.is_block())
+    tl.static_assert(tl.core.get_int_dtype(1, True) == tl.int1 and tl.core.get_int_dtype(64, False) == tl.uint64)
+    tl.static_assert(not hasattr(tl.float32, "element_ty") and not hasattr(tl.float32, "int_bitwidth") and not hasattr(tl.int32, "fp_mantissa_width"))
+    tl.static_assert(hasattr(tl, "extra") and hasattr(tl, "math") and not hasattr(libdevice, "") and not hasattr(None, "dtype") and not hasattr(5, "dtype"))
+    d = tl.make_tensor_descriptor(p, (64, 32), (32, 1), (16, 8))
+    tl.static_assert(d.block_shape == (16, 8) and d.dtype == tl.float32 and d.block_type == tl.block_type(tl.float32, [16, 8]) and not hasattr(d, "size"))
+    tl.static_assert(len(d.shape) == 2 and len(d.strides) == 2 and d.shape[0].dtype == tl.int32 and d.strides[0].dtype == tl.int64)
+    b = tl.make_block_ptr(p, (64,), (1,), (0,), (16,), (0,))
+    tl.static_assert(b.dtype.is_ptr() and getattr(b, "nothing", 5) == 5 and isinstance(b, tl.tensor) and not isinstance(b, tl.tensor_descriptor))
+    tl.static_assert(two.first.dtype == tl.uint32 and two.second.dtype == p.dtype and two[0].dtype == tl.uint32 and not hasattr(two, "third"))
+    tl.store(p, two.first)

@@ -22,6 +22,7 @@ test-triton-quick: $(BUILD)/tmetal $(BUILD)/syntax
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel ways --args '*fp32' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel asked --args '*fp32' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel edges --args '*fp32, u32' > /dev/null
+	$(BUILD)/tmetal compile tests/triton/known.py --kernel members --args '*fp32, *kfp32, u32, (first=u32, second=*fp32)' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel steps --args '*i32' --emit ir 2>&1 | grep -q 'ignores step='
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel clamped --args '*fp32, i32' --emit ir | grep -q 'sitofp %n : i32 to f32'
 	python3 tests/triton/syntax.py $(BUILD)/syntax tests docs examples
