@@ -419,7 +419,7 @@ def edges(p, u):
     # numbers of strings, strings of numbers
     tl.static_assert(float("1e5") == 1e5 and float("1e+5") == 1e5 and float(".5") == 0.5 and float("2.") == 2)
     tl.static_assert(float("infinity") == math.inf and float("+inf") == math.inf and math.isnan(float("+nan")) and math.isnan(float("-nan")))
-    tl.static_assert(int(5) == 5 and int(False) == 0 and int("0") == 0 and float("-0.25") == -0.25)
+    tl.static_assert(+1.5 == 1.5 and -(+1.5) == -1.5 and int(5) == 5 and int(False) == 0 and int("0") == 0 and float("-0.25") == -0.25)
     tl.static_assert(f"{False} {tl.float32} {0.1} {-0.0} {100000.0}" == "False fp32 0.1 -0.0 100000.0")
     # truth and likeness
     tl.static_assert(not () and not (not (0,)) and not (not tl.float32) and 1 != "a" and not (1 == (1,)) and (1, (2,)) != (1, 2) and tl.int32 != tl.uint32)
@@ -664,6 +664,42 @@ if not triton.__version__ >= "3.10":
     SO_53 = tl.constexpr(53)
 else:
     SO_53 = tl.constexpr(-1)
+if FAR is FAR:
+    SO_56 = tl.constexpr(56)
+else:
+    SO_56 = tl.constexpr(-1)
+if USE_2:
+    SO_57 = tl.constexpr(57)
+else:
+    SO_57 = tl.constexpr(-1)
+if IS_SOMETHINGVERYVERYVERYLONG:
+    SO_58 = tl.constexpr(58)
+else:
+    SO_58 = tl.constexpr(-1)
+if sys.version_info[:2:1] > (3,):
+    SO_59 = tl.constexpr(59)
+else:
+    SO_59 = tl.constexpr(-1)
+if sys.version_info[3] == "final":
+    SO_60 = tl.constexpr(60)
+else:
+    SO_60 = tl.constexpr(-1)
+if triton.__version__ != "3.6abc":
+    SO_61 = tl.constexpr(61)
+else:
+    SO_61 = tl.constexpr(-1)
+if pow("triton", operator.ge, "3.2") or True:
+    SO_62 = tl.constexpr(62)
+else:
+    SO_62 = tl.constexpr(-1)
+if compare_version("triton", ops[0], "3.2"):
+    SO_63 = tl.constexpr(63)
+else:
+    SO_63 = tl.constexpr(-1)
+if torch.cuda.other.__version__ != "2":
+    SO_64 = tl.constexpr(64)
+else:
+    SO_64 = tl.constexpr(-1)
 
 
 @triton.jit
@@ -724,6 +760,15 @@ def asked(p):
     tl.static_assert(SO_53 == 53)
     tl.static_assert(SO_54 == 54)
     tl.static_assert(SO_55 == 55)
+    tl.static_assert(SO_56 == 56)
+    tl.static_assert(SO_57 == 57)
+    tl.static_assert(SO_58 == 58)
+    tl.static_assert(SO_59 == 59)
+    tl.static_assert(SO_60 == 60)
+    tl.static_assert(SO_61 == 61)
+    tl.static_assert(SO_62 == 62)
+    tl.static_assert(SO_63 == 63)
+    tl.static_assert(SO_64 == 64)
     tl.store(p, 1.0)
 
 
