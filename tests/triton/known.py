@@ -421,6 +421,7 @@ def edges(p, u):
     tl.static_assert(float("infinity") == math.inf and float("+inf") == math.inf and math.isnan(float("+nan")) and math.isnan(float("-nan")))
     tl.static_assert(+1.5 == 1.5 and -(+1.5) == -1.5 and int(5) == 5 and int(False) == 0 and int("0") == 0 and float("-0.25") == -0.25)
     tl.static_assert(f"{False} {tl.float32} {0.1} {-0.0} {100000.0}" == "False fp32 0.1 -0.0 100000.0")
+    tl.static_assert(f"{3=!s}" == "3=3" and f"{3=:}" == "3=3" and f"{{{3}}}" == "{3}" and fr"\d{3}\"" == "\\d3\\\"" and "\U0001f600" == "😀")
     # truth and likeness
     tl.static_assert(not () and not (not (0,)) and not (not tl.float32) and 1 != "a" and not (1 == (1,)) and (1, (2,)) != (1, 2) and tl.int32 != tl.uint32)
     tl.static_assert((1, 2) * -1 == () and () * 5 == () and (1, 2) * 1 == (1, 2) and triton.next_power_of_2(2**62) == 2**62 and triton.cdiv(7, -2) == -2)
