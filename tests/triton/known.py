@@ -773,6 +773,11 @@ def asked(p):
     tl.store(p, 1.0)
 
 
+@triton.constexpr_function
+def on_hopper():
+    return triton.runtime.driver.active.get_current_target().arch >= 90
+
+
 @triton.jit
 def members(p, c, u, two):
     # what types, descriptors and tuples are asked for, and what they do not have
@@ -788,5 +793,6 @@ def members(p, c, u, two):
     tl.static_assert(len(d.shape) == 2 and len(d.strides) == 2 and d.shape[0].dtype == tl.int32 and d.strides[0].dtype == tl.int64)
     b = tl.make_block_ptr(p, (64,), (1,), (0,), (16,), (0,))
     tl.static_assert(b.dtype.is_ptr() and getattr(b, "nothing", 5) == 5 and isinstance(b, tl.tensor) and not isinstance(b, tl.tensor_descriptor))
+    tl.static_assert(u.type == tl.uint32 and p.type == p.dtype and not hasattr((1, 2), "first") and hasattr(tl.extra, "libdevice") and on_hopper())
     tl.static_assert(two.first.dtype == tl.uint32 and two.second.dtype == p.dtype and two[0].dtype == tl.uint32 and not hasattr(two, "third"))
     tl.store(p, two.first)
