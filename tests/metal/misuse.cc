@@ -65,11 +65,11 @@ struct scene {
     uint64_t             milliseconds = 0;
     tmetal_launch_options start{};
 
-    std::string          list; /* an op list instead */
+    std::string          list, text; /* an op list, or Triton IR, instead of the file's */
 
     tmetal_code compile() {
         if (!list.empty()) return tmetal_compile_ops(list.data(), list.size(), &options, &arena, &result);
-        const std::string text = text_of(file.c_str());
+        if (text.empty()) text = text_of(file.c_str());
         return tmetal_compile(text.data(), text.size(), &options, &arena, &result);
     }
     tmetal_code up_to_load() {
@@ -273,6 +273,172 @@ tmetal_code in_parts(scene &s, uint32_t compiled_for, uint64_t most, std::functi
     s.start.programs_per_part = most;
     if (c == TMETAL_OK && change) change(s);
     return c == TMETAL_OK ? s.go() : c;
+}
+
+/* Up to the first launch of an op list; its parameters lie in one buffer, 1,024 bytes apart. */
+tmetal_code list_ready(scene &s, const char *list, uint32_t n) {
+    s.list = list;
+    tmetal_code c = s.up_to_load();
+    if (c == TMETAL_OK) c = tmetal_buffer_make(s.metal, 65536, &s.buffer[0], &s.problem);
+    if (c == TMETAL_OK) c = tmetal_launch_make(s.loaded, &s.arena, &s.launch, &s.problem);
+    for (s.n_args = 0; s.n_args < n; s.n_args++) s.args[s.n_args] = tmetal_arg_buffer(&s.buffer[0], 4096 * uint64_t{s.n_args});
+    return c;
+}
+
+/* Sums of columns and their softmax, twice: each pair has a buffer between its kernels. */
+const char two_pairs[] = "{\"ops\":[{\"type\":\"tt.sum\",\"id\":\"s\",\"inputs\":[\"x\"],\"input_shapes\":[[32,32]],\"args\":{\"axis\":0}},"
+                         "{\"type\":\"tt.sum\",\"id\":\"u\",\"inputs\":[\"w\"],\"input_shapes\":[[32,32]],\"args\":{\"axis\":0}},"
+                         "{\"type\":\"tt.softmax\",\"id\":\"v\",\"inputs\":[\"s\"],\"input_shapes\":[[32]],\"args\":{\"axis\":0}},"
+                         "{\"type\":\"tt.softmax\",\"id\":\"y\",\"inputs\":[\"u\"],\"input_shapes\":[[32]],\"args\":{\"axis\":0}}]}";
+
+/* Two functions, of which the second has no index left for its part of the grid. */
+std::string one_without_parts() {
+    std::string s = "module {\n tt.func public @mark(%x: !tt.ptr<f32>, %out: !tt.ptr<f32>) {\n  %seven = arith.constant 7.0 : f32\n"
+                    "  tt.store %out, %seven : !tt.ptr<f32>\n  tt.return\n }\n tt.func public @wide(%p0: !tt.ptr<f32>";
+    for (int i = 1; i < 31; i++) s += ", %p" + std::to_string(i) + ": !tt.ptr<f32>";
+    s += ") {\n  %c = arith.constant 8.0 : f32\n";
+    for (int i = 0; i < 31; i++) s += "  tt.store %p" + std::to_string(i) + ", %c : !tt.ptr<f32>\n";
+    return s + "  tt.return\n }\n}\n";
+}
+
+/* A sum of so many numbers. */
+std::string numbers(int n) {
+    std::string s = "module {\n tt.func public @many(%p: !tt.ptr<i64>, %n0: i64", add;
+    for (int i = 1; i < n; i++) {
+        s += ", %n" + std::to_string(i) + ": i64";
+        add += "  %s" + std::to_string(i) + " = arith.addi %" + (i > 1 ? "s" : "n") + std::to_string(i - 1) + ", %n" + std::to_string(i) + " : i64\n";
+    }
+    return s + ") {\n" + add + "  tt.store %p, %s" + std::to_string(n - 1) + " : !tt.ptr<i64>\n  tt.return\n }\n}\n";
+}
+
+/* A launch of the sum of 512, or of more bytes than Metal takes at one place, into a command buffer of the caller's or not. */
+tmetal_code many_numbers(scene &s, int n, uint64_t parts = 0) {
+    s.text = numbers(n);
+    s.options.parts = parts != 0;
+    s.start.programs_per_part = parts;
+    tmetal_code                    c = s.ready();
+    std::vector<tmetal_launch_arg> args(static_cast<size_t>(n) + 1, tmetal_arg_int(3));
+    args[0] = s.args[0];
+    if (c == TMETAL_OK) c = tmetal_launch_start(s.launch, args.data(), static_cast<uint32_t>(args.size()), s.programs, &s.start, &s.problem);
+    if (c == TMETAL_OK) c = tmetal_launch_wait(s.launch, 0, &s.problem);
+    if (c == TMETAL_OK && *static_cast<int64_t *>(s.buffer[0].contents) != 3 * n) fail("a sum of many numbers is wrong");
+    return c;
+}
+
+/* A kernel of every kind of number; the last is a float. */
+tmetal_code scalars(scene &s, tmetal_launch_arg last) {
+    s.file = "tests/kernels/recorded/arguments-every_scalar.ttir";
+    tmetal_code c = s.ready();
+    for (int i = 1; i < 7; i++) s.args[i] = tmetal_arg_int(i == 1 ? -1 : 0);
+    s.args[7] = last, s.n_args = 8;
+    if (c == TMETAL_OK) c = s.go();
+    if (c == TMETAL_OK && (static_cast<int64_t *>(s.buffer[0].contents)[0] != 1 || static_cast<int64_t *>(s.buffer[0].contents)[6] != 3000))
+        fail("every scalar: other numbers arrive");
+    return c;
+}
+
+/* A row that lies inside of its tensor and rows that do not, which are NaN or 0. */
+tmetal_code padded(scene &s, int nan) {
+    s.file = "tests/kernels/recorded/descriptors-padded_host.ttir";
+    tmetal_code   c = s.ready();
+    const int64_t others[] = {2, 2, 2, 1, 0, 1, 0}; /* shape, strides, y, row, column */
+    for (int i = 1; i < 8; i++) s.args[i] = i == 5 ? tmetal_arg_buffer(&s.buffer[1], 0) : tmetal_arg_int(others[i - 1]);
+    s.args[0].nan_padding = nan, s.n_args = 8;
+    if (c != TMETAL_OK) return c;
+    static_cast<float *>(s.buffer[0].contents)[2] = 5, static_cast<float *>(s.buffer[0].contents)[3] = 6;
+    const auto *y = static_cast<const float *>(s.buffer[1].contents);
+    c = s.go();
+    if (y[0] != 5 || y[1] != 6 || (nan ? y[2] == y[2] || y[16] == y[16] : y[2] != 0 || y[16] != 0)) fail("a padded tensor: other numbers");
+    return c;
+}
+
+/* What an assertion said is told of the launch that was last, however many there were. */
+tmetal_code assert_twice(scene &s) {
+    s.file = "tests/metal/asserts.ttir";
+    const tmetal_code c = s.ready();
+    s.args[1] = tmetal_arg_int(5), s.n_args = 2;
+    if (c != TMETAL_OK) return c;
+    if (*tmetal_launch_text(s.launch, 0, &s.arena) || *tmetal_launch_text(s.launch, 1, &s.arena)) fail("an assertion is told before the launch");
+    for (int i = 0; i < 2; i++)
+        if (s.go() != TMETAL_E_ASSERTION || !std::strstr(s.problem.text, "61 assertions")) fail(std::string("assertions: ") + s.problem.text);
+    return TMETAL_E_ASSERTION;
+}
+
+/* Scratch that is long enough for the next launch stays, and grows where it must. */
+tmetal_code scratch_again(scene &s) {
+    static const uint32_t rows_of[] = {1, 1, 3, 2};
+    s.file = "examples/kernels/row_sum.ttir";
+    s.options.two_stage = 4;
+    tmetal_code c = s.ready();
+    s.args[2] = tmetal_arg_int(256);
+    s.n_args = 3;
+    for (int i = 0; i < 1024 && c == TMETAL_OK; i++) static_cast<float *>(s.buffer[0].contents)[i] = static_cast<float>(1 + i / 256);
+    size_t made = 0;
+    for (const uint32_t n : rows_of) {
+        const size_t before = standin::alive();
+        s.programs[0] = n;
+        if (c == TMETAL_OK) c = s.go();
+        made += standin::alive() - before;
+        for (uint32_t i = 0; i < n && c == TMETAL_OK; i++)
+            if (static_cast<float *>(s.buffer[1].contents)[i] != 256.0f * static_cast<float>(1 + i)) fail("scratch again: a sum is wrong");
+    }
+    if (c == TMETAL_OK && made != 1) fail("scratch again: " + std::to_string(made) + " buffers more");
+    return c;
+}
+
+/* The first buffer and the third, of which the CPU sees one or none: that they are the same is told by the object. */
+tmetal_code unseen(scene &s, bool both, int first) {
+    tmetal_code   c = s.ready();
+    tmetal_buffer in{}, out{};
+    if (both) m.gives_nothing["contents"] = 0;
+    if (c == TMETAL_OK) c = tmetal_buffer_adopt(s.metal, s.buffer[2].object, &out, &s.problem);
+    m.gives_nothing["contents"] = 0;
+    if (c == TMETAL_OK) c = tmetal_buffer_adopt(s.metal, s.buffer[first].object, &in, &s.problem);
+    s.args[0] = tmetal_arg_buffer(&in, 0), s.args[2] = tmetal_arg_buffer(&out, 0);
+    if (c == TMETAL_OK) c = s.go();
+    if (in.object) tmetal_buffer_free(s.metal, &in);
+    if (out.object) tmetal_buffer_free(s.metal, &out);
+    return c;
+}
+
+/* By the simple call, which has no options. */
+tmetal_code run_simply(scene &s, uint32_t programs) {
+    s.options.parts = 1;
+    const tmetal_code c = s.ready();
+    s.programs[0] = programs;
+    return c == TMETAL_OK ? tmetal_launch_run(s.launch, s.args, s.n_args, s.programs, &s.problem) : c;
+}
+
+/* Waits on a system that lacks something, or for a very long time. */
+tmetal_code waits(scene &s, const char *lacks, uint64_t milliseconds) {
+    if (*lacks) m.lacks.insert(lacks);
+    const tmetal_code c = s.ready();
+    s.milliseconds = milliseconds;
+    if (c == TMETAL_OK) static_cast<float *>(s.buffer[0].contents)[7] = 1.5f;
+    const tmetal_code is = c == TMETAL_OK ? s.go() : c;
+    if (is == TMETAL_OK && static_cast<float *>(s.buffer[2].contents)[7] != 1.5f) fail("a launch that was waited for has not run");
+    return is;
+}
+
+/* Sleeps get longer while nothing comes, from 20 microseconds to 2 milliseconds. */
+tmetal_code sleeps(scene &s, uint64_t tick, uint64_t milliseconds, unsigned shortest, unsigned longest) {
+    const tmetal_code c = s.ready();
+    m.hangs = true, m.tick = tick, s.milliseconds = milliseconds;
+    standin::shortest_sleep = standin::longest_sleep = 0;
+    const tmetal_code is = c == TMETAL_OK ? s.go() : c;
+    if (standin::shortest_sleep != shortest || standin::longest_sleep != longest)
+        fail("sleeps of " + std::to_string(standin::shortest_sleep) + " to " + std::to_string(standin::longest_sleep) + " microseconds");
+    return is;
+}
+
+tmetal_code tries_tensors(scene &s, std::function<void()> change) {
+    uint32_t          wrong = 7, sums = 7;
+    const tmetal_code c = s.up_to_load();
+    if (c != TMETAL_OK) return c;
+    change();
+    const tmetal_code is = tmetal_tensor_try(s.metal, TMETAL_TENSORS_IN_MEMORY, &s.arena, &wrong, &sums, &s.problem);
+    if (wrong || sums) fail("tensors that could not be tried are counted");
+    return is;
 }
 
 const std::vector<row> rows = {
@@ -486,6 +652,275 @@ const std::vector<row> rows = {
          s.n_args = 2;
          return c == TMETAL_OK ? s.go() : c;
      }},
+    {"an assertion that fails twice", TMETAL_E_ASSERTION, "assertions failed", assert_twice},
+    {"an assertion that fails once", TMETAL_OK, "",
+     [](scene &s) {
+         s.text = "module {\n tt.func public @asserts(%n: i32) {\n  %c3 = arith.constant 3 : i32\n  %ok = arith.cmpi slt, %n, %c3 : i32\n"
+                  "  tt.assert %ok, \"below three\" : i1\n  tt.return\n }\n}\n";
+         const tmetal_code c = s.ready();
+         s.args[0] = tmetal_arg_int(5), s.n_args = 1;
+         if (c == TMETAL_OK && s.go() != TMETAL_E_ASSERTION) fail("an assertion that fails is not told");
+         s.args[0] = tmetal_arg_int(2);
+         return c == TMETAL_OK ? s.go() : c;
+     }},
+    {"an assertion of a launch that did not start", TMETAL_E_ENCODE, "a compute encoder",
+     [](scene &s) {
+         s.file = "tests/metal/asserts.ttir";
+         tmetal_code c = s.ready();
+         s.args[1] = tmetal_arg_int(5), s.n_args = 2, m.no_encoder = true;
+         if (c == TMETAL_OK) c = s.go();
+         if (*tmetal_launch_text(s.launch, 0, &s.arena)) fail("an assertion is told of what never ran");
+         return c;
+     }},
+    {"no memory for what assertions say", TMETAL_E_BUFFER, "no buffer of",
+     [](scene &s) {
+         s.file = "tests/metal/asserts.ttir";
+         const tmetal_code c = s.ready();
+         s.args[1] = tmetal_arg_int(5), s.n_args = 2, m.no_memory = true;
+         return c == TMETAL_OK ? s.go() : c;
+     }},
+#ifndef __APPLE__
+    {"no options, on a system without Metal", TMETAL_E_NO_METAL, "objc_msgSend is not found",
+     [](scene &s) { return tmetal_metal_open(nullptr, &s.arena, &s.metal, &s.problem); }},
+#endif
+    {"an arena without memory", TMETAL_E_MISUSE, "no arena",
+     [](scene &s) {
+         tmetal_arena a = tmetal_arena_on(nullptr, 0);
+         s.open.symbol = standin::symbol;
+         return tmetal_metal_open(&s.open, &a, &s.metal, &s.problem);
+     }},
+    {"an arena with a few bytes left", TMETAL_E_ARENA, "arena is full",
+     [](scene &s) {
+         alignas(16) char few[64];
+         tmetal_arena     a = tmetal_arena_on(few, 60);
+         a.used = 59;
+         s.open.symbol = standin::symbol;
+         const tmetal_code c = tmetal_metal_open(&s.open, &a, &s.metal, &s.problem);
+         if (a.used != 59 || a.need <= 64) fail("a full arena: it is used, or asks for too little");
+         return c;
+     }},
+    {"a device in a list of two", TMETAL_OK, "",
+     [](scene &s) {
+         m.has_default_device = false, m.devices = 2;
+         const tmetal_code c = run(s);
+         if (c == TMETAL_OK && std::strcmp(tmetal_metal_device(s.metal)->name, "Apple M1") != 0) fail("the first of two that fit is not chosen");
+         return c;
+     }},
+    {"a system that lists no devices", TMETAL_E_NO_DEVICE, "that this process may use",
+     on([] { m.has_default_device = false, m.lacks = {"MTLCopyAllDevices"}; })},
+    {"three command buffers in the queue", TMETAL_OK, "", [](scene &s) { return s.open.queue_buffers = 3, run(s); }},
+    {"the compiler refuses without a reason", TMETAL_E_COMPILER, "Metal gives no reason", on([] { m.compiler_says = "x", m.gives_nothing["localizedDescription"] = 0; })},
+    {"the compiler refuses in words that are no text", TMETAL_E_COMPILER, "Metal gives no reason", on([] { m.compiler_says = "x", m.gives_nothing["UTF8String"] = 0; })},
+    {"the compiler refuses, and nobody asks why", TMETAL_E_COMPILER, "",
+     [](scene &s) {
+         tmetal_code c = s.up_to_load();
+         tmetal_loaded *none;
+         m.compiler_says = "program_source:28:9: error: use of undeclared identifier 'y'";
+         return c == TMETAL_OK ? tmetal_load(s.metal, &s.result, &s.arena, &none, nullptr, nullptr) : c;
+     }},
+    {"the compiler warns, and nobody asks", TMETAL_OK, "",
+     [](scene &s) {
+         tmetal_code c = s.up_to_load();
+         tmetal_loaded *again = nullptr;
+         m.compiler_says = "program_source:3:1: warning: unused", m.warns = true;
+         if (c == TMETAL_OK) c = tmetal_load(s.metal, &s.result, &s.arena, &again, nullptr, &s.problem);
+         tmetal_unload(again);
+         return c;
+     }},
+    {"a text that is no UTF-8", TMETAL_E_COMPILER, "it is no UTF-8",
+     [](scene &s) {
+         tmetal_code    c = s.up_to_load();
+         tmetal_loaded *none;
+         tmetal_result  changed = s.result;
+         changed.msl = "// \xff\n";
+         return c == TMETAL_OK ? tmetal_load(s.metal, &changed, &s.arena, &none, nullptr, &s.problem) : c;
+     }},
+    {"the library lacks one of two functions", TMETAL_E_NO_FUNCTION, "there are mark, row_sum",
+     [](scene &s) { return s.file = "tests/metal/two_functions.ttir", m.lacks_function = true, run(s); }},
+    {"the library tells no functions", TMETAL_E_NO_FUNCTION, "there are none",
+     on([] { m.lacks_function = true, m.gives_nothing["functionNames"] = 0; })},
+    {"a library of no functions", TMETAL_E_NO_FUNCTION, "there are none", on([] { m.lacks_function = true, m.gives_nothing["count"] = 0; })},
+    {"no pipeline for the first of two", TMETAL_E_PIPELINE, "no pipeline today",
+     [](scene &s) { return s.file = "tests/metal/two_functions.ttir", m.pipeline_says = "no pipeline today", run(s); }},
+    {"no device to load on", TMETAL_E_MISUSE, "no device is open",
+     [](scene &s) {
+         const tmetal_code c = s.compile();
+         return c == TMETAL_OK ? tmetal_load(nullptr, &s.result, &s.arena, &s.loaded, nullptr, &s.problem) : c;
+     }},
+    {"a result of no text", TMETAL_E_MISUSE, "holds no Metal",
+     [](scene &s) {
+         const tmetal_code c = s.up_to_load();
+         tmetal_result     empty{};
+         tmetal_loaded    *none;
+         return c == TMETAL_OK ? tmetal_load(s.metal, &empty, &s.arena, &none, nullptr, &s.problem) : c;
+     }},
+    {"a buffer of no bytes", TMETAL_OK, "",
+     [](scene &s) {
+         tmetal_code c = s.up_to_load();
+         if (c == TMETAL_OK) c = tmetal_buffer_make(s.metal, 0, &s.buffer[0], &s.problem);
+         if (c == TMETAL_OK && (s.buffer[0].bytes != 4 || *static_cast<uint32_t *>(s.buffer[0].contents))) fail("a buffer of no bytes is not 4 zeros");
+         return c;
+     }},
+    {"a buffer that the CPU does not see", TMETAL_OK, "",
+     [](scene &s) {
+         tmetal_code c = s.up_to_load();
+         m.gives_nothing["contents"] = 0;
+         if (c == TMETAL_OK) c = tmetal_buffer_make(s.metal, 64, &s.buffer[0], &s.problem);
+         if (s.buffer[0].contents || s.buffer[0].bytes != 64) fail("a buffer that the CPU does not see: other things are told");
+         return c;
+     }},
+    {"nothing wrapped", TMETAL_E_MISUSE, "begin and end on a page",
+     [](scene &s) {
+         const tmetal_code c = s.up_to_load();
+         return c == TMETAL_OK ? tmetal_buffer_wrap(s.metal, nullptr, 4096, &s.buffer[0], &s.problem) : c;
+     }},
+    {"no bytes wrapped", TMETAL_E_MISUSE, "begin and end on a page",
+     [](scene &s) {
+         const tmetal_code c = s.up_to_load();
+         return c == TMETAL_OK ? tmetal_buffer_wrap(s.metal, reinterpret_cast<void *>(uintptr_t{4096}), 0, &s.buffer[0], &s.problem) : c;
+     }},
+    {"buffers without addresses, which nobody asks for", TMETAL_OK, "", on([] { m.lacks = {"gpuAddress"}; })},
+    {"arguments that go by address, on a system without", TMETAL_E_LAUNCH_ARG, "goes by its address, which this system does not tell",
+     [](scene &s) { return m.lacks = {"gpuAddress"}, s.options.alias = "0=2", run(s); }},
+    {"buffers unseen, one read and written", TMETAL_E_LAUNCH_OVERLAP, "options.alias", [](scene &s) { return unseen(s, true, 2); }},
+    {"buffers unseen", TMETAL_OK, "", [](scene &s) { return unseen(s, true, 0); }},
+    {"one buffer unseen, and seen once more", TMETAL_E_LAUNCH_OVERLAP, "options.alias", [](scene &s) { return unseen(s, false, 2); }},
+    {"an integer for a float", TMETAL_OK, "", [](scene &s) { return scalars(s, tmetal_arg_int(3)); }},
+    {"a float", TMETAL_OK, "", [](scene &s) { return scalars(s, tmetal_arg_float(3)); }},
+    {"a buffer for a float", TMETAL_E_LAUNCH_ARG, "wants a number", [](scene &s) { return scalars(s, tmetal_arg_buffer(&s.buffer[1], 0)); }},
+    {"nothing for a float", TMETAL_E_LAUNCH_ARG, "wants a number", [](scene &s) { return scalars(s, tmetal_launch_arg{}); }},
+    {"a tensor padded with NaN", TMETAL_OK, "", [](scene &s) { return padded(s, 1); }},
+    {"a tensor padded with zeros", TMETAL_OK, "", [](scene &s) { return padded(s, 0); }},
+    {"512 numbers", TMETAL_OK, "", [](scene &s) { return many_numbers(s, 512); }},
+    {"513 numbers", TMETAL_E_ENCODE, "bytes of arguments: over 4096", [](scene &s) { return many_numbers(s, 513); }},
+    {"513 numbers in parts", TMETAL_E_ENCODE, "bytes of arguments: over 4096", [](scene &s) { return many_numbers(s, 513, 1); }},
+    {"nothing left of a buffer behind its offset", TMETAL_OK, "",
+     [](scene &s) {
+         s.options.bounds = 1;
+         tmetal_code c = s.ready();
+         for (int i = 0; i < 256 && c == TMETAL_OK; i++) static_cast<float *>(s.buffer[0].contents)[i] = 1, static_cast<float *>(s.buffer[1].contents)[i] = 2;
+         s.args[1].offset = 4096;
+         s.args[3] = tmetal_arg_int(256);
+         if (c == TMETAL_OK) c = s.go();
+         if (c == TMETAL_OK && static_cast<float *>(s.buffer[2].contents)[255] != 1) fail("with bounds: what lies behind a buffer is not 0");
+         return c;
+     }},
+    {"a buffer shorter than its tensor", TMETAL_E_LAUNCH_ARG, "is given a buffer shorter than its tensor, which has 4096 bytes",
+     [](scene &s) { return list_at(s, one_op, {0, 13}); }},
+    {"a buffer shorter than its integers", TMETAL_E_LAUNCH_ARG, "which has 2048 bytes",
+     [](scene &s) {
+         return list_at(s, "{\"ops\":[{\"type\":\"tt.abs\",\"id\":\"y\",\"inputs\":[\"x\"],\"input_shapes\":[[1024]],\"dtype\":\"i16\"}]}", {0, 15});
+     }},
+    {"a buffer shorter than its truths", TMETAL_E_LAUNCH_ARG, "which has 1024 bytes",
+     [](scene &s) {
+         return list_at(s, "{\"ops\":[{\"type\":\"tt.any\",\"id\":\"y\",\"inputs\":[\"x\"],\"input_shapes\":[[32,32]],\"dtype\":\"bool\",\"args\":{\"axis\":1}}]}", {16, 0});
+     }},
+    {"an input of two kernels", TMETAL_E_LAUNCH_OVERLAP, "arguments s and x",
+     [](scene &s) {
+         return list_at(s, "{\"ops\":[{\"type\":\"tt.sum\",\"id\":\"s\",\"inputs\":[\"x\"],\"input_shapes\":[[32,32]],\"args\":{\"axis\":1}},"
+                           "{\"type\":\"tt.sum\",\"id\":\"t\",\"inputs\":[\"x\"],\"input_shapes\":[[32,32]],\"args\":{\"axis\":0}}]}", {0, 0, 8});
+     }},
+    {"two buffers between kernels", TMETAL_OK, "",
+     [](scene &s) {
+         tmetal_code c = list_ready(s, two_pairs, 4);
+         for (int i = 0; i < 4096 && c == TMETAL_OK; i++) static_cast<float *>(s.buffer[0].contents)[i] = i < 1024 ? 1.0f : i % 32 ? -200.0f : 1.0f;
+         if (c == TMETAL_OK) c = s.go();
+         if (c != TMETAL_OK) return c;
+         const auto *v = static_cast<const float *>(s.buffer[0].contents) + 2048, *y = v + 1024;
+         if (v[0] != 1.0f / 32 || v[31] != 1.0f / 32 || y[0] != 1 || y[1] != 0) fail("two pairs: other numbers");
+         return c;
+     }},
+    {"an event before the caller's command buffer", TMETAL_OK, "",
+     [](scene &s) {
+         tmetal_code c = s.ready();
+         const auto  pool = reinterpret_cast<void *(*)()>(standin::symbol(nullptr, "objc_autoreleasePoolPush"))();
+         void *const queue = standin::new_queue_of(nullptr), *const buffer = s.start.command_buffer = tell(queue, "commandBuffer");
+         s.start.wait_event = standin::new_event(), s.start.wait_value = 5;
+         if (c == TMETAL_OK) c = s.go();
+         tell(buffer, "commit");
+         if (standin::complaints(false) != std::vector<std::string>{"a command buffer waits for an event that nobody sets"}) fail("the caller's command buffer does not wait");
+         tell(s.start.wait_event, "release");
+         tell(queue, "release");
+         reinterpret_cast<void (*)(void *)>(standin::symbol(nullptr, "objc_autoreleasePoolPop"))(pool);
+         return c;
+     }},
+    {"scratch of several launches", TMETAL_OK, "", scratch_again},
+    {"programs in turn", TMETAL_OK, "",
+     [](scene &s) {
+         s.file = "tests/kernels/recorded/atomics-raw_lock.ttir";
+         tmetal_code c = s.ready();
+         s.n_args = 3, s.programs[0] = 3;
+         for (int i = 0; i < 96 && c == TMETAL_OK; i++) static_cast<float *>(s.buffer[0].contents)[i] = static_cast<float>(1 + i % 32);
+         if (c == TMETAL_OK) c = s.go();
+         if (c == TMETAL_OK && (static_cast<float *>(s.buffer[2].contents)[0] != 3 || static_cast<float *>(s.buffer[2].contents)[31] != 96)) fail("programs in turn: other sums");
+         return c;
+     }},
+    {"more programs in turn than 64 bits count", TMETAL_E_LAUNCH_GRID, "18446744073709551615 programs",
+     [](scene &s) {
+         s.file = "tests/kernels/recorded/atomics-raw_lock.ttir";
+         return with([](scene &at) { at.programs[0] = at.programs[1] = at.programs[2] = 0xffffffffu; })(s);
+     }},
+    {"no programs along the second axis", TMETAL_OK, "", with([](scene &s) { s.programs[1] = 0; })},
+    {"no programs along the third axis", TMETAL_OK, "", with([](scene &s) { s.programs[2] = 0; })},
+    {"a label", TMETAL_OK, "", with([](scene &s) { s.start.label = "all of it"; })},
+    {"an event to signal beside an encoder", TMETAL_E_MISUSE, "events belong to a command buffer",
+     with([](scene &s) { s.start.encoder = s.start.signal_event = &s; })},
+    {"parts, by a call without options", TMETAL_OK, "", [](scene &s) { return run_simply(s, 3); }},
+    {"parts of no programs, by a call without options", TMETAL_OK, "", [](scene &s) { return run_simply(s, 0); }},
+    {"parts of no programs, and no command buffer", TMETAL_E_ENCODE, "a command buffer",
+     [](scene &s) { return in_parts(s, 1, 1, [](scene &at) { at.programs[0] = 0, m.no_command_buffer = true; }); }},
+    {"parts, and the third has no command buffer", TMETAL_E_ENCODE, "a command buffer",
+     [](scene &s) {
+         const tmetal_code c = in_parts(s, 1, 1, [](scene &) { standin::committed(), m.gives_nothing["commandBuffer"] = 2; });
+         if (standin::committed() != 2 || !tmetal_launch_is_done(s.launch)) fail("parts: two were not sent, or not waited for");
+         m.gives_nothing.clear();
+         const tmetal_problem said = s.problem;
+         if (s.go() != TMETAL_OK) fail("parts: a launch that was given up cannot be launched again");
+         s.problem = said;
+         return c;
+     }},
+    {"parts, and the first of two kernels has no encoder", TMETAL_E_ENCODE, "a compute encoder",
+     [](scene &s) {
+         s.options.parts = 1;
+         const tmetal_code c = list_ready(s, two_pairs, 4);
+         s.start.programs_per_part = 1, m.no_encoder = true;
+         return c == TMETAL_OK ? s.go() : c;
+     }},
+    {"parts of a launch whose second kernel has none", TMETAL_OK, "",
+     [](scene &s) {
+         s.options.parts = 1, s.text = one_without_parts();
+         tmetal_code c = s.ready();
+         standin::committed();
+         for (s.n_args = 0; s.n_args < 2; s.n_args++) s.args[s.n_args] = tmetal_arg_buffer(&s.buffer[s.n_args], 0);
+         std::vector<tmetal_buffer>     b(31);
+         std::vector<tmetal_launch_arg> args(31);
+         for (int i = 0; i < 31 && c == TMETAL_OK; i++) {
+             c = tmetal_buffer_make(s.metal, 16, &b[i], &s.problem);
+             args[i] = tmetal_arg_buffer(&b[i], 0);
+         }
+         s.programs[0] = 5000;
+         if (c == TMETAL_OK) m.runs = false, c = tmetal_launch_start(s.launch, args.data(), 31, s.programs, nullptr, &s.problem);
+         if (c == TMETAL_OK) c = tmetal_launch_wait(s.launch, 0, &s.problem);
+         m.runs = true;
+         if (standin::committed() != 6) fail("a kernel without parts is cut, or the other is not"); /* 5 of at most 1,024 programs and a whole one */
+         for (tmetal_buffer &x : b) tmetal_buffer_free(s.metal, &x);
+         return c;
+     }},
+    {"a system that cannot sleep", TMETAL_OK, "", [](scene &s) { return waits(s, "usleep", 20); }},
+    {"a system without that clock", TMETAL_OK, "", [](scene &s) { return waits(s, "clock_gettime_nsec_np", 20); }},
+    {"as long as can be", TMETAL_OK, "", [](scene &s) { return waits(s, "", UINT64_MAX); }},
+    {"sleeps between questions", TMETAL_E_TIMEOUT, "after 100 milliseconds", [](scene &s) { return sleeps(s, 1000000, 100, 63, 2001); }},
+    {"sleeps at first", TMETAL_E_TIMEOUT, "after 1 milliseconds", [](scene &s) { return sleeps(s, 10000, 1, 11, 59); }},
+    {"tensors on a device that does not compile them", TMETAL_E_COMPILER, "no tensors", [](scene &s) { return tries_tensors(s, [] { m.compiler_says = "no tensors"; }); }},
+    {"tensors without memory", TMETAL_E_BUFFER, "no buffer of 256 bytes", [](scene &s) { return tries_tensors(s, [] { m.no_memory = true; }); }},
+    {"tensors that nobody counts", TMETAL_E_MISUSE, "nothing to tell",
+     [](scene &s) {
+         uint32_t          n = 0;
+         const tmetal_code c = s.up_to_load();
+         if (c != TMETAL_OK) return c;
+         if (tmetal_tensor_try(s.metal, TMETAL_TENSORS_IN_MEMORY, &s.arena, nullptr, &n, &s.problem) != TMETAL_E_MISUSE) fail("no place for what is wrong");
+         return tmetal_tensor_try(s.metal, TMETAL_TENSORS_IN_MEMORY, &s.arena, &n, nullptr, &s.problem);
+     }},
 };
 
 void misuses() {
@@ -540,6 +975,13 @@ void describes() {
                    {"an iPhone", [] { m.has_registry = false; }, 0},
                    {"cores as a text", [] { m.cores_are_text = true; }, 0},
                    {"no cores that can be", [] { m.cores = -3; }, 0},
+                   {"more cores than an int holds", [] { m.gives_nothing["CFNumberGetValue"] = 0; }, 0},
+                   {"no memory for the name of the cores", [] { m.gives_nothing["CFStringCreateWithCString"] = 0; }, 0},
+                   {"a system without CFStringCreateWithCString", [] { m.lacks = {"CFStringCreateWithCString"}; }, 0},
+                   {"a system without CFGetTypeID", [] { m.lacks = {"CFGetTypeID"}; }, 0},
+                   {"a system without CFNumberGetTypeID", [] { m.lacks = {"CFNumberGetTypeID"}; }, 0},
+                   {"a system without CFNumberGetValue", [] { m.lacks = {"CFNumberGetValue"}; }, 0},
+                   {"a system without CFRelease", [] { m.lacks = {"CFRelease"}; }, 0},
                    {"a GPU that is not Apple's", [] { m.family = 0; }, 0}};
     for (const auto &r : rows_of) {
         standin::now = standin::machine();
@@ -555,6 +997,109 @@ void describes() {
         }
         for (const std::string &c : standin::complaints()) fail(std::string(r.what) + ": " + c);
     }
+}
+
+/* What a device does not tell is empty or 0: iPhones do not know of displays, older ones not of the working set. */
+void untold() {
+    standin::now = standin::machine();
+    m.lacks = {"isHeadless", "isLowPower", "recommendedMaxWorkingSetSize"};
+    m.gives_nothing = {{"architecture", 0}, {"name", 0}};
+    {
+        scene s;
+        if (s.up_to_load() != TMETAL_OK) return fail(std::string("untold: ") + s.problem.text);
+        const tmetal_device &d = *tmetal_metal_device(s.metal);
+        if (*d.name || *d.arch || d.headless || d.low_power || d.working_set) fail("untold: something is told");
+        if (d.family != 7 || d.max_buffer != m.max_buffer) fail("untold: the rest is told otherwise");
+    }
+    for (const std::string &c : standin::complaints()) fail("untold: " + c);
+}
+
+/* All devices of a system: those that it lists; the default one where it lists none; none. */
+void lists() {
+    static const struct {
+        const char           *what;
+        std::function<void()> change;
+        tmetal_code           code;
+        size_t                n;
+    } rows_of[] = {{"two", [] { m.devices = 2; }, TMETAL_OK, 2},
+                   {"the default device alone", [] { m.devices = 0; }, TMETAL_OK, 1},
+                   {"a system that cannot list", [] { m.lacks = {"MTLCopyAllDevices"}; }, TMETAL_OK, 1},
+                   {"none", [] { m.devices = 0, m.has_default_device = false; }, TMETAL_OK, 0},
+                   {"no Metal", [] { m.has_metal = false; }, TMETAL_E_NO_METAL, 0}};
+    for (const auto &r : rows_of) {
+        standin::now = standin::machine();
+        r.change();
+        scene                s;
+        const tmetal_device *list = nullptr;
+        size_t               n = 7;
+        s.open.symbol = standin::symbol;
+        const tmetal_code c = tmetal_metal_devices(&s.open, &s.arena, &list, &n, &s.problem);
+        if (c != r.code || n != r.n) fail(std::string("devices: ") + r.what + ": TM" + std::to_string(c) + ", " + std::to_string(n));
+        for (size_t i = 0; i < n; i++)
+            if (list[i].name != "Apple M" + std::to_string(i + 1)) fail(std::string("devices: ") + r.what + ": " + list[i].name);
+        for (const std::string &w : standin::complaints()) fail(std::string("devices: ") + r.what + ": " + w);
+    }
+}
+
+/* What the compiler says, and what is told of it: below a line with an error that line of the text, and where it is from. */
+void explained() {
+    static const std::string text = "// two: from @two (k.py:1)\n// line 2: of the head\nkernel void a()\n{\n    x;\n    // line 7: y = tl.load\n    y;\n}\n"
+                                    "// line 8: z\nkernel void b()\n{\n    z;\n}\n";
+    static const struct {
+        const char *says, *told;
+    } rows_of[] = {
+        {"program_source:7:5: error: y", "program_source:7:5: error: y\n    |     y;\n    from line 7: y = tl.load\n"},
+        {"program_source:5:5: error: x", "program_source:5:5: error: x\n    |     x;\n"}, /* not of what stands before the kernel */
+        {"program_source:12:5: error: z", "program_source:12:5: error: z\n    |     z;\n"},
+        {"program_source:1:1: error: one", "program_source:1:1: error: one\n    | // two: from @two (k.py:1)\n"},
+        {"program_source:7:5: warning: y", "program_source:7:5: warning: y\n"},
+        {"In a file:\nprogram_source:7:5: error: y", "In a file:\nprogram_source:7:5: error: y\n    |     y;\n    from line 7: y = tl.load\n"},
+        {"program_source:0:1: error: none", "program_source:0:1: error: none\n"},
+        {"program_source: error: nowhere", "program_source: error: nowhere\n"},
+        {"program_source:4294967303:5: error: far", "program_source:4294967303:5: error: far\n"}, /* 7, if it were cut */
+        {"program_source:99:5: error: behind", "program_source:99:5: error: behind\n"},
+    };
+    standin::now = standin::machine();
+    scene s;
+    if (s.up_to_load() != TMETAL_OK) return fail(std::string("explained: ") + s.problem.text);
+    for (const auto &r : rows_of) {
+        tmetal_loaded *none;
+        tmetal_result  changed = s.result;
+        changed.msl = text.c_str();
+        m.compiler_says = r.says;
+        if (tmetal_load(s.metal, &changed, &s.arena, &none, nullptr, &s.problem) != TMETAL_E_COMPILER) fail("explained: no error");
+        if (s.problem.text != std::string("Metal's compiler refuses the text:\n") + r.told) fail(std::string("explained: ") + r.says + " as " + s.problem.text);
+    }
+    m.compiler_says.clear();
+}
+
+/* Arenas of every size up to the one that suffices, for what is loaded and what is launched: TM901 and nothing left, or as ever. */
+void small_arenas() {
+    standin::now = standin::machine();
+    m.compiler_says = "program_source:3:1: warning: unused", m.warns = true;
+    scene s;
+    s.list = two_pairs;
+    if (s.up_to_load() != TMETAL_OK) return fail(std::string("small arenas: ") + s.problem.text);
+    alignas(16) char memory[2048];
+    size_t           full = 0, loaded = 0, made = 0;
+    for (size_t room = 16; room <= sizeof memory; room += 8) {
+        tmetal_arena   a = tmetal_arena_on(memory, room);
+        tmetal_loaded *l = nullptr;
+        tmetal_launch *h = nullptr;
+        const char    *warnings = nullptr;
+        tmetal_code    c = tmetal_load(s.metal, &s.result, &a, &l, &warnings, &s.problem);
+        loaded += c == TMETAL_OK;
+        if (c == TMETAL_OK && std::strcmp(warnings, "program_source:3:1: warning: unused") != 0) fail("small arenas: the warning is lost");
+        if (c == TMETAL_OK) c = tmetal_launch_make(l, &a, &h, &s.problem);
+        made += c == TMETAL_OK;
+        full += c == TMETAL_E_ARENA;
+        if (c != TMETAL_OK && (c != TMETAL_E_ARENA || h || a.need <= room || !std::strstr(s.problem.text, "arena is full")))
+            fail("an arena of " + std::to_string(room) + ": TM" + std::to_string(c) + " " + s.problem.text);
+        if (c == TMETAL_OK) tmetal_launch_free(h);
+        tmetal_unload(l);
+    }
+    if (!full || loaded <= made || !made) fail("small arenas: none is too small to load, to launch, or large enough");
+    m = standin::machine();
 }
 
 /* How grids are cut, by number and by time. Each command buffer takes a quarter of a second here. */
@@ -589,9 +1134,16 @@ void parts() {
     expect(buffers_of(t), 80, "a tenth of a second each"); /* now 62.5 us each */
     t.start.part_seconds = 2;
     expect(buffers_of(t), 10, "two seconds each");
+    t.start.part_seconds = 1e9;
+    expect(buffers_of(t), 1, "all the time there is"); /* from 7.8 us each to 0.78 us */
+    t.start.part_seconds = 20;
+    expect(buffers_of(t), 1, "twenty seconds");
+    t.programs[0] = 5, t.start.part_seconds = 1e-9;
+    expect(buffers_of(t), 5, "no time at all: a program each"); /* now 0.25 s each */
+    t.programs[0] = 320000, t.start.part_seconds = 32000;
     void *const event = t.start.signal_event = standin::new_event();
     t.start.signal_value = 7;
-    expect(buffers_of(t), 3, "an event behind them"); /* from 7.8 us each: 256,000 programs */
+    expect(buffers_of(t), 4, "an event behind them"); /* 128,000 programs a part */
     tell(event, "release");
     t.start = tmetal_launch_options{};
 }
@@ -921,6 +1473,10 @@ int main(int argc, char **argv) {
         shapes();
         misuses();
         describes();
+        untold();
+        lists();
+        explained();
+        small_arenas();
         parts();
         list_in_parts();
         pools_around();

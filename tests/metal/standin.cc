@@ -16,6 +16,7 @@ namespace standin {
 
 machine now;
 counts  counted;
+std::atomic<unsigned> shortest_sleep{0}, longest_sleep{0};
 
 namespace {
 
@@ -26,6 +27,15 @@ std::vector<sim::violation> seen_violations;
 void note(const std::string &what) {
     std::lock_guard<std::recursive_mutex> held(lock);
     noted.push_back(what);
+}
+
+/* Whether it answers nil or 0 this time. */
+bool is_silent(const char *name) {
+    if (now.gives_nothing.empty()) return false;
+    std::lock_guard<std::recursive_mutex> held(lock);
+    auto at = now.gives_nothing.find(name);
+    if (at == now.gives_nothing.end()) return false;
+    return at->second ? (at->second--, false) : true;
 }
 
 /* -- Objects: never freed, so that messages to released ones are found ------------------------------- */
@@ -370,7 +380,18 @@ void add_object(array *a, sel, object *o) {
     if (!o) return note("addObject: of nil, which throws");
     a->items.push_back(retain(o, nullptr));
 }
-object *string_with(class_object *, sel, const char *s) { return autoreleased(make<string>(s)); }
+/* Is it UTF-8, as far as letters of the wrong length go? */
+bool is_utf8(const char *s) {
+    while (*s) {
+        const unsigned char c = static_cast<unsigned char>(*s++);
+        const int           more = c < 0x80 ? 0 : c < 0xc2 ? -1 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : c < 0xf5 ? 3 : -1;
+        if (more < 0) return false;
+        for (int i = 0; i < more; i++)
+            if ((static_cast<unsigned char>(*s++) & 0xc0) != 0x80) return false;
+    }
+    return true;
+}
+object *string_with(class_object *, sel, const char *s) { return is_utf8(s) ? autoreleased(make<string>(s)) : nullptr; }
 const char *utf8(string *s, sel) { return s->text.c_str(); }
 unsigned long count(array *a, sel) { return a->items.size(); }
 object *at(array *a, sel, unsigned long i) {
@@ -795,6 +816,7 @@ const std::set<std::string> &since_macos_14() {
 
 const described *find(object *o, const std::string &s) {
     if (now.old_system && since_macos_14().count(s)) return nullptr;
+    if (now.lacks.count(s)) return nullptr;
     if (now.no_archives && s == "newBinaryArchiveWithDescriptor:error:") return nullptr;
     auto common = every_class().find(s);
     if (common != every_class().end()) return &common->second;
@@ -830,6 +852,7 @@ extern "C" method standin_find(object *o, sel s) {
         note(std::string("a ") + o->kind + " does not know " + s + ", which throws");
         return as_method(nothing);
     }
+    if (is_silent(s)) return as_method(nothing);
     if (!now.runs) known[{o->kind, s}] = d->call;
     return d->call;
 }
@@ -869,6 +892,7 @@ sel register_name(const char *name) {
 }
 
 object *class_named(const char *name) {
+    if (now.lacks.count(name)) return nullptr;
     static auto                          &all = *new std::map<std::string, class_object *>;
     std::lock_guard<std::recursive_mutex> held(lock);
     class_object *&c = all[name];
@@ -935,6 +959,7 @@ int release_entry(unsigned entry) {
 }
 object *make_string(void *, const char *s, uint32_t encoding) {
     if (encoding != 0x08000100) note("a string that is not UTF-8");
+    if (is_silent("CFStringCreateWithCString")) return nullptr;
     return make<string>(s);
 }
 unsigned long type_of(object *o) { return dynamic_cast<number *>(o) ? 22 : 7; }
@@ -942,15 +967,19 @@ unsigned long number_type() { return 22; }
 unsigned char value_of(object *o, long kind, int32_t *n) {
     if (!checked<number>(o, "CFNumber", "CFNumberGetValue") || kind != 3) note("CFNumberGetValue of no 32-bit number");
     *n = now.cores;
-    return 1;
+    return !is_silent("CFNumberGetValue"); /* as of what an int cannot hold: it is cut then */
 }
 void release_any(object *o) { release(o); }
 
 uint64_t clock_ns(int) {
     static std::atomic<uint64_t> t{0};
-    return t += 1000000;
+    return t += now.tick;
 }
-int sleep_us(unsigned) { return 0; }
+int sleep_us(unsigned us) {
+    if (!shortest_sleep || us < shortest_sleep) shortest_sleep = us;
+    if (us > longest_sleep) longest_sleep = us;
+    return 0;
+}
 
 } // namespace
 
@@ -977,6 +1006,7 @@ void (*symbol(void *, const char *name))(void) {
     };
     auto at = all.find(name);
     if (at == all.end()) note(std::string("the symbol ") + name + " is asked for, which does not exist");
+    if (now.lacks.count(name)) return nullptr;
     if (!now.has_registry && std::strncmp(name, "IO", 2) == 0) return nullptr;
     return at == all.end() || !now.has_metal ? nullptr : at->second;
 }

@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,9 @@ struct machine {
     bool        no_archives = false;    /* the device does not know them */
     std::string archive_fails;          /* at "open", "add", "miss" or "write" */
     bool        flips = false;          /* the last byte that each kernel may write comes out wrong */
+    std::set<std::string> lacks;        /* functions, classes and selectors that the system does not have */
+    std::map<std::string, unsigned> gives_nothing; /* what answers nil or 0, after so many right answers */
+    uint64_t    tick = 1000000;         /* nanoseconds that go by each time that the clock is asked */
     bool        runs = true;            /* false: kernels are not run, for measuring what is around them */
 };
 extern machine now;
@@ -48,6 +53,9 @@ struct counts {
     std::atomic<unsigned> archived{0};                /* pipelines that an archive had */
 };
 extern counts counted;
+
+/* Microseconds of the shortest and of the longest sleep since these were set to 0. */
+extern std::atomic<unsigned> shortest_sleep, longest_sleep;
 
 /* Where the launcher finds the functions: tmetal_metal_options.symbol. */
 void (*symbol(void *user, const char *name))(void);
