@@ -49,7 +49,7 @@ std::vector<std::string> files(const std::string &dir, const std::string &end) {
 struct start {
     std::string device = "M1", said;
     std::string source = text_of("examples/kernels/vector_add.ttir");
-    bool        runs = true;
+    bool        runs = true, tells = true; /* tells: what tmetal_load says is asked for */
     size_t      room = 8u << 20; /* of the arena that tmetal_load is given */
     int         found = -1;
     tmetal_code code = TMETAL_OK;
@@ -71,7 +71,7 @@ struct start {
         code = tmetal_cache_compile(&cache, source.data(), source.size(), nullptr, &arena, &r, &found, &p);
         kernels = r.n_kernels;
         if (code == TMETAL_OK) code = tmetal_metal_open(&o, &arena, &metal, &p);
-        if (code == TMETAL_OK) code = tmetal_load(metal, &r, &small, &loaded, nullptr, &p);
+        if (code == TMETAL_OK) code = tmetal_load(metal, &r, &small, &loaded, nullptr, tells ? &p : nullptr);
         said = p.text;
         check(code != TMETAL_OK || small.need == 0, "loaded, and yet more memory is asked for: " + std::to_string(small.need));
         if (code == TMETAL_OK && runs) launch(metal, loaded, arena);
@@ -208,6 +208,48 @@ void arenas(const std::string &dir) {
     check(full && loaded, "small arenas: all full, or none");
 }
 
+/* A list of several kernels: what fails of one fails of the archive, and each kernel is made without. */
+void parts_of_a_list(const std::string &dir) {
+    start s;
+    s.runs = false;
+    s.source = "tt.sum:[64,64]:1\ntt.max:[64,64]:0\n";
+    standin::now.archive_fails = "add";
+    s.go(dir);
+    s.expect("a list, and an archive that takes nothing", 0, s.kernels, 0);
+    check(s.kernels == 2 && files(dir, ".archive").empty(), "an archive of nothing is written");
+    standin::now.archive_fails = "";
+    s.go(dir);
+    s.expect("a list again", 1, 2, 2);
+    standin::now.archive_fails = "miss";
+    s.go(dir);
+    s.expect("a list, and an archive that lacks its first", 1, 2, 0);
+    check(files(dir, ".tmetal").size() == 1, "an archive that lacks a pipeline is kept");
+    standin::now.archive_fails = "";
+    standin::now.simd_width = 64;
+    s.go(dir);
+    check(s.code == TMETAL_E_PIPELINE_LIMIT && s.said.find("32 wanted, 64 allowed") != std::string::npos, "other simdgroups: " + s.said);
+    check(files(dir, ".tmetal").size() == 1 && files(dir, ".tmp").empty(), "pipelines that cannot be used are written");
+    for (const std::string &c : standin::complaints()) check(false, "other simdgroups: " + c);
+    standin::now.simd_width = 32;
+}
+
+/* Systems before archives, each lacking a class. */
+void without(const std::string &dir) {
+    for (const char *name : {"NSURL", "NSArray", "NSProcessInfo", "MTLBinaryArchiveDescriptor", "MTLComputePipelineDescriptor"}) {
+        const std::string at = dir + "-" + name;
+        standin::now.lacks = {name};
+        once(name, at, 0, 1, 0);
+        check(files(at, ".archive").empty(), std::string(name) + ": an archive is written without it");
+    }
+    standin::now.lacks.clear();
+    standin::now.archive_fails = "write";
+    start quiet;
+    quiet.tells = false;
+    quiet.go(dir + "-writes");
+    quiet.expect("an archive that cannot be written, and nobody asks", 0, 1, 1);
+    standin::now.archive_fails = "";
+}
+
 /* A path of two bytes a letter that is longer than the text of a problem: it is cut between two letters. */
 void cut(const std::string &dir) {
     const std::string source = text_of("examples/kernels/vector_add.ttir");
@@ -261,6 +303,8 @@ int main(int argc, char **argv) {
     systems(dir + "/systems");
     damage(dir + "/damage");
     failing(dir + "/failing");
+    parts_of_a_list(dir + "/list");
+    without(dir + "/without");
     cut(dir);
     arenas(dir + "/arenas");
     many(dir + "/many");
