@@ -38,7 +38,7 @@ struct machine {
     bool        hangs = false;          /* command buffers never complete */
     std::string system = "Version 15.0 (Build 24A335)";
     bool        no_archives = false;    /* the device does not know them */
-    std::string archive_fails;          /* at "open", "add", "miss" or "write" */
+    std::string archive_fails;          /* at "open", "add", "miss" or "write"; it may "vanish" too */
     bool        flips = false;          /* the last byte that each kernel may write comes out wrong */
     std::set<std::string> lacks;        /* functions, classes and selectors that the system does not have */
     std::map<std::string, unsigned> gives_nothing; /* what answers nil or 0, after so many right answers */

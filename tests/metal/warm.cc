@@ -247,7 +247,31 @@ void without(const std::string &dir) {
     quiet.tells = false;
     quiet.go(dir + "-writes");
     quiet.expect("an archive that cannot be written, and nobody asks", 0, 1, 1);
+    standin::now.archive_fails = "vanish";
+    once("an archive that is written and not there", dir + "-vanish", 0, 1, 1, "the cache cannot read");
     standin::now.archive_fails = "";
+}
+
+/* Folders that stand where the files of an archive should. */
+void in_the_way(const std::string &dir) {
+    int refused = 0;
+    once("a cold start", dir, 0, 1, 1);
+    std::vector<std::string> names = files(dir, ".tmetal");
+    names.push_back(files(dir, ".archive").at(0));
+    check(names.size() == 3, "a cold start leaves other files");
+    int n = 0;
+    for (const std::string &name : names) {
+        const std::string at = dir + "-" + std::to_string(n++);
+        std::filesystem::create_directories(at + "/" + std::filesystem::path(name).filename().string() + "/full");
+        start s;
+        s.go(at);
+        /* where it is the result's, compiling says so, and loading goes well */
+        check(s.said.empty() || s.said.find("the cache cannot write " + at) == 0, "a folder in the way: " + s.said);
+        if (!s.said.empty()) s.said.clear(), refused++;
+        s.expect("with a folder in the way", 0, 1, 1);
+        check(files(at, ".tmp").empty(), "with a folder in the way: a file is left");
+    }
+    check(refused == 2, std::to_string(refused) + " folders in the way are told, of 2");
 }
 
 /* A path of two bytes a letter that is longer than the text of a problem: it is cut between two letters. */
@@ -305,6 +329,7 @@ int main(int argc, char **argv) {
     failing(dir + "/failing");
     parts_of_a_list(dir + "/list");
     without(dir + "/without");
+    in_the_way(dir + "/way");
     cut(dir);
     arenas(dir + "/arenas");
     many(dir + "/many");

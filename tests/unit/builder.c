@@ -344,7 +344,11 @@ START_TEST(constants_have_the_bits_of_their_type) {
         uint64_t    bits;
     } rows[] = {{"f32", 0.1, 0x3DCCCCCD}, {"f16", 65504.0, 0x7BFF}, {"f16", 1e9, 0x7C00}, {"bf16", 1.0, 0x3F80}, {"f64", -2.5, 0xC004000000000000u},
                 {"f32", -(double)INFINITY, 0xFF800000}, {"f8E5M2", 1.5, 0x3E}, {"f8E4M3FN", 448.0, 0x7E},
-                {"f32", nan, 0x7FC00000}, {"f16", nan, 0x7E00}, {"f8E4M3FN", nan, 0x7F}, {"f8E5M2", (double)INFINITY, 0x7C}};
+                {"f32", nan, 0x7FC00000}, {"f16", nan, 0x7E00}, {"f8E4M3FN", nan, 0x7F}, {"f8E5M2", (double)INFINITY, 0x7C},
+                {"f16", 2049.0, 0x6800}, {"f16", 2051.0, 0x6802}, /* ties go to even */
+                {"f8E4M3FNUZ", 1.0, 0x40}, {"f8E4M3FNUZ", -240.0, 0xFF}, {"f8E4M3FNUZ", -0.0, 0}, /* there is no -0 */
+                {"f8E4M3FNUZ", 0.0009765625, 0x01}, {"f8E4M3FNUZ", -0.00048828125, 0}, {"f8E4M3FNUZ", -0.000732421875, 0x81},
+                {"f8E5M2FNUZ", 57344.0, 0x7F}, {"f8E4M3B11FNUZ", 1.0, 0x58}, {"f8E4M3", 240.0, 0x77}, {"f8E4M3", -(double)INFINITY, 0xF8}};
     tmetal_arena    arena = arena_at(0);
     tmetal_builder *b = tmetal_build_begin(&arena);
     size_t          i;
@@ -430,7 +434,15 @@ START_TEST(types_of_results_follow) {
                 {"math.fpowi", "fi", NULL, "f32"},
                 {"arith.cmpf", "tt", "{predicate = \"olt\"}", "tensor<4x8xi1>"},
                 {"tt.make_range", "", "{end = 8 : i32, start = 4 : i32}", "tensor<4xi32>"},
+                {"arith.addui_extended", "ii", NULL, "i32"},
+                {"tt.reshape", "t", NULL, NULL},
+                {"arith.constant", "", NULL, NULL},
                 {"tt.make_range", "", "{end = 4 : i32, start = 4 : i32}", NULL},
+                {"tt.make_range", "", "{end = 2097152 : i32, start = 0 : i32}", NULL},
+                {"tt.descriptor_load", "ti", NULL, NULL},
+                {"tt.split", "f", NULL, NULL},
+                {"tt.trans", "t", NULL, NULL},
+                {"tt.trans", "t", "{order = array<i32: 0>}", NULL},
                 {"tt.trans", "t", "{order = array<i32: 2, 0>}", NULL},
                 {"tt.trans", "t", "{order = 1 : i32}", NULL},
                 {"tt.expand_dims", "t", "{axis = 3 : i32}", NULL},
@@ -453,7 +465,104 @@ START_TEST(types_of_results_follow) {
         v = tmetal_build_op(b, rows[i].op, in, (uint32_t)k, rows[i].attrs, 0);
         ck_assert_msg(!v == !rows[i].type, "%s of %s: %u", rows[i].op, rows[i].in, v);
         if (v) ck_assert_uint_eq(tmetal_build_type_of(b, v), tmetal_build_type(b, rows[i].type));
+        if (strcmp(rows[i].op, "arith.addui_extended") == 0) ck_assert_uint_eq(tmetal_build_type_of(b, tmetal_build_result(b, v, 1)), tmetal_build_type(b, "i1"));
     }
+}
+END_TEST
+
+/* As many axes as a tensor may have: there is no room for one more. */
+START_TEST(axes_end_with_the_rank) {
+    tmetal_arena    arena = arena_at(0);
+    tmetal_builder *b = tmetal_build_begin(&arena);
+    char            text[100] = "tensor<";
+    tmetal_type     type;
+    tmetal_value    v;
+    tmetal_module  *m;
+    tmetal_result   r;
+    uint32_t        i;
+    for (i = 1; i < TMI_MAX_RANK; i++) strcat(text, "1x");
+    strcat(text, "f32>");
+    type = tmetal_build_type(b, text);
+    tmetal_build_kernel(b, "k", &type, NULL, 1);
+    v = tmetal_build_arg(b, 0);
+    v = tmetal_build_op(b, "tt.expand_dims", &v, 1, "{axis = 0 : i32}", 0);
+    ck_assert_uint_eq(tmi_rank(b->m, tmetal_build_type_of(b, v)), TMI_MAX_RANK);
+    ck_assert_uint_eq(tmetal_build_op(b, "tt.expand_dims", &v, 1, "{axis = 0 : i32}", 0), 0);
+    ck_assert_int_eq(tmetal_build_end(b, &m, &r), TMETAL_E_MISUSE);
+    ck_assert_str_eq(r.diags[0].message, "tt.expand_dims: its operands do not say which type result 0 has");
+}
+END_TEST
+
+/* All scales of tt.dot_scaled or none need no saying; a loop's types may be said, and a loop may have none. */
+START_TEST(what_needs_no_saying) {
+    static const char scaled[] = "{a_elem_type = \"e4m3\", b_elem_type = \"e4m3\", fastMath = false}";
+    static const char *const types[] = {"tensor<32x32xf8E4M3FN>", "tensor<32x32xf8E4M3FN>", "tensor<32x32xf32>", "tensor<32x1xi8>", "tensor<32x1xi8>", "i32"};
+    tmetal_arena    arena = arena_at(0), other = arena_at(1);
+    tmetal_builder *b = tmetal_build_begin(&arena);
+    tmetal_type     args[6];
+    tmetal_value    in[6], v, i, c;
+    tmetal_module  *m;
+    tmetal_result   r;
+    const char     *text;
+    size_t          n;
+    for (n = 0; n < 6; n++) args[n] = tmetal_build_type(b, types[n]);
+    tmetal_build_kernel(b, "f", args, NULL, 6);
+    for (n = 0; n < 6; n++) in[n] = tmetal_build_arg(b, (uint32_t)n);
+    (void)tmetal_build_op(b, "tt.dot_scaled", in, 3, scaled, 0);
+    (void)tmetal_build_op(b, "tt.dot_scaled", in, 5, scaled, 0);
+    v = tmetal_build_op(b, "tt.dot_scaled", in, 4, "{a_elem_type = \"e4m3\", b_elem_type = \"e4m3\", fastMath = false, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}", 0);
+    tmetal_build_name(b, v, "one_scale");
+    i = in[5];
+    in[0] = in[1] = in[2] = in[3] = i;
+    tmetal_build_open(b, "scf.for", in, 4, NULL, &args[5], 1);
+    v = tmetal_build_body_arg(b, 1);
+    v = tmetal_build_close(b, &v, 1);
+    ck_assert_uint_eq(tmetal_build_type_of(b, v), args[5]);
+    tmetal_build_open(b, "scf.while", NULL, 0, NULL, NULL, 0);
+    in[1] = v;
+    c = tmetal_build_op(b, "arith.cmpi", in, 2, "{predicate = \"slt\"}", 0);
+    tmetal_build_next(b, &c, 1);
+    ck_assert_uint_eq(tmetal_build_close(b, NULL, 0), 0);
+    tmetal_build_return(b, NULL, 0);
+    says_ok(tmetal_build_end(b, &m, &r), &r);
+    says_ok(tmetal_print(m, &other, &text, &n, &r), &r);
+    ck_assert_ptr_nonnull(strstr(text, "%one_scale = tt.dot_scaled %arg0 scale %arg3, %arg1, %arg2"));
+    ck_assert_ptr_nonnull(strstr(text, "tt.dot_scaled %arg0 scale %arg3, %arg1 scale %arg4, %arg2"));
+    ck_assert_ptr_nonnull(strstr(text, "tt.dot_scaled %arg0, %arg1, %arg2"));
+}
+END_TEST
+
+/* A place holds until it is taken back; a name that another value has is passed over. */
+START_TEST(places_end_and_names_are_passed_over) {
+    static const char *const names[] = {"x", NULL};
+    tmetal_arena    arena = arena_at(0), other = arena_at(1);
+    tmetal_builder *b = tmetal_build_begin(&arena);
+    tmetal_type     args[2];
+    tmetal_value    x;
+    tmetal_module  *m;
+    tmetal_result   r;
+    const char     *text;
+    size_t          n;
+    args[0] = args[1] = tmetal_build_type(b, "i32");
+    tmetal_build_kernel(b, "k", args, names, 2);
+    x = op2(b, "arith.addi", tmetal_build_arg(b, 0), tmetal_build_arg(b, 1));
+    tmetal_build_name(b, x, "x_2");
+    tmetal_build_place(b, "mine.py", 5, 0);
+    x = op2(b, "arith.muli", x, x);
+    tmetal_build_name(b, x, "x"); /* not x_2 */
+    tmetal_build_place(b, NULL, 5, 9);
+    (void)op2(b, "arith.subi", x, x);
+    tmetal_build_place(b, "mine.py", 0, 9);
+    (void)op2(b, "arith.xori", x, x);
+    tmetal_build_return(b, NULL, 0);
+    says_ok(tmetal_build_end(b, &m, &r), &r);
+    says_ok(tmetal_print(m, &other, &text, &n, &r), &r);
+    ck_assert_ptr_nonnull(strstr(text, "@k(%x: i32, %arg1: i32)"));
+    ck_assert_ptr_nonnull(strstr(text, "%x_2 = arith.addi %x, %arg1 : i32\n"));
+    ck_assert_ptr_nonnull(strstr(text, "%x_3 = arith.muli %x_2, %x_2 : i32 loc("));
+    ck_assert_ptr_nonnull(strstr(text, "\"mine.py\":5:0"));
+    ck_assert_ptr_nonnull(strstr(text, "arith.subi %x_3, %x_3 : i32\n"));
+    ck_assert_ptr_nonnull(strstr(text, "arith.xori %x_3, %x_3 : i32\n"));
 }
 END_TEST
 
@@ -483,15 +592,65 @@ static const char *const misuses[] = {
     "tt.dot_scaled with one scale",
     "arith.addi: type 0 is none of this module",
     "argument 0: '0' is no name",
+    "tmetal_build_int: (i32, f32) -> (i32, i32) is no type of integers",
+    "tmetal_build_int: (i32) -> f32 is no type of integers",
+    "tmetal_build_int: () -> () is no type of integers",
+    "tmetal_build_int: !tt.ptr<f32, 3> is no type of integers",
+    "tmetal_build_name: operand 0 is no value of this module",
+    "tmetal_build_name: a name is letters, digits, '_', '$' and '.', a letter or '_' first",
+    "a function needs a name",
+    "arith.addi: type 0 is none of this module",
+    "f: type 0 is none of this module",
+    "f: type 1 is none of this module",
+    "tmetal_build_arg: no function has been begun",
+    "an operation needs a name, such as \"arith.addf\"",
+    "tmetal_build_result: operand 0 is no value of this module",
+    "the operation has no result 0",
+    "tmetal_build_int: no function has been begun",
+    "tmetal_build_int: type 0 is none of this module",
+    "tmetal_build_float: no function has been begun",
+    "tmetal_build_float: type 0 is none of this module",
+    "tmetal_build_open: no function has been begun",
+    "tmetal_build_body_arg: the block at hand has ended",
+    "tmetal_build_next: the block at hand has ended",
+    "tmetal_build_close: the block at hand has ended",
+    "a block of scf.for has no end",
+    "tmetal_build_block: type 0 is none of this module",
+    "tmetal_build_enter: no block of the region at hand",
+    "tmetal_build_enter: no block of the region at hand",
+    "tmetal_build_block_arg: no argument 2",
+    "tmetal_build_block_arg: no argument 0",
+    "cf.cond_br: no block of the region at hand",
+    "cf.br: operand 1 is no value of this module",
+    "cf.cond_br: operand 0 is no value of this module",
+    "cf.cond_br: operand 0 is no value of this module",
+    "cf.br: no function has been begun",
+    "tt.return: operand 0 is no value of this module",
+    "scf.yield: operand 0 is no value of this module",
+    "scf.if: type 0 is none of this module",
+    "function k has a block without end",
+    "the function before has not been ended",
+    "builtin.module is made by a call of its own",
 };
 
 static void misuse(tmetal_builder *b, int which) {
     static const char *const bad_names[] = {"0"};
     tmetal_type  i32 = tmetal_build_type(b, "i32"), f32 = tmetal_build_type(b, "f32"), alien = 4711;
+    tmetal_type  none = 0, results[2];
     tmetal_value v[4];
     tmetal_block at;
+    results[0] = i32, results[1] = 0;
     if (which == 3) tmetal_build_kernel(b, "", NULL, NULL, 0);
     if (which == 13) (void)tmetal_build_block(b, NULL, 0);
+    if (which == 28) tmetal_build_kernel(b, NULL, NULL, NULL, 0);
+    if (which == 30) tmetal_build_kernel(b, "f", &none, NULL, 1);
+    if (which == 31) tmetal_build_func(b, "f", NULL, NULL, 0, results, 2);
+    if (which == 32) (void)tmetal_build_arg(b, 0);
+    if (which == 36) (void)tmetal_build_int(b, i32, 1);
+    if (which == 38) (void)tmetal_build_float(b, f32, 1.0);
+    if (which == 40) tmetal_build_open(b, "scf.if", NULL, 0, NULL, NULL, 0);
+    if (which == 46) tmetal_build_enter(b, 1);
+    if (which == 54) tmetal_build_branch(b, 1, NULL, 0);
     tmetal_build_kernel(b, "k", &i32, which == 21 ? bad_names : NULL, 1);
     v[0] = v[1] = v[2] = v[3] = tmetal_build_arg(b, 0);
     switch (which) {
@@ -527,6 +686,75 @@ static void misuse(tmetal_builder *b, int which) {
     case 18: tmetal_build_open(b, "scf.for", v, 2, NULL, NULL, 0); break;
     case 19: (void)tmetal_build_op(b, "tt.dot_scaled", v, 4, "{a_elem_type = \"e4m3\", b_elem_type = \"e4m3\", fastMath = false}", i32); break;
     case 20: (void)tmetal_build_op_n(b, "arith.addi", v, 2, NULL, &alien, 1); break;
+    case 26: tmetal_build_name(b, 4711, "x"); break;
+    case 27: tmetal_build_name(b, v[0], NULL); break;
+    case 29:
+        (void)tmetal_build_op_n(b, "arith.addi", v, 2, NULL, &none, 1);
+        break;
+    case 33: (void)tmetal_build_op(b, NULL, v, 2, NULL, 0); break;
+    case 34: (void)tmetal_build_result(b, 0, 0); break;
+    case 35: (void)tmetal_build_result(b, v[0], 0); break;
+    case 37: (void)tmetal_build_int(b, none, 1); break;
+    case 39: (void)tmetal_build_float(b, 0, 1.0); break;
+    case 41:
+        tmetal_build_open(b, "tt.reduce", v, 1, "{axis = 0 : i32}", NULL, 0);
+        tmetal_build_branch(b, tmetal_build_block(b, NULL, 0), NULL, 0);
+        (void)tmetal_build_body_arg(b, 0);
+        break;
+    case 42:
+        tmetal_build_open(b, "scf.while", v, 1, NULL, NULL, 0);
+        tmetal_build_branch(b, tmetal_build_block(b, NULL, 0), NULL, 0);
+        tmetal_build_next(b, v, 1);
+        break;
+    case 43:
+        tmetal_build_open(b, "scf.for", v, 3, NULL, NULL, 0);
+        tmetal_build_branch(b, tmetal_build_block(b, NULL, 0), NULL, 0);
+        (void)tmetal_build_close(b, NULL, 0);
+        break;
+    case 44:
+        tmetal_build_open(b, "scf.for", v, 3, NULL, NULL, 0);
+        (void)tmetal_build_block(b, NULL, 0);
+        (void)tmetal_build_close(b, NULL, 0);
+        break;
+    case 45: (void)tmetal_build_block(b, &none, 1); break;
+    case 47: tmetal_build_enter(b, 0); break;
+    case 48: (void)tmetal_build_block_arg(b, 0, 2); break;
+    case 49: (void)tmetal_build_block_arg(b, 4711, 0); break;
+    case 50:
+        at = tmetal_build_block(b, NULL, 0);
+        tmetal_build_branch_if(b, v[0], at, NULL, 0, 4711, NULL, 0);
+        break;
+    case 51:
+        at = tmetal_build_block(b, &i32, 1);
+        v[1] = 0;
+        tmetal_build_branch(b, at, v, 2);
+        break;
+    case 52:
+        at = tmetal_build_block(b, NULL, 0);
+        v[1] = 0;
+        tmetal_build_branch_if(b, v[0], at, NULL, 0, at, v + 1, 1);
+        break;
+    case 53:
+        at = tmetal_build_block(b, NULL, 0);
+        tmetal_build_branch_if(b, 0, at, NULL, 0, at, NULL, 0);
+        break;
+    case 55:
+        v[1] = 0;
+        tmetal_build_return(b, v + 1, 1);
+        break;
+    case 56:
+        tmetal_build_open(b, "scf.for", v, 3, NULL, NULL, 0);
+        v[1] = 0;
+        (void)tmetal_build_close(b, v + 1, 1);
+        break;
+    case 57: tmetal_build_open(b, "scf.if", v, 1, NULL, &none, 1); break;
+    case 58: (void)tmetal_build_block(b, NULL, 0); break;
+    case 59: tmetal_build_kernel(b, "l", NULL, NULL, 0); break;
+    case 60: (void)tmetal_build_op(b, "builtin.module", NULL, 0, NULL, 0); break;
+    case 22: (void)tmetal_build_int(b, tmetal_build_type(b, "(i32, f32) -> (i32, i32)"), 1); break;
+    case 23: (void)tmetal_build_int(b, tmetal_build_type(b, "(i32) -> f32"), 1); break;
+    case 24: (void)tmetal_build_int(b, tmetal_build_type(b, "() -> ()"), 1); break;
+    case 25: (void)tmetal_build_int(b, tmetal_build_type(b, "!tt.ptr<f32, 3>"), 1); break;
     default: break;
     }
     tmetal_build_return(b, NULL, 0);
@@ -551,6 +779,7 @@ static const struct {
     tmetal_code code;
 } mistakes[] = {
     {"a type that does not parse", TMETAL_E_UNKNOWN_TYPE},
+    {"a body of an op that nobody knows", TMETAL_E_UNKNOWN_OP},
     {"text behind a type", TMETAL_E_EXPECTED},
     {"an op before any function", TMETAL_E_MISUSE},
     {"an operand that is none", TMETAL_E_MISUSE},
@@ -572,6 +801,11 @@ static const struct {
     {"a float constant of an integer type", TMETAL_E_MISUSE},
     {"operands of two types", TMETAL_E_SAME_TYPE},
     {"a yield of the wrong type", TMETAL_E_YIELD_TYPE},
+    {"an infinity in a type of another kind without one", TMETAL_E_BAD_NUMBER},
+    {"regions too deep", TMETAL_E_NESTING},
+    {"attributes of an argument that are none", TMETAL_E_EXPECTED},
+    {"packs of no elements", TMETAL_E_ATTRIBUTE},
+    {"packs of too many elements", TMETAL_E_ATTRIBUTE},
     {"nothing at all", TMETAL_E_NO_MODULE},
 };
 
@@ -589,6 +823,7 @@ static void make_mistake(tmetal_builder *b, const char *what) {
     v[0] = v[1] = v[2] = tmetal_build_arg(b, 0);
     v[3] = tmetal_build_arg(b, 1);
     if (strcmp(what, "a type that does not parse") == 0) (void)tmetal_build_type(b, "f31");
+    else if (strcmp(what, "a body of an op that nobody knows") == 0) tmetal_build_open(b, "scf.fro", v, 3, NULL, NULL, 0);
     else if (strcmp(what, "text behind a type") == 0) (void)tmetal_build_type(b, "f32 f32");
     else if (strcmp(what, "an operand that is none") == 0) (void)op2(b, "arith.addi", v[0], 0);
     else if (strcmp(what, "a value of another module") == 0) (void)op2(b, "arith.addi", v[0], 4711);
@@ -602,6 +837,18 @@ static void make_mistake(tmetal_builder *b, const char *what) {
     else if (strcmp(what, "an infinity in a type without one") == 0) (void)tmetal_build_float(b, tmetal_build_type(b, "f8E4M3FN"), (double)INFINITY);
     else if (strcmp(what, "a float constant of an integer type") == 0) (void)tmetal_build_float(b, i32, 1.0);
     else if (strcmp(what, "operands of two types") == 0) (void)op2(b, "arith.addi", v[0], v[3]);
+    else if (strcmp(what, "an infinity in a type of another kind without one") == 0) (void)tmetal_build_float(b, tmetal_build_type(b, "f8E5M2FNUZ"), -(double)INFINITY);
+    else if (strcmp(what, "attributes of an argument that are none") == 0) tmetal_build_arg_attrs(b, 0, NULL);
+    else if (strcmp(what, "regions too deep") == 0) {
+        int i;
+        for (i = 0; i <= (int)TMI_MAX_DEPTH; i++) tmetal_build_open(b, "scf.for", v, 3, NULL, NULL, 0);
+    } else if (strncmp(what, "packs of", 8) == 0) {
+        tmetal_type ints = tmetal_build_type(b, "tensor<8xi32>");
+        v[0] = op1(b, "tt.splat", v[0], ints);
+        tmetal_build_open(b, "tt.map_elementwise", v, 1, strstr(what, "no") ? "{pack = 0 : i32}" : "{pack = 2048 : i32}", &ints, 1);
+        v[0] = tmetal_build_body_arg(b, 0);
+        (void)tmetal_build_close(b, v, 1);
+    }
     else if (strcmp(what, "a function inside a function") == 0) tmetal_build_kernel(b, "l", NULL, NULL, 0);
     else if (strcmp(what, "an end without a return") == 0) return;
     else if (strcmp(what, "an op behind the end of its block") == 0) {
@@ -657,6 +904,105 @@ START_TEST(a_builder_without_room_fails_cleanly) {
         if (b) ck_assert_uint_gt(arena.need, cap);
     }
     ck_assert_uint_gt(cap, 1000);
+}
+END_TEST
+
+/* -- Numbers and text ----------------------------------------------------------------------------- */
+
+START_TEST(sizes_stop_at_the_largest) {
+    const size_t most = (size_t)-1;
+    ck_assert_uint_eq(tmi_mul_sat(most, 0), 0);
+    ck_assert_uint_eq(tmi_mul_sat(most / 2, 2), most - 1);
+    ck_assert_uint_eq(tmi_mul_sat(most / 2 + 1, 2), most);
+    ck_assert_uint_eq(tmi_log2(0), 0);
+    ck_assert_uint_eq(tmi_log2((uint64_t)1 << 63), 63);
+    ck_assert(!tmi_is_pow2(0) && tmi_is_pow2(1) && !tmi_is_pow2(6));
+}
+END_TEST
+
+/* What is no number has no mantissa; each format has it elsewhere. */
+START_TEST(floats_are_taken_apart) {
+    static const struct {
+        int      format;
+        uint64_t bits;
+        int      is_finite, negative;
+        double   value;
+    } rows[] = {{TMI_F_E4M3FN, 0x7F, 0, 0, 0},  {TMI_F_E4M3FN, 0xFF, 0, 1, 0}, {TMI_F_E4M3FN, 0x7E, 1, 0, 448}, {TMI_F_E4M3FN, 0x81, 1, 1, 0.001953125},
+                {TMI_F_E4M3FNUZ, 0x80, 0, 1, 0}, {TMI_F_E4M3FNUZ, 0x7F, 1, 0, 240}, {TMI_F_E4M3FNUZ, 0xFF, 1, 1, 240}, {TMI_F_E4M3FNUZ, 0, 1, 0, 0},
+                {TMI_F_E4M3, 0x78, 0, 0, 0},    {TMI_F_E4M3, 0x77, 1, 0, 240}};
+    size_t i;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t mant = 0;
+        int      negative, exp = 0, is = tmi_float_split(&tmi_float_formats[rows[i].format], rows[i].bits, &negative, &mant, &exp);
+        ck_assert_msg(is == rows[i].is_finite && negative == rows[i].negative, "row %lu", (unsigned long)i);
+        if (is) ck_assert_double_eq(ldexp((double)mant, exp), rows[i].value);
+    }
+}
+END_TEST
+
+/* Decimals are rounded once, by all of their digits. */
+START_TEST(decimals_are_rounded_once) {
+    static const struct {
+        int         format;
+        const char *text;
+        uint64_t    bits;
+    } rows[] = {{TMI_F_F16, "2049", 0x6800}, {TMI_F_F16, "2049.00000000000000000000000000001", 0x6801}, {TMI_F_F16, "2048.99999999999999999999999999999", 0x6800},
+                {TMI_F_F16, "", 0}, {TMI_F_F16, "-0", 0x8000}, {TMI_F_E4M3FNUZ, "-0", 0}, {TMI_F_F64, "5e-324", 1}, {TMI_F_F64, "2.4703282292062327e-324", 0},
+                {TMI_F_F64, "2.4703282292062328e-324", 1}, {TMI_F_F64, "1.7976931348623157e+308", 0x7FEFFFFFFFFFFFFFu}, {TMI_F_F64, "1.7976931348623159e308", 0x7FF0000000000000u},
+                {TMI_F_F32, "1e99999999999", 0x7F800000}, {TMI_F_F32, "-1E-99999999999", 0x80000000}};
+    size_t i;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t bits = tmi_decimal_bits(&tmi_float_formats[rows[i].format], rows[i].text, strlen(rows[i].text), 0);
+        ck_assert_msg(bits == rows[i].bits, "'%s': %llx", rows[i].text, (unsigned long long)bits);
+    }
+}
+END_TEST
+
+static const char *const shown_texts[][3] = { /* as it is, as a string of JSON, tidy */
+    {"a\"b\\c\nd", "\"a\\\"b\\\\c\\nd\"", "a\"b\\c d"},
+    {"a\tb", "\"a\\u0009b\"", "a b"},
+    {"a\x7F" "b", "\"a\\u007Fb\"", "a b"},
+    {"\xC2\x85.", "\"\\u0085.\"", "?."},
+    {"\xD8\x9C.", "\"\\u061C.\"", "?."},                /* U+061C */
+    {"\xE2\x80\x8E\xE2\x80\x8F.", "\"\\u200E\\u200F.\"", "??."},
+    {"\xE2\x80\xA7\xE2\x80\xA8\xE2\x80\xAE\xE2\x80\xAF", "\"\xE2\x80\xA7\\u2028\\u202E\xE2\x80\xAF\"", "\xE2\x80\xA7??\xE2\x80\xAF"},
+    {"\xE2\x81\xA5\xE2\x81\xA6\xE2\x81\xA9\xE2\x81\xAA", "\"\xE2\x81\xA5\\u2066\\u2069\xE2\x81\xAA\"", "\xE2\x81\xA5??\xE2\x81\xAA"},
+    {"\xC3\xA9\xF0\x9F\x99\x82", "\"\xC3\xA9\xF0\x9F\x99\x82\"", "\xC3\xA9\xF0\x9F\x99\x82"},
+    {"a\xFF.", "\"a\\uFFFD.\"", "a?."},                   /* no UTF-8 */
+    {"a\xC3", "\"a\\uFFFD\"", "a?"},                     /* the end of it is missing */
+    {"\xC0\xAF", "\"\\uFFFD\\uFFFD\"", "??"},             /* a slash in two bytes */
+    {"\xED\xA0\x80", "\"\\uFFFD\\uFFFD\\uFFFD\"", "???"}, /* half of a pair */
+};
+
+static void put_texts(tmi_job *job, tmi_call *call) {
+    size_t i;
+    (void)call;
+    for (i = 0; i < sizeof shown_texts / sizeof *shown_texts; i++) {
+        tmi_text t;
+        char     tidy[40];
+        tmi_text_init(job, &t);
+        tmi_put_json_string(&t, shown_texts[i][0], strlen(shown_texts[i][0]));
+        ck_assert_str_eq(tmi_text_join(&t, 1), shown_texts[i][1]);
+        ck_assert_int_eq(tmi_tidy(tidy, shown_texts[i][0]), strcmp(shown_texts[i][0], shown_texts[i][2]) != 0);
+        ck_assert_str_eq(tidy, shown_texts[i][2]);
+    }
+    /* a letter that is cut by the length */
+    {
+        tmi_text t;
+        tmi_text_init(job, &t);
+        tmi_put_json_string(&t, "a\xC3\xA9", 2);
+        ck_assert_str_eq(tmi_text_join(&t, 1), "\"a\\uFFFD\"");
+        tmi_text_init(job, &t);
+        tmi_put(&t, "%q %q %lld", "x", (const char *)NULL, -5ll);
+        ck_assert_str_eq(tmi_text_join(&t, 1), "\"x\" \"\" -5");
+    }
+}
+
+START_TEST(texts_are_shown_without_controls) {
+    tmetal_arena  arena = arena_at(0);
+    tmetal_result r;
+    tmi_call      c = tmi_entry_call(NULL, 0);
+    says_ok(tmi_entry_run(put_texts, &c, &arena, NULL, &r), &r);
 }
 END_TEST
 
@@ -783,7 +1129,14 @@ int main(void) {
     tcase_add_loop_test(t, each_misuse_is_told_once, 0, (int)(sizeof misuses / sizeof *misuses));
     tcase_add_test(t, modules_that_differ_in_one_thing_differ);
     tcase_add_test(t, types_of_results_follow);
+    tcase_add_test(t, axes_end_with_the_rank);
+    tcase_add_test(t, what_needs_no_saying);
+    tcase_add_test(t, places_end_and_names_are_passed_over);
     tcase_add_test(t, a_builder_without_room_fails_cleanly);
+    tcase_add_test(t, sizes_stop_at_the_largest);
+    tcase_add_test(t, floats_are_taken_apart);
+    tcase_add_test(t, decimals_are_rounded_once);
+    tcase_add_test(t, texts_are_shown_without_controls);
     tcase_add_test(t, names_chosen_to_meet_do_not_for_long);
     tcase_add_test(t, types_chosen_to_meet_do_not_for_long);
     suite_add_tcase(s, t);
