@@ -226,6 +226,24 @@ static int count_ending(const char *dir, const char *end) {
     return n;
 }
 
+static int  looks;
+static void look_on(void *user, const char *pass, const char *text) { (void)user, (void)pass, (void)text, looks++; }
+
+/* A folder where an entry should stand: it is not read, nor replaced, and nothing else is left. */
+static void in_the_way(const tmetal_cache *base, const tmetal_result *r, tmetal_arena *arena) {
+    tmetal_cache cache = *base;
+    char        *dir = entry_path(base, "way", "d"), *path;
+    cache.dir = dir;
+    CHECK(mkdir(dir, 0777) == 0);
+    path = entry_path(&cache, key, "tmetal");
+    CHECK(mkdir(path, 0777) == 0);
+    misses(&cache, arena);
+    arena->need = 0; /* some systems give such a file more bytes than there are */
+    refused(&cache, key, r, arena, TMETAL_E_CACHE, "the cache cannot write");
+    CHECK(count_ending(dir, ".tmp") == 0 && rmdir(path) == 0 && rmdir(dir) == 0);
+    free(path), free(dir);
+}
+
 static void check_refusals(const tmetal_cache *cache) {
     tmetal_arena   arena = room(), tiny = tmetal_arena_on(take_memory(64), 64), part, wide;
     tmetal_result  r, found;
@@ -234,7 +252,8 @@ static void check_refusals(const tmetal_cache *cache) {
     tmetal_cache   none = *cache;
     struct rlimit  limit, small;
     char          *dir = entry_path(cache, key, "tmetal");
-    int            is_found;
+    char           longer[TMETAL_KEY_BYTES + 1], longer_list[1024];
+    int            is_found, i;
     size_t         cap;
     memset(&reports, 0, sizeof reports);
     compile_list(list, &arena, &r);
@@ -259,6 +278,17 @@ static void check_refusals(const tmetal_cache *cache) {
     refused(cache, key, &r, NULL, TMETAL_E_MISUSE, "no arena");
     refused(cache, key, &r, &tiny, TMETAL_E_ARENA, "arena is full");
     CHECK(!tmetal_cache_find(cache, "../key", &arena, &found) && !tmetal_cache_find(cache, key, NULL, &found));
+    snprintf(longer, sizeof longer, "%s/", key);
+    refused(cache, longer, &r, &arena, TMETAL_E_MISUSE, "a key of tmetal_key");
+    CHECK(!tmetal_cache_find(cache, longer, &arena, &found));
+    none.dir = "/nowhere/at/all";
+    CHECK(tmetal_cache_trim(&none, &arena, &p) == TMETAL_OK); /* nothing is there to go */
+    reports.trace = look_on; /* who looks on wants it compiled */
+    for (i = 0; i < 2; i++) {
+        looks = 0;
+        CHECK(tmetal_cache_compile(cache, list, strlen(list), &reports, &arena, &found, &is_found, &p) == TMETAL_OK && !is_found && looks);
+    }
+    reports.trace = NULL;
     reports.reports = 1;
     CHECK(tmetal_compile_ops(list, strlen(list), &reports, &arena, &found) == TMETAL_OK);
     refused(cache, key, &found, &arena, TMETAL_E_MISUSE, "without reports");
@@ -275,6 +305,14 @@ static void check_refusals(const tmetal_cache *cache) {
     CHECK(p.code == TMETAL_E_CACHE && strstr(p.text, "the cache cannot write"));
     CHECK(count_ending(cache->dir, ".tmp") == 0);
     CHECK(tmetal_cache_find(cache, key, &arena, &found) && same_result(&r, &found, &arena)); /* the old one is untouched */
+    for (i = 8, longer_list[0] = '\0'; i < 40; i++) snprintf(longer_list + strlen(longer_list), 32, "tt.sum:[64,%d]:1\n", 8 * i);
+    compile_list(longer_list, &arena, &found); /* more than waits in a buffer */
+    setrlimit(RLIMIT_FSIZE, &small);
+    tmetal_cache_store(cache, key, &found, &arena, &p);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    CHECK(p.code == TMETAL_E_CACHE && strstr(p.text, "the cache cannot write") && count_ending(cache->dir, ".tmp") == 0);
+    CHECK(tmetal_cache_find(cache, key, &arena, &found) && same_result(&r, &found, &arena));
+    in_the_way(cache, &r, &arena);
     /* arenas of every size: a miss that says what it lacks, then the same */
     for (cap = 0;; cap++) {
         part = tmetal_arena_on((char *)arena.base + arena.used + 4096 + cap % 7, cap);
@@ -359,6 +397,26 @@ static void check_limit(const tmetal_cache *base) {
         free(path);
     }
     CHECK(sum <= 32 * one + 100 * one && sum >= one);
+    /* where all that is too much is the oldest, it alone goes, and no file whose name ends otherwise */
+    cache.max_bytes = 3500;
+    for (i = 0; i < 400; i++) number_key(keys[0], 2, (uint64_t)i), path = entry_path(&cache, keys[0], "tmetal"), remove(path), free(path);
+    for (i = 0; i < ENTRIES; i++) path = entry_path(&cache, keys[i], "tmetal"), remove(path), free(path);
+    for (i = 0; i < 12; i++) {
+        static const char zeros[3000];
+        number_key(keys[i], 3, (uint64_t)i);
+        path = entry_path(&cache, keys[i], i == 11 ? "other" : "tmetal");
+        write_file(path, zeros, i ? 100 : 3000), age(path, i ? 10 : 100000), free(path);
+    }
+    CHECK(tmetal_cache_trim(&cache, &arena, &p) == TMETAL_OK);
+    CHECK(count_ending(dir, ".tmetal") == 10 && count_ending(dir, ".other") == 1);
+    /* what is a sixteenth of the limit is looked after at once */
+    cache.max_bytes = 2 * (uint64_t)one;
+    for (i = 0; i < 20; i++) {
+        number_key(keys[i], 4, (uint64_t)i);
+        CHECK(tmetal_cache_store(&cache, keys[i], &r, &arena, NULL) == TMETAL_OK);
+        CHECK(count_ending(dir, ".tmetal") < 12);
+    }
+    CHECK(count_ending(dir, ".tmetal") <= 2);
     printf("store: over the limit the %ld oldest of %d went, used and foreign files stayed\n", gone, ENTRIES);
     free(strange), free(stale), free(fresh), free(dir), free(arena.base);
 }
