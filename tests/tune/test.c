@@ -612,6 +612,187 @@ static void check_texts(void) {
     arena.used = 0;
 }
 
+/* Texts of which none compiles: the first says why. Without grids all have the launch's programs. */
+static void check_texts_that_do_not_compile(void) {
+    static const char    refused[] = "tt.func public @f(%x: !tt.ptr<i32>) {\n  %0 = tt.elementwise_inline_asm \"bar\" {constraints = \"=r\", packed_element = 1 : i32, pure = true} -> i32\n"
+                                     "  tt.store %x, %0 : !tt.ptr<i32>\n  tt.return\n}\n";
+    const char          *more[2];
+    tmetal_tune_options  how;
+    tmetal_tune         *t;
+    tmetal_result        out, alone;
+    uint32_t             i, of[3] = {0, 0, 0};
+    memset(&how, 0, sizeof how);
+    more[0] = more[1] = refused;
+    how.more = more;
+    how.n_more = 2;
+    (void)tmetal_compile(refused, sizeof refused - 1, NULL, &arena, &alone);
+    CHECK(tmetal_tune_begin(refused, sizeof refused - 1, NULL, &how, &arena, &t, &out) == alone.code && alone.code != TMETAL_OK && !t);
+    CHECK(out.n_diags && strcmp(out.diags[0].message, alone.diags[0].message) == 0);
+    arena.used = 0;
+    more[1] = "nonsense"; /* it cannot even be named */
+    CHECK(tmetal_tune_begin(row, row_len, NULL, &how, &arena, &t, &out) != TMETAL_OK && !t && out.n_diags);
+    arena.used = 0;
+    more[0] = "tt.sum:[64,256]:1";
+    more[1] = "tt.sum:[64,512]:1";
+    t = begin("tt.sum:[64,128]:1", 17, NULL, &how);
+    for (i = 0; tmetal_tune_at(t, i); i++) of[tmetal_tune_at(t, i)->options.text]++;
+    CHECK(of[0] > 1 && of[1] > 1 && of[2] > 1);
+    arena.used = 0;
+}
+
+/* Few candidates: no more are looked for than may be kept. */
+static void check_most(void) {
+    tmetal_tune_options how;
+    uint32_t            most;
+    memset(&how, 0, sizeof how);
+    for (most = 1; most < 9; most++) {
+        how.most = most;
+        CHECK(count_of(begin("tt.exp:[4]", 10, NULL, &how)) == (most < 6 ? most : 6)); /* by threads alone */
+        arena.used = 0;
+    }
+}
+
+/* A small arena at any point of the search for candidates, of trials that are saved, of merging and counting. */
+static void check_arenas_further_on(void) {
+    static const char   list[] = "tt.softmax:[64,256]:1";
+    size_t              cap, full = 0, n, len;
+    tmetal_result       out;
+    const char         *cache = entry_of("apple-m1", 512, convex, 3, &n), *text;
+    tmetal_tune        *t, *saved = begin(row, row_len, NULL, NULL);
+    const tmetal_work  *work;
+    char               *base = (char *)arena.base + arena.used;
+    tmetal_arena        small;
+    base += 16 - (size_t)((uintptr_t)base & 15);
+    for (cap = 64 << 10;; cap += 8 << 10) {
+        small = tmetal_arena_on(base, cap);
+        if (tmetal_tune_begin(list, sizeof list - 1, NULL, NULL, &small, &t, &out) == TMETAL_OK) break;
+        CHECK(out.code == TMETAL_E_ARENA && !t && small.used == 0 && small.need > cap);
+        full++;
+    }
+    CHECK(full > 10);
+    for (cap = 0, full = 0;; cap += 64, full++) {
+        small = tmetal_arena_on(base, cap);
+        len = 7;
+        if (tmetal_tune_save(saved, &small, &len)) break;
+        CHECK(len == 0 && small.need > cap);
+    }
+    CHECK(full > 2);
+    for (cap = 0, full = 0;; cap += 256, full++) {
+        small = tmetal_arena_on(base, cap);
+        if (tmetal_tune_merge(cache, n, "", 0, &small, &text, &len, &out) == TMETAL_OK) break;
+        CHECK(out.code == TMETAL_E_ARENA && !text && !len && small.need > cap);
+    }
+    CHECK(full > 2 && len == n);
+    for (cap = 8 << 10, full = 0;; cap += 2 << 10, full++) {
+        small = tmetal_arena_on(base, cap);
+        if (tmetal_tune_count(list, sizeof list - 1, NULL, NULL, &small, &work, &out) == TMETAL_OK) break;
+        CHECK(out.code == TMETAL_E_ARENA && small.need > cap);
+    }
+    CHECK(full > 10 && work[0].threads);
+    arena.used = 0;
+}
+
+/* Counting: kernels that are alike are emitted once, and each is counted; what is refused says why. */
+static void check_counting(void) {
+    static const char  list[] = "tt.sum:[64,256]:1\ntt.max:[64,128]:0\ntt.sum:[64,256]:1\n";
+    tmetal_options     opt;
+    tmetal_result      out;
+    const tmetal_work *work;
+    uint32_t           i;
+    memset(&opt, 0, sizeof opt);
+    CHECK(tmetal_tune_count(list, sizeof list - 1, NULL, NULL, &arena, &work, &out) == TMETAL_OK && out.n_kernels == 4);
+    CHECK(strcmp(out.kernels[0].entry, out.kernels[3].entry) == 0);
+    for (i = 0; i < 4; i += 3) CHECK(work[i].groups == 64 && work[i].read * work[i].groups * (work[i].threads / 32) == 64 * 256 * 4 && work[i].seconds == work[0].seconds);
+    CHECK(work[1].read * work[1].groups * (work[1].threads / 32) == 64 * 128 * 4); /* parts of columns, and these together */
+    opt.gpu = "apple-a18"; /* the bytes a second of its memory are not known */
+    CHECK(tmetal_tune_count(list, sizeof list - 1, &opt, NULL, &arena, &work, &out) == TMETAL_OK && work[0].seconds > 2e-6 && work[0].seconds < 1);
+    opt.gpu = "apple-z9";
+    CHECK(tmetal_tune_count(list, sizeof list - 1, &opt, NULL, &arena, &work, &out) == TMETAL_E_GPU_NAME && !work);
+    arena.used = 0;
+}
+
+/* Negative integers are a class of their own. */
+static void check_negative_integers(void) {
+    static const int64_t minus[3] = {0, 0, -48}, other[3] = {0, 0, -16}, odd[3] = {0, 0, -3}, plus[3] = {0, 0, 48};
+    static const struct { const int64_t *ints; int is_found; } rows[] = {{minus, 1}, {other, 1}, {odd, 1}, {plus, 0}};
+    tmetal_tune_options how;
+    tmetal_options      tuned;
+    tmetal_result       out;
+    const char         *cache;
+    size_t              len, i;
+    uint32_t            n;
+    tmetal_tune        *t;
+    memset(&how, 0, sizeof how);
+    how.ints = minus;
+    how.n_ints = 3;
+    t = begin(row, row_len, NULL, &how);
+    (void)search(t, convex, &n);
+    CHECK(tmetal_tune_end(t, &arena, &cache, &len, &out) == TMETAL_OK && strstr(cache, " 2:- "));
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        how.ints = rows[i].ints;
+        CHECK(tmetal_tune_find(cache, len, row, row_len, NULL, &how, &arena, &tuned, &out) == rows[i].is_found);
+    }
+    arena.used = 0;
+}
+
+/* Calls without what they are about. */
+static void check_nothing_given(void) {
+    tmetal_result  out;
+    tmetal_options tuned;
+    tmetal_tune   *t = begin(row, row_len, NULL, NULL);
+    const char    *text = "x", *with, *without;
+    size_t         len = 7;
+    tmetal_tune_record(NULL, 0, 1.0);
+    CHECK(!tmetal_tune_save(NULL, &arena, &len) && len == 0 && !tmetal_tune_save(NULL, &arena, NULL) && !tmetal_tune_save(t, NULL, NULL));
+    with = tmetal_tune_save(t, &arena, &len), without = tmetal_tune_save(t, &arena, NULL);
+    CHECK(with && without && strcmp(with, without) == 0);
+    CHECK(tmetal_tune_end(NULL, &arena, &text, &len, &out) == TMETAL_E_MISUSE && !text && !len && strcmp(out.diags[0].message, "no tuning: it is NULL") == 0);
+    CHECK(tmetal_tune_resume(t, NULL, 5, &arena, &out) == TMETAL_OK && says(&out, "the saved trials are ignored"));
+    CHECK(!tmetal_tune_find(NULL, 5, row, row_len, NULL, NULL, &arena, &tuned, &out) && out.code == TMETAL_OK && says(&out, "does not have this program"));
+    arena.used = 0;
+}
+
+/* Saved trials of other things, each line whole: of another program, of a GPU of a longer name, out of order, of no numbers. */
+static void check_trials_of_others(void) {
+    tmetal_tune  *t, *other = begin(products, products_len, NULL, NULL), *again;
+    tmetal_result out;
+    size_t        len;
+    const char   *text = tmetal_tune_save(other, &arena, &len), *line[4], *end;
+    char          copy[1024], sum[17];
+    int           n, i;
+    again = begin(row, row_len, NULL, NULL);
+    CHECK(tmetal_tune_resume(again, text, len, &arena, &out) == TMETAL_OK && says(&out, "of another program") && again->n_trial == 0);
+    text = saved_after(3, convex, &t, &len);
+    end = strchr(text, '\n');
+    while (*end != ' ') end--; /* the sum */
+    for (end--; *end != ' ';) end--; /* the number of trials */
+    n = sprintf(copy, "%.*sx%.*s", (int)(end - text), text, 2, end); /* as of a header of a longer name */
+    tmi_tune_sum_text(copy, (size_t)n, sum);
+    n += sprintf(copy + n, " %s\n", sum);
+    CHECK(tmetal_tune_resume(again, copy, (size_t)n, &arena, &out) == TMETAL_OK && says(&out, "of another program") && again->n_trial == 0);
+    for (line[0] = strchr(text, '\n') + 1, i = 1; i < 4; i++) line[i] = strchr(line[i - 1], '\n') + 1;
+    n = sprintf(copy, "%.*s%.*s%.*s%.*s", (int)(line[0] - text), text, (int)(line[1] - line[0]), line[0], (int)(line[3] - line[2]), line[2],
+                (int)(line[2] - line[1]), line[1]);
+    CHECK((size_t)n == len && tmetal_tune_resume(again, copy, len, &arena, &out) == TMETAL_OK && says(&out, "of 3 saved trials 1 are taken over") && again->n_trial == 1);
+    again = begin(row, row_len, NULL, NULL);
+    for (i = 0; i < 2; i++) { /* no number of a trial; no time of one */
+        n = sprintf(copy, "%.*s", (int)(line[0] - text), text);
+        sprintf(copy + n, i ? "0 planned soon" : "x planned 7");
+        tmi_tune_sum_text(copy + n, strlen(copy + n), sum);
+        sprintf(copy + strlen(copy), " %s\n", sum);
+        CHECK(tmetal_tune_resume(again, copy, strlen(copy), &arena, &out) == TMETAL_OK && says(&out, "of 3 saved trials 0 are taken over") && again->n_trial == 0);
+    }
+    arena.used = 0;
+}
+
+/* Words between blanks, from 1, and the numbers that they begin with. */
+static void check_words(void) {
+    const char *word;
+    CHECK(tmi_tune_word("a bc d", 2, &word) == 2 && *word == 'b');
+    CHECK(tmi_tune_word("a bc d", 4, &word) == 0 && tmi_tune_word("a bc d", 9, &word) == 0 && tmi_tune_word("a", 0, &word) == 0);
+    CHECK(tmi_tune_number("12", 2) == 12 && tmi_tune_number("123", 2) == 12 && tmi_tune_number("12-3", 4) == 12 && tmi_tune_number("12:", 3) == 12 && tmi_tune_number("x", 1) == 0);
+}
+
 /* What the model's numbers and trials are compared by; wanted[] is floor(log2(v) * 65536). */
 static void check_logarithms(void) {
     static const uint64_t v[] = {0, 1, 2, 3, 1000, 65537, (uint64_t)3 << 40, UINT64_MAX};
@@ -649,6 +830,14 @@ int main(int argc, char **argv) {
     check_damaged_cache();
     check_all_failed();
     check_texts();
+    check_texts_that_do_not_compile();
+    check_most();
+    check_arenas_further_on();
+    check_counting();
+    check_negative_integers();
+    check_nothing_given();
+    check_trials_of_others();
+    check_words();
     check_logarithms();
     free(arena.base);
     puts(bad ? "tune: FAILED" : "tune: candidates, searches, interruptions, damage and merging are as they should be");
