@@ -629,7 +629,7 @@ static void check_texts_that_do_not_compile(void) {
     CHECK(tmetal_tune_begin(refused, sizeof refused - 1, NULL, &how, &arena, &t, &out) == alone.code && alone.code != TMETAL_OK && !t);
     CHECK(out.n_diags && strcmp(out.diags[0].message, alone.diags[0].message) == 0);
     arena.used = 0;
-    more[1] = "nonsense"; /* it cannot even be named */
+    more[0] = "nonsense"; /* it cannot even be named */
     CHECK(tmetal_tune_begin(row, row_len, NULL, &how, &arena, &t, &out) != TMETAL_OK && !t && out.n_diags);
     arena.used = 0;
     more[0] = "tt.sum:[64,256]:1";
@@ -694,16 +694,18 @@ static void check_arenas_further_on(void) {
 
 /* Counting: kernels that are alike are emitted once, and each is counted; what is refused says why. */
 static void check_counting(void) {
-    static const char  list[] = "tt.sum:[64,256]:1\ntt.max:[64,128]:0\ntt.sum:[64,256]:1\n";
+    static const char  list[] = "tt.max:[64,128]:0\ntt.sum:[64,256]:1\ntt.sum:[64,256]:1\ntt.exp:[256]\ntt.sum:[64,256]:1\n";
     tmetal_options     opt;
     tmetal_result      out;
     const tmetal_work *work;
     uint32_t           i;
     memset(&opt, 0, sizeof opt);
-    CHECK(tmetal_tune_count(list, sizeof list - 1, NULL, NULL, &arena, &work, &out) == TMETAL_OK && out.n_kernels == 4);
-    CHECK(strcmp(out.kernels[0].entry, out.kernels[3].entry) == 0);
-    for (i = 0; i < 4; i += 3) CHECK(work[i].groups == 64 && work[i].read * work[i].groups * (work[i].threads / 32) == 64 * 256 * 4 && work[i].seconds == work[0].seconds);
-    CHECK(work[1].read * work[1].groups * (work[1].threads / 32) == 64 * 128 * 4); /* parts of columns, and these together */
+    CHECK(tmetal_tune_count(list, sizeof list - 1, NULL, NULL, &arena, &work, &out) == TMETAL_OK && out.n_kernels == 6);
+    CHECK(work[0].read * work[0].groups * (work[0].threads / 32) == 64 * 128 * 4); /* parts of columns, and these together */
+    for (i = 2; i < 6; i++) {
+        CHECK((strcmp(out.kernels[i].entry, out.kernels[2].entry) == 0) == (i != 4));
+        CHECK(work[i].read * work[i].groups * (work[i].threads / 32) == (i == 4 ? 256 : 64 * 256) * 4 && (work[i].seconds == work[2].seconds || i == 4));
+    }
     opt.gpu = "apple-a18"; /* the bytes a second of its memory are not known */
     CHECK(tmetal_tune_count(list, sizeof list - 1, &opt, NULL, &arena, &work, &out) == TMETAL_OK && work[0].seconds > 2e-6 && work[0].seconds < 1);
     opt.gpu = "apple-z9";
@@ -766,18 +768,21 @@ static void check_trials_of_others(void) {
     end = strchr(text, '\n');
     while (*end != ' ') end--; /* the sum */
     for (end--; *end != ' ';) end--; /* the number of trials */
-    n = sprintf(copy, "%.*sx%.*s", (int)(end - text), text, 2, end); /* as of a header of a longer name */
-    tmi_tune_sum_text(copy, (size_t)n, sum);
-    n += sprintf(copy + n, " %s\n", sum);
-    CHECK(tmetal_tune_resume(again, copy, (size_t)n, &arena, &out) == TMETAL_OK && says(&out, "of another program") && again->n_trial == 0);
+    for (i = 0; i < 2; i++) { /* as of a header of a longer name; how many is no number */
+        n = sprintf(copy, "%.*s%s", (int)(end - text), text, i ? " some" : "x 3");
+        tmi_tune_sum_text(copy, (size_t)n, sum);
+        n += sprintf(copy + n, " %s\n", sum);
+        CHECK(tmetal_tune_resume(again, copy, (size_t)n, &arena, &out) == TMETAL_OK && says(&out, "of another program") && again->n_trial == 0);
+    }
     for (line[0] = strchr(text, '\n') + 1, i = 1; i < 4; i++) line[i] = strchr(line[i - 1], '\n') + 1;
     n = sprintf(copy, "%.*s%.*s%.*s%.*s", (int)(line[0] - text), text, (int)(line[1] - line[0]), line[0], (int)(line[3] - line[2]), line[2],
                 (int)(line[2] - line[1]), line[1]);
     CHECK((size_t)n == len && tmetal_tune_resume(again, copy, len, &arena, &out) == TMETAL_OK && says(&out, "of 3 saved trials 1 are taken over") && again->n_trial == 1);
     again = begin(row, row_len, NULL, NULL);
-    for (i = 0; i < 2; i++) { /* no number of a trial; no time of one */
+    for (i = 0; i < 3; i++) { /* no number of a trial; no time of one; none at all */
+        static const char *const words[] = {"x planned 7", "0 planned soon", "0 planned"};
         n = sprintf(copy, "%.*s", (int)(line[0] - text), text);
-        sprintf(copy + n, i ? "0 planned soon" : "x planned 7");
+        strcpy(copy + n, words[i]);
         tmi_tune_sum_text(copy + n, strlen(copy + n), sum);
         sprintf(copy + strlen(copy), " %s\n", sum);
         CHECK(tmetal_tune_resume(again, copy, strlen(copy), &arena, &out) == TMETAL_OK && says(&out, "of 3 saved trials 0 are taken over") && again->n_trial == 0);
