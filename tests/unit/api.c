@@ -1,4 +1,5 @@
 /* The public functions: what they promise, and what they say to wrong calls. */
+#define TMETAL_TRITON
 #include "unit.h"
 
 #include <pthread.h>
@@ -1101,6 +1102,136 @@ START_TEST(a_key_or_a_symbol_stays_one) {
 }
 END_TEST
 
+/* A long line is shown around its mistake, between two letters, with the mark below it. */
+START_TEST(a_long_line_is_cut_around_its_mistake) {
+    static char   text[600];
+    tmetal_arena  arena = arena_at(0);
+    tmetal_result r;
+    const char   *said, *line, *mark, *p;
+    size_t        at = 0, below = 0;
+    int           i, n = snprintf(text, sizeof text, "tt.func public @k(%%n: i32) {\n  tt.print \"%.*s", _i, "xxx");
+    for (i = 0; i < 60; i++) n += snprintf(text + n, sizeof text - (size_t)n, "\xc3\xa9");
+    (void)snprintf(text + n, sizeof text - (size_t)n, ": \" {hex = false, isSigned = array<i32: 1>} : %%n : i32 arith.adf %%n\n  tt.return\n}\n");
+    ck_assert_int_eq(compile(text, NULL, &arena, &r), TMETAL_E_UNKNOWN_OP);
+    said = tmetal_diag_text(&r.diags[0], &arena);
+    line = strchr(said, '\n') + 1;
+    ck_assert_msg(strncmp(line, " 2 | ...", 8) == 0 && ((unsigned char)line[8] & 0xc0) != 0x80, "%s", said);
+    mark = strchr(line, '\n') + 1;
+    for (p = line; strncmp(p, "arith.adf", 9) != 0; p++) at += ((unsigned char)*p & 0xc0) != 0x80;
+    for (p = mark; *p != '^'; p++) below++;
+    ck_assert_msg(at == below && strncmp(p, "^~~~~~~~~\n", 10) == 0, "%s", said);
+}
+END_TEST
+
+START_TEST(a_long_line_is_shown_from_its_start_where_the_mistake_is_there) {
+    static char   text[600];
+    tmetal_arena  arena = arena_at(0);
+    tmetal_result r;
+    const char   *said;
+    (void)snprintf(text, sizeof text, "tt.func public @k(%%n: i32) {\n  arith.adf %%n // %0200d\n  tt.return\n}\n", 0);
+    ck_assert_int_eq(compile(text, NULL, &arena, &r), TMETAL_E_UNKNOWN_OP);
+    said = tmetal_diag_text(&r.diags[0], &arena);
+    ck_assert_msg(strstr(said, "\n 2 |   arith.adf %n // 000") && strstr(said, "\n   |   ^~~~~~~~~\n"), "%s", said);
+}
+END_TEST
+
+/* What has no place has none in its text. */
+START_TEST(a_diagnostic_without_a_place) {
+    tmetal_arena  arena = arena_at(0), tiny = tmetal_arena_on(unit_memory + ROOM, 100);
+    tmetal_result r;
+    char          wanted[200];
+    ck_assert_int_eq(tmetal_compile(scale, strlen(scale), NULL, &tiny, &r), TMETAL_E_ARENA);
+    snprintf(wanted, sizeof wanted, "error[TM901]: %s\nhelp: %s\n", r.diags[0].message, r.diags[0].help);
+    ck_assert_str_eq(tmetal_diag_text(&r.diags[0], &arena), wanted);
+}
+END_TEST
+
+START_TEST(texts_that_say_what_cannot_be_are_refused) {
+    static const struct {
+        const char *text;
+        tmetal_code code;
+    } rows[] = {
+        {"tt.func @k(%x: tensor<1048576x1048576x1048576xf32>) {\n  tt.return\n}\n", TMETAL_E_NUMEL}, /* more than 64 bits count, of bytes */
+        {"tt.func @k() {\n  %i = tt.make_range {end = \"8\", start = 0 : i32} : tensor<8xi32>\n  tt.return\n}\n", TMETAL_E_ATTRIBUTE},
+        {"#a = loc(\"x\"(#b))\n#b = loc(\"y\"(#a))\ntt.func @k(%n: i32) {\n  %r = arith.addi %n, %n : i64 loc(#a)\n  tt.return\n}\n", TMETAL_E_TYPE_CLASH},
+    };
+    refused(rows[_i].text, NULL, rows[_i].code);
+}
+END_TEST
+
+/* Names that lead in a ring lead nowhere: they are no place in a file. */
+START_TEST(names_in_a_ring_are_no_place) {
+    static const char text[] = "#a = loc(\"x\"(#b))\n#b = loc(\"y\"(#a))\ntt.func public @k(%p: !tt.ptr<i32>, %n: i32) {\n  %r = arith.muli %n, %n : i32 loc(#a)\n"
+                               "  tt.store %p, %r : !tt.ptr<i32> loc(#b)\n  tt.return\n}\n";
+    tmetal_arena  arena = arena_at(0);
+    tmetal_result r;
+    says_ok(compile(text, asking(), &arena, &r), &r);
+    ck_assert_ptr_nonnull(strstr(r.kernels[0].msl, "n * n"));
+    ck_assert_ptr_null(strstr(r.kernels[0].msl, "// line"));
+}
+END_TEST
+
+/* Lengths that no text of ours may have are told before anything is read. */
+START_TEST(texts_that_are_too_long_are_not_read) {
+    const size_t         huge = (size_t)-1;
+    tmetal_triton_file   file;
+    tmetal_triton_call   call;
+    tmetal_arena         arena = arena_at(0);
+    tmetal_module       *m;
+    const tmetal_triton_kernel *kernels;
+    uint32_t             n;
+    tmetal_result        r;
+    memset(&file, 0, sizeof file);
+    memset(&call, 0, sizeof call);
+    ck_assert_int_eq(tmetal_triton("x", huge, NULL, NULL, &arena, &m, &r), TMETAL_E_TOO_LARGE);
+    ck_assert_ptr_null(m);
+    ck_assert_int_eq(tmetal_triton_kernels("x", huge, NULL, &arena, &kernels, &n, &r), TMETAL_E_TOO_LARGE);
+    ck_assert_uint_eq(n, 0);
+    ck_assert_int_eq(tmetal_compile_triton("x", huge, NULL, NULL, &arena, &r), TMETAL_E_TOO_LARGE);
+    ck_assert_uint_eq(r.n_kernels, 0);
+    file.name = "more.py";
+    file.text = "x";
+    file.len = huge;
+    call.files = &file;
+    call.n_files = 1;
+    ck_assert_int_eq(tmetal_triton("x = 1\n", 6, &call, NULL, &arena, &m, &r), TMETAL_E_TOO_LARGE);
+    ck_assert_ptr_null(m);
+}
+END_TEST
+
+/* What is asked with nothing to ask about. */
+START_TEST(nothing_is_told_of_nothing) {
+    static const char ops[] = "tt.sum:[8,8]:1";
+    tmetal_arena      arena = arena_at(0);
+    tmetal_options    opt;
+    tmetal_result     r;
+    tmetal_module    *m;
+    memset(&opt, 0, sizeof opt);
+    opt.mlx = 1;
+    ck_assert_uint_eq(tmetal_arena_bound_list(NULL, 1000), tmetal_arena_bound_ops(1000));
+    ck_assert_uint_gt(tmetal_arena_bound_graph(ops, strlen(ops), NULL, &arena), 0);
+    ck_assert_uint_eq(tmetal_arena_bound_graph(ops, strlen(ops), NULL, NULL), 0);
+    ck_assert_uint_eq(tmetal_arena_bound_graph("tt.som:[8,8]:1", 14, NULL, &arena), 0);
+    ck_assert_uint_eq(tmetal_arena_bound_graph("tt.sum:[8,8]:7", 14, NULL, &arena), 0);
+    ck_assert_uint_eq(arena.used, 0);
+    says_ok(tmetal_parse(scale, strlen(scale), NULL, &arena, &m, &r), &r);
+    ck_assert_int_eq(tmetal_same(m, NULL, &arena), 0);
+    ck_assert_int_eq(tmetal_same(NULL, m, &arena), 0);
+    says_ok(tmetal_plan(m, &opt, &arena, &r), &r);
+    ck_assert_ptr_null(tmetal_mlx_json(&r.kernels[0], &arena)); /* a plan has no text */
+    says_ok(tmetal_emit(m, &opt, &arena, &r), &r);
+    ck_assert_ptr_nonnull(tmetal_mlx_json(&r.kernels[0], &arena));
+    ck_assert_ptr_null(tmetal_gpu_feature_at(tmetal_gpu_feature_count()).name);
+    ck_assert_ptr_nonnull(tmetal_gpu_feature_at(tmetal_gpu_feature_count() - 1).name);
+    ck_assert_str_eq(tmetal_reduce_name((tmetal_reduce_kind)99), "");
+    ck_assert_str_eq(tmetal_pattern_name((tmetal_pattern_kind)99), "");
+    ck_assert_str_eq(tmetal_tie_name((tmetal_tie_rule)99), "");
+    ck_assert_str_eq(tmetal_nan_name((tmetal_nan_rule)99), "");
+    ck_assert_str_eq(tmetal_form_name((tmetal_form)3), ""); /* two forms at once */
+    ck_assert_str_eq(tmetal_layout_name((tmetal_layout)99), "");
+}
+END_TEST
+
 /* -- Tables ------------------------------------------------------------------------------------------------ */
 
 START_TEST(the_tables_can_be_walked) {
@@ -1160,6 +1291,13 @@ int main(void) {
     tcase_add_loop_test(t, an_attribute_of_another_kind_comes_back, 0, 9);
     tcase_add_loop_test(t, text_from_outside_is_shown_without_controls, 0, 7);
     tcase_add_loop_test(t, an_op_list_is_utf8, 0, 6);
+    tcase_add_loop_test(t, a_long_line_is_cut_around_its_mistake, 0, 4);
+    tcase_add_test(t, a_long_line_is_shown_from_its_start_where_the_mistake_is_there);
+    tcase_add_test(t, a_diagnostic_without_a_place);
+    tcase_add_loop_test(t, texts_that_say_what_cannot_be_are_refused, 0, 3);
+    tcase_add_test(t, names_in_a_ring_are_no_place);
+    tcase_add_test(t, texts_that_are_too_long_are_not_read);
+    tcase_add_test(t, nothing_is_told_of_nothing);
     tcase_add_test(t, the_tables_can_be_walked);
     suite_add_tcase(s, t);
     return run_suite(s);

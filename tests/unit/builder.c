@@ -907,6 +907,25 @@ START_TEST(a_builder_without_room_fails_cleanly) {
 }
 END_TEST
 
+/* A module that is changed behind our back is looked at again by every part that works on it. */
+START_TEST(a_broken_module_is_refused_by_every_part) {
+    tmetal_arena     arena = arena_at(0), other = arena_at(1);
+    tmetal_module   *m = softmax(&arena), *good = softmax(&arena);
+    tmetal_detection found;
+    tmetal_result    r;
+    uint32_t         i, n = 0;
+    for (i = 1; i < m->op.n; i++)
+        if (TMI_OP(m, i)->kind == TMI_OP_MULI) TMI_VALUE(m, tmi_out(m, TMI_OP(m, i), 0))->type = m->t_i64, n++;
+    ck_assert_uint_eq(n, 1);
+    ck_assert_int_eq(tmetal_verify(m, NULL, &other, &r), TMETAL_E_SAME_TYPE);
+    ck_assert_int_eq(tmetal_emit(m, NULL, &other, &r), TMETAL_E_SAME_TYPE);
+    ck_assert_uint_eq(r.n_kernels, 0);
+    ck_assert_int_eq(tmetal_plan(m, NULL, &other, &r), TMETAL_E_SAME_TYPE);
+    ck_assert_int_eq(tmetal_detect(m, &other, &found, &r), TMETAL_E_SAME_TYPE);
+    says_ok(tmetal_detect(good, &other, &found, &r), &r);
+}
+END_TEST
+
 /* -- Numbers and text ----------------------------------------------------------------------------- */
 
 START_TEST(sizes_stop_at_the_largest) {
@@ -1133,6 +1152,7 @@ int main(void) {
     tcase_add_test(t, what_needs_no_saying);
     tcase_add_test(t, places_end_and_names_are_passed_over);
     tcase_add_test(t, a_builder_without_room_fails_cleanly);
+    tcase_add_test(t, a_broken_module_is_refused_by_every_part);
     tcase_add_test(t, sizes_stop_at_the_largest);
     tcase_add_test(t, floats_are_taken_apart);
     tcase_add_test(t, decimals_are_rounded_once);
