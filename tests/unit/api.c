@@ -1109,9 +1109,9 @@ START_TEST(a_long_line_is_cut_around_its_mistake) {
     tmetal_result r;
     const char   *said, *line, *mark, *p;
     size_t        at = 0, below = 0;
-    int           i, n = snprintf(text, sizeof text, "tt.func public @k(%%n: i32) {\n  tt.print \"%.*s", _i, "xxx");
+    int           i, n = snprintf(text, sizeof text, "tt.func public @k(%%n: i32) {\n  tt.print \"");
     for (i = 0; i < 60; i++) n += snprintf(text + n, sizeof text - (size_t)n, "\xc3\xa9");
-    (void)snprintf(text + n, sizeof text - (size_t)n, ": \" {hex = false, isSigned = array<i32: 1>} : %%n : i32 arith.adf %%n\n  tt.return\n}\n");
+    (void)snprintf(text + n, sizeof text - (size_t)n, "%.*s: \" {hex = false, isSigned = array<i32: 1>} : %%n : i32 arith.adf %%n\n  tt.return\n}\n", _i, "xxx");
     ck_assert_int_eq(compile(text, NULL, &arena, &r), TMETAL_E_UNKNOWN_OP);
     said = tmetal_diag_text(&r.diags[0], &arena);
     line = strchr(said, '\n') + 1;
