@@ -1196,6 +1196,11 @@ START_TEST(texts_that_are_too_long_are_not_read) {
     call.n_files = 1;
     ck_assert_int_eq(tmetal_triton("x = 1\n", 6, &call, NULL, &arena, &m, &r), TMETAL_E_TOO_LARGE);
     ck_assert_ptr_null(m);
+    file.text = NULL; /* and of none there is nothing to read */
+    file.len = 0;
+    ck_assert_int_eq(tmetal_triton(NULL, 0, &call, NULL, &arena, &m, &r), TMETAL_E_PY_KERNEL);
+    ck_assert_int_eq(tmetal_triton_kernels(NULL, 0, NULL, &arena, &kernels, &n, &r), TMETAL_OK);
+    ck_assert_uint_eq(n, 0);
 }
 END_TEST
 
