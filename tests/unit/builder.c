@@ -1091,7 +1091,7 @@ START_TEST(names_chosen_to_meet_do_not_for_long) {
 }
 END_TEST
 
-/* The same for types. */
+/* The same for types, whose constants have such names too: one salt is for both. */
 START_TEST(types_chosen_to_meet_do_not_for_long) {
     static const char *const elem[] = {"i32", "f32", "f16", "i8"};
     enum { TYPES = 600, AXES = 19 };
@@ -1101,6 +1101,8 @@ START_TEST(types_chosen_to_meet_do_not_for_long) {
     char          *text = (char *)malloc(TYPES * 120 + 200), *p = text;
     uint32_t       i, e, b, k = 0, far, most = 0, dims[AXES], of[4];
     tmi_type       t;
+    char (*names)[16] = (char(*)[16])malloc((TYPES + 1) * 16);
+    names_that_meet(names, TYPES, 4096);
     sprintf(text, "tt.func public @k(%%a: i8, %%b: tensor<2xf16>) {\n  tt.return\n}\n");
     says_ok(tmetal_parse(text, strlen(text), NULL, &arena, &m, &r), &r);
     of[0] = m->t_i32, of[1] = m->t_float[TMI_F_F32], of[2] = m->t_float[TMI_F_F16], of[3] = TMI_NONE;
@@ -1115,14 +1117,14 @@ START_TEST(types_chosen_to_meet_do_not_for_long) {
             for (b = 0; b < AXES; b++) dims[b] = 1 + (i >> b & 1);
             t.elem = of[e];
             if ((tmi_type_hash_of(m, &t, dims, 0) & 2047) != 0) continue;
-            p += sprintf(p, "  %%%u = arith.constant dense<%s> : tensor<", (unsigned)k++, *elem[e] == 'i' ? "0" : "0.0");
+            p += sprintf(p, "  %%%s = arith.constant dense<%s> : tensor<", names[k++], *elem[e] == 'i' ? "0" : "0.0");
             for (b = 0; b < AXES; b++) p += sprintf(p, "%ux", (unsigned)dims[b]);
             p += sprintf(p, "%s>\n", elem[e]);
         }
     ck_assert_uint_eq(k, TYPES); /* all in one slot of the 2,048 */
     sprintf(p, "  tt.return\n}\n");
     says_ok(tmetal_parse(text, strlen(text), NULL, &arena, &m, &r), &r);
-    free(text);
+    free(text), free(names);
     for (i = 0; i < m->type_hash->cap; i++)
         if (m->type_hash->slot[i]) {
             far = (i - TMI_TYPE(m, m->type_hash->slot[i])->hash) & (m->type_hash->cap - 1);
@@ -1130,6 +1132,8 @@ START_TEST(types_chosen_to_meet_do_not_for_long) {
         }
     ck_assert_uint_lt(most, 200);
     ck_assert_msg(m->type_hash->salt != 0, "no salt was taken");
+    ck_assert_uint_lt(farthest(m->strings), 200);
+    ck_assert(m->strings->hash.salt == m->type_hash->salt);
 }
 END_TEST
 
