@@ -1159,14 +1159,15 @@ START_TEST(texts_that_say_what_cannot_be_are_refused) {
 }
 END_TEST
 
-/* Names that lead in a ring lead nowhere: they are no place in a file. */
-START_TEST(names_in_a_ring_are_no_place) {
-    static const char text[] = "#a = loc(\"x\"(#b))\n#b = loc(\"y\"(#a))\ntt.func public @k(%p: !tt.ptr<i32>, %n: i32) {\n  %r = arith.muli %n, %n : i32 loc(#a)\n"
-                               "  tt.store %p, %r : !tt.ptr<i32> loc(#b)\n  tt.return\n}\n";
+/* Names, aliases and calls that lead in a ring lead nowhere, nor does a place made of none: there is no line to tell. */
+START_TEST(places_in_a_ring_are_none) {
+    static const char text[] = "#a = loc(\"x\"(#b))\n#b = loc(\"y\"(#a))\n#c = loc(#d)\n#d = loc(#c)\n#e = loc(callsite(#e at #e))\n#f = loc(fused<\"m\">[])\n"
+                               "tt.func public @k(%p: !tt.ptr<i32>, %n: i32) {\n  %r = arith.muli %n, %n : i32 loc(#a)\n  %s = arith.muli %r, %n : i32 loc(#c)\n"
+                               "  %t = arith.muli %s, %n : i32 loc(#e)\n  %u = arith.muli %t, %n : i32 loc(#f)\n  tt.store %p, %u : !tt.ptr<i32> loc(#b)\n  tt.return\n}\n";
     tmetal_arena  arena = arena_at(0);
     tmetal_result r;
     says_ok(compile(text, asking(), &arena, &r), &r);
-    ck_assert_ptr_nonnull(strstr(r.kernels[0].msl, "n * n"));
+    ck_assert_ptr_nonnull(strstr(r.kernels[0].msl, "n * n * n * n * n"));
     ck_assert_ptr_null(strstr(r.kernels[0].msl, "// line"));
 }
 END_TEST
@@ -1300,7 +1301,7 @@ int main(void) {
     tcase_add_test(t, a_long_line_is_shown_from_its_start_where_the_mistake_is_there);
     tcase_add_test(t, a_diagnostic_without_a_place);
     tcase_add_loop_test(t, texts_that_say_what_cannot_be_are_refused, 0, 3);
-    tcase_add_test(t, names_in_a_ring_are_no_place);
+    tcase_add_test(t, places_in_a_ring_are_none);
     tcase_add_test(t, texts_that_are_too_long_are_not_read);
     tcase_add_test(t, nothing_is_told_of_nothing);
     tcase_add_test(t, the_tables_can_be_walked);
