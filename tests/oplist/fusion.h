@@ -1,4 +1,4 @@
-/* The rows of fusion.rows as cases. */
+/* The rows of fusion.rows and corners.rows as cases. */
 #ifndef OPLIST_FUSION_H
 #define OPLIST_FUSION_H
 
@@ -6,8 +6,8 @@
 
 namespace oplist {
 
-/* In a quick run every second row, each in one type, in turn. */
-std::vector<test_case> fusion_cases(const std::string &file, bool quick);
+/* In a quick run every second row in one type, in turn; with `all` each, and what is almost an operation is not run. */
+std::vector<test_case> fusion_cases(const std::string &file, bool quick, bool all = false);
 
 } // namespace oplist
 

@@ -41,8 +41,9 @@ int main(int argc, char **argv) {
     std::vector<oplist::test_case> cases;
     for (auto &c : oplist::all_cases(quick))
         if (c.name.find(filter) != std::string::npos) cases.push_back(std::move(c));
-    for (auto &c : oplist::fusion_cases("tests/oplist/fusion.rows", quick))
-        if (c.name.find(filter) != std::string::npos) cases.push_back(std::move(c));
+    for (const char *file : {"tests/oplist/fusion.rows", "tests/oplist/corners.rows"})
+        for (auto &c : oplist::fusion_cases(file, quick, std::strstr(file, "corners")))
+            if (c.name.find(filter) != std::string::npos) cases.push_back(std::move(c));
     for (oplist::test_case &c : cases) {
         c.options.tensors |= tensors;
         if (!gpu.empty()) c.options.gpu = gpu;

@@ -196,6 +196,10 @@ std::vector<verdict> run_all(const std::vector<test_case> &cases, const std::str
                 out.back().why = "refused, TM" + std::to_string(w.metal.code) + ": " + w.metal.message;
                 continue;
             }
+            if (w.of->told) {
+                out.back().why = w.of->more(w.metal, sim::report());
+                continue;
+            }
             try {
                 w.plan = sim::parse_plan(w.metal.plan);
             } catch (const std::exception &e) {

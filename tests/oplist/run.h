@@ -49,7 +49,7 @@ using further = std::function<std::string(const compiled &, const sim::report &)
 struct test_case {
     std::string name, list;
     further     more;
-    bool        counters = false;
+    bool        counters = false, told = false; /* told: not run, `more` asks what is said of it */
     how         options;
     uint64_t    seed = 0; /* of the inputs; 0: another for each case. The same list and seed is worked out once */
 };

@@ -84,6 +84,13 @@ size_t check_short(const std::string &text, const std::string &long_form) {
     return !written.empty() && nlohmann::json::parse(written) == nlohmann::json::parse(long_form) ? 0 : fail(text, "becomes " + written);
 }
 
+/* Two ways to say one thing. */
+size_t check_same(const std::string &list, const std::string &plain) {
+    const compiled a = compile(list), b = compile(plain);
+    if (a.code || b.code) return fail(list, "is refused: " + a.message + b.message);
+    return a.msl == b.msl && a.plan == b.plan ? 0 : fail(list, "becomes other Metal than " + plain);
+}
+
 /* An arena of any size below what is needed fails cleanly and says so. */
 size_t check_arena(const std::string &list) {
     for (size_t cap = 0;; cap = cap * 5 / 4 + 1000) {
@@ -97,10 +104,38 @@ size_t check_arena(const std::string &list) {
     }
 }
 
+/* One op named `y`, of one input. */
+std::string one(const std::string &type, const std::string &args, const std::string &shape = "[[9,7]]", const std::string &more = "") {
+    return "{\"ops\":[{\"type\":\"" + type + "\",\"id\":\"y\",\"input_shapes\":" + shape + more + ",\"args\":{" + args + "}}]}";
+}
+
+size_t check_spellings() {
+    static const char *const reductions[][2] = {{"add", "sum"}, {"mul", "prod"}, {"maximum", "max"}, {"minimum", "min"}, {"and", "all"}, {"or", "any"}};
+    size_t wrong = 0;
+    for (const auto &r : reductions) wrong += check_same(one("reduce", std::string("\"axis\":1,\"op\":\"") + r[0] + "\""), one("reduce", std::string("\"axis\":1,\"op\":\"") + r[1] + "\""));
+    wrong += check_same(one("sum", "\"axis\":1,\"keepdims\":1"), one("sum", "\"axis\":1,\"keepdims\":true"));
+    wrong += check_same(one("sum", "\"axis\":1,\"keepdims\":0"), one("sum", "\"axis\":1"));
+    wrong += check_same(one("cumsum", "\"axis\":[0]"), one("cumsum", "\"axis\":0"));
+    wrong += check_same(one("gelu", "\"approximate\":true"), one("gelu", "\"approximate\":\"tanh\""));
+    wrong += check_same(one("gelu", "\"approximate\":false"), one("gelu", "\"approximate\":\"none\""));
+    wrong += check_same(one("gelu", "\"approximate\":\"erf\""), one("gelu", ""));
+    wrong += check_same(one("exp", "", "[[1e1,0.2e1,5.0]]"), one("exp", "", "[[10,2,5]]"));
+    wrong += check_same(one("exp", "", "[[9]]", ",\"dtype\":\"torch.float16\""), one("exp", "", "[[9]]", ",\"dtype\":\"f16\""));
+    wrong += check_same(one("exp", "", "[[9]]", ",\"dtype\":\"f16\",\"dtypes\":\"f32\""), one("exp", "", "[[9]]", ",\"dtype\":\"f16\""));
+    wrong += check_same(one("broadcast", "\"shape\":[3,-1,7]", "[[9,1]]"), one("broadcast", "\"shape\":[3,9,7]", "[[9,1]]"));
+    wrong += check_same(one("linear", "", "[[20,30],[10,30]]"), one("matmul", "\"transpose_b\":true", "[[20,30],[10,30]]"));
+    wrong += check_same(one("matmul", "\"transpose_a\":true", "[[30],[30,10]]"), one("matmul", "", "[[30],[30,10]]"));
+    wrong += check_same(one("matmul", "\"transpose_b\":true", "[[10,30],[30]]"), one("matmul", "", "[[10,30],[30]]"));
+    wrong += check_same(one("transpose", "\"dim0\":0,\"dim1\":-1", "[[2,3,4]]"), one("transpose", "\"perm\":[2,1,0]", "[[2,3,4]]"));
+    wrong += check_same("\t\r\n" + one("exp", ""), one("exp", ""));
+    wrong += check_same("\r\n sum\t:[9,7] : 1\r\n\r\n", "sum:[9,7]:1");
+    return wrong;
+}
+
 } // namespace
 
 size_t check_texts() {
-    size_t wrong = 0;
+    size_t wrong = check_spellings();
     for (const refused &r : wrong_lists) wrong += check_refused(r);
     wrong += check_kept("{\"ops\":[{\"type\":\"tt.sum\",\"id\":\"s\",\"input_shapes\":[[512,512]],\"args\":{\"axis\":1}}]}");
     wrong += check_kept("{\"version\":1.50,\"ops\":[\n{\"colour\":{\"deep\":[1e3,-0.0,null,true]},\"type\":\"tt.sum\",\"input_shapes\":[[5]],\"note\":\"a\\u00e9\\n\\ud83d\\ude00\"}],\"z\":[]}");
