@@ -171,9 +171,9 @@ std::vector<test_case> fusion_cases(const std::string &file, bool quick, bool al
                 else ops.push_back(op_of(s, inputs, types[t], made));
             }
             test_case c;
-            const size_t at = r.name.find('@');
+            const size_t at = r.name.find_first_of("@%");
             c.name = "fusion-" + r.name.substr(0, at) + "-" + types[t];
-            if (at != std::string::npos) c.options.gpu = r.name.substr(at + 1);
+            if (at != std::string::npos) (r.name[at] == '@' ? c.options.gpu : c.options.layouts) = r.name.substr(at + (r.name[at] == '@'));
             c.list = json{{"ops", ops}}.dump();
             c.counters = true;
             c.told = quick && all && !r.takes && !r.what.empty();

@@ -132,10 +132,19 @@ size_t check_spellings() {
     return wrong;
 }
 
+/* A layout is of a reduction: those inside of a product are its own, and an elementwise op has none. */
+size_t check_layout_refused(const std::string &type, const std::string &shapes) {
+    how options;
+    options.layouts = "%y=TILED";
+    const std::string list = one(type, "", shapes);
+    const compiled    c = compile(list, options);
+    return c.code == TMETAL_E_OPTION ? 0 : fail(list, "with a layout gives TM" + std::to_string(c.code));
+}
+
 } // namespace
 
 size_t check_texts() {
-    size_t wrong = check_spellings();
+    size_t wrong = check_spellings() + check_layout_refused("matmul", "[[20,16],[16,16]]") + check_layout_refused("exp", "[[20,16]]");
     for (const refused &r : wrong_lists) wrong += check_refused(r);
     wrong += check_kept("{\"ops\":[{\"type\":\"tt.sum\",\"id\":\"s\",\"input_shapes\":[[512,512]],\"args\":{\"axis\":1}}]}");
     wrong += check_kept("{\"version\":1.50,\"ops\":[\n{\"colour\":{\"deep\":[1e3,-0.0,null,true]},\"type\":\"tt.sum\",\"input_shapes\":[[5]],\"note\":\"a\\u00e9\\n\\ud83d\\ude00\"}],\"z\":[]}");
