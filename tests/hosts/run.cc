@@ -267,13 +267,13 @@ std::string small_arenas(const language &l, const compiled &p) {
     return enough ? "" : "every arena is large enough";
 }
 
-std::string refusal(const compiled &p, tmetal_host host) {
+std::string refusal(const tmetal_result &r, tmetal_host host) {
     std::vector<char> memory(1 << 20);
     tmetal_arena      a = tmetal_arena_on(memory.data(), memory.size());
     tmetal_result     out;
     const char       *text;
     size_t            len;
-    const tmetal_code code = tmetal_launch_code(&p.result, host, nullptr, &a, &text, &len, &out);
+    const tmetal_code code = tmetal_launch_code(&r, host, nullptr, &a, &text, &len, &out);
     return code == TMETAL_OK ? "" : "TM" + std::to_string(code) + (text ? ": with a text" : "");
 }
 
@@ -326,11 +326,16 @@ int judge_errors(const language &l, const std::string &base, const std::string &
     check("scratch of too many programs", run(l, *stages, base, replaced(args, "HOSTS_PROGRAMS", "hosts_many")), "too many");
     for (const auto &m : messages) check(m.path, heard(l, base, m.path), m.says);
     check("a full arena", small_arenas(l, *p), "");
-    check("no such language", refusal(*p, static_cast<tmetal_host>(TMETAL_HOST_COUNT)), "TM903");
+    check("no such language", refusal(p->result, static_cast<tmetal_host>(TMETAL_HOST_COUNT)), "TM903");
+    check("its name", tmetal_host_name(static_cast<tmetal_host>(TMETAL_HOST_COUNT)), "");
+    check("its suffix", tmetal_host_suffix(static_cast<tmetal_host>(TMETAL_HOST_COUNT)), "");
+    tmetal_result empty = p->result;
+    empty.msl = nullptr;
+    check("a result without Metal", refusal(empty, l.host), "TM903");
     tmetal_options o{};
     o.parts = 1;
     auto cut = device::compile(path, o);
-    check("a grid in parts", refusal(*cut, l.host), "TM740");
+    check("a grid in parts", refusal(cut->result, l.host), "TM740");
     return bad;
 }
 

@@ -1254,6 +1254,22 @@ START_TEST(the_tables_can_be_walked) {
 }
 END_TEST
 
+/* A family's row: what all of its GPUs have is known, what a chip has is not. */
+START_TEST(facts_of_a_family) {
+    const tmetal_gpu *g = tmetal_gpu_find("apple9", 0);
+    size_t            i, limits = 0;
+    ck_assert_ptr_nonnull(g);
+    for (i = 0; i < tmetal_gpu_fact_count(); i++) {
+        const tmetal_gpu_fact f = tmetal_gpu_fact_at(g, i);
+        ck_assert_msg((f.confidence == TMETAL_UNKNOWN) == (f.value == 0), "%s is %u, of confidence %d", f.figure, f.value, (int)f.confidence);
+        limits += f.value != 0;
+        ck_assert_str_eq(f.text, "");
+    }
+    ck_assert(limits && limits < tmetal_gpu_fact_count());
+    ck_assert_ptr_eq(tmetal_gpu_find("apple-m1", 99), tmetal_gpu_named("apple-m1")); /* a bin that nobody sells */
+}
+END_TEST
+
 int main(void) {
     Suite *s = suite_create("api");
     TCase *t = tcase_create("api");
@@ -1305,6 +1321,7 @@ int main(void) {
     tcase_add_test(t, texts_that_are_too_long_are_not_read);
     tcase_add_test(t, nothing_is_told_of_nothing);
     tcase_add_test(t, the_tables_can_be_walked);
+    tcase_add_test(t, facts_of_a_family);
     suite_add_tcase(s, t);
     return run_suite(s);
 }

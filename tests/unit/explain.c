@@ -235,6 +235,30 @@ START_TEST(a_holder_is_the_one_that_the_map_says) {
 }
 END_TEST
 
+/* Lanes that hold what registers hold, elements that nothing holds, no lanes at all: maps that are made by hand. */
+START_TEST(a_map_may_repeat_and_leave_out) {
+    static const uint32_t dims[] = {8}, registers[] = {1}, lanes[] = {1, 0, 2};
+    tmetal_map m;
+    uint32_t   index[1] = {3}, reg = 9, lane = 9, group = 9;
+    memset(&m, 0, sizeof m);
+    m.n_dims = 1;
+    m.dims = dims;
+    ck_assert_int_eq(tmetal_map_element(&m, 0, 0, 0, index), 0); /* a value that is nowhere has no lanes */
+    ck_assert_int_eq(tmetal_map_holder(&m, index, &reg, &lane, &group), 0);
+    m.n_registers = 1;
+    m.registers = registers;
+    m.n_lanes = 3;
+    m.lanes = lanes;
+    ck_assert_int_eq(tmetal_map_element(&m, 1, 7, 0, index), 1);
+    ck_assert_uint_eq(index[0], 2); /* 1 ^ 1 ^ 0 ^ 2 */
+    index[0] = 3;
+    ck_assert_int_eq(tmetal_map_holder(&m, index, &reg, &lane, &group), 1);
+    ck_assert(reg == 1 && lane == 4 && group == 0);
+    index[0] = 4;
+    ck_assert_int_eq(tmetal_map_holder(&m, index, &reg, &lane, &group), 0);
+}
+END_TEST
+
 /* -- Names and remarks --------------------------------------------------------------------------------- */
 
 START_TEST(every_name_is_there_and_ends) {
@@ -343,6 +367,7 @@ int main(void) {
     tcase_add_test(t, a_barrier_for_device_memory_says_so);
     tcase_add_loop_test(t, maps_lead_there_and_back, 0, 4);
     tcase_add_test(t, a_holder_is_the_one_that_the_map_says);
+    tcase_add_test(t, a_map_may_repeat_and_leave_out);
     tcase_add_test(t, every_name_is_there_and_ends);
     tcase_add_loop_test(t, what_explains_is_made_when_asked_for, 0, 4);
     tcase_add_test(t, remarks_name_their_kernel);
