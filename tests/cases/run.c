@@ -56,6 +56,7 @@ static void read_options(const char *text, tmetal_options *opt) {
         else if (strcmp(w, "no-fp64") == 0) opt->no_fp64 = 1;
         else if (strcmp(w, "mlx") == 0) opt->mlx = 1;
         else if (strcmp(w, "bounds") == 0) opt->bounds = 1;
+        else if (strcmp(w, "parts") == 0) opt->parts = 1;
         else {
             fprintf(stderr, "cases: unknown option %s\n", w);
             exit(2);
