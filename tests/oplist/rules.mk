@@ -18,7 +18,7 @@ test-oplist: $(BUILD)/oplist
 	$(BUILD)/oplist
 	$(BUILD)/oplist --tensors --filter matmul
 	$(BUILD)/oplist --gpu apple-m3-max --filter matmul
-test-oplist-quick: $(BUILD)/oplist tests/oplist/fusion.rows
+test-oplist-quick: $(BUILD)/oplist tests/oplist/fusion.rows tests/oplist/corners.rows
 	$(BUILD)/oplist --quick
 	$(BUILD)/oplist --quick --tensors --filter matmul
 
