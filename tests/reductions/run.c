@@ -6,7 +6,7 @@
  *
  * A case with such lines must bring about exactly these remarks of the passes below, in any order, and where
  * "two stages" was applied a plan that a host can act on. Cases without them are left out; remarks on short rows
- * count where a case has one of them, those on long rows and sweeps always.
+ * and on thin products count where a case has one of them, those on long rows and sweeps always.
  *
  *   run FILE.ttir ...              compares
  *   run --list N FILE.ttir ...     prints the kernels that become two with options.two_stage = N */
@@ -28,6 +28,7 @@ typedef struct expectation {
 
 static int is_ours(const tmetal_remark *r, const char *text) {
     if (strcmp(r->about, "short rows") == 0) return strstr(text, " short rows: ") != NULL;
+    if (strcmp(r->about, "thin product") == 0) return strstr(text, " thin product: ") != NULL;
     if (strcmp(r->about, "long rows") == 0 || strcmp(r->about, "one sweep") == 0) return 1;
     return strcmp(r->about, "accumulators") == 0 || strcmp(r->about, "two stages") == 0;
 }
@@ -79,7 +80,9 @@ static int passes(const char *path, const char *text, size_t len, int *skipped) 
     tmetal_arena       arena = tmetal_arena_on(memory, room);
     tmetal_options     opt;
     tmetal_result      r;
-    const char        *o = strstr(text, "// OPTIONS two-stage="), *batch = strstr(text, "// OPTIONS programs=");
+    const char        *o = strstr(text, "// OPTIONS two-stage="), *batch = strstr(text, "// OPTIONS programs="),
+                      *gpu = strstr(text, "// OPTIONS gpu=");
+    static char        chip[40];
     char               line[400];
     uint32_t           i, split = 0;
     int                n = expectations(text, want, 64), k, fine = 1;
@@ -87,6 +90,10 @@ static int passes(const char *path, const char *text, size_t len, int *skipped) 
     opt.reports = 1;
     if (o) opt.two_stage = (uint32_t)strtoul(o + 21, NULL, 10);
     if (batch) opt.programs = (uint32_t)strtoul(batch + 20, NULL, 10);
+    if (gpu) {
+        snprintf(chip, sizeof chip, "%.*s", (int)strcspn(gpu + 15, "\n"), gpu + 15);
+        opt.gpu = chip;
+    }
     *skipped = n == 0;
     if (n == 0) return 1;
     if (tmetal_compile(text, len, &opt, &arena, &r) != TMETAL_OK) return printf("%s: %s\n", path, r.diags[0].message), 0;
