@@ -367,9 +367,9 @@ END_TEST
 
 static const char sameness_text[] =
     "module {\n"
-    "  tt.func public @k(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32} loc(\"p\"(\"a.py\":1:2)), %n: i32, %c: i1) {\n"
+    "  tt.func public @k(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32} loc(\"p\"(\"a.py\":1:2)), %n: i32, %h: f16, %d: !tt.ptr<i8>, %c: i1) {\n"
     "    %v = arith.constant dense<[1, 2]> : tensor<2xi32>\n"
-    "    %x = arith.constant 1.0 : f32 loc(callsite(\"a.py\":3:4 at fused<\"m\">[\"b.py\":5:6, \"c.py\":7:8]))\n"
+    "    %x = arith.constant 1.0 : f32 loc(callsite(\"a.py\":3:4 at fused<\"m\">[\"b.py\":5:6, \"c.py\":7:8 to 9:10]))\n"
     "    %y = arith.addi %n, %n {a = [1 : i32, \"t\"], d = {e}, l = array<i32: 5, 6>} : i32\n"
     "    %z = arith.subi %y, %n : i32\n"
     "    scf.if %c {\n"
@@ -391,7 +391,10 @@ static const char *const differences[][2] = {
     {"\"b.py\":5:6", "\"b.py\":5:6 to 5:9"}, {"at fused<", "at \"o\"(\"e.py\":1:1)))\n    %u = arith.constant 1.0 : f32 loc(callsite(\"a.py\":3:4 at fused<"},
     {"      tt.store %p, %x : !tt.ptr<f32>\n    }", "      tt.store %p, %x : !tt.ptr<f32>\n    } else {\n    }"}, {"      tt.store %p, %x : !tt.ptr<f32>\n", ""},
     {"^bb1(%z : i32), ^bb2", "^bb1(%y : i32), ^bb2"}, {"^bb1(%z : i32), ^bb2", "^bb1(%z : i32), ^bb1(%z : i32)"}, {"%k: i32", "%j: i32"}, {"cf.br ^bb2", "tt.return"},
-    {"  }\n}\n", "  }\n  tt.func private @m() {\n    tt.return\n  }\n}\n"}, {"(%p: ", "(%e: i1, %p: "}, {"%c: i1)", "%c: i1, %e: !tt.ptr<f32>)"}};
+    {"  }\n}\n", "  }\n  tt.func private @m() {\n    tt.return\n  }\n}\n"}, {"(%p: ", "(%e: i1, %p: "}, {"%c: i1)", "%c: i1, %e: !tt.ptr<f32>)"},
+    {"%h: f16", "%h: bf16"}, {"%h: f16", "%h: i16"}, {"%d: !tt.ptr<i8>", "%d: !tt.ptr<i8, 3>"}, {"9:10", "9:11"}, {"9:10", "10:10"}, {"[1 : i32, \"t\"]", "1 : i32"},
+    {"tt.store %p, %x :", "tt.store %p, %x, %c :"}, {"^bb1(%z : i32), ^bb2", "^bb2, ^bb1(%z : i32)"}, {"  ^bb2:\n    tt.return\n", "  ^bb2:\n    cf.br ^bb3\n  ^bb3:\n    tt.return\n"},
+    {"scf.if %c {\n      tt.store %p, %x : !tt.ptr<f32>\n    }", "%w = scf.if %c -> (i32) {\n      scf.yield %n : i32\n    } else {\n      scf.yield %n : i32\n    }"}};
 
 START_TEST(modules_that_differ_in_one_thing_differ) {
     static char    text[4000];
