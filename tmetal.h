@@ -3439,7 +3439,8 @@ static tmetal_place tmi_place_of(tmi_job *job, uint32_t src_plus_1, const char *
         size_t most = start + (p.col > 4096 ? 160 : tmi_max32(160, p.col + 80));
         if (stop > most) stop = most;
     }
-    while (stop > start && (unsigned char)text->src[stop - 1] >= 0x80) stop--; /* UTF-8 whole */
+    if (stop < text->len) /* UTF-8 whole, where it is cut */
+        while (stop > start && ((unsigned char)text->src[stop] & 0xc0) == 0x80) stop--;
     {
         char *copy = TMI_NEW(job, char, stop - start + 1);
         for (i = start; i < stop; i++) copy[i - start] = (char)(text->src[i] ? text->src[i] : ' ');
@@ -3635,7 +3636,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 538938999u
+#define TMI_STAMP_DIAG 3761923669u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -10688,7 +10689,8 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
         if (!p.bad && p.tok.at != before) continue;
         if (!p.bad) tmi_expected(&p, "an operation or an alias");
         p.bad = p.lost = 1;
-        tmi_next(&p);
+        if (p.tok.at == before) tmi_next(&p);
+        while (p.tok.kind != TMI_K_END && !p.tok.first) tmi_next(&p);
         p.bad = 0;
     }
     if (p.tok.kind == TMI_K_END && !p.lost && !tmi_enough_errors(job)) tmi_check_forward(&p);
@@ -10698,7 +10700,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 3136219409u
+#define TMI_STAMP_PARSE 2665324700u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -12438,6 +12440,7 @@ static uint32_t tmi_terminator(const tmi_module *m, uint32_t block) {
 static int tmi_passes_ok(tmi_verifier *v, const tmi_op *end, uint32_t from, uint32_t n,
                          const uint32_t *types, const char *what) {
     uint32_t i;
+    if (end->n_in < from) return tmi_verify_bad_count(v, end, "1 or more");
     if (end->n_in - from != n) {
         tmi_error(v->job, tmi_at_of(v->m, end), TMETAL_E_YIELD, tmi_op_name(end), end->n_in - from,
                   what, n);
@@ -12672,6 +12675,7 @@ static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
     if (op->n_region && !tmi_region_end(op->kind)) return tmi_misplaced(v, op, "it has a region");
     if (op->n_region > 1 && op->kind != TMI_OP_IF && op->kind != TMI_OP_WHILE)
         return tmi_misplaced(v, op, "it has more than one region");
+    if (op->n_region > 2) return tmi_misplaced(v, op, "it has more than two regions");
     for (r = op->region; r; r = TMI_REGION(m, r)->next) {
         b = TMI_REGION(m, r)->first_block;
         if (b && TMI_BLOCK(m, b)->next && !tmi_holds_graph(op->kind))
@@ -13267,7 +13271,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 3429545644u
+#define TMI_STAMP_VERIFY 3444499230u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -16287,6 +16291,7 @@ typedef struct tmi_tri_arg {
 typedef struct tmi_tri_param {
     uint32_t      name;
     uint8_t       is_given, is_const, by_place; /* by_place: of `args` */
+    uint8_t       is_passed; /* a default that the launch would pass, as a value of the kernel */
     uint32_t      need;          /* the argument whose value its heuristic lacks */
     const tmi_py_node *by;       /* its heuristic */
     uint32_t      first, n_leaf; /* of t->leaf: its parameters of the IR, several of a tuple */
@@ -16326,6 +16331,7 @@ typedef struct tmi_tri {
     uint32_t                  need; /* the argument that a heuristic asked for last */
     int                       wraps; /* sums may overflow: tl.add(..., sanitize_overflow=False) */
     int                       is_method; /* the row being called was named on a value: x.exp() */
+    uint32_t                  until, until_file; /* a module is read up to here; 0: to its end */
     tmi_map                   library;   /* row of >>tl + 1 -> its function + 1 */
     uint32_t                  ours;      /* the file of these; 0: none yet */
     const tmi_tri_row        *row;       /* the one being called */
@@ -17736,7 +17742,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 3426430624u
+#define TMI_STAMP_TRI 1061765846u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -19074,9 +19080,11 @@ static tmi_tri_value tmi_tl_float(tmi_tri *t, const tmi_tri_value *in) {
     const char *s = tmi_tl_str(t, &in[0]);
     double      sign = 1;
     if (tmi_tri_is_number(&in[0])) return tmi_tri_float(tmi_tri_double(&in[0]));
-    if (tmi_tl_is_decimal(s))
+    if (tmi_tl_is_decimal(s)) {
+        s += *s == '+';
         return tmi_tri_float(tmi_tri_from_bits(
             TMI_F_F64, tmi_decimal_bits(&tmi_float_formats[TMI_F_F64], s, strlen(s), 0)));
+    }
     if (*s == '-' || *s == '+') sign = *s++ == '-' ? -1 : 1;
     if (strcmp(s, "inf") == 0 || strcmp(s, "infinity") == 0)
         return tmi_tri_float(sign * tmi_tri_from_bits(TMI_F_F64, (uint64_t)0x7ff << 52));
@@ -19102,7 +19110,8 @@ static tmi_tri_value tmi_tl_to_int(tmi_tri *t, const tmi_tri_value *in) {
 
 /* triton.cdiv and triton.next_power_of_2, of numbers. arg 1: the latter. */
 static tmi_tri_value tmi_tl_count(tmi_tri *t, const tmi_tri_value *in) {
-    int64_t x, y = 1;
+    int64_t       x, y = 1;
+    tmi_tri_value v;
     if (!tmi_tri_is_const(&in[0]) || !tmi_tri_is_const(&in[1]))
         return TMI_TL_BAD_TYPE(t, t->row->arg ? NULL : "tl.cdiv divides values of the kernel",
                                "wants numbers that are known while compiling");
@@ -19110,11 +19119,13 @@ static tmi_tri_value tmi_tl_count(tmi_tri *t, const tmi_tri_value *in) {
     if (!t->row->arg) {
         y = tmi_tri_small(t, &in[1], "its divisor");
         if (!t->bad && !y) return TMI_TL_BAD_VALUE(t, NULL, "division by zero");
-        return t->bad ? in[0]
-                      : tmi_tri_fold(t, TMI_PY_FLOORDIV, tmi_tri_int(x + y - 1), tmi_tri_int(y));
+        v = t->bad ? in[0] : tmi_tri_fold(t, TMI_PY_ADD, tmi_tri_int(x), tmi_tri_int(y));
+        v = t->bad ? v : tmi_tri_fold(t, TMI_PY_SUB, v, tmi_tri_int(1));
+        return t->bad ? v : tmi_tri_fold(t, TMI_PY_FLOORDIV, v, tmi_tri_int(y));
     }
     while (y < x && y < (int64_t)1 << 62) y *= 2;
-    return tmi_tri_int(x < 1 ? 0 : y);
+    v = tmi_tri_int(x < 1 ? 0 : y);
+    return x > (int64_t)1 << 62 ? tmi_tri_fold(t, TMI_PY_ADD, v, v) : v;
 }
 
 /* -- Elementwise functions of several operands ------------------------------------------------- */
@@ -19525,14 +19536,17 @@ static tmi_tri_value tmi_tl_asm(tmi_tri *t, const tmi_tri_value *in) {
 /* scalar_fn, *args, pack: what it gives are `pack` values for each result. */
 static tmi_tri_value tmi_tl_map(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value *v, *out, r, all;
-    uint32_t       n, m, i, op, outer, *ids, pack = (uint32_t)tmi_tri_small(t, &in[2], "pack");
+    uint32_t       n, m, i, op, outer, *ids, pack;
+    int64_t        said = tmi_tri_small(t, &in[2], "pack");
     int            single;
     if (t->bad || (v = tmi_tl_tensors(t, in[1], &n)) == NULL) return in[0];
-    if (!n || pack < 1 || pack > TMI_MAX_NUMEL || in[0].kind != TMI_V_FUNC)
+    pack = (uint32_t)said;
+    if (said < 1 || said > TMI_MAX_NUMEL || (uint64_t)said * n > TMI_MAX_NUMEL) pack = 0;
+    if (!n || !pack || in[0].kind != TMI_V_FUNC)
         return TMI_TL_BAD_TYPE(t, NULL, "wants a function with @triton.jit, and tensors for it");
     ids = TMI_NEW(t->job, uint32_t, n);
     all = tmi_tl_alike(t, v, n, ids);
-    if (t->bad || (uint64_t)n * pack > TMI_MAX_NUMEL) return all;
+    if (t->bad) return all;
     op = tmi_tri_draft(t, TMI_OP_MAP, ids, n);
     tmi_op_set_int(t->job, t->m, op, "pack", t->m->t_i32, pack);
     outer = t->b->p.block;
@@ -19549,7 +19563,8 @@ static tmi_tri_value tmi_tl_map(tmi_tri *t, const tmi_tri_value *in) {
             return TMI_TL_BAD_TYPE(
                 t, NULL, "its function must return scalars, %u of one type for each result", pack);
     }
-    if (t->bad || !r.n) return r;
+    if (!t->bad && !r.n) return TMI_TL_BAD_TYPE(t, NULL, "its function returns nothing");
+    if (t->bad) return r;
     (void)tmi_make_end_op(t->b, TMI_OP_MAP_RETURN, ids, r.n);
     t->b->p.block = outer;
     for (i = 0, m = r.n / pack; i < m; i++) {
@@ -20447,7 +20462,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 2036679276u
+#define TMI_STAMP_TL 2832542512u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -20686,6 +20701,17 @@ static int tmi_triton_asks_environment(tmi_tri *t, const tmi_py *py, const tmi_p
          tmi_tri_says(t, TMI_PY(py, callee->a)->text, "environ"));
 }
 
+/* What a variable of the environment is where it is not set: a node; 0: None. */
+static uint32_t tmi_triton_default(tmi_tri *t, const tmi_py *py, const tmi_py_node *n) {
+    uint32_t i, k = 0;
+    for (i = 0; i < n->n; i++) {
+        const tmi_py_node *a = tmi_triton_kid(py, n, i);
+        if (a->kind == TMI_PY_KEYWORD && tmi_tri_says(t, a->text, "default")) return a->a;
+        if (a->kind != TMI_PY_KEYWORD && k++ == 1) return TMI_PY_ID(py, n->list + i);
+    }
+    return 0;
+}
+
 /* What text.lower(), text.upper() and text.strip() give. NULL: another method, or letters beyond
  * ASCII. */
 static const char *tmi_triton_guess_method(tmi_tri *t, const char *method, const char *text) {
@@ -20719,8 +20745,10 @@ static const char *tmi_triton_guess_call(tmi_tri *t, uint32_t f, const tmi_py_no
     const char        *s = "", *text;
     if (callee->kind == TMI_PY_ATTRIBUTE || callee->kind == TMI_PY_NAME)
         s = tmi_tri_string(t, callee->text);
-    if (tmi_triton_asks_environment(t, py, n))
-        return n->n < 2 ? "" : tmi_tri_guess(t, f, TMI_PY_ID(py, n->list + 1), deep + 1);
+    if (tmi_triton_asks_environment(t, py, n)) {
+        uint32_t other = tmi_triton_default(t, py, n);
+        return other ? tmi_tri_guess(t, f, other, deep + 1) : "";
+    }
     if (!n->n && callee->kind == TMI_PY_ATTRIBUTE) {
         text = tmi_tri_guess(t, f, callee->a, deep + 1);
         return text ? tmi_triton_guess_method(t, s, text) : NULL;
@@ -20797,7 +20825,12 @@ static int tmi_triton_decide_none(tmi_tri *t, uint32_t f, const tmi_py_node *n, 
     int           has = -1;
     if (i) n = TMI_PY(py, i);
     if (n->kind == TMI_PY_ATTRIBUTE) has = tmi_tri_machine_word(tmi_tri_string(t, n->text));
-    else if (tmi_triton_asks_environment(t, py, n) && n->n == 1) has = 0;
+    else if (tmi_triton_asks_environment(t, py, n)) {
+        const tmi_py_node *other = TMI_PY(py, tmi_triton_default(t, py, n));
+        has = !tmi_triton_default(t, py, n) || other->kind == TMI_PY_NONE ? 0
+              : other->kind == TMI_PY_STRING                           ? 1
+                                                                       : -1;
+    }
     return has < 0 ? has : has == is_not;
 }
 
@@ -20809,6 +20842,9 @@ static int tmi_tri_decide_compare(tmi_tri *t, uint32_t f, const tmi_py_node *n, 
     int                is_equality;
     if (n->n == 1 && (c->op == TMI_PY_IS || c->op == TMI_PY_ISNOT) && set->kind == TMI_PY_NONE)
         return tmi_triton_decide_none(t, f, TMI_PY(py, n->a), c->op == TMI_PY_ISNOT);
+    if (n->n == 1 && (c->op == TMI_PY_IN || c->op == TMI_PY_NOTIN) && set->text &&
+        tmi_tri_says(t, set->text, "environ"))
+        return c->op == TMI_PY_NOTIN; /* nothing is set */
     if (n->n != 1 || !a) return -1;
     if (c->op != TMI_PY_IN && c->op != TMI_PY_NOTIN) {
         b = tmi_tri_guess(t, f, c->a, deep);
@@ -20837,6 +20873,12 @@ static int tmi_tri_decide_call(tmi_tri *t, uint32_t f, const tmi_py_node *n, uns
     const char          *s, *v;
     uint32_t             i;
     if (callee->kind != TMI_PY_NAME && callee->kind != TMI_PY_ATTRIBUTE) return -1;
+    if (tmi_triton_asks_environment(t, py, n)) {
+        i = tmi_triton_default(t, py, n);
+        if (!i) return 0;
+        if (TMI_PY(py, i)->kind != TMI_PY_STRING) return tmi_tri_decide(t, f, i, deep + 1);
+        return *tmi_tri_string(t, TMI_PY(py, i)->text) != '\0';
+    }
     s = tmi_tri_string(t, callee->text);
     for (i = 0; i < 3 && i < n->n; i++) arg[i] = tmi_triton_kid(py, n, i);
     if (n->n == 1 && strcmp(s, "int") == 0 &&
@@ -20931,7 +20973,12 @@ static int tmi_tri_holds(tmi_tri *t, uint32_t cond) {
 static uint32_t tmi_tri_global_of(tmi_tri *t, uint32_t f, uint32_t name) {
     uint32_t i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name), open = 0, own = 0;
     for (; i; i = tmi_triton_global_at(t, i - 1)->hides) {
-        int holds = tmi_tri_holds(t, tmi_triton_global_at(t, i - 1)->cond);
+        uint32_t node = tmi_triton_global_at(t, i - 1)->node;
+        int holds;
+        if (t->until && f == t->until_file && node && tmi_triton_global_at(t, i - 1)->hides &&
+            TMI_PY(tmi_triton_text_of(t, f), node)->at >= t->until)
+            continue; /* given later than what is being evaluated */
+        holds = tmi_tri_holds(t, tmi_triton_global_at(t, i - 1)->cond);
         if (tmi_triton_global_at(t, i - 1)->state == 1) { /* f = wrapped(f): the f before */
             own = own ? own : i;
             continue;
@@ -20994,6 +21041,13 @@ static tmi_tri_value tmi_tri_given(tmi_tri *t, const tmi_tri_global *g) {
         uint32_t from = tmi_tri_absolute(t, g->file, n);
         v = from ? tmi_tri_member(t, from, a->text)
                  : tmi_tri_module_value(t, tmi_tri_string(t, a->text));
+    } else if (n->kind == TMI_PY_AUGASSIGN) {
+        tmi_tri_value b;
+        v = tmi_tri_constant(t, n->a);
+        b = tmi_tri_constant(t, n->b);
+        v = t->bad ? v : tmi_tri_fold(t, n->op, v, b);
+        v.is_plain = (uint8_t)(!tmi_tri_makes_constexpr(t, g->file, n->a) &&
+                               !tmi_tri_makes_constexpr(t, g->file, n->b));
     } else {
         uint32_t value = n->kind == TMI_PY_ANNASSIGN ? n->c : n->a;
         v = tmi_tri_constant(t, value);
@@ -21030,7 +21084,7 @@ static tmi_tri_value tmi_tri_starred(tmi_tri *t, uint32_t f, uint32_t name) {
 
 /* The value of a global name of file f; UNSET without a report: there is none. */
 static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name) {
-    uint32_t       i;
+    uint32_t       i, until, until_file;
     tmi_tri_global g;
     tmi_tri_frame  frame;
     tmi_tri_value  v;
@@ -21054,7 +21108,13 @@ static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name)
     tmi_triton_global_at(t, i - 1)->state = 1;
     tmi_triton_enter_frame(t, &frame, g.file);
     t->depth += TMI_TRI_FRAME;
+    until = t->until;
+    until_file = t->until_file;
+    t->until = g.node ? TMI_PY(tmi_triton_text_of(t, g.file), g.node)->at : 0;
+    t->until_file = g.file;
     v = tmi_tri_given(t, &g);
+    t->until = until;
+    t->until_file = until_file;
     t->depth -= TMI_TRI_FRAME;
     tmi_triton_leave_frame(t);
     tmi_triton_global_at(t, i - 1)->state = 2;
@@ -22210,16 +22270,22 @@ static void tmi_tri_range_attrs(tmi_tri *t, const tmi_tri_range *r, uint32_t op)
     }
 }
 
+static int tmi_triton_no_else(tmi_tri *t, const tmi_py_node *n) {
+    return !n->n2 || tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL, "else behind a loop");
+}
+
 static TMI_APART tmi_tri_flow tmi_tri_static_for(tmi_tri *t, const tmi_py_node *n,
                                                  const tmi_tri_range *r) {
     int64_t at[3], i;
     for (i = 0; i < 3; i++) at[i] = tmi_tri_small(t, &r->bound[i], "a bound of tl.static_range");
     if (!t->bad && at[2] == 0) (void)tmi_tri_wrong(t, TMETAL_E_PY_VALUE, NULL, "the step is 0");
+    if (!t->is_const && !tmi_triton_no_else(t, n)) return TMI_FLOW_OUT;
     for (i = at[0]; !t->bad && (at[2] > 0 ? i < at[1] : i > at[1]); i += at[2]) {
         tmi_tri_bind(t, tmi_tri_node(t, n->a)->text, tmi_tri_int(i));
         if (tmi_tri_block(t, n->list, n->n) == TMI_FLOW_OUT) return TMI_FLOW_OUT;
+        if (at[2] > 0 ? i > INT64_MAX - at[2] : i < INT64_MIN - at[2]) break;
     }
-    return TMI_FLOW_ON;
+    return tmi_tri_block(t, n->list2, n->n2); /* no break: Python's else comes behind */
 }
 
 #define TMI_TRI_ROUNDS 65536u /* of a loop that Python runs while compiling */
@@ -22228,7 +22294,8 @@ static tmi_tri_flow tmi_tri_python_while(tmi_tri *t, const tmi_py_node *n) {
     uint32_t i;
     for (i = 0; i < TMI_TRI_ROUNDS && !t->bad; i++) {
         tmi_tri_value test = tmi_tri_expr(t, n->a);
-        if (t->bad || !tmi_tri_is_true(t, &test)) return TMI_FLOW_ON;
+        if (t->bad) return TMI_FLOW_ON;
+        if (!tmi_tri_is_true(t, &test)) return tmi_tri_block(t, n->list2, n->n2);
         if (tmi_tri_block(t, n->list, n->n) == TMI_FLOW_OUT) return TMI_FLOW_OUT;
     }
     (void)tmi_tri_wrong(t, TMETAL_E_PY_VALUE, NULL, "the loop does not end while compiling");
@@ -22250,10 +22317,6 @@ static uint32_t tmi_tri_bounds(tmi_tri *t, tmi_tri_value *bound) {
     }
     for (i = 0; i < 3; i++) bound[i] = tmi_tri_cast(t, bound[i], dt);
     return dt;
-}
-
-static int tmi_triton_no_else(tmi_tri *t, const tmi_py_node *n) {
-    return !n->n2 || tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL, "else behind a loop");
 }
 
 /* scf.for over the carried names: its body is at hand then, which counts in `index`. */
@@ -22581,11 +22644,16 @@ static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
 static TMI_APART tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *n) {
     const tmi_py      *py = tmi_tri_py(t);
     const tmi_py_node *f = n->n == 1 ? TMI_PY(py, TMI_PY_ID(py, n->list)) : NULL;
-    tmi_tri_value      over, r;
-    uint32_t           i, base = t->arg.n;
+    tmi_tri_value      over, r, old = tmi_tri_of(TMI_V_UNSET);
+    tmi_tri_name      *was;
+    uint32_t           i, k, base = t->arg.n;
     if (!f || TMI_PY(py, f->a)->kind != TMI_PY_NAME)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, NULL,
                              "a list comprehension with more than one `for` or name");
+    if (f->n && !t->is_const) /* Triton goes over it as if there were no `if` */
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, NULL, "a list comprehension with an `if`");
+    was = tmi_tri_local(t, TMI_PY(py, f->a)->text);
+    if (was) old = was->v;
     over = tmi_tri_expr(t, f->b);
     if (t->bad || !tmi_triton_waits_not(t, f)) return over;
     if (over.kind != TMI_V_TUPLE)
@@ -22593,8 +22661,15 @@ static TMI_APART tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *
                              "a list comprehension goes over a tuple only");
     for (i = 0; i < over.n && !t->bad; i++) {
         tmi_tri_bind(t, TMI_PY(py, f->a)->text, tmi_tri_field(t, &over, i));
-        tmi_tri_push_arg(t, 0, tmi_tri_expr(t, n->a));
+        for (k = 0; k < f->n && !t->bad; k++) {
+            r = tmi_tri_expr(t, TMI_PY_ID(py, f->list + k));
+            if (!tmi_tri_is_true(t, &r)) break;
+        }
+        if (k < f->n) continue;
+        r = tmi_tri_expr(t, n->a);
+        tmi_tri_push_arg(t, 0, r);
     }
+    if (t->is_const) tmi_tri_bind(t, TMI_PY(py, f->a)->text, old); /* Python's has its own names */
     r = tmi_tri_tuple(t, base);
     return r;
 }
@@ -22626,6 +22701,10 @@ static void tmi_tri_assert(tmi_tri *t, const tmi_py_node *n) {
     in[0] = tmi_tri_expr(t, n->a);
     in[1] = n->b ? tmi_tri_expr(t, n->b) : tmi_tri_str(0);
     tmi_triton_look(t, n);
+    if (!t->bad && t->is_const && tmi_tri_is_true(t, &in[0])) return;
+    if (!t->bad && t->is_const)
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_ASSERT, NULL, "%s",
+                            *tmi_tl_str(t, &in[1]) ? tmi_tl_str(t, &in[1]) : "it is False");
     if (!t->bad) (void)tmi_tl_apply(t, "device_assert", in, 2);
 }
 
@@ -22867,6 +22946,10 @@ static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_
             if (TMI_PY(py, s->a)->kind == TMI_PY_NAME && s->c)
                 tmi_tri_put_global(t, file, TMI_PY(py, s->a)->text, id, 0, cond);
             break;
+        case TMI_PY_AUGASSIGN:
+            if (TMI_PY(py, s->a)->kind == TMI_PY_NAME)
+                tmi_tri_put_global(t, file, TMI_PY(py, s->a)->text, id, 0, cond);
+            break;
         case TMI_PY_IF:
             way = tmi_tri_put_cond(t, file, s->a, 1, cond);
             tmi_tri_globals_of(t, file, s->list, s->n, way);
@@ -22920,7 +23003,7 @@ static int tmi_tri_makes_ops(const tmi_tri_row *r) {
     static const char *const not_those[] = {"constexpr",    "cdiv",       "get_int_dtype",
                                             "pointer_type", "block_type", "static_assert"};
     uint32_t                 i;
-    if (strcmp(r->space, "libdevice") == 0 || strcmp(r->space, "cuda") == 0) return 1;
+    if (strcmp(r->space, "extern") == 0 || strcmp(r->space, "cuda") == 0) return 1;
     for (i = 0; i < sizeof not_those / sizeof *not_those; i++)
         if (strcmp(r->name, not_those[i]) == 0) return 0;
     return strcmp(r->space, "tl") == 0;
@@ -23060,7 +23143,8 @@ static tmi_tri_value tmi_tri_value_of(tmi_tri *t, uint32_t home, const char *s, 
     file = tmi_tri_add_file(t, "<call>", 0, copy, strlen(copy));
     py = tmi_triton_text_of(t, file);
     stmt = py->n_body ? TMI_PY(py, TMI_PY_ID(py, py->body)) : NULL;
-    if (t->job->n_errors || !stmt || stmt->kind != TMI_PY_ASSIGN) {
+    if (t->job->n_errors || !stmt || stmt->kind != TMI_PY_ASSIGN || stmt->n != 1 ||
+        py->n_body != 1) {
         if (!t->job->n_errors)
             (void)tmi_tri_wrong(
                 t, TMETAL_E_PY_SIGNATURE,
@@ -23413,10 +23497,11 @@ static tmi_tri_value tmi_tri_config_range(tmi_tri *t, tmi_tri_value range) {
         if (one.kind != TMI_V_INT) return tmi_tri_of(TMI_V_UNSET);
         at[i] = (int64_t)one.v.i.lo;
     }
-    for (; at[2] > 0 && at[0] < at[1] && v.n < 1000; at[0] += at[2]) {
+    for (; at[2] > 0 ? at[0] < at[1] : at[0] > at[1]; at[0] += at[2]) {
+        if (!at[2] || v.n == 1000) return tmi_tri_of(TMI_V_UNSET);
         tmi_tri_put_item(t, tmi_tri_int(at[0]));
         v.n++;
-        if ((uint64_t)at[2] >= (uint64_t)at[1] - (uint64_t)at[0]) break;
+        if (at[2] > 0 ? at[0] > INT64_MAX - at[2] : at[0] < INT64_MIN - at[2]) break;
     }
     return v;
 }
@@ -23612,6 +23697,7 @@ static void tmi_tri_configs_call(tmi_tri *t, tmi_tri_configs *c, const tmi_py_no
     c->from = c->n;
     if (!c->is_open && tmi_tri_configs_block(t, c, f->list2, f->n2) != TMI_FLOW_OUT) c->is_open = 1;
     tmi_triton_leave_frame(t);
+    if (c->is_open) c->n = c->from; /* what is not read may have changed those before it */
     c->into = into;
     c->from = from;
 }
@@ -23985,7 +24071,11 @@ static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
     for (i = 0; i < f->n && !t->bad; i++) {
         const tmi_py_node *a = tmi_triton_kid(py, f, i);
         if (p[i].is_given || !a->b || p[i].by) continue;
+        t->until = f->at;
+        t->until_file = home;
+        p[i].is_passed = !p[i].is_const;
         tmi_triton_give(&p[i], tmi_tri_constant(t, a->b));
+        t->until = 0;
     }
     if (!t->bad) tmi_tri_missing(t, py, f);
     tmi_triton_leave_frame(t);
@@ -24055,6 +24145,13 @@ static int tmi_tri_open_kernel(tmi_tri *t, tmi_tri_param *p, uint32_t n, uint32_
     return 1;
 }
 
+/* A number that the launch passes: a value of the kernel, and not Python's. 1 is a constant for
+ * Triton too. */
+static tmi_tri_value tmi_triton_passed(tmi_tri *t, tmi_tri_value v) {
+    if (!tmi_tri_is_number(&v) || (v.kind == TMI_V_INT && v.v.i.lo == 1 && v.v.i.hi == 0)) return v;
+    return tmi_tri_to_tensor(t, v);
+}
+
 /* Parameters become arguments of the IR or constants; then the body is walked. */
 static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
     uint32_t           n = 0, i;
@@ -24069,7 +24166,8 @@ static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
     t->at = f->c ? TMI_PY(py, f->c)->at : f->at; /* where `def` stands */
     tmi_tri_place(t);
     TMI_OP(t->m, t->b->func)->loc = t->b->loc;
-    for (i = 0; i < n; i++) tmi_tri_bind(t, p[i].name, p[i].v);
+    for (i = 0; i < n && !t->bad; i++)
+        tmi_tri_bind(t, p[i].name, p[i].is_passed ? tmi_triton_passed(t, p[i].v) : p[i].v);
     (void)tmi_triton_waits_not(t, f);
     if (tmi_tri_block(t, f->list2, f->n2) == TMI_FLOW_ON && !t->bad) tmi_tri_leave(t);
     if (!t->bad) tmi_make_func_end(t->b);
@@ -24221,7 +24319,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3860575694u
+#define TMI_STAMP_TRITON 229539910u
 
 
 /*==============================================================================
@@ -26939,7 +27037,11 @@ static uint32_t tmi_dt_fn_bare(tmi_dt_match *q, uint32_t v) {
 }
 
 static uint32_t tmi_dt_fn_unmask(tmi_dt_match *q, uint32_t v, uint32_t neutral) {
-    return tmi_dt_unmask((tmi_detector *)q->of, v, neutral);
+    tmi_detector  *d = (tmi_detector *)q->of;
+    const uint32_t x = tmi_dt_unmask(d, v, neutral);
+    /* -infinity where elements do not count: exp of it is 0 */
+    if (neutral == TMI_DT_LOWEST && x != tmi_dt_bare(d, v)) q->at.form |= TMETAL_FORM_MASK;
+    return x;
 }
 
 static uint32_t tmi_dt_fn_back(tmi_dt_match *q, uint32_t v, int lost) {
@@ -27510,7 +27612,7 @@ static int tmi_dt_attention_whole(tmi_detector *d, tmi_dt_attention *a, uint32_t
         if (!a->first) return 0;
         if (p->axis != d->q.at.axis)
             a->near = "the softmax runs along the other axis of the scores";
-        a->form |= p->form & (TMETAL_FORM_MAX | TMETAL_FORM_BASE_2);
+        a->form |= p->form & (TMETAL_FORM_MAX | TMETAL_FORM_BASE_2 | TMETAL_FORM_MASK);
         for (k = 0; k < p->n; k++) tmi_dt_add(&d->q, TMI_DT_LIST(d, p->first + k));
         tmi_dt_attention_done(d, a, a->dot);
         return 1;
@@ -28088,7 +28190,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 4126473558u
+#define TMI_STAMP_DETECT 656293789u
 
 /*==============================================================================
  * >>transform  [20]  Passes over tile IR, before anything is planned
@@ -44092,17 +44194,37 @@ static void tmi_lower_emit_whole(tmi_low *w, uint32_t id) {
     }
 }
 
+/* Is a value of a loop's body another one in each round? `left`: steps that the walk may take.
+ * Depth: `left`, which its caller sets. */
+static int tmi_lower_moves_on(const tmi_low *w, uint32_t v, uint32_t loop, uint32_t *left) {
+    const tmi_module *m = w->m;
+    const tmi_op     *o;
+    uint32_t          i;
+    if (tmi_is_outside(m, v, loop)) return 0;
+    if (TMI_VALUE(m, v)->is_arg || !*left) return 1;
+    --*left;
+    o = TMI_OP(m, tmi_def(m, v));
+    if (o->n_region || !(tmi_ops[o->kind].traits & TMI_PURE)) return 1;
+    for (i = 0; i < o->n_in; i++)
+        if (tmi_lower_moves_on(w, tmi_in(m, o, i), loop, left)) return 1;
+    return 0;
+}
+
 /* A loop whose iterations meet each other's memory in other threads needs a barrier between
  * them. */
 static TMI_APART int tmi_lower_needs_wrap_fence(const tmi_low *w, uint32_t block) {
-    uint32_t k, owner = tmi_block_op(w->m, block);
+    uint32_t k, left, owner = tmi_block_op(w->m, block);
     uint16_t kind = TMI_OP(w->m, owner)->kind;
     if (kind != TMI_OP_FOR && kind != TMI_OP_WHILE) return 0;
     for (k = 0; k < 32; k++) {
         const tmi_seen *s = &w->seen[k];
         if (s->aslot && (s->write.slot || s->read.slot || k == 31)) return 1;
         if (!s->write.slot) continue;
-        if (s->read.slot && !tmi_own_elements(w, &s->write, &s->read)) return 1;
+        left = 64;
+        /* behind a fence of the body's own `seen` has forgotten how the round began */
+        if (s->read.slot && (w->fence || !tmi_own_elements(w, &s->write, &s->read) ||
+                             tmi_lower_moves_on(w, s->write.ptr, owner, &left)))
+            return 1;
         if (k == 31 || w->seen[31].read.slot) return 1;
     }
     return 0;
@@ -44618,7 +44740,7 @@ static void tmi_lower_plain_steps(tmi_low *w, tmi_product *p, uint32_t lin_id, i
     b = tmi_widen(w, tmi_t_read(t, p->s[1].buf, at[1], 0), kind);
     index = tmi_packed(w, &n, TMI_ALL_REGS, 0);
     acc = tmi_t_read(t, p->acc, index, 0);
-    if (kind == TMI_S_I64) {
+    if (tmi_format_of(w->m, d) == TMI_F_F64) {
         uint32_t v[3];
         v[0] = a;
         v[1] = b;
@@ -45008,7 +45130,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3397968209u
+#define TMI_STAMP_LOWER 848341071u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
@@ -55419,7 +55541,15 @@ static int tmi_rule_broadcasted(tmi_list *l, tmi_node *n) {
     return 1;
 }
 
-/* val[0]: the second operand where there is one input. */
+/* Is a whole number one of an integer type? */
+static int tmi_json_holds(uint8_t type, int64_t v) {
+    uint32_t bits = tmi_list_types[type].bits;
+    if (tmi_lt_is(type, 's'))
+        return bits == 64 || (v >= -((int64_t)1 << (bits - 1)) && v < (int64_t)1 << (bits - 1));
+    return v >= 0 && (bits == 64 || v < (int64_t)1 << bits);
+}
+
+/* val[0]: the second operand where there is one input; num: whole, is it whole? */
 static int tmi_rule_scalar(tmi_list *l, tmi_node *n) {
     const tmi_json *j = tmi_arg(n, "value|scalar|other");
     int64_t         whole;
@@ -55428,8 +55558,14 @@ static int tmi_rule_scalar(tmi_list *l, tmi_node *n) {
         return tmi_op_wrong(l, n, "has one input and no argument 'value': it takes two operands");
     if (!tmi_arg_double(l, n, "value|scalar|other", 0, &n->val[0])) return 0;
     n->has_val = 1;
-    if (!tmi_json_int(j, &whole) && !tmi_lt_is(n->dtype, 'f')) n->dtype = TMI_LT_F32;
+    n->num[1] = tmi_json_int(j, &whole);
+    if (n->num[1]) n->num[0] = whole;
+    if (!n->num[1] && !tmi_lt_is(n->dtype, 'f')) n->dtype = TMI_LT_F32;
     if (tmi_lt_is(n->dtype, 'b')) n->dtype = TMI_LT_I32;
+    if (!tmi_lt_is(n->dtype, 'f') && !tmi_json_holds(n->dtype, whole))
+        return tmi_arg_wrong(l, n, j, "value|scalar|other",
+                             tmi_format(l->job, 1, "a number of type %s",
+                                        tmi_list_types[n->dtype].name[0]));
     return 1;
 }
 
@@ -55469,7 +55605,18 @@ static int tmi_rule_clamp(tmi_list *l, tmi_node *n) { /* val: lower, upper */
     n->has_val = (tmi_arg(n, "min|lower|min_value") ? 1 : 0) |
         (tmi_arg(n, "max|upper|max_value") ? 2 : 0);
     if (tmi_lt_is(n->dtype, 'b')) n->dtype = TMI_LT_I32;
-    return n->has_val ? tmi_arg_type(l, n) : tmi_op_wrong(l, n, "needs 'min' or 'max'");
+    if (!n->has_val) return tmi_op_wrong(l, n, "needs 'min' or 'max'");
+    if (!tmi_arg_type(l, n)) return 0;
+    if (!tmi_lt_is(n->dtype, 'f')) { /* a bound that no number of the type passes is none */
+        int    is_signed = tmi_lt_is(n->dtype, 's');
+        double end = (double)((uint64_t)1 << (tmi_list_types[n->dtype].bits - 1)),
+               low = is_signed ? -end : 0, high = is_signed ? end : 2 * end;
+        if ((n->has_val & 1 && n->val[0] >= high) || (n->has_val & 2 && n->val[1] <= low - 1))
+            return tmi_op_wrong(l, n, "has a bound that is beyond all numbers of its type");
+        if (n->val[0] <= low) n->has_val &= ~1;
+        if (n->val[1] >= high - 1) n->has_val &= ~2;
+    }
+    return 1;
 }
 
 static int tmi_rule_unary(tmi_list *l, tmi_node *n) { /* floats; num[0]: GELU by tanh */
@@ -55649,7 +55796,9 @@ static int tmi_rule_attention(tmi_list *l, tmi_node *n) {
         return tmi_shapes_wrong(l, n, k, v, "there must be a value for each key");
     for (i = 0; i + 2 < r; i++) {
         int grouped = i + 3 == r && k->dim[i] && q->dim[i] % k->dim[i] == 0;
-        if (k->dim[i] != v->dim[i] || (q->dim[i] != k->dim[i] && !grouped))
+        if (k->dim[i] != v->dim[i])
+            return tmi_shapes_wrong(l, n, k, v, "keys and values need equal batch dimensions");
+        if (q->dim[i] != k->dim[i] && !grouped)
             return tmi_shapes_wrong(
                 l, n, q, k, "batch dimensions must be equal; query heads a multiple of key heads");
     }
@@ -55748,7 +55897,9 @@ static int tmi_rule_transpose(tmi_list *l, tmi_node *n) {
         return 0;
     if (!count)
         for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
-    if (!count && tmi_arg(n, "dim0") && tmi_arg(n, "dim1")) {
+    if (!count && !tmi_arg(n, "dim0") != !tmi_arg(n, "dim1"))
+        return tmi_op_wrong(l, n, "needs 'dim0' and 'dim1'");
+    if (!count && tmi_arg(n, "dim0")) {
         if (!tmi_arg_int(l, n, "dim0", 0, &d0) || !tmi_arg_int(l, n, "dim1", 0, &d1)) return 0;
         if (d0 < 0) d0 += rank;
         if (d1 < 0) d1 += rank;
@@ -55787,7 +55938,11 @@ static int tmi_rule_reshape(tmi_list *l, tmi_node *n) {
             return tmi_op_wrong(l, n, "has a 'shape' of another number of elements than its input");
         else size *= (uint64_t)dims[i];
     }
-    if (open != TMI_NONE && numel % size == 0) dims[open] = (int64_t)(numel / size), size = numel;
+    if (open != TMI_NONE && numel % size == 0) {
+        if (numel / size > INT32_MAX)
+            return tmi_op_wrong(l, n, "has a -1 in 'shape' for more than 2147483647 elements");
+        dims[open] = (int64_t)(numel / size), size = numel;
+    }
     if (size != numel)
         return tmi_op_wrong(l, n, "has a 'shape' of another number of elements than its input");
     n->shape.rank = count;
@@ -56320,7 +56475,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 662706062u
+#define TMI_STAMP_JSON 406740594u
 
 /*==============================================================================
  * >>oplist  [29]  Op lists to kernels: graph in, tile IR out
@@ -56976,6 +57131,12 @@ static uint32_t tmi_gen_number(tmi_gen *g, double v, uint8_t type) {
     return tmi_gen_const(g, tmi_list_work(g->m, type), (int64_t)v);
 }
 
+/* the second operand of an op that has one input */
+static uint32_t tmi_oplist_scalar(tmi_gen *g, const tmi_node *n, uint8_t type) {
+    return tmi_lt_is(type, 'f') ? tmi_gen_float(g, n->val[0])
+                                : tmi_gen_const(g, tmi_list_work(g->m, type), n->num[0]);
+}
+
 /* The tile op for a float one on a type. */
 static uint32_t tmi_op_for(uint32_t op, uint8_t type) {
     int uns = !tmi_lt_is(type, 's');
@@ -56997,8 +57158,9 @@ static uint32_t tmi_gen_binary(tmi_gen *g, uint32_t node, const tmi_indices *s) 
     uint8_t  type = n->n_in == 2 ? tmi_meeting_type(g, n, 0) : n->dtype;
     uint32_t x, y, op = tmi_list_ops[n->kind].detail;
     if (tmi_lt_is(n->dtype, 'f') || type == TMI_LT_BOOL) type = n->dtype;
+    if (n->kind == TMI_L_OP_POW && !tmi_lt_is(type, 'f')) type = TMI_LT_F32;
     x = tmi_gen_operand(g, n, 0, s, type);
-    y = n->n_in == 2 ? tmi_gen_operand(g, n, 1, s, type) : tmi_gen_number(g, n->val[0], type);
+    y = n->n_in == 2 ? tmi_gen_operand(g, n, 1, s, type) : tmi_oplist_scalar(g, n, type);
     if (n->kind == TMI_L_OP_FLOORDIV) {
         if (tmi_lt_is(type, 'f')) x = tmi_gen_1(g, TMI_OP_FLOOR, tmi_gen_2(g, TMI_OP_DIVF, x, y));
         else x = tmi_gen_2(g, tmi_lt_is(type, 's') ? TMI_OP_FLOORDIVSI : TMI_OP_DIVUI, x, y);
@@ -57015,11 +57177,10 @@ static uint32_t tmi_gen_compare(tmi_gen *g, uint32_t node, const tmi_indices *s)
     const tmi_node *n = TMI_NODE(g->l, node);
     uint8_t  type = tmi_meeting_type(g, n, 0);
     uint32_t x, y, which = (uint32_t)n->kind - TMI_L_OP_EQ;
-    if (n->n_in == 1 && !tmi_lt_is(type, 'f') && n->val[0] != (double)(int64_t)n->val[0])
-        type = TMI_LT_F32;
+    if (n->n_in == 1 && !tmi_lt_is(type, 'f') && !n->num[1]) type = TMI_LT_F32;
     if (type == TMI_LT_BOOL) type = TMI_LT_I32;
     x = tmi_gen_operand(g, n, 0, s, type);
-    y = n->n_in == 2 ? tmi_gen_operand(g, n, 1, s, type) : tmi_gen_number(g, n->val[0], type);
+    y = n->n_in == 2 ? tmi_gen_operand(g, n, 1, s, type) : tmi_oplist_scalar(g, n, type);
     if (tmi_lt_is(type, 'f')) return tmi_gen_cmpf(g, on_float[which], x, y);
     return tmi_gen_cmpi(g, tmi_lt_is(type, 's') ? on_signed[which] : on_unsigned[which], x, y);
 }
@@ -57573,7 +57734,7 @@ typedef struct tmi_cutting {
     int      by_rows;      /* the last run is reduced: tile axis 1 is folded, else axis 0 */
     uint32_t fold;         /* run along the folded axis of the tile */
     uint32_t tile0, tile1;
-    uint32_t programs;     /* without a split */
+    uint64_t programs;     /* without a split */
 } tmi_cutting;
 
 /* The op of the list that a node belongs to: first stages have nodes of their own. */
@@ -57594,7 +57755,7 @@ static void tmi_cutting_square(tmi_cutting *f, uint64_t rows, uint64_t n, uint32
         if (rows == 1) return;
         f->tile0 = tmi_pow2_ceil(rows, least, 32);
         f->tile1 = tmi_pow2_ceil(n, 32, 2048 / f->tile0);
-        f->programs = (uint32_t)tmi_cdiv(rows, f->tile0);
+        f->programs = tmi_cdiv(rows, f->tile0);
     } else if (f->fold != TMI_NONE) {
         f->tile1 = tmi_max32(f->tile1, least);
         f->tile0 = tmi_max32(tmi_min32(f->tile0, 2048 / f->tile1), least);
@@ -57617,7 +57778,7 @@ static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, uint32_t wanted, t
         f->tile1 = tmi_pow2_ceil(n, 32, n <= 4096 || n >= 16384 ? 4096 : 1024);
         f->tile0 = tmi_pow2_ceil(rows, 1, f->tile1 < 2048 ? 2048 / f->tile1 : 1);
         while (f->tile0 > 1 && tmi_cdiv(rows, f->tile0) < 64) f->tile0 /= 2;
-        f->programs = (uint32_t)tmi_cdiv(rows, f->tile0);
+        f->programs = tmi_cdiv(rows, f->tile0);
     } else {
         /* a simdgroup across, four columns a lane; narrower where that fills more groups and what
          * is reduced is too short to be split among them */
@@ -57631,7 +57792,7 @@ static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, uint32_t wanted, t
         /* no hierarchy: a thread's own accumulators, where its loads are no vectors */
         if (f->fold != TMI_NONE && f->runs.size[f->fold] > 32 && f->runs.size[f->fold] < 64)
             f->tile0 = tmi_min32(f->tile0, 8);
-        f->programs = (uint32_t)(tmi_cdiv(n, f->tile1) * rows);
+        f->programs = tmi_cdiv(n, f->tile1) * rows;
     }
     tmi_cutting_square(f, tmi_runs_size(&f->runs, 0, f->runs.n), n, wanted);
 }
@@ -59094,7 +59255,10 @@ static void tmi_kern_sort(tmi_gen *g, uint32_t node) {
         uint32_t tile = tmi_pow2_ceil(r.size, 2, TMI_SORT_MAX),
                  other = r.axis == 0 ? 1 : g->size[0];
         tmi_gen_axes(g, r.axis ? other : tile, r.axis ? tile : other);
-        if (r.axis == 0) r.space.at[2] = tmi_gen_tile(g, 1, r.after, 0);
+        if (r.axis == 0) {
+            g->k->grid[0] = 1;
+            r.space.at[2] = tmi_gen_tile(g, 1, r.after, 0);
+        }
     }
     from = TMI_NODE(g->l, r.n->in[0])->dtype;
     memset(&s, 0, sizeof s);
@@ -60776,6 +60940,9 @@ static const char *tmi_why_stored(tmi_graph *gr, uint32_t node) {
                     user->id);
     }
     if (!user || (!tmi_is_pointwise(n) && !follow)) return NULL;
+    if (!several && n->kernel)
+        return tmi_format(l->job, 0, "%s waits for more of it than the tile that kernel has",
+                          user->id);
     if (!several)
         return tmi_is_pointwise(n)
             ? "too many ops one in the other"
@@ -60934,7 +61101,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 3494441731u
+#define TMI_STAMP_OPLIST 138868419u
 
 /*==============================================================================
  * >>compile  [30]  What drives the others: options, refusals, from text to kernels
@@ -61806,6 +61973,7 @@ static void tmi_compile_text(tmi_job *job, const char *src, size_t len) {
 
 #ifndef TMETAL_NO_OPS
 static tmi_list *tmi_compile_read_list(tmi_job *job, const char *src, size_t len) {
+    if (len && !tmi_compile_is_given(job, src, "no text: src is NULL", NULL)) return NULL;
     (void)tmi_diag_show(job->text, src, len, NULL);
     return tmi_list_read(job, src, len);
 }
@@ -61840,7 +62008,8 @@ static void tmi_compile_list(tmi_job *job, const char *src, size_t len) {
 
 /* JSON, or a first word that is followed by ':' as in tt.sum:[8,8]:1. */
 static int tmi_compile_is_list(const char *src, size_t len) {
-    size_t i = tmi_bom(src, len), start;
+    size_t i = src ? tmi_bom(src, len) : 0, start;
+    if (!src) return 0;
     while (i < len && (src[i] == ' ' || src[i] == '\t' || src[i] == '\n' || src[i] == '\r')) i++;
     if (i < len && (src[i] == '{' || src[i] == '[')) return 1;
     for (start = i; i < len &&
@@ -61991,7 +62160,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 655165335u
+#define TMI_STAMP_COMPILE 3254049211u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number
@@ -62607,9 +62776,14 @@ static const tmetal_triton_call *tmi_entry_triton_call(tmi_job *job, const tmi_c
     uint32_t i;
     tmi_sha  sha;
     job->section = "triton";
+    if (c->len && !tmi_compile_is_given(job, c->src, "no text: src is NULL", NULL)) return NULL;
     if (!tmi_diag_fits(job, c->len)) return NULL;
-    for (i = 0; c->triton && i < c->triton->n_files; i++)
-        if (!tmi_diag_fits(job, c->triton->files[i].len)) return NULL;
+    for (i = 0; c->triton && i < c->triton->n_files; i++) {
+        const tmetal_triton_file *f = &c->triton->files[i];
+        if (f->len && !tmi_compile_is_given(job, f->text, "no text: a file's is NULL", NULL))
+            return NULL;
+        if (!tmi_diag_fits(job, f->len)) return NULL;
+    }
     tmi_base_sha_begin(&sha);
     if (c->src) tmi_base_sha_add(&sha, c->src, c->len);
     for (i = 0; c->triton && i < c->triton->n_files; i++)
@@ -63824,7 +63998,14 @@ static int tmi_cache_is_key(const char *key) {
 
 static const char *tmi_cache_path(tmi_job *job, const tmetal_cache *c, const char *name,
                                   const char *end) {
-    return tmi_format(job, 0, "%s/%s.%s", c->dir, name, end);
+    tmi_mark    mark = tmi_mark_take(job);
+    const char *path;
+    tmi_text    t;
+    tmi_text_init(job, &t);
+    tmi_put(&t, "%s/%s.%s", c->dir, name, end);
+    path = tmi_text_join(&t, 0); /* as it is: tidied it would name another file */
+    tmi_mark_drop(job, mark);
+    return path;
 }
 
 /* All bytes of a file but its head, in the arena; NULL: it is not whole, or not of this key. */
@@ -64227,7 +64408,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 708439457u
+#define TMI_STAMP_CACHE 1929846153u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
@@ -65045,11 +65226,11 @@ static void tmi_metal_explain(tmi_metal_out *o, const char *said, const char *ms
     static const char mark[] = "program_source:";
     while (*said) {
         size_t      n = strcspn(said, "\n");
-        const char *at = strstr(said, mark), *line = msl;
+        const char *at = strstr(said, mark), *error = at ? strstr(at, "error:") : NULL, *line = msl;
         uint32_t    number = 0;
         tmi_metal_put(o, said, n);
         tmi_metal_put(o, "\n", 1);
-        if (at && at < said + n && strstr(at, "error:")) {
+        if (error && error < said + n) {
             for (at += sizeof mark - 1; *at >= '0' && *at <= '9' && number < 100000000u; at++)
                 number = number * 10 + (uint32_t)(*at - '0');
             for (; number > 1 && line; number--) {

@@ -10,6 +10,7 @@ judge: it says what changed. `make bless` writes it anew and counts what changed
 """
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 
@@ -29,7 +30,8 @@ SOURCE_PARTS = ("Metal", "diagnostics", "IR")
 def lists(build):
     """The op lists of the tests, as files."""
     folder = os.path.join(build, "fingerprints")
-    os.makedirs(folder, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
     subprocess.run([os.path.join(build, "oplist"), "--quick", "--write", folder], cwd=TOP, check=True, stdout=subprocess.DEVNULL)
     return folder
 
@@ -40,7 +42,10 @@ def of_texts(build):
     found = {}
     for line in r.stdout.splitlines():
         *parts, _, code, name = line.split(" ", 8)
-        name = name.replace(made, "op lists").partition("@")[0]
+        name = name.partition("@")[0]
+        if name.startswith(made): # by what it is: a number would be another's once a case is put in
+            with open(name, "rb") as f:
+                name = "op list " + hashlib.sha1(f.read()).hexdigest()[:8]
         found[name] = found.get(name, "") + " " + "".join(p[:2] for p in parts)
     if r.returncode: sys.exit("fingerprints: digest failed")
     return found

@@ -199,6 +199,7 @@ void products(maker &m) {
     m.each_float([&](const char *t) { m.one("matmul", {{2, 33, 45}, {45, 70}, {33, 1}}, {}, t); });
     m.each_float([&](const char *t) { m.one("matmul", {{7, 128}, {128, 33}, {33}}, {}, t); });
     m.one("matmul", {{4, 128}, {128, 33}}, {}, "f32", {}, {"f16", "f32"});
+    for (const char *t : {"i64", "u64", "i32"}) m.one("matmul", {{20, 30}, {30, 10}}, {}, t); /* 64 bits are no double */
     m.one("matmul", {{20, 30}, {30, 10}}, {}, "i32");
     m.one("matmul", {{20, 30}, {30, 10}}, {}, "i8");
     m.one("matmul", {{20, 30}, {30, 10}}, {}, "f32", {}, {"f16", "f32"});
@@ -250,6 +251,8 @@ void ordered(maker &m) {
     m.each_float([&](const char *t) { m.one("cumsum", {{6, 33}}, {{"axis", 1}, {"reverse", true}, {"exclusive", true}}, t); });
     m.each_float([&](const char *t) { m.one("cumsum", {{3000, 3}}, {{"axis", 0}}, t); });
     m.one("cumsum", {{1, 1}}, {{"axis", 1}}, "f32");
+    m.one("clamp", {{300}}, {{"min", -1}, {"max", 60}}, "u8");
+    m.one("clamp", {{300}}, {{"min", -5}, {"max", 1e30}}, "i32");
     m.one("cumsum", {{1, 3}}, {{"axis", 0}}, "f32"); /* a row of one element, others beside it */
     m.one("cumsum", {{5, 1, 40}}, {{"axis", 1}, {"reverse", true}}, "f32");
     m.one("cumsum", {{1, 7}}, {{"axis", 0}, {"exclusive", true}}, "i32");
