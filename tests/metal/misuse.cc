@@ -72,9 +72,25 @@ struct scene {
         if (text.empty()) text = text_of(file.c_str());
         return tmetal_compile(text.data(), text.size(), &options, &arena, &result);
     }
+    /* What lies behind all that was taken of the arena: the launcher has no business there. */
+    size_t guarded = 0;
+    static constexpr size_t zone = 4096;
+    void guard() {
+        if (arena.base != memory.data() || arena.used + 2 * zone > memory.size()) return;
+        arena.peak = arena.used;
+        std::memset(memory.data() + arena.used, 0xa5, memory.size() - arena.used < (1u << 18) ? memory.size() - arena.used : 1u << 18);
+        guarded = arena.used;
+    }
+    void look_behind() const {
+        const size_t end = guarded + (1u << 18);
+        if (!guarded || arena.base != memory.data() || arena.peak + zone > end || end > memory.size()) return;
+        for (size_t i = arena.peak; i < arena.peak + zone; i++)
+            if (memory[i] != '\xa5') return fail("a byte behind what was taken of the arena is written");
+    }
     tmetal_code up_to_load() {
         tmetal_code c = compile();
         if (c != TMETAL_OK) return c;
+        guard();
         if (!open.symbol) open.symbol = standin::symbol;
         c = tmetal_metal_open(&open, &arena, &metal, &problem);
         if (c == TMETAL_OK) c = tmetal_load(metal, &result, &arena, &loaded, &warnings, &problem);
@@ -95,6 +111,7 @@ struct scene {
         return c == TMETAL_OK ? tmetal_launch_wait(launch, milliseconds, &problem) : c;
     }
     ~scene() {
+        look_behind();
         standin::now.hangs = false;
         if (launch) tmetal_launch_free(launch);
         if (metal)
