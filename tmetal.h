@@ -55679,6 +55679,7 @@ static int tmi_reduce_named(tmi_list *l, tmi_node *n) {
 
 static int tmi_rule_reduce(tmi_list *l, tmi_node *n) {
     const tmi_node *x = tmi_in_node(l, n, 0);
+    uint64_t        size = 1;
     uint32_t        i;
     int             keep;
     if (!tmi_reduce_named(l, n) || !tmi_arg_axes(l, n, x->shape.rank) ||
@@ -55687,12 +55688,19 @@ static int tmi_rule_reduce(tmi_list *l, tmi_node *n) {
     n->keep = (uint8_t)keep;
     n->shape.rank = 0;
     for (i = 0; i < x->shape.rank; i++) {
-        if (!(n->axes >> i & 1)) n->shape.dim[n->shape.rank++] = x->shape.dim[i];
-        else if (keep) n->shape.dim[n->shape.rank++] = 1;
+        if (!(n->axes >> i & 1)) {
+            n->shape.dim[n->shape.rank++] = x->shape.dim[i];
+            continue;
+        }
+        size *= x->shape.dim[i];
+        if (keep) n->shape.dim[n->shape.rank++] = 1;
     }
     n->dtype = x->dtype;
-    if (n->kind == TMI_L_OP_ARGMAX || n->kind == TMI_L_OP_ARGMIN) n->dtype = TMI_LT_I32;
-    else if (n->kind == TMI_L_OP_ANY || n->kind == TMI_L_OP_ALL) n->dtype = TMI_LT_BOOL;
+    if (n->kind == TMI_L_OP_ARGMAX || n->kind == TMI_L_OP_ARGMIN) {
+        if (size > INT32_MAX)
+            return tmi_op_wrong(l, n, "has places beyond 2147483647, which are of type i32");
+        n->dtype = TMI_LT_I32;
+    } else if (n->kind == TMI_L_OP_ANY || n->kind == TMI_L_OP_ALL) n->dtype = TMI_LT_BOOL;
     else if (n->kind == TMI_L_OP_MEAN && !tmi_lt_is(n->dtype, 'f')) n->dtype = TMI_LT_F32;
     else if ((n->kind == TMI_L_OP_SUM || n->kind == TMI_L_OP_PROD) && tmi_lt_is_int(n->dtype) &&
              tmi_list_types[n->dtype].bits < 32)
@@ -56475,7 +56483,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 406740594u
+#define TMI_STAMP_JSON 1745628685u
 
 /*==============================================================================
  * >>oplist  [29]  Op lists to kernels: graph in, tile IR out
