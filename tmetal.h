@@ -8044,7 +8044,8 @@ typedef struct tmi_parser {
     uint32_t    region;       /* serial of the region being read */
     uint32_t    n_regions;    /* serials handed out */
     uint32_t    func_region;  /* serial of the innermost isolated region */
-    tmi_map     values, blocks, aliases;
+    tmi_map     values, blocks, aliases; /* aliases: of attributes and of types */
+    tmi_map     places;       /* aliases of locations */
     uint16_t   *op_slot;      /* hash of op names, TMI_OP_SLOTS entries */
     tmi_vec     bindings;     /* tmi_binding */
     tmi_vec     log;          /* uint32_t: bindings in order, to be undone at a region's end */
@@ -8711,7 +8712,7 @@ static uint32_t tmi_loc_new(tmi_parser *p, int kind) {
 
 /* The node of an alias; made on first mention, filled when the alias line is met. */
 static uint32_t tmi_loc_alias(tmi_parser *p, uint32_t name) {
-    uint32_t *slot = tmi_map_at(p->job, &p->aliases, name);
+    uint32_t *slot = tmi_map_at(p->job, &p->places, name);
     if (!*slot) {
         uint32_t id = tmi_loc_new(p, TMI_L_ALIAS);
         TMI_LOC(p->m, id)->text = name;
@@ -10700,7 +10701,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 2665324700u
+#define TMI_STAMP_PARSE 2483214639u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
