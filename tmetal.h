@@ -16537,6 +16537,7 @@ static uint32_t tmi_tri_made_of(tmi_tri *t, const tmi_dtype *want) {
     return t->dtype.n - 1;
 }
 
+#define TMI_TRI_POINTERS 16u /* to pointers: types are printed by recursion */
 static uint32_t tmi_tri_pointer(tmi_tri *t, uint32_t elem, int is_const) {
     tmi_dtype d;
     memset(&d, 0, sizeof d);
@@ -17743,7 +17744,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1061765846u
+#define TMI_STAMP_TRI 2238211708u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -18697,8 +18698,13 @@ static tmi_tri_value tmi_tl_pi32(tmi_tri *t, const tmi_tri_value *in) {
 
 /* element_ty, then of a pointer address_space and const, of a block (arg 1) its shape. */
 static tmi_tri_value tmi_tl_made_dtype(tmi_tri *t, const tmi_tri_value *in) {
-    uint32_t elem = tmi_tl_dtype(t, &in[0]), dims[TMI_MAX_RANK], rank;
+    uint32_t elem = tmi_tl_dtype(t, &in[0]), dims[TMI_MAX_RANK], rank, at = elem, deep = 0;
     if (t->bad) return in[0];
+    for (; deep < TMI_TRI_POINTERS && TMI_DTYPE(t, at)->kind == TMI_DT_PTR; deep++)
+        at = TMI_DTYPE(t, at)->elem;
+    if (deep == TMI_TRI_POINTERS)
+        return TMI_TL_BAD_TYPE(t, NULL, "pointers to pointers, more than %u deep",
+                               TMI_TRI_POINTERS);
     if (!t->row->arg) return tmi_tri_dtype(tmi_tri_pointer(t, elem, tmi_tri_is_true(t, &in[2])));
     rank = tmi_tl_sizes(t, &in[1], dims);
     if (t->bad || !rank) return tmi_tri_dtype(elem);
@@ -20463,7 +20469,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 2832542512u
+#define TMI_STAMP_TL 2599429464u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -23104,7 +23110,7 @@ static const char *tmi_tri_piece(tmi_tri *t, const char *s, size_t n) {
     return tmi_tri_string(t, tmi_intern(t->job, t->strings, s, n));
 }
 
-/* Depth: the stars of a type that the caller spells. */
+/* Depth: TMI_TRI_POINTERS stars of a type that the caller spells. */
 static uint32_t tmi_tri_type_named(tmi_tri *t, const char *s, size_t n) {
     static const char *const other[][2] = {
         {"i1", "int1"},     {"u1", "int1"},    {"B", "int1"},     {"i8", "int8"},
@@ -23115,6 +23121,8 @@ static uint32_t tmi_tri_type_named(tmi_tri *t, const char *s, size_t n) {
     size_t   k;
     if (n && *s == '*') {
         is_const = n > 1 && s[1] == 'k';
+        for (k = i = 0; k < n && (s[k] == '*' || s[k] == 'k'); k++) i += s[k] == '*';
+        if (i > TMI_TRI_POINTERS) return 0;
         i = tmi_tri_type_named(t, s + 1 + is_const, n - 1 - is_const); /* depth: a type's text */
         return i ? tmi_tri_pointer(t, i, (int)is_const) : 0;
     }
@@ -24320,7 +24328,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 229539910u
+#define TMI_STAMP_TRITON 2841789577u
 
 
 /*==============================================================================
