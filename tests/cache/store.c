@@ -244,6 +244,25 @@ static void in_the_way(const tmetal_cache *base, const tmetal_result *r, tmetal_
     free(path), free(dir);
 }
 
+/* A folder whose name is not printed as it is: what is stored there is found there. */
+static void odd_folder(const tmetal_cache *base, const tmetal_result *r, tmetal_arena *arena) {
+    static const char *const names[] = {"right\xe2\x80\x8f", "no\xff", "a\tb"};
+    size_t i;
+    for (i = 0; i < sizeof names / sizeof *names; i++) {
+        tmetal_cache   cache = *base;
+        tmetal_result  found;
+        tmetal_problem p;
+        char          *dir = entry_path(base, names[i], "d"), *path;
+        cache.dir = dir;
+        CHECK(mkdir(dir, 0777) == 0);
+        CHECK(tmetal_cache_store(&cache, key, r, arena, &p) == TMETAL_OK);
+        CHECK(tmetal_cache_find(&cache, key, arena, &found) && same_result(r, &found, arena));
+        path = entry_path(&cache, key, "tmetal");
+        CHECK(remove(path) == 0 && rmdir(dir) == 0);
+        free(path), free(dir);
+    }
+}
+
 static void check_refusals(const tmetal_cache *cache) {
     tmetal_arena   arena = room(), tiny = tmetal_arena_on(take_memory(64), 64), part, wide;
     tmetal_result  r, found;
@@ -313,6 +332,7 @@ static void check_refusals(const tmetal_cache *cache) {
     CHECK(p.code == TMETAL_E_CACHE && strstr(p.text, "the cache cannot write") && count_ending(cache->dir, ".tmp") == 0);
     CHECK(tmetal_cache_find(cache, key, &arena, &found) && same_result(&r, &found, &arena));
     in_the_way(cache, &r, &arena);
+    odd_folder(cache, &r, &arena);
     /* arenas of every size: a miss that says what it lacks, then the same */
     for (cap = 0;; cap++) {
         part = tmetal_arena_on((char *)arena.base + arena.used + 4096 + cap % 7, cap);

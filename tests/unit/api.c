@@ -729,6 +729,29 @@ END_TEST
 
 /* -- Wrong calls ------------------------------------------------------------------------------------- */
 
+/* A text that is NULL, with a length: every call that takes one says so. */
+START_TEST(no_text_with_a_length_is_a_misuse) {
+    tmetal_arena          arena = arena_at(0);
+    tmetal_result         r;
+    tmetal_module        *m;
+    tmetal_transformation x;
+    tmetal_triton_call    call;
+    tmetal_triton_file    file;
+    const char           *text;
+    size_t                n;
+    memset(&call, 0, sizeof call);
+    memset(&file, 0, sizeof file);
+    file.name = "more", file.len = 5, call.files = &file, call.n_files = 1;
+    ck_assert_int_eq(tmetal_is_ops(NULL, 5), 0);
+    ck_assert_int_eq(tmetal_compile_ops(NULL, 5, NULL, &arena, &r), TMETAL_E_MISUSE);
+    ck_assert_int_eq(tmetal_print_ops(NULL, 5, NULL, &arena, &text, &n, &r), TMETAL_E_MISUSE);
+    ck_assert_int_eq(tmetal_module_ops(NULL, 5, NULL, &arena, &m, &r), TMETAL_E_MISUSE);
+    ck_assert_int_eq(tmetal_transform(NULL, 5, NULL, &arena, &x, &r), TMETAL_E_MISUSE);
+    ck_assert_int_eq(tmetal_compile_triton(NULL, 5, NULL, NULL, &arena, &r), TMETAL_E_MISUSE);
+    ck_assert_int_eq(tmetal_compile_triton("x = 1\n", 6, &call, NULL, &arena, &r), TMETAL_E_MISUSE);
+}
+END_TEST
+
 START_TEST(wrong_calls_are_told) {
     tmetal_arena   arena = arena_at(0), none = tmetal_arena_on(NULL, 1000);
     tmetal_result  r;
@@ -1302,6 +1325,7 @@ int main(void) {
     tcase_add_test(t, threadgroups_are_no_larger_than_any_gpu_has);
     tcase_add_test(t, branches_side_by_side_are_no_nesting);
     tcase_add_test(t, errors_stop_at_the_number_asked_for);
+    tcase_add_test(t, no_text_with_a_length_is_a_misuse);
     tcase_add_test(t, wrong_calls_are_told);
     tcase_add_test(t, no_arena_is_a_misuse);
     tcase_add_test(t, an_arena_may_begin_anywhere_and_be_used_again);
