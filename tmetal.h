@@ -48352,7 +48352,8 @@ static void tmi_report_staged(tmi_plan *p, uint32_t id, const uint32_t *way) {
     static const char *const which[] = {"the first operand is", "the second operand is"};
     tmi_at   at = tmi_at_of(p->m, TMI_OP(p->m, id));
     uint32_t k, direct = !tmi_plan_dot_stages(p, id);
-    int      same = way[0] == 1 && way[1] == 1 && p->staged[0][id] == p->staged[1][id];
+    int      same = way[0] == 1 && way[1] == 1 && p->staged[0][id] && p->staged[1][id] &&
+               strcmp(p->staged[0][id], p->staged[1][id]) == 0;
     if (way[0] == 2 || way[1] == 2)
         tmi_remark(p->job, at, TMETAL_APPLIED, "chip",
                    "%s: each lane loads its own elements of the tiles, without threadgroup memory "
@@ -49689,7 +49690,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 3117375548u
+#define TMI_STAMP_REPORT 4294442964u
 
 /*==============================================================================
  * >>emit  [27]  Metal text
@@ -50420,6 +50421,16 @@ static uint32_t tmi_line_name(const tmi_emit *e, uint32_t id) {
     return def ? tmi_loc_name(e->m, TMI_OP(e->m, def)->loc) : 0;
 }
 
+/* What a reduction or scan made: its word for what others read, "part" for a step of it. NULL: of
+ * neither, or the source's line names it. */
+static const char *tmi_emit_folded_word(const tmi_emit *e, uint32_t id) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    const tmi_op  *op = TMI_OP(e->m, n->src);
+    if (n->name || !n->src || (op->kind != TMI_OP_REDUCE && op->kind != TMI_OP_SCAN) ||
+        !(tmi_tfs[n->op].traits & TMI_TR_PURE)) return NULL;
+    return e->role[id] & TMI_FOR_OTHERS && tmi_op_words(e, op) ? tmi_op_words(e, op) + 3 : "part";
+}
+
 /* What a step of a computation is called, behind the name of what is computed.
  * Depth: 2, a vector and its first element. */
 static const char *tmi_role_word(const tmi_emit *e, uint32_t id) {
@@ -50435,11 +50446,7 @@ static const char *tmi_role_word(const tmi_emit *e, uint32_t id) {
     /* base: what leaves the loop of an index */
     if (e->role[id] & TMI_FOR_OFFSET) return !n->name && tmi_line_name(e, id) ? "base" : "offset";
     if (e->role[id] & TMI_FOR_BOUND) return "bound";
-    if (!n->name && n->src &&
-        (TMI_OP(e->m, n->src)->kind == TMI_OP_REDUCE ||
-         TMI_OP(e->m, n->src)->kind == TMI_OP_SCAN) && (tmi_tfs[n->op].traits & TMI_TR_PURE))
-        return e->role[id] & TMI_FOR_OTHERS && tmi_op_words(e, TMI_OP(e->m, n->src))
-            ? tmi_op_words(e, TMI_OP(e->m, n->src)) + 3 : "part";
+    if (tmi_emit_folded_word(e, id)) return tmi_emit_folded_word(e, id);
     switch (n->op) {
     case TMI_TF_IADD: case TMI_TF_FADD: return "sum";
     case TMI_TF_ISUB: case TMI_TF_FSUB: return "diff";
@@ -50495,8 +50502,8 @@ static const char *tmi_subject(const tmi_emit *e, uint32_t id) {
  * little. */
 static const char *tmi_bare_word(const tmi_emit *e, uint32_t id, const char *role) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    return !id || role == tmi_tfs[n->op].text || (n->op >= TMI_TF_FADD && n->op <= TMI_TF_FNEG) ||
-        n->op == TMI_TF_VMAKE ||
+    return !id || (!tmi_emit_folded_word(e, id) && strcmp(role, tmi_tfs[n->op].text) == 0) ||
+        (n->op >= TMI_TF_FADD && n->op <= TMI_TF_FNEG) || n->op == TMI_TF_VMAKE ||
            (n->op >= TMI_TF_SEXT && n->op <= TMI_TF_U2F) ? "value" : role;
 }
 
@@ -54420,7 +54427,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1887451571u
+#define TMI_STAMP_EMIT 3903285302u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Has anything that tmetal gives become another? A few bits of every output, against those committed here.
 
-    python3 tests/golden/fingerprints.py BUILD [--bless]
+    python3 tests/golden/fingerprints.py BUILD DIGEST [--bless]
 
 fingerprints.txt has a line for each text of ours: two digits each of Metal, plan, reports, remarks, diagnostics and the
 text printed back, by default and in one further mode that its bytes choose (tests/robust/digest.c --modes); for a kernel's
@@ -36,9 +36,9 @@ def lists(build):
     return folder
 
 
-def of_texts(build):
+def of_texts(build, digest):
     made = lists(build)
-    r = subprocess.run([os.path.join(build, "digest"), "--parts", "--modes", *TEXTS, made], cwd=TOP, stdout=subprocess.PIPE, text=True)
+    r = subprocess.run([digest, "--parts", "--modes", *TEXTS, made], cwd=TOP, stdout=subprocess.PIPE, text=True)
     found = {}
     for line in r.stdout.splitlines():
         *parts, _, code, name = line.split(" ", 8)
@@ -76,8 +76,8 @@ def which(name, was, now):
 
 
 def main():
-    build, bless = sys.argv[1], "--bless" in sys.argv
-    now = of_texts(build)
+    build, digest, bless = sys.argv[1], sys.argv[2], "--bless" in sys.argv
+    now = of_texts(build, digest)
     now.update(of_sources(build))
     kept = {}
     if os.path.exists(KEPT):

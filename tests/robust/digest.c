@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
     for (k = 0; k < files.n; k++) {
         size_t len;
         char  *text = read_file(files.name[k], &len);
-        int    own = a.modes == -1 ? 1 + (int)(hash_more(HASH_START, text, len) % (uint64_t)(n_modes - 1)) : a.modes;
+        int    own = a.modes == -1 ? outcome_own_mode(text, len) : a.modes;
         bad |= line_of(&a, files.name[k], text, len, 0);
         for (mode = 1; mode < n_modes; mode++)
             if (mode == own || own == -2) bad |= line_of(&a, files.name[k], text, len, mode);

@@ -99,6 +99,10 @@ const char *outcome_mode(int mode) {
     return mode < MODES ? modes[mode].name : NULL;
 }
 
+int outcome_own_mode(const char *text, size_t len) {
+    return 1 + (int)(hash_more(HASH_START, text, len) % (uint64_t)(MODES - 1));
+}
+
 static uint64_t add_summary(uint64_t h, const tmetal_transformation *x, tmetal_arena *arena) {
     return add_str(add_str(h, tmetal_transform_json(x, arena)), x->text);
 }

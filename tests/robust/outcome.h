@@ -16,6 +16,8 @@ typedef struct outcome {
 
 /* What is compiled other than by default: modes from 1 on, by name; NULL past the last. */
 const char *outcome_mode(int mode);
+/* The one that a text's bytes choose. */
+int outcome_own_mode(const char *text, size_t len);
 
 /* `memory` is filled with `fill` before each call. The text is Triton IR or an op list (tmetal_is_ops). */
 outcome outcome_of(const char *text, size_t len, int mode, void *memory, size_t bytes, int fill);

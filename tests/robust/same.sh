@@ -1,5 +1,5 @@
 #!/bin/sh
-# The same bytes and keys from every build: gcc and clang, -O0 to -O3, C and C++; 32 bits,
+# The same bytes and keys from every build, by default and in one further mode that each text chooses: gcc and clang, -O0 to -O3, C and C++; 32 bits,
 # arm64, s390x (big endian) and WebAssembly where they can run.
 #
 #     same.sh BUILD-DIRECTORY FILE-OR-DIRECTORY...
@@ -8,7 +8,8 @@ cd "$(dirname "$0")/../.."
 build=$1
 shift
 mkdir -p "$build/robust"
-"$build/digest" --key "$@" > "$build/robust/first.txt" || exit 1
+"$build/digest" --key --modes "$@" > "$build/robust/out" || exit 1
+sed 's/@[^@]*$//' "$build/robust/out" > "$build/robust/first.txt" # the mode's name
 bad=0
 try() { # name, then compiler and flags
     name=$1
@@ -17,7 +18,7 @@ try() { # name, then compiler and flags
         echo "same: $name does not build here: left out ($(head -n 1 "$build/robust/out"))"
         return
     fi
-    if ! $runner "$build/robust/digest-$name" --key $files > "$build/robust/$name.txt" 2> "$build/robust/out"; then
+    if ! $runner "$build/robust/digest-$name" --key --modes $files > "$build/robust/$name.txt" 2> "$build/robust/out"; then
         if [ -n "$runner" ] && ! $runner "$build/robust/digest-$name" > /dev/null 2>&1 && [ $? != 2 ]; then
             echo "same: $name does not run here: left out"
             return
@@ -26,6 +27,7 @@ try() { # name, then compiler and flags
     compare
 }
 compare() { # what $name printed, with the first
+    sed -i 's/@[^@]*$//' "$build/robust/$name.txt"
     if cmp -s "$build/robust/first.txt" "$build/robust/$name.txt"; then echo "same: $name"
     else
         echo "same: $name differs:"

@@ -24,14 +24,19 @@ uint32_t EXPORT(bound)(uint32_t len) {
 
 /* The text stands at `at`, the arena follows it. */
 static outcome last;
-uint64_t EXPORT(hash)(uint32_t at, uint32_t len, uint32_t bytes);
-uint64_t EXPORT(hash)(uint32_t at, uint32_t len, uint32_t bytes) {
-    last = outcome_of((const char *)at, len, 0, (char *)at + len, bytes, 0);
+uint64_t EXPORT(hash)(uint32_t at, uint32_t len, uint32_t bytes, uint32_t mode);
+uint64_t EXPORT(hash)(uint32_t at, uint32_t len, uint32_t bytes, uint32_t mode) {
+    last = outcome_of((const char *)at, len, (int)mode, (char *)at + len, bytes, 0);
     return last.hash;
 }
 uint32_t EXPORT(code)(void);
 uint32_t EXPORT(code)(void) {
     return (uint32_t)last.code;
+}
+
+uint32_t EXPORT(own_mode)(uint32_t at, uint32_t len);
+uint32_t EXPORT(own_mode)(uint32_t at, uint32_t len) {
+    return (uint32_t)outcome_own_mode((const char *)at, len);
 }
 
 /* tmetal_key of the text at `at`: where its 64 digits stand. */
