@@ -3355,7 +3355,8 @@ static const struct {
     {802, "The syntax is wrong at the place shown; the note says which bracket is open, where one "
      "is.", "mend it there: 'python3 -m py_compile FILE' must take the file"},
     {803, "Python that Triton refuses in a kernel, such as a list comprehension over values or a "
-     "chained comparison.", "as the message says"},
+     "chained comparison; or a name of the module that hangs on a test which nobody can tell.",
+     "as the message says"},
     {804, "Python that Triton takes and tmetal does not read yet.",
      "write it another way, or give kernel.asm[\"ttir\"]"},
     {805, "A name that neither the kernel nor its module gives: misspelt, given in one branch "
@@ -3636,7 +3637,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 3761923669u
+#define TMI_STAMP_DIAG 963495029u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -16261,14 +16262,17 @@ typedef struct tmi_tri_global {
     tmi_tri_value v;
 } tmi_tri_global;
 
-/* One way of an `if` or `try` of a module. */
+/* One way of an `if` or `try` of a module, or the body of a loop. */
 typedef struct tmi_tri_cond {
-    uint32_t file, test, up; /* test: expression, 0: none that can be read; up: 1 + the one around */
-    int8_t   wants, holds;   /* the test is to be wants; holds: 1, 0, -1 nobody can tell, 2 not asked */
+    uint32_t file, up; /* up: 1 + the one around */
+    uint32_t test;     /* the expression; TRY, FOR, WHILE: the statement */
+    int8_t   wants;    /* the test is to be; of a TRY 1: nothing fails, above: which handler */
+    int8_t   holds;    /* 1, 0, -1 nobody can tell, 2 not asked */
 } tmi_tri_cond;
 
 typedef struct tmi_tri_func {
     uint32_t file, node; /* FUNCTION */
+    uint32_t way;        /* 1 + the way of the module in which it is given */
 } tmi_tri_func;
 
 /* A function being walked. */
@@ -16278,6 +16282,7 @@ typedef struct tmi_tri_frame {
     uint32_t              call;  /* where it was called from: byte of the caller's file */
     uint32_t      region, outer; /* scf.execute_region that returns leave; block behind it */
     uint32_t      inside;        /* regions of this function around what is walked */
+    uint32_t      way;           /* t->way outside of it */
     int           has_result;
     tmi_tri_value result;
 } tmi_tri_frame;
@@ -16333,6 +16338,7 @@ typedef struct tmi_tri {
     int                       wraps; /* sums may overflow: tl.add(..., sanitize_overflow=False) */
     int                       is_method; /* the row being called was named on a value: x.exp() */
     uint32_t                  until, until_file; /* a module is read up to here; 0: to its end */
+    uint32_t                  way; /* 1 + that of the module in which what is walked stands */
     tmi_map                   library;   /* row of >>tl + 1 -> its function + 1 */
     uint32_t                  ours;      /* the file of these; 0: none yet */
     const tmi_tri_row        *row;       /* the one being called */
@@ -17744,7 +17750,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2238211708u
+#define TMI_STAMP_TRI 3422398277u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -20559,19 +20565,29 @@ static void tmi_triton_enter_frame(tmi_tri *t, tmi_tri_frame *f, uint32_t file) 
     f->file = file;
     f->first = t->name.n;
     f->call = t->at;
+    f->way = t->way;
     f->result = tmi_tri_of(TMI_V_NONE);
     t->frame = f;
 }
 
+/* The same of a function. */
+static void tmi_triton_enter_func(tmi_tri *t, tmi_tri_frame *f, const tmi_tri_func *fn) {
+    tmi_triton_enter_frame(t, f, fn->file);
+    f->func = fn->node;
+    t->way = fn->way;
+}
+
 static void tmi_triton_leave_frame(tmi_tri *t) {
     tmi_tri_cut_names(t, t->frame->first);
+    t->way = t->frame->way;
     t->frame = t->frame->up;
 }
 
-static uint32_t tmi_triton_add_func(tmi_tri *t, uint32_t file, uint32_t node) {
+static uint32_t tmi_triton_add_func(tmi_tri *t, uint32_t file, uint32_t node, uint32_t way) {
     tmi_tri_func *f = (tmi_tri_func *)tmi_vec_add(t->job, &t->func);
     f->file = file;
     f->node = node;
+    f->way = way;
     return t->func.n - 1;
 }
 
@@ -20694,6 +20710,8 @@ static int tmi_tri_machine_word(const char *s) {
 
 static uint32_t tmi_tri_plain_value(tmi_tri *t, uint32_t f, uint32_t name);
 static uint32_t tmi_tri_global_of(tmi_tri *t, uint32_t f, uint32_t name);
+static int      tmi_tri_is_told(tmi_tri *t, uint32_t f, uint32_t name);
+static int      tmi_tri_decide_value(tmi_tri *t, uint32_t node);
 
 static const char *tmi_tri_guess(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep);
 
@@ -20911,8 +20929,10 @@ static int tmi_tri_decide_name(tmi_tri *t, uint32_t f, uint32_t name, unsigned d
     tmi_tri_global     g;
     const tmi_py_node *n;
     if (i) return tmi_tri_decide(t, f, i, deep + 1);
-    if (deep > 8 || (i = tmi_tri_global_of(t, f, name)) == 0) return -1;
+    if (deep > 8 || !tmi_tri_is_told(t, f, name) || (i = tmi_tri_global_of(t, f, name)) == 0)
+        return -1;
     g = *tmi_triton_global_at(t, i - 1);
+    if (!g.node) return tmi_tri_is_const(&g.v) ? tmi_tri_is_true(t, &g.v) : -1; /* the caller's */
     n = TMI_PY(tmi_triton_text_of(t, g.file), g.node);
     if (!g.alias || n->kind != TMI_PY_FROM) return -1;
     from = tmi_tri_file_of(t, tmi_tri_string(t, tmi_tri_absolute(t, g.file, n)));
@@ -20936,7 +20956,8 @@ static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) 
     case TMI_PY_NONE: return 0;
     case TMI_PY_INT: return n->v.i != 0;
     case TMI_PY_UNARY:
-        r = n->op == TMI_PY_NOT ? tmi_tri_decide(t, f, n->a, deep + 1) : -1;
+        if (n->op != TMI_PY_NOT) break;
+        r = tmi_tri_decide(t, f, n->a, deep + 1);
         return r < 0 ? r : !r;
     case TMI_PY_BOOLOP:
         for (i = 0, r = n->op == TMI_PY_BAND; i < n->n; i++) {
@@ -20945,7 +20966,9 @@ static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) 
             if (one < 0) r = -1;
         }
         return r;
-    case TMI_PY_COMPARE: return tmi_tri_decide_compare(t, f, n, deep);
+    case TMI_PY_COMPARE:
+        r = tmi_tri_decide_compare(t, f, n, deep);
+        return r < 0 && f == t->frame->file ? tmi_tri_decide_value(t, node) : r;
     case TMI_PY_CALL: r = tmi_tri_decide_call(t, f, n, deep); break;
     case TMI_PY_ATTRIBUTE: r = tmi_tri_machine_word(tmi_tri_string(t, n->text)); break;
     case TMI_PY_NAME:
@@ -20954,38 +20977,192 @@ static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) 
         break;
     default: break;
     }
-    if (r >= 0 || (s = tmi_tri_guess(t, f, node, deep)) == NULL) return r;
-    return *s != '\0'; /* "0" is true, int("0") is not */
+    if (r >= 0) return r;
+    if ((s = tmi_tri_guess(t, f, node, deep)) != NULL) return *s != '\0'; /* "0" is true */
+    return f == t->frame->file ? tmi_tri_decide_value(t, node) : -1;
+}
+
+static tmi_tri_value tmi_tri_try_constant(tmi_tri *t, uint32_t node);
+
+/* Does an expression ask for nothing but what the text says? Whether triton has a name, or what a
+ * function of another module gives, is for tmi_tri_decide_call().
+ * Depth: TMI_MAX_DEPTH, by the parser. */
+static int tmi_triton_is_reckoned(const tmi_py *py, uint32_t node) {
+    const tmi_py_node *n = TMI_PY(py, node);
+    uint32_t           i;
+    switch (n->kind) {
+    case TMI_PY_NAME:
+    case TMI_PY_INT:
+    case TMI_PY_FLOAT:
+    case TMI_PY_STRING:
+    case TMI_PY_TRUE:
+    case TMI_PY_FALSE:
+    case TMI_PY_NONE: return 1;
+    case TMI_PY_UNARY:
+    case TMI_PY_ATTRIBUTE: return tmi_triton_is_reckoned(py, n->a);
+    case TMI_PY_BINOP:
+    case TMI_PY_SUBSCRIPT:
+        return tmi_triton_is_reckoned(py, n->a) && tmi_triton_is_reckoned(py, n->b);
+    case TMI_PY_COMPARE:
+        return n->n == 1 && tmi_triton_is_reckoned(py, n->a) &&
+               tmi_triton_is_reckoned(py, tmi_triton_kid(py, n, 0)->a);
+    case TMI_PY_TUPLE:
+        for (i = 0; i < n->n; i++)
+            if (!tmi_triton_is_reckoned(py, TMI_PY_ID(py, n->list + i))) return 0;
+        return 1;
+    default: return 0;
+    }
+}
+
+#define TMI_TRI_FRAME 3u /* a name's value, or a call, takes the stack of so many more levels */
+
+/* A test of numbers, texts and types that the module names: 1, 0; -1: it is none. */
+static int tmi_tri_decide_value(tmi_tri *t, uint32_t node) {
+    tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
+    if (t->bad || !tmi_triton_is_reckoned(tmi_tri_py(t), node)) return -1;
+    t->depth += TMI_TRI_FRAME;
+    if (tmi_tri_enter(t)) v = tmi_tri_try_constant(t, node);
+    t->bad = 0;
+    t->depth -= 1 + TMI_TRI_FRAME;
+    return tmi_tri_is_number(&v) || v.kind == TMI_V_STR || v.kind == TMI_V_NONE ||
+                   v.kind == TMI_V_TUPLE
+               ? tmi_tri_is_true(t, &v)
+               : -1;
+}
+
+/* Does a module give the names that `from` wants of it? */
+static int tmi_tri_import_works(tmi_tri *t, uint32_t f, const tmi_py_node *s) {
+    static const char *const at_hand[] = {
+        "torch", "os", "sys", "math", "operator", "functools", "itertools", "typing", "logging"};
+    const tmi_py *py = tmi_triton_text_of(t, f);
+    uint32_t      i, k, of = s->kind == TMI_PY_FROM ? tmi_tri_absolute(t, f, s) : 0, from;
+    for (i = 0; i < s->n; i++) {
+        uint32_t      name = tmi_triton_kid(py, s, i)->text;
+        const char   *module = tmi_tri_string(t, of ? of : name);
+        tmi_tri_value v;
+        from = tmi_tri_file_of(t, module);
+        if (from && (!of || tmi_map_get(&tmi_triton_file_at(t, from - 1)->global, name))) continue;
+        for (k = 0; !of && k < sizeof at_hand / sizeof *at_hand; k++)
+            if (strcmp(at_hand[k], module) == 0) break;
+        if (!of && k < sizeof at_hand / sizeof *at_hand) continue;
+        if (!of && *module && tmi_tl_is_module(module)) continue;
+        if (!of || from || !tmi_tl_is_module(module)) return 0;
+        v = tmi_tri_member(t, of, name);
+        if (v.kind == TMI_V_MODULE && !tmi_tl_is_module(tmi_tri_string(t, v.id))) return 0;
+    }
+    return s->n > 0;
+}
+
+/* Does nothing fail in the body of a `try`? 1; -1: it cannot be told. */
+static int tmi_tri_try_works(tmi_tri *t, uint32_t f, const tmi_py_node *n) {
+    const tmi_py *py = tmi_triton_text_of(t, f);
+    uint32_t      i;
+    for (i = 0; i < n->n; i++) {
+        const tmi_py_node *s = tmi_triton_kid(py, n, i), *v = TMI_PY(py, s->a);
+        const int imports = s->kind == TMI_PY_IMPORT || s->kind == TMI_PY_FROM;
+        if (imports && tmi_tri_import_works(t, f, s)) continue;
+        if (v->kind == TMI_PY_CALL && v->n == 1 &&
+            TMI_PY(py, v->a)->text == tmi_tri_word(t, "constexpr"))
+            v = tmi_triton_kid(py, v, 0);
+        if (s->kind != TMI_PY_ASSIGN ||
+            (v->kind != TMI_PY_TRUE && v->kind != TMI_PY_FALSE && v->kind != TMI_PY_NONE &&
+             v->kind != TMI_PY_INT && v->kind != TMI_PY_FLOAT && v->kind != TMI_PY_STRING))
+            return -1;
+    }
+    return 1;
+}
+
+/* What a test is where it stands: of names that are given behind it, it knows nothing. */
+static int tmi_tri_ask(tmi_tri *t, const tmi_tri_cond *c) {
+    const tmi_py_node *n = TMI_PY(tmi_triton_text_of(t, c->file), c->test);
+    uint32_t           until = t->until, until_file = t->until_file, at = t->at, to = t->to;
+    tmi_tri_frame      frame;
+    int                is;
+    if (n->kind == TMI_PY_FOR || n->kind == TMI_PY_WHILE) return -1;
+    if (n->kind == TMI_PY_TRY) return tmi_tri_try_works(t, c->file, n);
+    tmi_triton_enter_frame(t, &frame, c->file);
+    t->way = c->up;
+    t->until = n->at;
+    t->until_file = c->file;
+    is = tmi_tri_decide(t, c->file, c->test, 0);
+    t->until = until;
+    t->until_file = until_file;
+    tmi_triton_leave_frame(t);
+    t->at = at;
+    t->to = to;
+    return is;
+}
+
+/* Whether a way is taken where t->way is: 1: the one is in the other, 0: they are two of one
+ * choice; -1: neither. Of a `try` handlers exclude each other, but not what its body gave before
+ * it failed. */
+static int tmi_tri_beside(tmi_tri *t, uint32_t cond) {
+    const tmi_tri_cond *c = tmi_triton_cond_at(t, cond - 1), *o;
+    uint32_t            k;
+    for (k = t->way; k; k = o->up) { /* up to the depth of the text */
+        o = tmi_triton_cond_at(t, k - 1);
+        if (k == cond) return 1;
+        if (o->file == c->file && o->test == c->test && o->wants != c->wants &&
+            ((o->wants != 1 && c->wants != 1) ||
+             TMI_PY(tmi_triton_text_of(t, c->file), c->test)->kind != TMI_PY_TRY))
+            return 0;
+    }
+    return -1;
 }
 
 static int tmi_tri_holds(tmi_tri *t, uint32_t cond) {
-    int r = 1;
+    int r = 1, is;
     for (; cond; cond = tmi_triton_cond_at(t, cond - 1)->up) { /* up to the depth of the text */
         tmi_tri_cond *c = tmi_triton_cond_at(t, cond - 1);
-        if (c->holds == 2) {
+        is = tmi_tri_beside(t, cond);
+        if (is < 0 && c->holds == 2) {
             c->holds = -1; /* for a test that asks for itself */
-            if (c->test) {
-                int is = tmi_tri_decide(t, c->file, c->test, 0);
-                c->holds = (int8_t)(is < 0 ? is : is == c->wants);
-            }
-        }
-        if (!c->holds) return 0;
-        if (c->holds < 0) r = -1;
+            is = tmi_tri_ask(t, c);
+            c = tmi_triton_cond_at(t, cond - 1);
+            c->holds = (int8_t)(is < 0 ? is : is == c->wants);
+            is = c->holds;
+        } else if (is < 0) is = c->holds;
+        if (!is) return 0;
+        if (is < 0) r = -1;
     }
     return r;
 }
 
+/* Is a way in a loop that t->way is in too? What comes later in it came before as well. */
+static int tmi_tri_again(tmi_tri *t, uint32_t cond) {
+    const tmi_tri_cond *c;
+    for (; cond; cond = c->up) { /* up to the depth of the text */
+        const tmi_py_node *n;
+        c = tmi_triton_cond_at(t, cond - 1);
+        n = TMI_PY(tmi_triton_text_of(t, c->file), c->test);
+        if ((n->kind == TMI_PY_FOR || n->kind == TMI_PY_WHILE) && tmi_tri_beside(t, cond) == 1)
+            return 1;
+    }
+    return 0;
+}
+
+/* 1 + the global from i on, to those given before, that its name may stand for; 0: none.
+ * holds: 1: it does if none behind it does. */
+static uint32_t tmi_tri_reading(tmi_tri *t, uint32_t i, int *holds) {
+    for (; i; i = tmi_triton_global_at(t, i - 1)->hides) {
+        tmi_tri_global g = *tmi_triton_global_at(t, i - 1);
+        const int      is_later = t->until && g.file == t->until_file && g.node &&
+            (g.hides || g.cond) &&
+            TMI_PY(tmi_triton_text_of(t, g.file), g.node)->at >= t->until;
+        if (is_later && !tmi_tri_again(t, g.cond)) continue;
+        *holds = tmi_tri_holds(t, g.cond);
+        if (is_later && *holds > 0) *holds = -1;
+        if (*holds) return i;
+    }
+    return 0;
+}
+
 /* 1 + the global that a name of a file stands for: the last one given, as far as that can be told;
- * of ways that nobody can tell the first. 0: none. */
+ * of ways that nobody can tell the first, and tmi_tri_ways_of() has the others. 0: none. */
 static uint32_t tmi_tri_global_of(tmi_tri *t, uint32_t f, uint32_t name) {
     uint32_t i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name), open = 0, own = 0;
-    for (; i; i = tmi_triton_global_at(t, i - 1)->hides) {
-        uint32_t node = tmi_triton_global_at(t, i - 1)->node;
-        int holds;
-        if (t->until && f == t->until_file && node && tmi_triton_global_at(t, i - 1)->hides &&
-            TMI_PY(tmi_triton_text_of(t, f), node)->at >= t->until)
-            continue; /* given later than what is being evaluated */
-        holds = tmi_tri_holds(t, tmi_triton_global_at(t, i - 1)->cond);
+    int      holds;
+    for (; (i = tmi_tri_reading(t, i, &holds)) != 0; i = tmi_triton_global_at(t, i - 1)->hides) {
         if (tmi_triton_global_at(t, i - 1)->state == 1) { /* f = wrapped(f): the f before */
             own = own ? own : i;
             continue;
@@ -20996,9 +21173,36 @@ static uint32_t tmi_tri_global_of(tmi_tri *t, uint32_t f, uint32_t name) {
     return open ? open : own;
 }
 
+#define TMI_TRI_WAYS 8u /* names given in as many ways that nobody can tell are not compared */
+
+/* All globals that a name may stand for, as 1 + which, the last given first; how many there are,
+ * and whether it may also be given in none of them. */
+static uint32_t tmi_tri_ways_of(tmi_tri *t, uint32_t f, uint32_t name, uint32_t *way,
+                                int *is_open) {
+    uint32_t i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name), n = 0;
+    int      holds = 0;
+    for (; n < TMI_TRI_WAYS && (i = tmi_tri_reading(t, i, &holds)) != 0;
+         i = tmi_triton_global_at(t, i - 1)->hides) {
+        const tmi_tri_global *g = tmi_triton_global_at(t, i - 1);
+        if (g->state == 1 && !tmi_tri_again(t, g->cond)) continue;
+        way[n++] = i;
+        if (holds == 1) break;
+    }
+    *is_open = holds != 1;
+    return n;
+}
+
+/* Is it known which statement gives the name, of those that give it? */
+static int tmi_tri_is_told(tmi_tri *t, uint32_t f, uint32_t name) {
+    uint32_t way[TMI_TRI_WAYS];
+    int      is_open;
+    return tmi_tri_ways_of(t, f, name, way, &is_open) < 2;
+}
+
 /* The expression that a global name of a file was given. 0: none, or not in a way that says it. */
 static uint32_t tmi_tri_plain_value(tmi_tri *t, uint32_t f, uint32_t name) {
-    uint32_t              i = tmi_tri_global_of(t, f, name);
+    const int is_own = f == t->frame->file && tmi_tri_local(t, name); /* a parameter hides it */
+    uint32_t  i = !is_own && tmi_tri_is_told(t, f, name) ? tmi_tri_global_of(t, f, name) : 0;
     const tmi_tri_global *g = i ? tmi_triton_global_at(t, i - 1) : NULL;
     const tmi_py_node    *n = g ? TMI_PY(tmi_triton_text_of(t, f), g->node) : NULL;
     if (!n || g->alias) return 0;
@@ -21032,14 +21236,43 @@ static int tmi_tri_makes_constexpr(tmi_tri *t, uint32_t f, uint32_t node) {
 
 static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name);
 
+/* Where a node stands, for what is said elsewhere: "line 3", or of another file "cfg.py:3:1". */
+static TMI_COLD const char *tmi_triton_line_of(tmi_tri *t, uint32_t file, uint32_t at) {
+    tmi_py      *py = tmi_triton_text_of(t, file);
+    const int    is_here = py == tmi_tri_py(t);
+    tmetal_place p;
+    t->job->text = &py->text;
+    p = tmi_place_of(t->job, at + 1, NULL);
+    tmi_tri_show(t, t->frame);
+    return is_here ? tmi_format(t->job, 1, "line %u", p.line)
+                   : tmi_format(t->job, 1, "%s:%u:%u", p.file, p.line, p.col);
+}
+
+/* Statements that give a name and do not say what, or take it. */
+static TMI_COLD tmi_tri_value tmi_tri_not_said(tmi_tri *t, const tmi_tri_global *g) {
+    const tmi_py_node *n = TMI_PY(tmi_triton_text_of(t, g->file), g->node);
+    const char *name = tmi_tri_string(t, g->name);
+    const char *line = t->is_quiet ? "" : tmi_triton_line_of(t, g->file, n->at);
+    if (n->kind == TMI_PY_DELETE)
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, tmi_format(t->job, 1, "see `del` in %s", line),
+                             "%s", name);
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED,
+                         tmi_format(t->job, 1, "say what it is: --global %s=VALUE", name),
+                         "what the module's %s is cannot be told from %s", name, line);
+}
+
 /* What a statement of a module gives a name. */
 static tmi_tri_value tmi_tri_given(tmi_tri *t, const tmi_tri_global *g) {
     const tmi_py      *py = tmi_triton_text_of(t, g->file);
-    const tmi_py_node *n = TMI_PY(py, g->node), *a = TMI_PY(py, g->alias);
+    const tmi_py_node *n = TMI_PY(py, g->node), *a;
     tmi_tri_value      v;
+    if (n->kind == TMI_PY_FOR || n->kind == TMI_PY_WITH || n->kind == TMI_PY_DELETE ||
+        n->kind == TMI_PY_CLASS || g->alias == TMI_NONE)
+        return tmi_tri_not_said(t, g);
+    a = TMI_PY(py, g->alias);
     if (n->kind == TMI_PY_FUNCTION) {
         v = tmi_tri_of(TMI_V_FUNC);
-        v.id = tmi_triton_add_func(t, g->file, g->node);
+        v.id = tmi_triton_add_func(t, g->file, g->node, g->cond);
     } else if (n->kind == TMI_PY_IMPORT) {
         const char *s = tmi_tri_string(t, a->text), *dot = strchr(s, '.');
         v = tmi_tri_of(TMI_V_MODULE);
@@ -21072,8 +21305,6 @@ static tmi_tri_value tmi_tri_given(tmi_tri *t, const tmi_tri_global *g) {
     return v;
 }
 
-#define TMI_TRI_FRAME 3u /* a name's value, or a call, takes the stack of so many more levels */
-
 /* Names that `from x import *` brought. UNSET: none of that name. */
 static tmi_tri_value tmi_tri_starred(tmi_tri *t, uint32_t f, uint32_t name) {
     tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
@@ -21089,34 +21320,27 @@ static tmi_tri_value tmi_tri_starred(tmi_tri *t, uint32_t f, uint32_t name) {
     return v;
 }
 
-/* The value of a global name of file f; UNSET without a report: there is none. */
-static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name) {
-    uint32_t       i, until, until_file;
-    tmi_tri_global g;
+/* The value that global i has, 1 + which: of the way in which it is given. */
+static tmi_tri_value tmi_tri_value_at(tmi_tri *t, uint32_t i) {
+    tmi_tri_global g = *tmi_triton_global_at(t, i - 1);
+    uint32_t       until = t->until, until_file = t->until_file;
     tmi_tri_frame  frame;
     tmi_tri_value  v;
-    while ((i = tmi_tri_global_of(t, f, name)) == 0) {
-        v = tmi_tri_starred(t, f, name);
-        if (v.kind || t->bad || !tmi_triton_file_at(t, f)->around) return v;
-        f = tmi_triton_file_at(t, f)->around - 1;
-    }
-    g = *tmi_triton_global_at(t, i - 1);
     if (g.state == 2) return g.v;
     if (g.state == 1)
-        return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, NULL, "%n stands in its own value and", name);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, NULL, "%n stands in its own value and", g.name);
     if (TMI_PY(tmi_triton_text_of(t, g.file), g.node)->kind == TMI_PY_PARAM)
         return TMI_TRI_WRONG(
             t, TMETAL_E_PY_NAME,
             tmi_format(t->job, 1,
                        "a parameter of the function around the kernel: say what it "
                        "is, --global %s=VALUE",
-                       tmi_tri_string(t, name)),
-            "%n", name);
+                       tmi_tri_string(t, g.name)),
+            "%n", g.name);
     tmi_triton_global_at(t, i - 1)->state = 1;
     tmi_triton_enter_frame(t, &frame, g.file);
     t->depth += TMI_TRI_FRAME;
-    until = t->until;
-    until_file = t->until_file;
+    t->way = g.cond;
     t->until = g.node ? TMI_PY(tmi_triton_text_of(t, g.file), g.node)->at : 0;
     t->until_file = g.file;
     v = tmi_tri_given(t, &g);
@@ -21124,9 +21348,103 @@ static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name)
     t->until_file = until_file;
     t->depth -= TMI_TRI_FRAME;
     tmi_triton_leave_frame(t);
-    tmi_triton_global_at(t, i - 1)->state = 2;
+    tmi_triton_global_at(t, i - 1)->state = t->bad ? 0 : 2;
     tmi_triton_global_at(t, i - 1)->v = v;
     return v;
+}
+
+/* What a name of the module is hangs on a test, a `try` or a loop that nobody can tell. */
+static TMI_COLD tmi_tri_value tmi_tri_untold(tmi_tri *t, uint32_t name, const uint32_t *way,
+                                             uint32_t n) {
+    const char *s = tmi_tri_string(t, name), *what = "the test", *line = "", *help;
+    uint32_t    i, k;
+    int         is_function = 0;
+    if (t->is_quiet) return tmi_tri_of(tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL, ""));
+    for (i = 0; i < n; i++) {
+        const tmi_tri_global *g = tmi_triton_global_at(t, way[i] - 1);
+        is_function |= TMI_PY(tmi_triton_text_of(t, g->file), g->node)->kind == TMI_PY_FUNCTION;
+        for (k = g->cond; k && !*line;
+             k = tmi_triton_cond_at(t, k - 1)->up) { /* up to the depth of the text */
+            const tmi_tri_cond *c = tmi_triton_cond_at(t, k - 1);
+            const tmi_py_node  *test = TMI_PY(tmi_triton_text_of(t, c->file), c->test);
+            if (c->holds != -1) continue;
+            if (test->kind == TMI_PY_TRY) what = "the try";
+            if (test->kind == TMI_PY_FOR || test->kind == TMI_PY_WHILE) what = "the loop";
+            line = tmi_triton_line_of(t, c->file, test->at);
+        }
+    }
+    help = is_function ? "say what decides: --global NAME=VALUE of a name in the test"
+                       : tmi_format(t->job, 1, "say what it is: --global %s=VALUE", s);
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, help, "what the module's %s is cannot be told: it hangs on "
+                         "%s in %s", s, what, line);
+}
+
+/* Is one as good as the other, wherever it is used? Depth: of the text, by TMI_MAX_DEPTH. */
+static int tmi_tri_alike(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
+    uint32_t i;
+    if (a->kind != b->kind || !a->kind || a->is_plain != b->is_plain) return 0;
+    if (a->kind == TMI_V_FLOAT) return memcmp(&a->v.f, &b->v.f, sizeof a->v.f) == 0;
+    if (a->kind == TMI_V_MODULE && a->id != b->id) { /* two names of one */
+        const char *s = tmi_tri_string(t, a->id), *o = tmi_tri_string(t, b->id);
+        const char *is = tmi_tl_space(s), *other = tmi_tl_space(o);
+        return is && other ? strcmp(is, other) == 0
+                           : tmi_tl_ends(s, "libdevice") && tmi_tl_ends(o, "libdevice");
+    }
+    if (a->kind == TMI_V_OBJECT || a->kind == TMI_V_BOUND) return 0;
+    if (a->kind != TMI_V_TUPLE) return tmi_tri_same(t, a, b);
+    if (a->n != b->n || a->id != b->id) return 0;
+    for (i = 0; i < a->n; i++) {
+        tmi_tri_value x = tmi_tri_field(t, a, i), y = tmi_tri_field(t, b, i);
+        if (!tmi_tri_alike(t, &x, &y)) return 0;
+    }
+    return 1;
+}
+
+/* Without it there would be no kernel: what a `try` has instead of it is not asked. */
+static int tmi_tri_is_triton(tmi_tri *t, const tmi_tri_value *v) {
+    const char *s = v->kind == TMI_V_MODULE ? tmi_tri_string(t, v->id) : "";
+    return strcmp(s, "triton") == 0 || strcmp(s, "triton.language") == 0;
+}
+
+/* What a name is that is given in several ways: the same in all of them, or it is not told.
+ * `behind`: what it is where none of them is taken; UNSET: nothing. */
+static tmi_tri_value tmi_tri_agreed(tmi_tri *t, uint32_t name, const uint32_t *way, uint32_t n,
+                                    tmi_tri_value behind) {
+    tmi_tri_value first = behind, v;
+    uint32_t      i, base = t->arg.n, at = t->at, to = t->to;
+    int           differs = 0, is_first = !behind.kind;
+    for (i = 0; i < n; i++, is_first = 0) {
+        t->is_quiet++;
+        v = tmi_tri_value_at(t, way[i]);
+        t->is_quiet--;
+        if (t->bad) v = tmi_tri_of(TMI_V_UNSET);
+        t->bad = 0;
+        tmi_base_vec_cut(&t->arg, base);
+        if (tmi_tri_is_triton(t, &v)) return v;
+        t->at = at;
+        t->to = to;
+        if (is_first) first = v;
+        differs |= !tmi_tri_alike(t, &first, &v);
+    }
+    return differs || n == TMI_TRI_WAYS ? tmi_tri_untold(t, name, way, n) : first;
+}
+
+/* The value of a global name of file f; UNSET without a report: there is none. */
+static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name) {
+    uint32_t      i, n, way[TMI_TRI_WAYS];
+    tmi_tri_value v;
+    int           is_open;
+    while ((i = tmi_tri_global_of(t, f, name)) == 0) {
+        v = tmi_tri_starred(t, f, name);
+        if (v.kind || t->bad || !tmi_triton_file_at(t, f)->around) return v;
+        f = tmi_triton_file_at(t, f)->around - 1;
+    }
+    n = tmi_tri_ways_of(t, f, name, way, &is_open);
+    v = tmi_tri_of(TMI_V_UNSET);
+    if (n && is_open) v = tmi_tri_starred(t, f, name);
+    if (n && is_open && !v.kind && !t->bad) v = tmi_tl_named(t, "", name);
+    if (t->bad) return v;
+    return n > 1 || v.kind ? tmi_tri_agreed(t, name, way, n, v) : tmi_tri_value_at(t, i);
 }
 
 /* torch.float16 and the like, where constants are made. */
@@ -22440,6 +22758,20 @@ static tmi_tri_value tmi_triton_constant_in(tmi_tri *t, uint32_t file, uint32_t 
     return v;
 }
 
+/* What a default was where `def` stands. */
+static tmi_tri_value tmi_triton_default_of(tmi_tri *t, const tmi_tri_func *fn, uint32_t node) {
+    uint32_t      until = t->until, until_file = t->until_file, way = t->way;
+    tmi_tri_value v;
+    t->way = fn->way;
+    t->until = TMI_PY(tmi_triton_text_of(t, fn->file), fn->node)->at;
+    t->until_file = fn->file;
+    v = tmi_triton_constant_in(t, fn->file, node);
+    t->until = until;
+    t->until_file = until_file;
+    t->way = way;
+    return v;
+}
+
 /* "it takes (x, axis=None)", of the functions of the library. */
 static TMI_COLD const char *tmi_triton_takes(tmi_tri *t, const tmi_tri_row *row) {
     return row ? tmi_format(t->job, 1, "it takes (%s)", row->params) : NULL;
@@ -22498,7 +22830,7 @@ static TMI_APART int tmi_triton_bind_params(tmi_tri *t, const tmi_tri_func *fn, 
                 t, TMETAL_E_PY_REFUSED, "give the function plain parameters",
                 "parameter '%n' of %s: Triton takes neither *, ** nor keyword-only parameters",
                 p->text, name);
-        if (!v.kind && p->b) v = tmi_triton_constant_in(t, fn->file, p->b);
+        if (!v.kind && p->b) v = tmi_triton_default_of(t, fn, p->b);
         if (!v.kind)
             return tmi_tri_wrong(t, TMETAL_E_PY_CALL, tmi_triton_takes(t, row),
                                  "%s misses its argument '%n'", name, p->text);
@@ -22548,8 +22880,7 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
     if (!tmi_triton_bind_params(t, &fn, base, n, row) ||
         (is_python && !tmi_tri_knows_args(t, py, f, base + n)))
         return tmi_tri_of(TMI_V_UNSET);
-    tmi_triton_enter_frame(t, &frame, fn.file);
-    frame.func = fn.node;
+    tmi_triton_enter_func(t, &frame, &fn);
     for (i = 0; i < f->n; i++)
         tmi_tri_bind(t, tmi_triton_kid(py, f, i)->text, tmi_triton_arg_at(t, base + n + i)->v);
     tmi_base_vec_cut(&t->arg, base + n);
@@ -22924,37 +23255,67 @@ static int tmi_tri_wrapped(tmi_tri *t, uint32_t file, uint32_t id) {
     return (int)k;
 }
 
+/* The names that a target of statement `id` gives: of A, B which part as well, of the names in
+ * A, (B, *C) nothing more: TMI_NONE. Depth: TMI_MAX_DEPTH, by the parser. */
+static void tmi_tri_target_of(tmi_tri *t, uint32_t file, uint32_t target, uint32_t id,
+                              uint32_t part, uint32_t cond) {
+    const tmi_py      *py = tmi_triton_text_of(t, file);
+    const tmi_py_node *a = TMI_PY(py, target);
+    uint32_t           i, is_plain = part == 0;
+    if (a->kind == TMI_PY_NAME) tmi_tri_put_global(t, file, a->text, id, part, cond);
+    if (a->kind == TMI_PY_STARRED) tmi_tri_target_of(t, file, a->a, id, TMI_NONE, cond);
+    if (a->kind != TMI_PY_TUPLE && a->kind != TMI_PY_LIST) return;
+    for (i = 0; i < a->n; i++) is_plain &= tmi_triton_kid(py, a, i)->kind != TMI_PY_STARRED;
+    for (i = 0; i < a->n; i++) {
+        const int is_name = is_plain && tmi_triton_kid(py, a, i)->kind == TMI_PY_NAME;
+        tmi_tri_target_of(t, file, TMI_PY_ID(py, a->list + i), id, is_name ? i + 1 : TMI_NONE,
+                          cond);
+    }
+}
+
+static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_t n, uint32_t cond);
+
+/* What the body of a `try` gives, else what a handler does. */
+static void tmi_tri_globals_of_try(tmi_tri *t, uint32_t file, uint32_t id, uint32_t cond) {
+    const tmi_py      *py = tmi_triton_text_of(t, file);
+    const tmi_py_node *s = TMI_PY(py, id), *part;
+    const uint32_t     works = tmi_tri_put_cond(t, file, id, 1, cond);
+    uint32_t           k, way;
+    tmi_tri_globals_of(t, file, s->list, s->n, works); /* depth: parser */
+    for (k = 0; k < s->n2; k++) {
+        part = TMI_PY(py, TMI_PY_ID(py, s->list2 + k));
+        way = tmi_tri_says(t, part->text, "finally") ? cond : works;
+        if (tmi_tri_says(t, part->text, "except"))
+            way = tmi_tri_put_cond(t, file, id, 2 + (int)(k % 100), cond);
+        tmi_tri_globals_of(t, file, part->list, part->n, way); /* depth: parser */
+    }
+}
+
 /* What the statements at a module's level name. Depth: TMI_MAX_DEPTH, by the parser. */
 static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_t n,
                                uint32_t cond) {
     const tmi_py *py = tmi_triton_text_of(t, file);
-    uint32_t      i, k, j, way;
+    uint32_t      i, k, way;
     for (i = 0; i < n; i++) {
         uint32_t           id = TMI_PY_ID(py, list + i);
-        const tmi_py_node *s = TMI_PY(py, id), *a;
+        const tmi_py_node *s = TMI_PY(py, id);
         if (s->kind == TMI_PY_ASSIGN && tmi_tri_wrapped(t, file, id)) continue;
         s = TMI_PY(py, id);
         switch (s->kind) {
         case TMI_PY_FUNCTION: tmi_tri_put_global(t, file, s->text, id, 0, cond); break;
+        case TMI_PY_CLASS: /* is known by the names in it alone; what it hides is not meant */
+            if (tmi_map_get(&tmi_triton_file_at(t, file)->global, s->text))
+                tmi_tri_put_global(t, file, s->text, id, 0, cond);
+            break;
         case TMI_PY_IMPORT:
         case TMI_PY_FROM: tmi_tri_imports_of(t, file, id, cond); break;
         case TMI_PY_ASSIGN:
-            for (k = 0; k < s->n; k++) {
-                a = tmi_triton_kid(py, s, k);
-                if (a->kind == TMI_PY_NAME) tmi_tri_put_global(t, file, a->text, id, 0, cond);
-                for (j = 0; a->kind == TMI_PY_TUPLE && j < a->n; j++) {
-                    const tmi_py_node *one = tmi_triton_kid(py, a, j);
-                    if (one->kind == TMI_PY_NAME)
-                        tmi_tri_put_global(t, file, one->text, id, j + 1, cond);
-                }
-            }
+            for (k = 0; k < s->n; k++)
+                tmi_tri_target_of(t, file, TMI_PY_ID(py, s->list + k), id, 0, cond);
             break;
         case TMI_PY_ANNASSIGN:
-            if (TMI_PY(py, s->a)->kind == TMI_PY_NAME && s->c)
-                tmi_tri_put_global(t, file, TMI_PY(py, s->a)->text, id, 0, cond);
-            break;
         case TMI_PY_AUGASSIGN:
-            if (TMI_PY(py, s->a)->kind == TMI_PY_NAME)
+            if (TMI_PY(py, s->a)->kind == TMI_PY_NAME && (s->c || s->kind == TMI_PY_AUGASSIGN))
                 tmi_tri_put_global(t, file, TMI_PY(py, s->a)->text, id, 0, cond);
             break;
         case TMI_PY_IF:
@@ -22968,16 +23329,23 @@ static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_
                 cond = way;
             } else tmi_tri_globals_of(t, file, s->list2, s->n2, way);
             break;
-        case TMI_PY_TRY: /* what its body gives, else what a handler does */
-            way = tmi_tri_put_cond(t, file, 0, 0, cond);
+        case TMI_PY_TRY: tmi_tri_globals_of_try(t, file, id, cond); break;
+        case TMI_PY_FOR:
+        case TMI_PY_WHILE:
+            way = tmi_tri_put_cond(t, file, id, 1, cond);
+            if (s->kind == TMI_PY_FOR) tmi_tri_target_of(t, file, s->a, id, 0, way);
             tmi_tri_globals_of(t, file, s->list, s->n, way);
-            for (k = 0; k < s->n2; k++) {
-                a = TMI_PY(py, TMI_PY_ID(py, s->list2 + k));
-                tmi_tri_globals_of(t, file, a->list, a->n, way);
-            }
+            tmi_tri_globals_of(t, file, s->list2, s->n2, cond);
             break;
-        case TMI_PY_FOR: tmi_tri_globals_of(t, file, s->list, s->n, cond); break;
-        case TMI_PY_WITH: tmi_tri_globals_of(t, file, s->list2, s->n2, cond); break;
+        case TMI_PY_WITH:
+            for (k = 0; k < s->n; k++)
+                tmi_tri_target_of(t, file, tmi_triton_kid(py, s, k)->b, id, 0, cond);
+            tmi_tri_globals_of(t, file, s->list2, s->n2, cond);
+            break;
+        case TMI_PY_DELETE:
+            for (k = 0; k < s->n; k++)
+                tmi_tri_target_of(t, file, TMI_PY_ID(py, s->list + k), id, 0, cond);
+            break;
         default: break;
         }
     }
@@ -23000,7 +23368,7 @@ static uint32_t tmi_tri_library(tmi_tri *t, uint32_t row) {
     tmi_put(&text, "def %s(%s):\n%s", r->name, r->params, r->text ? r->text : "  pass\n");
     def = tmi_text_join(&text, 0);
     (void)tmi_py_read_as(t->job, py, t->strings, def, (uint32_t)text.len, py->text.name, 0, 0);
-    id = tmi_triton_add_func(t, t->ours, TMI_PY_ID(py, py->body));
+    id = tmi_triton_add_func(t, t->ours, TMI_PY_ID(py, py->body), 0);
     *tmi_map_at(t->job, &t->library, row + 1) = id + 1;
     return id;
 }
@@ -23697,8 +24065,7 @@ static void tmi_tri_configs_call(tmi_tri *t, tmi_tri_configs *c, const tmi_py_no
     if (f->op || !tmi_triton_bind_params(t, &fn, base, n_args, NULL)) c->is_open = 1;
     t->is_quiet--;
     t->bad = 0;
-    tmi_triton_enter_frame(t, &frame, fn.file);
-    frame.func = fn.node;
+    tmi_triton_enter_func(t, &frame, &fn);
     for (i = 0; i < f->n && !c->is_open; i++)
         tmi_tri_bind(t, tmi_triton_kid(py, f, i)->text, tmi_triton_arg_at(t, base + n_args + i)->v);
     tmi_base_vec_cut(&t->arg, base);
@@ -24025,11 +24392,39 @@ static void tmi_tri_search_in(tmi_tri *t, tmi_tri_search *s, const tmi_tri_aroun
     }
 }
 
+/* Of several kernels of one name that whose `if` is taken; 1 + the way in which it is given, 0: in
+ * none. */
+static uint32_t tmi_tri_choose_kernel(tmi_tri *t, tmi_tri_search *s) {
+    const tmi_py  *py = tmi_triton_text_of(t, 0); /* of s->file too */
+    const uint32_t name = TMI_PY(py, s->node)->text;
+    uint32_t       i = tmi_map_get(&tmi_triton_file_at(t, s->file)->global, name), n, k, n_jit = 0;
+    uint32_t       way[TMI_TRI_WAYS];
+    int            is_open;
+    tmi_tri_frame  frame;
+    for (; i && tmi_triton_global_at(t, i - 1)->node != s->node;)
+        i = tmi_triton_global_at(t, i - 1)->hides;
+    if (!i) return 0; /* of a class */
+    n = tmi_tri_ways_of(t, s->file, name, way, &is_open);
+    for (k = n; k-- > 0;) {
+        const uint32_t node = tmi_triton_global_at(t, way[k] - 1)->node;
+        if (!tmi_tri_is_jit(t, py, TMI_PY(py, node)) || n_jit++) continue;
+        s->node = node;
+        i = way[k];
+    }
+    if (n_jit > 1) {
+        tmi_triton_enter_frame(t, &frame, s->file);
+        tmi_triton_look(t, TMI_PY(py, TMI_PY(py, s->node)->c));
+        (void)tmi_tri_untold(t, name, way, n);
+        tmi_triton_leave_frame(t);
+    }
+    return tmi_triton_global_at(t, i - 1)->cond;
+}
+
 /* The kernel asked for, or the only one: 1 + the index of its function. */
 static uint32_t tmi_tri_find_kernel(tmi_tri *t) {
     const tmi_py  *py = tmi_triton_text_of(t, 0);
     tmi_tri_search s;
-    uint32_t       i;
+    uint32_t       way;
     memset(&s, 0, sizeof s);
     s.want = t->call->kernel;
     tmi_text_init(t->job, &s.names);
@@ -24037,11 +24432,6 @@ static uint32_t tmi_tri_find_kernel(tmi_tri *t) {
     if (!s.node && s.n_near == 1) {
         s.node = s.near_;
         s.file = s.near_file;
-    }
-    if (s.want && s.node && (i = tmi_tri_global_of(t, 0, tmi_tri_word(t, s.want))) != 0 &&
-        tmi_tri_is_jit(t, py, TMI_PY(py, tmi_triton_global_at(t, i - 1)->node))) {
-        s.node = tmi_triton_global_at(t, i - 1)->node; /* the one whose `if` is taken */
-        s.file = 0;
     }
     if (!s.node || (!s.want && s.n > 1)) {
         const char *all = tmi_text_join(&s.names, 0);
@@ -24052,7 +24442,9 @@ static uint32_t tmi_tri_find_kernel(tmi_tri *t) {
                                      : "the file has several kernels");
         return 0;
     }
-    return 1 + tmi_triton_add_func(t, s.file, s.node);
+    tmi_tri_read_globals(t, s.file, t->call->globals); /* tests of the module may ask for them */
+    way = tmi_tri_choose_kernel(t, &s);
+    return t->bad ? 0 : 1 + tmi_triton_add_func(t, s.file, s.node, way);
 }
 
 static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
@@ -24070,7 +24462,6 @@ static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
     }
     t->param = p;
     t->n_param = f->n;
-    tmi_tri_read_globals(t, home, t->call->globals);
     tmi_tri_read_entries(t, home, t->call->consts, 1);
     tmi_tri_read_entries(t, home, t->call->args, 0);
     tmi_triton_enter_frame(t, &frame, home);
@@ -24170,8 +24561,7 @@ static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
     tmi_tri_frame      frame;
     if (t->bad) return;
     if (!tmi_tri_open_kernel(t, p, n, f->text)) return;
-    tmi_triton_enter_frame(t, &frame, tmi_triton_func_at(t, func)->file);
-    frame.func = tmi_triton_func_at(t, func)->node;
+    tmi_triton_enter_func(t, &frame, tmi_triton_func_at(t, func));
     t->at = f->c ? TMI_PY(py, f->c)->at : f->at; /* where `def` stands */
     tmi_tri_place(t);
     TMI_OP(t->m, t->b->func)->loc = t->b->loc;
@@ -24328,7 +24718,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2841789577u
+#define TMI_STAMP_TRITON 1534170100u
 
 
 /*==============================================================================

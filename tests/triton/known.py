@@ -429,7 +429,7 @@ def edges(p, u):
     tl.store(p, u)
 
 
-# What is so on every machine, asked in ways of which some cannot be followed: the first way is the right one.
+# What is so on every machine. Where that cannot be followed, no other way gives the name: the test may not be taken for false.
 PACK, FAR = 5, "9.9"
 D_0 = "1"
 D_1 = D_0
@@ -471,16 +471,10 @@ else:
     SO_4 = tl.constexpr(-1)
 if sys.argv[0] is not None:
     SO_5 = tl.constexpr(5)
-else:
-    SO_5 = tl.constexpr(-1)
 if getcwd() is not None:
     SO_6 = tl.constexpr(6)
-else:
-    SO_6 = tl.constexpr(-1)
 if settings.get("A") is not None:
     SO_7 = tl.constexpr(7)
-else:
-    SO_7 = tl.constexpr(-1)
 if getenv("NOTHING") is None:
     SO_8 = tl.constexpr(8)
 else:
@@ -491,28 +485,18 @@ else:
     SO_9 = tl.constexpr(-1)
 if os.getenv("NOTHING", "a b").split():
     SO_10 = tl.constexpr(10)
-else:
-    SO_10 = tl.constexpr(-1)
 if os.getenv("NOTHING", "FAST-1").lower() == "fast-1":
     SO_11 = tl.constexpr(11)
 else:
     SO_11 = tl.constexpr(-1)
 if os.getenv("NOTHING", "é").lower() == "é":
     SO_12 = tl.constexpr(12)
-else:
-    SO_12 = tl.constexpr(-1)
 if getattr(os, "getcwd")():
     SO_13 = tl.constexpr(13)
-else:
-    SO_13 = tl.constexpr(-1)
 if getcwd():
     SO_14 = tl.constexpr(14)
-else:
-    SO_14 = tl.constexpr(-1)
 if float("3") > 2.5:
     SO_15 = tl.constexpr(15)
-else:
-    SO_15 = tl.constexpr(-1)
 if str(os.getenv("NOTHING", "x")) == "x":
     SO_16 = tl.constexpr(16)
 else:
@@ -531,96 +515,64 @@ else:
     SO_19 = tl.constexpr(-1)
 if os.sep[0] == os.sep:
     SO_20 = tl.constexpr(20)
-else:
-    SO_20 = tl.constexpr(-1)
 if sys.version_info[1:] > (2,):
     SO_21 = tl.constexpr(21)
-else:
-    SO_21 = tl.constexpr(-1)
 if triton.__version__[:1] == "3":
     SO_22 = tl.constexpr(22)
-else:
-    SO_22 = tl.constexpr(-1)
 if sys.version_info[-1] >= 0:
     SO_23 = tl.constexpr(23)
-else:
-    SO_23 = tl.constexpr(-1)
 if sys.version_info[2] >= 0:
     SO_24 = tl.constexpr(24)
-else:
-    SO_24 = tl.constexpr(-1)
 if "a" + "b" == "ab":
     SO_25 = tl.constexpr(25)
 else:
     SO_25 = tl.constexpr(-1)
 if sys.version_info[1] >= 10:
     SO_26 = tl.constexpr(26)
-else:
-    SO_26 = tl.constexpr(-1)
 if torch.__version__ >= "2.0":
     SO_27 = tl.constexpr(27)
-else:
-    SO_27 = tl.constexpr(-1)
 if (3, 5000) > sys.version_info:
     SO_28 = tl.constexpr(28)
-else:
-    SO_28 = tl.constexpr(-1)
 if (3, "z") != sys.version_info:
     SO_29 = tl.constexpr(29)
-else:
-    SO_29 = tl.constexpr(-1)
 if sys.version_info > ():
     SO_30 = tl.constexpr(30)
-else:
-    SO_30 = tl.constexpr(-1)
 if os.getenv("NOTHING", "x") is not None:
     SO_31 = tl.constexpr(31)
 else:
     SO_31 = tl.constexpr(-1)
 if 2 < 3 < 4:
     SO_32 = tl.constexpr(32)
-else:
-    SO_32 = tl.constexpr(-1)
 if PACK is PACK:
     SO_33 = tl.constexpr(33)
 else:
     SO_33 = tl.constexpr(-1)
 if triton.__version__ < "abc":
     SO_34 = tl.constexpr(34)
-else:
-    SO_34 = tl.constexpr(-1)
 if "a" < "b":
     SO_35 = tl.constexpr(35)
 else:
     SO_35 = tl.constexpr(-1)
 if "cuda" in ("cu" + "da", "hip"):
     SO_36 = tl.constexpr(36)
-else:
-    SO_36 = tl.constexpr(-1)
 if triton.runtime.driver.active.get_current_target().backend in FAR or True:
     SO_37 = tl.constexpr(37)
 else:
     SO_37 = tl.constexpr(-1)
 if int(len("a")):
     SO_38 = tl.constexpr(38)
-else:
-    SO_38 = tl.constexpr(-1)
 if int(os.getenv("NOTHING", "-1")):
     SO_39 = tl.constexpr(39)
 else:
     SO_39 = tl.constexpr(-1)
 if compare_version("torch", operator.ge, "2.0"):
     SO_40 = tl.constexpr(40)
-else:
-    SO_40 = tl.constexpr(-1)
 if compare_version("triton", operator.contains, "3") or True:
     SO_41 = tl.constexpr(41)
 else:
     SO_41 = tl.constexpr(-1)
 if compare_version("triton", operator.lt, FAR):
     SO_42 = tl.constexpr(42)
-else:
-    SO_42 = tl.constexpr(-1)
 if compare_version("triton", operator.le, "3.9"):
     SO_43 = tl.constexpr(43)
 else:
@@ -635,24 +587,14 @@ else:
     SO_45 = tl.constexpr(-1)
 if hasattr(tl, WORD):
     SO_46 = tl.constexpr(46)
-else:
-    SO_46 = tl.constexpr(-1)
 if is_available():
     SO_47 = tl.constexpr(47)
-else:
-    SO_47 = tl.constexpr(-1)
 if [1]:
     SO_48 = tl.constexpr(48)
-else:
-    SO_48 = tl.constexpr(-1)
 if -1:
     SO_49 = tl.constexpr(49)
-else:
-    SO_49 = tl.constexpr(-1)
 if len("a") and True:
     SO_50 = tl.constexpr(50)
-else:
-    SO_50 = tl.constexpr(-1)
 if not (len("a") and False):
     SO_51 = tl.constexpr(51)
 else:
@@ -671,20 +613,12 @@ else:
     SO_56 = tl.constexpr(-1)
 if USE_2:
     SO_57 = tl.constexpr(57)
-else:
-    SO_57 = tl.constexpr(-1)
 if IS_SOMETHINGVERYVERYVERYLONG:
     SO_58 = tl.constexpr(58)
-else:
-    SO_58 = tl.constexpr(-1)
 if sys.version_info[:2:1] > (3,):
     SO_59 = tl.constexpr(59)
-else:
-    SO_59 = tl.constexpr(-1)
 if sys.version_info[3] == "final":
     SO_60 = tl.constexpr(60)
-else:
-    SO_60 = tl.constexpr(-1)
 if triton.__version__ != "3.6abc":
     SO_61 = tl.constexpr(61)
 else:
@@ -695,12 +629,8 @@ else:
     SO_62 = tl.constexpr(-1)
 if compare_version("triton", ops[0], "3.2"):
     SO_63 = tl.constexpr(63)
-else:
-    SO_63 = tl.constexpr(-1)
 if torch.cuda.other.__version__ != "2":
     SO_64 = tl.constexpr(64)
-else:
-    SO_64 = tl.constexpr(-1)
 
 
 @triton.jit
