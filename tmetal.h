@@ -24255,12 +24255,15 @@ static void tmi_tri_specialise(tmi_tri *t, const tmi_py *py, const tmi_py_node *
         uint32_t       dt = tmi_tri_forced(t, py, tmi_triton_kid(py, f, i)->a);
         int            is_plain = tmi_tri_listed(t, py, plain, p->name, i);
         int            is_int = p->is_given && p->v.kind == TMI_V_INT && p->by_place;
+        const int      is_forced = dt && (TMI_DTYPE(t, dt)->kind == TMI_DT_INT ||
+                                          TMI_DTYPE(t, dt)->kind == TMI_DT_FLOAT);
         tmi_tri_leaf  *leaf =
             p->n_leaf == 1 && p->v.kind == TMI_V_TENSOR ? tmi_triton_leaf_at(t, p->first) : NULL;
         if (dt && !p->is_given && !tmi_triton_kid(py, f, i)->b) tmi_tri_make_leaf(t, p, dt, 0);
-        else if (is_int && (is_plain || (dt && TMI_DTYPE(t, dt)->kind == TMI_DT_INT)))
+        else if (is_int && (is_plain || is_forced)) /* floats and truths are never specialised */
             tmi_tri_make_leaf(t, p, dt ? dt : tmi_tri_natural(t, &p->v),
-                              !is_plain && p->v.v.i.lo % 16 == 0);
+                              !is_plain && TMI_DTYPE(t, dt)->kind == TMI_DT_INT &&
+                                  TMI_DTYPE(t, dt)->bits > 1 && p->v.v.i.lo % 16 == 0);
         else if (leaf && dt && p->v.dt != dt && !tmi_tri_is_ptr(t, p->v.dt))
             (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE,
                                 "Triton makes the argument what the annotation says: say so too",
@@ -24718,7 +24721,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1534170100u
+#define TMI_STAMP_TRITON 2009573318u
 
 
 /*==============================================================================
