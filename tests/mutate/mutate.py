@@ -31,6 +31,7 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 FLOORS = "analyse detect transform thread layout plan lower clean emit python tri tl triton metal tune".split()
 READERS = ("python", "tri", "tl", "triton")
 OWN = ("tests/kernels", "examples/kernels", "tests/detect", "tests/robust/odd")
+TEXTS = OWN + ("tests/cases", "tests/chips/kernels")  # with the op lists, those of fingerprints.py
 DIGEST_PARTS = ("Metal", "plan", "reports", "remarks", "diagnostics", "printed text")
 # As outcome.c names them, and what gives the corpus runner the same.
 MODES = {"": [], "two-stage": ["--two-stage", "4"], "m3": ["--gpu", "apple-m3"], "a15": ["--gpu", "apple-a15"],
@@ -142,10 +143,11 @@ class job:
                         "TRANSFORM_JOBS=1", "FUZZ_SECONDS=2", "OPLIST_CC=" + self.cc, "INTERP_CC=" + self.cc, "EXPLAIN_CC=" + self.cc, "TRANSFORM_CC=" + self.cc, target], seconds)
 
     def compiles(self):
-        """The compiler, and the same and the digest with known ranges in the text, 0.6 s with tcc."""
+        """The compiler and the digest, and both with known ranges in the text, 0.7 s with tcc."""
         cc = self.cc.split()
         os.makedirs(os.path.join(self.folder, "build/robust"), exist_ok=True)
         for command in (cc + ["examples/tmetal.c", "-o", "build/tmetal", "-lm"],
+                        cc + ["tests/robust/digest.c", "tests/robust/outcome.c", "tests/robust/text.c", "tests/robust/header.c", "-o", "build/digest"],
                         cc + ["-DTMI_CHECK_RANGES", "examples/tmetal.c", "-o", "build/tmetal-ranges", "-lm"],
                         cc + ["-DTMI_CHECK_RANGES", "-c", "tests/robust/header.c", "-o", "build/robust/ranges.o"],
                         cc + ["tests/robust/digest.c", "tests/robust/outcome.c", "tests/robust/text.c", "build/robust/ranges.o", "-o", "build/digest-ranges"]):
@@ -164,6 +166,15 @@ class job:
                 found[w[8]] = w[:6] + [w[7]]
         bad = [line for line in out.split("\n") if "error TM" in line]
         return found, "" if status == 0 else bad[0] if bad else f"status {status}"
+
+    def sieve(self, lines, seconds=60):
+        """The first of these lines of a digest that is another now, or what went wrong; ("", "") where all are the same."""
+        with open(os.path.join(self.folder, "build/lines"), "w") as f:
+            f.writelines(lines)
+        status, out = self.sh(["build/digest", "--against", "build/lines"], seconds, 4 << 30)
+        if status == 3:
+            return out.split("\n")[0].split(" ", 8)[8], ""
+        return "", "" if status == 0 else out.strip().split("\n")[-1][:120] or f"status {status}"
 
     def facts(self, folders):
         """What >>analyse says of values, against the values."""
@@ -186,8 +197,8 @@ class job:
             status, out = self.sh(["build/digest-san", "--parts"] + inputs, 240)
         return "" if status == 0 else next((s for s in out.split("\n") if "ERROR:" in s or "runtime error" in s), f"status {status}")[:160]
 
-    def sources(self, calls):
-        """{case: Metal and plan} of the kernels read from their source."""
+    def sources(self, calls, expected=None):
+        """{case: Metal and plan} of the kernels read from their source; up to the first that is not as expected."""
         found = {}
         for call in calls:
             command, folder = ["build/tmetal", "compile"], os.path.dirname(call)
@@ -204,6 +215,8 @@ class job:
             if status < 0 or status > 2:
                 return found, f"{call}: status {status}"
             found[call[:-5]] = text
+            if expected and text != expected[call[:-5]]:
+                return found, f"{call}: another text"
         return found, ""
 
     @staticmethod
@@ -241,7 +254,7 @@ class tree:
     """The header, its places, its inputs, and what it gives unchanged."""
 
     def __init__(self, build, names):
-        self.build, self.names = build, names
+        self.build, self.names, self.quick, self.lock, self.reach = build, names, False, threading.Lock(), {}
         with open(os.path.join(TOP, "tmetal.h")) as f:
             self.text = f.read()
         found = [p for p in places.places(self.text, places.floors(self.text)) if p.function != "tmi_emit_range"]  # a judge
@@ -264,8 +277,8 @@ class tree:
             with open(kept) as f:
                 before = json.load(f)
             if before["key"] == key:
-                self.digests, self.sources = before["digests"], before["sources"]
-                return
+                self.digests, self.plain, self.sources = before["digests"], before["plain"], before["sources"]
+                return self.order()
         for path in (lists, made):
             shutil.rmtree(path, ignore_errors=True)
             os.makedirs(path)
@@ -278,16 +291,52 @@ class tree:
         wrong = j.compiles()
         false = j.facts(self.facts) if "analyse" in self.names else (0, "")
         self.digests, bad = j.digest(self.inputs)
+        self.plain = j.digest(list(TEXTS) + [lists], "build/digest")[0]
         self.sources, bad_source = j.sources(self.calls) if set(self.names) & set(READERS) else ({}, "")
         if wrong or bad or bad_source or false[0] or not self.digests:
             sys.exit(f"mutate: the header as it is fails: {wrong}{bad}{bad_source}{false[1][-400:] if false[0] else ''}")
         with open(kept, "w") as f:
-            json.dump({"key": key, "digests": self.digests, "sources": self.sources}, f)
+            json.dump({"key": key, "digests": self.digests, "plain": self.plain, "sources": self.sources}, f)
+        self.order()
+
+    def reached(self):
+        """{suite: the functions that it enters}: what does not enter a function cannot see a change in it."""
+        kept, key = os.path.join(self.build, "mutate", "reach.json"), hashlib.sha1((self.key() + str(SUITES)).encode()).hexdigest()
+        if os.path.exists(kept):
+            with open(kept) as f:
+                before = json.load(f)
+            if before["key"] == key:
+                self.reach = {suite: set(names) for suite, names in before["reach"].items()}
+                return
+        text, names = places.noting(self.text)
+        j = job(self.build, "reach", text)
+        marks = os.environ["REACH"] = os.path.join(j.folder, "marks")
+        if j.compiles():
+            sys.exit("mutate: the header does not compile with marks in its functions")
+        for suite, _, _ in SUITES:
+            open(marks, "w").close()
+            begun = time.time()
+            status, out = j.make(suite, 600)
+            if status:
+                print(f"mutate: {suite} fails where functions note that they are entered: taken to enter all", flush=True)
+                continue
+            with open(marks) as f:
+                self.reach[suite] = {names[int(n)] for n in f.read().split()}
+            print(f"mutate: {suite} enters {len(self.reach[suite])} functions, {time.time() - begun:.0f} s", flush=True)
+        del os.environ["REACH"]
+        with open(kept, "w") as f:
+            json.dump({"key": key, "reach": {suite: sorted(names) for suite, names in self.reach.items()}}, f)
+
+    def order(self):
+        """The lines of the digest and the sources, mixed, so that whatever is seen is seen soon."""
+        names = sorted(self.plain, key=lambda n: hashlib.sha1(n.encode()).digest())
+        self.lines = collections.OrderedDict((n, " ".join(self.plain[n][:6] + ["0" * 16, self.plain[n][6], n]) + "\n") for n in names)
+        self.calls.sort(key=lambda n: hashlib.sha1(n.encode()).digest())
 
     def key(self):
         """Of the header, what reads its outputs, and the names, sizes and times of the inputs."""
         h = hashlib.sha1((self.text + " ".join(self.names) + os.environ.get("MUTATE_CORPUS", "")).encode())
-        for top in ("tests/kernels", "examples/kernels", "tests/detect", "tests/robust"):
+        for top in ("tests/kernels", "examples/kernels", "tests/detect", "tests/robust", "tests/cases", "tests/chips/kernels"):
             for folder, _, names in sorted(os.walk(os.path.join(TOP, top))):
                 for name in sorted(names):
                     s = os.stat(os.path.join(folder, name))
@@ -330,10 +379,37 @@ class trial:
         self.j.write(places.changed(self.t.text, self.p))
         if self.j.compiles():
             return "invalid", "compiler"
+        seen = self.t.quick and self.sieved()
+        if seen:
+            return seen
         found, bad = self.j.digest(self.t.inputs)
         if bad:
             return "behaviour", "digest: " + bad
         return self.simulated(found) or self.suites()
+
+    def sieved(self):
+        """Is a text of test-fingerprints another? What once was the first goes first: most are seen in a tenth of a second."""
+        with self.t.lock:
+            lines = list(self.t.lines.values())
+        name, bad = self.j.sieve(lines)
+        if bad:
+            return "behaviour", "digest: " + bad
+        if name:
+            with self.t.lock:
+                self.t.lines.move_to_end(name, last=False)
+            return "text", "test-fingerprints: " + name
+        if self.p.floor in READERS:
+            with self.t.lock:
+                calls = list(self.t.calls)
+            now, bad = self.j.sources(calls, self.t.sources)
+            if bad.endswith(": another text"):
+                with self.t.lock:
+                    self.t.calls.remove(bad.split(":")[0])
+                    self.t.calls.insert(0, bad.split(":")[0])
+                return "text", "test-fingerprints: " + bad
+            if bad:
+                return "behaviour", "sources: " + bad
+        return None
 
     def differences(self, found):
         """{mode: inputs whose Metal or plan is another}, and those that are taken or refused otherwise."""
@@ -418,6 +494,8 @@ class trial:
         if bad:
             return "behaviour", "assertions: " + bad
         for name, floors, behaviour in SUITES:
+            if self.t.quick and (name in ("test-golden", "test-fingerprints") or self.p.function not in self.t.reach.get(name, {self.p.function})):
+                continue
             if name in self.t.skip or floors and self.p.floor not in floors.split() and not (name == "test-metal" and "parts" in self.modes):
                 continue
             if not self.texts and name in ("test-golden", "test-style", "test-counters", "test-layouts-quick", "test-oplist-quick") and self.p.floor not in READERS:
@@ -570,7 +648,7 @@ def main():
     signal.signal(signal.SIGINT, end_all)
     t = tree(o.build, o.floors.split(","))
     t.skip = o.skip.split(",")
-    if o.quick: SUITES.sort(key=lambda s: s[0] not in ("test-golden", "test-fingerprints"))
+    t.quick = o.quick
     os.makedirs(os.path.join(o.build, "mutate"), exist_ok=True)
     found = results(o.results or os.path.join(o.build, "mutate", "results.tsv"))
     if o.summary:
@@ -584,6 +662,8 @@ def main():
             sys.stdout.writelines(difflib.unified_diff(t.text.splitlines(True), places.changed(t.text, p).splitlines(True), "tmetal.h", "tmetal.h", n=3))
         return 0
     t.measure()
+    if o.quick:
+        t.reached()
     if o.holes:
         return holes(t)
     if o.base:

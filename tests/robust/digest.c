@@ -3,6 +3,7 @@
  * flags, another width of pointers) or two states of the header must print the same lines.
  *
  *     digest [--fill BYTE] [--twice] [--parts] [--key] [--modes] [--mode NAME|all] FILE-OR-DIRECTORY...
+ *     digest --against LINES
  *
  * Files are Triton IR (.ttir) and op lists (.json; build/oplist --write DIR writes those of the tests).
  *
@@ -14,6 +15,7 @@
  *                 forced, another GPU, aliases, 32 threads, plain, MLX, parts of a grid, bounds, one program a
  *                 threadgroup, operands staged or direct, logging, the summary of transforming
  *   --mode NAME   a second line in this mode; all: a line in each
+ *   --against F   makes each line of F again (printed with --parts alone) and ends with 3 at the first that is another
  *   --memory      also print the peak of the arena, which the width of pointers changes */
 #include "outcome.h"
 #include "text.h"
@@ -27,7 +29,7 @@ typedef struct asked {
 } asked;
 
 /* The line of a file in a mode. Gives 1 if something is wrong. */
-static int line_of(const asked *a, const char *name, const char *text, size_t len, int mode) {
+static int line_of(FILE *to, const asked *a, const char *name, const char *text, size_t len, int mode) {
     size_t  bytes = 512 * len + ((size_t)1 << 20); /* filling the bound of a list would take longer than compiling it */
     char   *space;
     outcome o, p;
@@ -49,15 +51,15 @@ static int line_of(const asked *a, const char *name, const char *text, size_t le
         bad = 1;
     }
     if (a->parts)
-        for (part = 0; part < OUTCOME_PARTS; part++) printf("%08lx ", (unsigned long)(o.part[part] & 0xffffffffu));
-    printf("%08lx%08lx TM%03d", (unsigned long)(o.hash >> 32), (unsigned long)(o.hash & 0xffffffffu), (int)o.code);
-    if (a->memory) printf(" %9lu", (unsigned long)o.peak);
+        for (part = 0; part < OUTCOME_PARTS; part++) fprintf(to, "%08lx ", (unsigned long)(o.part[part] & 0xffffffffu));
+    fprintf(to, "%08lx%08lx TM%03d", (unsigned long)(o.hash >> 32), (unsigned long)(o.hash & 0xffffffffu), (int)o.code);
+    if (a->memory) fprintf(to, " %9lu", (unsigned long)o.peak);
     if (a->key) {
         char hex[TMETAL_KEY_BYTES];
         outcome_key(text, len, hex);
-        printf(" %s", hex);
+        fprintf(to, " %s", hex);
     }
-    printf(mode ? " %s@%s\n" : " %s\n", name, outcome_mode(mode));
+    fprintf(to, mode ? " %s@%s\n" : " %s\n", name, outcome_mode(mode));
     free(space);
     return bad;
 }
@@ -71,6 +73,37 @@ static int mode_named(const char *name) {
     exit(2);
 }
 
+/* The lines of a file, made again. Gives 3 at the first that is another, and prints both. The hash of all parts is not compared. */
+static int against(const char *path) {
+    static char line[8192], again[8192];
+    asked       a;
+    FILE       *f = fopen(path, "r");
+    memset(&a, 0, sizeof a);
+    a.parts = 1;
+    if (!f) return 2;
+    while (fgets(line, sizeof line, f)) {
+        static char name[8192];
+        size_t      len;
+        char       *text, *at;
+        FILE       *to = tmpfile();
+        int         mode = 0;
+        if (!to || sscanf(line, "%*s %*s %*s %*s %*s %*s %*s %*s %8191[^\n]", name) != 1) exit(2);
+        at = strrchr(name, '@');
+        if (at) *at = '\0', mode = mode_named(at + 1);
+        text = read_file(name, &len);
+        if (line_of(to, &a, name, text, len, mode)) return 1;
+        rewind(to);
+        if (!fgets(again, sizeof again, to)) return 1;
+        fclose(to), free(text);
+        if (strncmp(line, again, 9 * OUTCOME_PARTS) != 0 || strcmp(line + 9 * OUTCOME_PARTS + 16, again + 9 * OUTCOME_PARTS + 16) != 0) {
+            printf("%s%s", line, again);
+            return 3;
+        }
+    }
+    fclose(f);
+    return 0;
+}
+
 int main(int argc, char **argv) {
     names  files;
     asked  a;
@@ -82,6 +115,7 @@ int main(int argc, char **argv) {
     for (i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--fill") == 0 && i + 1 < argc) a.fill = (int)strtol(argv[++i], NULL, 0);
         else if (strcmp(argv[i], "--mode") == 0 && i + 1 < argc) a.modes = mode_named(argv[++i]);
+        else if (strcmp(argv[i], "--against") == 0 && i + 1 < argc) return against(argv[++i]);
         else if (strcmp(argv[i], "--modes") == 0) a.modes = -1;
         else if (strcmp(argv[i], "--twice") == 0) a.twice = 1;
         else if (strcmp(argv[i], "--memory") == 0) a.memory = 1;
@@ -98,9 +132,9 @@ int main(int argc, char **argv) {
         size_t len;
         char  *text = read_file(files.name[k], &len);
         int    own = a.modes == -1 ? outcome_own_mode(text, len) : a.modes;
-        bad |= line_of(&a, files.name[k], text, len, 0);
+        bad |= line_of(stdout, &a, files.name[k], text, len, 0);
         for (mode = 1; mode < n_modes; mode++)
-            if (mode == own || own == -2) bad |= line_of(&a, files.name[k], text, len, mode);
+            if (mode == own || own == -2) bad |= line_of(stdout, &a, files.name[k], text, len, mode);
         free(text);
     }
     names_free(&files);
