@@ -3289,8 +3289,7 @@ static const struct {
     {303, "Apple GPUs have no fp64, and the caller has forbidden to compute it in software, or it "
      "cannot be.", ""},
     {304, "This 8-bit format has no arithmetic here.", ""},
-    {306, "A function of a library (libdevice, ocml) that has no counterpart here, or is called "
-     "with other types than it takes.", ""},
+    {306, "A function of a library (libdevice, ocml) that has no counterpart here.", ""},
     {307, "One instruction of inline PTX is not translated: the message has it.", ""},
     {308, "Functions of a module call each other in a circle; a kernel has no stack for that.",
      ""},
@@ -3637,7 +3636,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 963495029u
+#define TMI_STAMP_DIAG 3835791428u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -55504,6 +55503,62 @@ typedef enum tmi_list_kind {
     TMI_L_OP_COUNT
 } tmi_list_kind;
 
+/* -- The table of arguments -----------------------------------------------------------------------
+ * Columns: id, the names by which it is known, the first of them the one in messages. An op takes
+ * those that its rule asks for; any other that stands here is refused, as what it was meant to
+ * change would stay as it is. */
+/* clang-format off */
+#define TMI_LIST_ARGS(X) \
+    X(AXIS,        "axis|axes|dim|dims") \
+    X(KEEPDIMS,    "keepdims|keep_dims|keepdim") \
+    X(OP,          "op|kind|reduction|combine") \
+    X(VALUE,       "value|scalar|other") \
+    X(MIN,         "min|lower|min_value") \
+    X(MAX,         "max|upper|max_value") \
+    X(APPROXIMATE, "approximate|mode|approx") \
+    X(P,           "p|rate") \
+    X(SEED,        "seed") \
+    X(OFFSET,      "offset") \
+    X(TRANSPOSE_A, "transpose_a|trans_a|transA|ta") \
+    X(TRANSPOSE_B, "transpose_b|trans_b|transB|tb") \
+    X(NORM_SHAPE,  "normalized_shape") \
+    X(EPS,         "eps|epsilon") \
+    X(CAUSAL,      "causal|is_causal") \
+    X(SCALE,       "scale|sm_scale") \
+    X(STRIDE,      "stride|strides") \
+    X(PADDING,     "padding|pad|pads") \
+    X(DILATION,    "dilation|dilations") \
+    X(GROUPS,      "groups|group") \
+    X(REVERSE,     "reverse") \
+    X(EXCLUSIVE,   "exclusive") \
+    X(PERM,        "perm|permutation|order|axes|dims|axis") \
+    X(DIM0,        "dim0") \
+    X(DIM1,        "dim1") \
+    X(SHAPE,       "shape|new_shape|size") \
+    X(K,           "k") \
+    X(DESCENDING,  "descending|largest") \
+    X(INDICES,     "indices|return_indices") \
+    X(DTYPE,       "dtype|to|type")
+/* clang-format on */
+
+typedef enum tmi_json_arg_id {
+#define X(id, names) TMI_ARG_##id,
+    TMI_LIST_ARGS(X)
+#undef X
+    TMI_ARG_COUNT
+} tmi_json_arg_id;
+
+static const char *const tmi_json_arg_names[TMI_ARG_COUNT] = {
+#define X(id, names) names,
+    TMI_LIST_ARGS(X)
+#undef X
+};
+
+/* A set of arguments: bit a row. */
+typedef uint32_t tmi_json_arg_set;
+TMI_STATIC_ASSERT(one_bit_an_argument, TMI_ARG_COUNT <= 32);
+#define TMI_ARG_ALL ((tmi_json_arg_set)0xffffffffu)
+
 /* -- The model --------------------------------------------------------------------------------- */
 
 #define TMI_LIST_RANK 8u
@@ -55512,19 +55567,12 @@ typedef struct tmi_shape {
     uint32_t rank, dim[TMI_LIST_RANK];
 } tmi_shape;
 
-/* The names under which an op's rule has looked for arguments; no rule looks for more than
- * eleven. */
-typedef struct tmi_asked {
-    const char *names[12];
-    uint32_t    n;
-} tmi_asked;
-
 /* A value of the graph: an input or what an op gives. */
 typedef struct tmi_node {
     const char     *id, *type;  /* as written; type "" for inputs */
     const tmi_json *json, *args; /* the op; its arguments or NULL */
     uint32_t        made_for;   /* op of the list that it is a part of; 0: it is one, or an input */
-    tmi_asked      *asked;      /* while its rule runs */
+    tmi_json_arg_set *asked;    /* while its rule runs: the arguments that it looked for */
     uint32_t        at;         /* byte of the text */
     uint16_t        kind;       /* tmi_list_kind */
     uint8_t         dtype;
@@ -55721,61 +55769,101 @@ static int tmi_check_own_keys(tmi_list *l, const tmi_node *n) {
     return 1;
 }
 
+/* Of a set of arguments the one that a key names, or is as close to as that; TMI_ARG_COUNT: none.
+ * `name`: as it is spelt. */
+static uint32_t tmi_json_arg_named(tmi_json_arg_set of, const char *key, uint32_t distance,
+                                   char name[32]) {
+    uint32_t a;
+    for (a = 0; a < TMI_ARG_COUNT; a++)
+        if (of >> a & 1 && tmi_key_among(tmi_json_arg_names[a], key, distance, name)) break;
+    return a;
+}
+
 /* Which of the arguments asked for the op gives, by any of their names: found once for all its
  * keys. */
-static void tmi_json_keys_given(const tmi_node *n, uint8_t *given) {
-    const tmi_json *k;
-    uint32_t        i;
-    char            name[32];
-    memset(given, 0, sizeof n->asked->names / sizeof *n->asked->names);
-    for (k = n->args ? n->args->child : NULL; k; k = k->next)
-        for (i = 0; i < n->asked->n; i++)
-            if (!given[i]) given[i] = (uint8_t)tmi_key_among(n->asked->names[i], k->key, 0, name);
+static tmi_json_arg_set tmi_json_args_given(const tmi_node *n) {
+    const tmi_json  *k;
+    tmi_json_arg_set given = 0;
+    char             name[32];
+    for (k = n->args ? n->args->child : NULL; k; k = k->next) {
+        uint32_t a = tmi_json_arg_named(*n->asked, k->key, 0, name);
+        if (a < TMI_ARG_COUNT) given |= (tmi_json_arg_set)1 << a;
+    }
+    return given;
 }
 
 /* After its rule: arguments that stand beside "args". */
 static int tmi_check_beside(tmi_list *l, const tmi_node *n) {
     const tmi_json *k;
-    uint32_t        i;
     char            name[32];
-    uint8_t         given[sizeof n->asked->names / sizeof *n->asked->names];
-    tmi_json_keys_given(n, given);
+    tmi_json_arg_set open = *n->asked & ~tmi_json_args_given(n);
     for (k = n->json->child; k; k = k->next) {
-        if (tmi_key_among(TMI_OP_KEYS, k->key, 0, name)) continue;
-        for (i = 0; i < n->asked->n; i++) {
-            if (given[i] || !tmi_key_among(n->asked->names[i], k->key, 0, name)) continue;
-            tmi_error(l->job, tmi_json_at(k->at), TMETAL_E_OPS_ARGUMENT, n->id,
-                      tmi_format(l->job, 1, "has '%s' beside \"args\", where it means nothing",
-                                 k->key));
-            tmi_help(l->job, NULL,
-                     tmi_format(l->job, 0, "write it inside: \"args\":{\"%s\":..}", k->key));
-            return 0;
-        }
+        if (tmi_key_among(TMI_OP_KEYS, k->key, 0, name) ||
+            tmi_json_arg_named(open, k->key, 0, name) == TMI_ARG_COUNT)
+            continue;
+        tmi_error(l->job, tmi_json_at(k->at), TMETAL_E_OPS_ARGUMENT, n->id,
+                  tmi_format(l->job, 1, "has '%s' beside \"args\", where it means nothing",
+                             k->key));
+        tmi_help(l->job, NULL,
+                 tmi_format(l->job, 0, "write it inside: \"args\":{\"%s\":..}", k->key));
+        return 0;
     }
     return 1;
 }
 
-/* After its rule: arguments that it did not look for. */
-static int tmi_check_args(tmi_list *l, const tmi_node *n) {
-    const tmi_json *k;
-    uint32_t        i, near;
-    char            meant[32];
-    uint8_t         given[sizeof n->asked->names / sizeof *n->asked->names];
-    tmi_json_keys_given(n, given);
-    for (k = n->args ? n->args->child : NULL; k; k = k->next) {
-        near = tmi_key_distance(k->key);
-        for (i = 0; i < n->asked->n && !tmi_key_among(n->asked->names[i], k->key, 0, meant); i++) {}
-        if (i < n->asked->n) continue;
-        for (i = 0; i < n->asked->n &&
-             (given[i] || !tmi_key_among(n->asked->names[i], k->key, near, meant));
-             i++) {}
-        if (i < n->asked->n) {
-            tmi_error(l->job, tmi_json_at(k->at), TMETAL_E_OPS_ARGUMENT, n->id,
-                      tmi_format(l->job, 1, "has an argument '%s', which %s does not take", k->key,
-                                 n->type));
-            tmi_help(l->job, NULL, tmi_format(l->job, 0, "did you mean '%s'?", meant));
-            return 0;
+static void tmi_json_arg_name(uint32_t a, char name[32]) { /* the first of its names */
+    size_t n = strcspn(tmi_json_arg_names[a], "|");
+    memcpy(name, tmi_json_arg_names[a], n);
+    name[n] = '\0';
+}
+
+/* An argument that the op does not take, and what it was meant to be, or else what there is. */
+static TMI_COLD int tmi_json_arg_refused(tmi_list *l, const tmi_node *n, const tmi_json *k,
+                                         const char *meant) {
+    const char *help = "";
+    uint32_t    a, some = 0;
+    char        name[32];
+    tmi_error(l->job, tmi_json_at(k->at), TMETAL_E_OPS_ARGUMENT, n->id,
+              tmi_format(l->job, 1, "has an argument '%s', which %s does not take", k->key,
+                         n->type));
+    if (meant) {
+        tmi_help(l->job, NULL, tmi_format(l->job, 0, "did you mean '%s'?", meant));
+        return 0;
+    }
+    for (a = 0; a < TMI_ARG_COUNT; a++)
+        if (*n->asked >> a & 1) {
+            tmi_json_arg_name(a, name);
+            help = tmi_format(l->job, 0, "%s%s'%s'", help, some++ ? ", " : "it takes ", name);
         }
+    if (some) tmi_help(l->job, help, NULL);
+    return 0;
+}
+
+/* After its rule: arguments that it did not look for, and such as stand twice. */
+static int tmi_check_args(tmi_list *l, const tmi_node *n) {
+    const tmi_json *k, *first[TMI_ARG_COUNT];
+    uint32_t        a;
+    char            meant[32];
+    tmi_json_arg_set open = *n->asked & ~tmi_json_args_given(n);
+    memset(first, 0, sizeof first);
+    for (k = n->args ? n->args->child : NULL; k; k = k->next) {
+        a = tmi_json_arg_named(*n->asked, k->key, 0, meant);
+        if (a < TMI_ARG_COUNT) {
+            if (k->kind == TMI_J_NULL) continue;
+            if (first[a]) {
+                tmi_error(l->job, tmi_json_at(k->at), TMETAL_E_OPS_ARGUMENT, n->id,
+                          tmi_format(l->job, 1, "has one argument twice, as '%s' and as '%s'",
+                                     first[a]->key, k->key));
+                return 0;
+            }
+            first[a] = k;
+            continue;
+        }
+        if (tmi_json_arg_named(open, k->key, tmi_key_distance(k->key), meant) < TMI_ARG_COUNT)
+            return tmi_json_arg_refused(l, n, k, meant);
+        if (k->kind != TMI_J_NULL &&
+            tmi_json_arg_named(TMI_ARG_ALL, k->key, 0, meant) < TMI_ARG_COUNT)
+            return tmi_json_arg_refused(l, n, k, NULL);
         tmi_remark(l->job, tmi_json_at(k->at), TMETAL_MISSED, "oplist",
                    "op '%s' has an argument '%s', which %s does not take: it means nothing", n->id,
                    k->key, n->type);
@@ -55783,18 +55871,13 @@ static int tmi_check_args(tmi_list *l, const tmi_node *n) {
     return 1;
 }
 
-/* -- Arguments of ops -----------------------------------------------------------------------------
- * Each takes the names by which an argument is known, separated by '|'. */
-static void tmi_asked_for(tmi_asked *a, const char *names) {
-    uint32_t i;
-    for (i = 0; i < a->n && strcmp(a->names[i], names) != 0; i++) {}
-    if (i == a->n && i < sizeof a->names / sizeof *a->names) a->names[a->n++] = names;
-}
+/* -- Arguments of ops -------------------------------------------------------------------------- */
 
-static const tmi_json *tmi_arg(const tmi_node *n, const char *names) {
+/* What an op gives for an argument, by the first of its names that is there; NULL: nothing. */
+static const tmi_json *tmi_arg(const tmi_node *n, tmi_json_arg_id a) {
     char        name[32];
-    const char *p = names, *q;
-    if (n->asked) tmi_asked_for(n->asked, names);
+    const char *p = tmi_json_arg_names[a], *q;
+    if (n->asked) *n->asked |= (tmi_json_arg_set)1 << a;
     for (;; p = q + 1) {
         const tmi_json *j;
         q = strchr(p, '|');
@@ -55805,39 +55888,39 @@ static const tmi_json *tmi_arg(const tmi_node *n, const char *names) {
     }
 }
 
-static int tmi_arg_int(tmi_list *l, const tmi_node *n, const char *names, int64_t missing,
+static int tmi_arg_int(tmi_list *l, const tmi_node *n, tmi_json_arg_id a, int64_t missing,
                        int64_t *v) {
-    const tmi_json *j = tmi_arg(n, names);
+    const tmi_json *j = tmi_arg(n, a);
     *v = missing;
     if (!j || tmi_json_int(j, v)) return 1;
-    return tmi_arg_wrong(l, n, j, names, "a whole number");
+    return tmi_arg_wrong(l, n, j, tmi_json_arg_names[a], "a whole number");
 }
 
-static int tmi_arg_double(tmi_list *l, const tmi_node *n, const char *names, double missing,
+static int tmi_arg_double(tmi_list *l, const tmi_node *n, tmi_json_arg_id a, double missing,
                           double *v) {
-    const tmi_json *j = tmi_arg(n, names);
+    const tmi_json *j = tmi_arg(n, a);
     *v = missing;
     if (!j || tmi_json_double(j, v)) return 1;
-    return tmi_arg_wrong(l, n, j, names, "a number");
+    return tmi_arg_wrong(l, n, j, tmi_json_arg_names[a], "a number");
 }
 
-static int tmi_arg_bool(tmi_list *l, const tmi_node *n, const char *names, int missing, int *v) {
-    const tmi_json *j = tmi_arg(n, names);
+static int tmi_arg_bool(tmi_list *l, const tmi_node *n, tmi_json_arg_id a, int missing, int *v) {
+    const tmi_json *j = tmi_arg(n, a);
     int64_t         i;
     *v = missing;
     if (!j) return 1;
     if (j->kind == TMI_J_TRUE || j->kind == TMI_J_FALSE) *v = j->kind == TMI_J_TRUE;
     else if (tmi_json_int(j, &i) && (i == 0 || i == 1)) *v = (int)i;
-    else return tmi_arg_wrong(l, n, j, names, "true or false");
+    else return tmi_arg_wrong(l, n, j, tmi_json_arg_names[a], "true or false");
     return 1;
 }
 
 /* One axis, counted from the end when negative. */
 static int tmi_axis_value(tmi_list *l, const tmi_node *n, const tmi_json *j, uint32_t rank,
-                          uint32_t *axis) {
+                          const char *want, uint32_t *axis) {
     int64_t v;
     if (!tmi_json_int(j, &v))
-        return tmi_arg_wrong(l, n, j, "axis", "a whole number, a list of them or null");
+        return tmi_arg_wrong(l, n, j, tmi_json_arg_names[TMI_ARG_AXIS], want);
     if (v < -(int64_t)rank || v >= (int64_t)rank) {
         tmi_error(l->job, tmi_json_at(j->at), TMETAL_E_OPS_AXIS, n->id, (long long)v, rank);
         return 0;
@@ -55846,21 +55929,21 @@ static int tmi_axis_value(tmi_list *l, const tmi_node *n, const tmi_json *j, uin
     return 1;
 }
 
-#define TMI_AXIS_NAMES "axis|axes|dim|dims"
-
 /* n->axes from an integer, a list, or null and absent: all of them. */
 static int tmi_arg_axes(tmi_list *l, tmi_node *n, uint32_t rank) {
-    const tmi_json *j = tmi_arg(n, TMI_AXIS_NAMES), *k;
-    uint32_t        axis;
+    static const char want[] = "a whole number, a list of them or null";
+    const tmi_json   *j = tmi_arg(n, TMI_ARG_AXIS), *k;
+    uint32_t          axis;
     n->axes = 0;
     if (!j) n->axes = (1u << rank) - 1;
     if (j && j->kind != TMI_J_ARRAY) {
-        if (!tmi_axis_value(l, n, j, rank, &axis)) return 0;
+        if (!tmi_axis_value(l, n, j, rank, want, &axis)) return 0;
         n->axes = 1u << axis;
     }
     for (k = j && j->kind == TMI_J_ARRAY ? j->child : NULL; k; k = k->next) {
-        if (!tmi_axis_value(l, n, k, rank, &axis)) return 0;
-        if (n->axes >> axis & 1) return tmi_arg_wrong(l, n, k, "axis", "each axis once");
+        if (!tmi_axis_value(l, n, k, rank, want, &axis)) return 0;
+        if (n->axes >> axis & 1)
+            return tmi_arg_wrong(l, n, k, tmi_json_arg_names[TMI_ARG_AXIS], "each axis once");
         n->axes |= 1u << axis;
     }
     return 1;
@@ -55868,37 +55951,44 @@ static int tmi_arg_axes(tmi_list *l, tmi_node *n, uint32_t rank) {
 
 /* exactly one */
 static int tmi_arg_axis(tmi_list *l, tmi_node *n, uint32_t rank, int64_t missing) {
-    const tmi_json *j = tmi_arg(n, TMI_AXIS_NAMES);
+    const tmi_json *j = tmi_arg(n, TMI_ARG_AXIS);
     if (j && j->kind == TMI_J_ARRAY && j->n == 1) j = j->child;
     n->axis = (uint32_t)(missing < 0 ? missing + (int64_t)rank : missing);
     if (!rank) return tmi_op_wrong(l, n, "needs an input of at least one dimension");
-    return !j || tmi_axis_value(l, n, j, rank, &n->axis);
+    return !j || tmi_axis_value(l, n, j, rank, "one whole number", &n->axis);
 }
 
 /* A list of whole numbers, or one number for all `most` of them. */
-static int tmi_arg_list(tmi_list *l, const tmi_node *n, const char *names, int64_t missing,
+static int tmi_arg_list(tmi_list *l, const tmi_node *n, tmi_json_arg_id a, int64_t missing,
                         uint32_t most, int64_t *v, uint32_t *count) {
-    const tmi_json *j = tmi_arg(n, names), *k;
+    const tmi_json *j = tmi_arg(n, a), *k;
     uint32_t        i;
     for (i = 0; i < most; i++) v[i] = missing;
     *count = 0;
     if (!j) return 1;
     if (j->kind == TMI_J_NUMBER) {
         for (i = 0; i < most; i++)
-            if (!tmi_json_int(j, &v[i])) return tmi_arg_wrong(l, n, j, names, "whole numbers");
+            if (!tmi_json_int(j, &v[i]))
+                return tmi_arg_wrong(l, n, j, tmi_json_arg_names[a], "whole numbers");
         *count = 1;
         return 1;
     }
     for (k = j->kind == TMI_J_ARRAY ? j->child : NULL; k; k = k->next)
         if (*count >= most || !tmi_json_int(k, &v[(*count)++]))
-            return tmi_arg_wrong(l, n, k, names, "whole numbers, no more of them than dimensions");
-    return j->kind == TMI_J_ARRAY || tmi_arg_wrong(l, n, j, names, "a list of whole numbers");
+            return tmi_arg_wrong(l, n, k, tmi_json_arg_names[a],
+                                 "whole numbers, no more of them than dimensions");
+    return j->kind == TMI_J_ARRAY ||
+        tmi_arg_wrong(l, n, j, tmi_json_arg_names[a], "a list of whole numbers");
+}
+
+static TMI_COLD int tmi_json_arg_dim_wrong(tmi_list *l, const tmi_node *n) {
+    return tmi_arg_wrong(l, n, tmi_arg(n, TMI_ARG_SHAPE), tmi_json_arg_names[TMI_ARG_SHAPE],
+                         "dimensions of at most 2147483647");
 }
 
 static int tmi_json_arg_shape(tmi_list *l, const tmi_node *n, int64_t *v, uint32_t *count) {
-    static const char names[] = "shape|new_shape|size";
-    if (!tmi_arg(n, names)) return tmi_op_wrong(l, n, "needs the argument 'shape'");
-    return tmi_arg_list(l, n, names, 0, TMI_LIST_RANK, v, count);
+    if (!tmi_arg(n, TMI_ARG_SHAPE)) return tmi_op_wrong(l, n, "needs the argument 'shape'");
+    return tmi_arg_list(l, n, TMI_ARG_SHAPE, 0, TMI_LIST_RANK, v, count);
 }
 
 static int tmi_list_read_type(tmi_list *l, const tmi_node *n, const tmi_json *j, uint8_t *type) {
@@ -55909,9 +55999,9 @@ static int tmi_list_read_type(tmi_list *l, const tmi_node *n, const tmi_json *j,
     return 0;
 }
 
-/* The result's type where the list names one. */
+/* The result's type where the list names one; rules that can give it end so. */
 static int tmi_arg_type(tmi_list *l, tmi_node *n) {
-    const tmi_json *j = tmi_arg(n, "dtype|to|type");
+    const tmi_json *j = tmi_arg(n, TMI_ARG_DTYPE);
     return !j || tmi_list_read_type(l, n, j, &n->dtype);
 }
 
@@ -55960,19 +56050,21 @@ static int tmi_json_holds(uint8_t type, int64_t v) {
 
 /* val[0]: the second operand where there is one input; num: whole, is it whole? */
 static int tmi_rule_scalar(tmi_list *l, tmi_node *n) {
-    const tmi_json *j = tmi_arg(n, "value|scalar|other");
+    const tmi_json *j = tmi_arg(n, TMI_ARG_VALUE);
     int64_t         whole;
-    if (n->n_in == 2) return 1;
+    if (n->n_in == 2)
+        return !j || tmi_arg_wrong(l, n, j, tmi_json_arg_names[TMI_ARG_VALUE],
+                                   "one input beside it: there are two");
     if (!j)
         return tmi_op_wrong(l, n, "has one input and no argument 'value': it takes two operands");
-    if (!tmi_arg_double(l, n, "value|scalar|other", 0, &n->val[0])) return 0;
+    if (!tmi_arg_double(l, n, TMI_ARG_VALUE, 0, &n->val[0])) return 0;
     n->has_val = 1;
     n->num[1] = tmi_json_int(j, &whole);
     if (n->num[1]) n->num[0] = whole;
     if (!n->num[1] && !tmi_lt_is(n->dtype, 'f')) n->dtype = TMI_LT_F32;
     if (tmi_lt_is(n->dtype, 'b')) n->dtype = TMI_LT_I32;
     if (!tmi_lt_is(n->dtype, 'f') && !tmi_json_holds(n->dtype, whole))
-        return tmi_arg_wrong(l, n, j, "value|scalar|other",
+        return tmi_arg_wrong(l, n, j, tmi_json_arg_names[TMI_ARG_VALUE],
                              tmi_format(l->job, 1, "a number of type %s",
                                         tmi_list_types[n->dtype].name[0]));
     return 1;
@@ -56008,11 +56100,11 @@ static int tmi_rule_where(tmi_list *l, tmi_node *n) {
 }
 
 static int tmi_rule_clamp(tmi_list *l, tmi_node *n) { /* val: lower, upper */
-    if (!tmi_arg_double(l, n, "min|lower|min_value", 0, &n->val[0]) ||
-        !tmi_arg_double(l, n, "max|upper|max_value", 0, &n->val[1]))
+    if (!tmi_arg_double(l, n, TMI_ARG_MIN, 0, &n->val[0]) ||
+        !tmi_arg_double(l, n, TMI_ARG_MAX, 0, &n->val[1]))
         return 0;
-    n->has_val = (tmi_arg(n, "min|lower|min_value") ? 1 : 0) |
-        (tmi_arg(n, "max|upper|max_value") ? 2 : 0);
+    n->has_val = (tmi_arg(n, TMI_ARG_MIN) ? 1 : 0) |
+        (tmi_arg(n, TMI_ARG_MAX) ? 2 : 0);
     if (tmi_lt_is(n->dtype, 'b')) n->dtype = TMI_LT_I32;
     if (!n->has_val) return tmi_op_wrong(l, n, "needs 'min' or 'max'");
     if (!tmi_arg_type(l, n)) return 0;
@@ -56029,7 +56121,7 @@ static int tmi_rule_clamp(tmi_list *l, tmi_node *n) { /* val: lower, upper */
 }
 
 static int tmi_rule_unary(tmi_list *l, tmi_node *n) { /* floats; num[0]: GELU by tanh */
-    const tmi_json *j = n->kind == TMI_L_OP_GELU ? tmi_arg(n, "approximate|mode|approx") : NULL;
+    const tmi_json *j = n->kind == TMI_L_OP_GELU ? tmi_arg(n, TMI_ARG_APPROXIMATE) : NULL;
     if (!tmi_lt_is(n->dtype, 'f')) n->dtype = TMI_LT_F32;
     if (j) {
         if (j->kind == TMI_J_TRUE || (j->kind == TMI_J_STRING && strcmp(j->text, "tanh") == 0))
@@ -56037,7 +56129,8 @@ static int tmi_rule_unary(tmi_list *l, tmi_node *n) { /* floats; num[0]: GELU by
         else if (!(j->kind == TMI_J_FALSE ||
                    (j->kind == TMI_J_STRING &&
                     (strcmp(j->text, "none") == 0 || strcmp(j->text, "erf") == 0))))
-            return tmi_arg_wrong(l, n, j, "approximate", "\"none\" or \"tanh\"");
+            return tmi_arg_wrong(l, n, j, tmi_json_arg_names[TMI_ARG_APPROXIMATE],
+                                 "\"none\" or \"tanh\"");
     }
     return tmi_arg_type(l, n);
 }
@@ -56049,7 +56142,7 @@ static int tmi_rule_same(tmi_list *l, tmi_node *n) {
 #define tmi_rule_fma tmi_rule_same
 
 static int tmi_rule_convert(tmi_list *l, tmi_node *n) {
-    const tmi_json *j = tmi_arg(n, "dtype|to|type");
+    const tmi_json *j = tmi_arg(n, TMI_ARG_DTYPE);
     if (!j) j = tmi_json_get(n->json, "dtype");
     return j ? tmi_list_read_type(l, n, j, &n->dtype)
              : tmi_op_wrong(l, n, "needs the argument 'dtype'");
@@ -56057,8 +56150,9 @@ static int tmi_rule_convert(tmi_list *l, tmi_node *n) {
 
 /* val[0]: share dropped; num: seed, offset */
 static int tmi_rule_dropout(tmi_list *l, tmi_node *n) {
-    if (!tmi_arg_double(l, n, "p|rate", 0.5, &n->val[0]) ||
-        !tmi_arg_int(l, n, "seed", 0, &n->num[0]) || !tmi_arg_int(l, n, "offset", 0, &n->num[1]))
+    if (!tmi_arg_double(l, n, TMI_ARG_P, 0.5, &n->val[0]) ||
+        !tmi_arg_int(l, n, TMI_ARG_SEED, 0, &n->num[0]) ||
+        !tmi_arg_int(l, n, TMI_ARG_OFFSET, 0, &n->num[1]))
         return 0;
     if (!(n->val[0] >= 0 && n->val[0] < 1))
         return tmi_op_wrong(l, n, "needs 'p' from 0 to below 1");
@@ -56068,7 +56162,7 @@ static int tmi_rule_dropout(tmi_list *l, tmi_node *n) {
 
 /* tt.reduce is a sum, or what its argument 'op' names. */
 static int tmi_reduce_named(tmi_list *l, tmi_node *n) {
-    const tmi_json *j = n->kind == TMI_L_OP_REDUCE ? tmi_arg(n, "op|kind|reduction|combine") : NULL;
+    const tmi_json *j = n->kind == TMI_L_OP_REDUCE ? tmi_arg(n, TMI_ARG_OP) : NULL;
     uint16_t        k;
     if (n->kind != TMI_L_OP_REDUCE) return 1;
     n->kind = TMI_L_OP_SUM;
@@ -56081,7 +56175,8 @@ static int tmi_reduce_named(tmi_list *l, tmi_node *n) {
     if (k == TMI_L_OP_AND) k = TMI_L_OP_ALL;
     if (k == TMI_L_OP_OR) k = TMI_L_OP_ANY;
     if (k < TMI_L_OP_SUM || k >= TMI_L_OP_REDUCE)
-        return tmi_arg_wrong(l, n, j, "op", "the name of a reduction, such as \"sum\" or \"max\"");
+        return tmi_arg_wrong(l, n, j, tmi_json_arg_names[TMI_ARG_OP],
+                             "the name of a reduction, such as \"sum\" or \"max\"");
     n->kind = k;
     return 1;
 }
@@ -56092,7 +56187,7 @@ static int tmi_rule_reduce(tmi_list *l, tmi_node *n) {
     uint32_t        i;
     int             keep;
     if (!tmi_reduce_named(l, n) || !tmi_arg_axes(l, n, x->shape.rank) ||
-        !tmi_arg_bool(l, n, "keepdims|keep_dims|keepdim", 0, &keep))
+        !tmi_arg_bool(l, n, TMI_ARG_KEEPDIMS, 0, &keep))
         return 0;
     n->keep = (uint8_t)keep;
     n->shape.rank = 0;
@@ -56125,8 +56220,8 @@ static int tmi_rule_matmul(tmi_list *l, tmi_node *n) {
     uint32_t  ka, kb;
     /* weights stand as [out, in] */
     int       linear = strcmp(n->type, "linear") == 0 || strcmp(n->type, "tt.linear") == 0;
-    if (!tmi_arg_bool(l, n, "transpose_a|trans_a|transA|ta", 0, &ta) ||
-        !tmi_arg_bool(l, n, "transpose_b|trans_b|transB|tb", linear, &tb))
+    if (!tmi_arg_bool(l, n, TMI_ARG_TRANSPOSE_A, 0, &ta) ||
+        !tmi_arg_bool(l, n, TMI_ARG_TRANSPOSE_B, linear, &tb))
         return 0;
     if (!a->rank || !b->rank)
         return tmi_shapes_wrong(l, n, a, b, "a product needs at least vectors");
@@ -56159,34 +56254,52 @@ static int tmi_rule_matmul(tmi_list *l, tmi_node *n) {
     return tmi_arg_type(l, n);
 }
 
+/* n->axes of a norm: the last ones where 'normalized_shape' gives their sizes, else as a reduction
+ * or, without a list, one axis. */
+static int tmi_json_arg_norm_axes(tmi_list *l, tmi_node *n) {
+    const tmi_json  *norm = tmi_arg(n, TMI_ARG_NORM_SHAPE), *axis = tmi_arg(n, TMI_ARG_AXIS);
+    const tmi_shape *x = &n->shape;
+    uint32_t         i, count, axes;
+    int64_t          dims[TMI_LIST_RANK];
+    if (axis && axis->kind == TMI_J_ARRAY) {
+        if (!tmi_arg_axes(l, n, x->rank)) return 0;
+        if (!n->axes)
+            return tmi_arg_wrong(l, n, axis, tmi_json_arg_names[TMI_ARG_AXIS], "at least one axis");
+    } else {
+        if (!tmi_arg_axis(l, n, x->rank, -1)) return 0;
+        n->axes = 1u << n->axis;
+    }
+    if (!norm) return 1;
+    if (!tmi_arg_list(l, n, TMI_ARG_NORM_SHAPE, 0, TMI_LIST_RANK, dims, &count)) return 0;
+    for (i = 0; i < count && count <= x->rank; i++)
+        if (dims[i] != (int64_t)x->dim[x->rank - count + i]) break;
+    if (!count || i < count)
+        return tmi_op_wrong(l, n, "has a 'normalized_shape' that does not fit its input");
+    axes = ((1u << count) - 1) << (x->rank - count);
+    if (axis && axes != n->axes)
+        return tmi_arg_wrong(l, n, axis, tmi_json_arg_names[TMI_ARG_AXIS],
+                             "the axes that 'normalized_shape' gives the sizes of");
+    n->axes = axes;
+    return 1;
+}
+
 /* Softmax and norms: axes from n->axis on (norms may have several); val[0]: eps. */
 static int tmi_rule_rows(tmi_list *l, tmi_node *n) {
     const tmi_node *x = tmi_in_node(l, n, 0);
-    const tmi_json *norm = tmi_arg(n, "normalized_shape"), *list = tmi_arg(n, TMI_AXIS_NAMES);
-    int      is_norm = n->kind == TMI_L_OP_LAYER_NORM || n->kind == TMI_L_OP_RMS_NORM;
-    uint32_t i, rank = x->shape.rank, last, count;
-    int64_t  dims[TMI_LIST_RANK];
+    uint32_t i, rank = x->shape.rank, last;
     uint64_t size = 1;
     n->shape = x->shape;
     n->dtype = tmi_lt_is(x->dtype, 'f') ? x->dtype : (uint8_t)TMI_LT_F32;
-    if (!tmi_arg_double(l, n, "eps|epsilon", 1e-5, &n->val[0])) return 0;
-    if (is_norm && norm) {
-        if (!tmi_arg_list(l, n, "normalized_shape", 0, TMI_LIST_RANK, dims, &count)) return 0;
-        if (count > rank || !count)
-            return tmi_op_wrong(l, n, "has a 'normalized_shape' that does not fit its input");
-        for (i = 0; i < count; i++)
-            if (dims[i] != (int64_t)x->shape.dim[rank - count + i])
-                return tmi_op_wrong(l, n, "has a 'normalized_shape' that does not fit its input");
-        n->axes = ((1u << count) - 1) << (rank - count);
-    } else if (is_norm && list && list->kind == TMI_J_ARRAY) {
-        if (!tmi_arg_axes(l, n, rank)) return 0;
+    if (n->kind == TMI_L_OP_LAYER_NORM || n->kind == TMI_L_OP_RMS_NORM) {
+        if (!tmi_arg_double(l, n, TMI_ARG_EPS, 1e-5, &n->val[0]) || !tmi_json_arg_norm_axes(l, n))
+            return 0;
     } else {
         if (!tmi_arg_axis(l, n, rank, -1)) return 0;
         n->axes = 1u << n->axis;
     }
     for (n->axis = 0; n->axis < rank && !(n->axes >> n->axis & 1); n->axis++) {}
     for (last = n->axis; last < rank && (n->axes >> last & 1); last++) size *= x->shape.dim[last];
-    if (!n->axes || n->axes >> last)
+    if (n->axes >> last)
         return tmi_op_wrong(l, n, "normalises axes that do not stand side by side");
     for (i = 1; i < n->n_in; i++)
         if (tmi_shape_numel(&tmi_in_node(l, n, i)->shape) != size)
@@ -56219,7 +56332,7 @@ static int tmi_rule_attention(tmi_list *l, tmi_node *n) {
             return tmi_shapes_wrong(
                 l, n, q, k, "batch dimensions must be equal; query heads a multiple of key heads");
     }
-    if (!tmi_arg_bool(l, n, "causal|is_causal", 0, &causal)) return 0;
+    if (!tmi_arg_bool(l, n, TMI_ARG_CAUSAL, 0, &causal)) return 0;
     n->shape = *q;
     n->shape.dim[r - 1] = v->dim[r - 1];
     n->num[0] = causal;
@@ -56232,8 +56345,8 @@ static int tmi_rule_attention(tmi_list *l, tmi_node *n) {
                                              tmi_in_node(l, n, 1)->dtype),
                               tmi_in_node(l, n, 2)->dtype);
     if (!tmi_lt_is(n->dtype, 'f')) return tmi_op_wrong(l, n, "needs floats");
-    if (!tmi_arg_double(l, n, "scale|sm_scale", 0, &n->val[0])) return 0;
-    n->has_val = tmi_arg(n, "scale|sm_scale") ? 1 : 0;
+    if (!tmi_arg_double(l, n, TMI_ARG_SCALE, 0, &n->val[0])) return 0;
+    n->has_val = tmi_arg(n, TMI_ARG_SCALE) ? 1 : 0;
     if (!n->has_val) { /* 1 / sqrt(D) by Newton's steps: no libm here */
         d = (double)n->num[4];
         n->val[0] = d > 1 ? 1 / d : 1;
@@ -56257,10 +56370,10 @@ static int tmi_rule_conv(tmi_list *l, tmi_node *n) {
     if (x->rank != 4 || w->rank != 4)
         return tmi_shapes_wrong(l, n, x, w,
                                 "needs x as [N,C,H,W] and weights as [O,C/groups,KH,KW]");
-    if (!tmi_arg_list(l, n, "stride|strides", 1, 2, &n->num[0], &count) ||
-        !tmi_arg_list(l, n, "padding|pad|pads", 0, 2, &n->num[2], &count) ||
-        !tmi_arg_list(l, n, "dilation|dilations", 1, 2, &n->num[4], &count) ||
-        !tmi_arg_int(l, n, "groups|group", 1, &n->num[6]))
+    if (!tmi_arg_list(l, n, TMI_ARG_STRIDE, 1, 2, &n->num[0], &count) ||
+        !tmi_arg_list(l, n, TMI_ARG_PADDING, 0, 2, &n->num[2], &count) ||
+        !tmi_arg_list(l, n, TMI_ARG_DILATION, 1, 2, &n->num[4], &count) ||
+        !tmi_arg_int(l, n, TMI_ARG_GROUPS, 1, &n->num[6]))
         return 0;
     if (n->num[6] < 1 || x->dim[1] != w->dim[1] * (uint64_t)n->num[6] ||
         w->dim[0] % (uint64_t)n->num[6])
@@ -56293,8 +56406,9 @@ static int tmi_rule_scan(tmi_list *l, tmi_node *n) { /* num: reverse, exclusive 
     int reverse, exclusive;
     n->shape = tmi_in_node(l, n, 0)->shape;
     n->dtype = tmi_in_node(l, n, 0)->dtype;
-    if (!tmi_arg_axis(l, n, n->shape.rank, -1) || !tmi_arg_bool(l, n, "reverse", 0, &reverse) ||
-        !tmi_arg_bool(l, n, "exclusive", 0, &exclusive))
+    if (!tmi_arg_axis(l, n, n->shape.rank, -1) ||
+        !tmi_arg_bool(l, n, TMI_ARG_REVERSE, 0, &reverse) ||
+        !tmi_arg_bool(l, n, TMI_ARG_EXCLUSIVE, 0, &exclusive))
         return 0;
     n->axes = 1u << n->axis;
     n->num[0] = reverse;
@@ -56304,30 +56418,37 @@ static int tmi_rule_scan(tmi_list *l, tmi_node *n) { /* num: reverse, exclusive 
     return tmi_arg_type(l, n);
 }
 
+/* The axes of the input in the order of the result: all turned round, as a permutation says, or
+ * two swapped. A negative one counts from the last. */
+static int tmi_json_arg_order(tmi_list *l, tmi_node *n, uint32_t rank, int64_t *order) {
+    const tmi_json *swap0 = tmi_arg(n, TMI_ARG_DIM0), *swap1 = tmi_arg(n, TMI_ARG_DIM1),
+                   *all = tmi_arg(n, TMI_ARG_PERM);
+    uint32_t        i, count;
+    int64_t         d0, d1;
+    if (!tmi_arg_list(l, n, TMI_ARG_PERM, -1, TMI_LIST_RANK, order, &count)) return 0;
+    if (all && (swap0 || swap1))
+        return tmi_op_wrong(l, n, "has a permutation of all axes, and 'dim0' or 'dim1' besides");
+    if (all) return count == rank || tmi_op_wrong(l, n, "needs a permutation of all axes");
+    for (i = 0; i < rank; i++) order[i] = swap0 ? i : rank - 1 - i;
+    if (!swap0 != !swap1) return tmi_op_wrong(l, n, "needs 'dim0' and 'dim1'");
+    if (!swap0) return 1;
+    if (!tmi_arg_int(l, n, TMI_ARG_DIM0, 0, &d0) || !tmi_arg_int(l, n, TMI_ARG_DIM1, 0, &d1))
+        return 0;
+    if (d0 < 0) d0 += rank;
+    if (d1 < 0) d1 += rank;
+    if (d0 < 0 || d1 < 0 || d0 >= (int64_t)rank || d1 >= (int64_t)rank)
+        return tmi_op_wrong(l, n, "swaps axes that its input lacks");
+    order[d0] = d1;
+    order[d1] = d0;
+    return 1;
+}
+
 /* perm[i]: the input's axis that becomes axis i */
 static int tmi_rule_transpose(tmi_list *l, tmi_node *n) {
     const tmi_node *x = tmi_in_node(l, n, 0);
-    uint32_t        rank = x->shape.rank, i, count, seen = 0;
-    int64_t         order[TMI_LIST_RANK], d0, d1;
-    if (!tmi_arg_list(l, n, "perm|permutation|order|axes|dims|axis", -1, TMI_LIST_RANK, order,
-                      &count))
-        return 0;
-    if (!count)
-        for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
-    if (!count && !tmi_arg(n, "dim0") != !tmi_arg(n, "dim1"))
-        return tmi_op_wrong(l, n, "needs 'dim0' and 'dim1'");
-    if (!count && tmi_arg(n, "dim0")) {
-        if (!tmi_arg_int(l, n, "dim0", 0, &d0) || !tmi_arg_int(l, n, "dim1", 0, &d1)) return 0;
-        if (d0 < 0) d0 += rank;
-        if (d1 < 0) d1 += rank;
-        if (d0 < 0 || d1 < 0 || d0 >= (int64_t)rank || d1 >= (int64_t)rank)
-            return tmi_op_wrong(l, n, "swaps axes that its input lacks");
-        for (i = 0; i < rank; i++) order[i] = i;
-        order[d0] = d1;
-        order[d1] = d0;
-    } else if (count && count != rank) {
-        return tmi_op_wrong(l, n, "needs a permutation of all axes");
-    }
+    uint32_t        rank = x->shape.rank, i, seen = 0;
+    int64_t         order[TMI_LIST_RANK];
+    if (!tmi_json_arg_order(l, n, rank, order)) return 0;
     n->shape.rank = rank;
     for (i = 0; i < rank; i++) {
         if (order[i] < 0) order[i] += rank;
@@ -56349,8 +56470,10 @@ static int tmi_rule_reshape(tmi_list *l, tmi_node *n) {
     if (!tmi_json_arg_shape(l, n, dims, &count)) return 0;
     for (i = 0; i < count; i++) {
         if (dims[i] == -1 && open == TMI_NONE) open = i;
-        else if (dims[i] < 1 || dims[i] > INT32_MAX)
+        else if (dims[i] < 1)
             return tmi_op_wrong(l, n, "needs positive dimensions in 'shape', and at most one -1");
+        else if (dims[i] > INT32_MAX)
+            return tmi_json_arg_dim_wrong(l, n);
         else if ((uint64_t)dims[i] > numel / size)
             return tmi_op_wrong(l, n, "has a 'shape' of another number of elements than its input");
         else size *= (uint64_t)dims[i];
@@ -56378,8 +56501,8 @@ static int tmi_rule_broadcast(tmi_list *l, tmi_node *n) {
     for (i = 0; i < count; i++) {
         if (dims[i] == -1 && i + x->shape.rank >= count)
             dims[i] = x->shape.dim[i + x->shape.rank - count];
-        if (dims[i] < 1 || dims[i] > INT32_MAX)
-            return tmi_op_wrong(l, n, "needs positive dimensions in 'shape'");
+        if (dims[i] < 1) return tmi_op_wrong(l, n, "needs positive dimensions in 'shape'");
+        if (dims[i] > INT32_MAX) return tmi_json_arg_dim_wrong(l, n);
         want.dim[i] = (uint32_t)dims[i];
     }
     n->shape = want;
@@ -56474,16 +56597,16 @@ static int tmi_rule_sort(tmi_list *l, tmi_node *n) { /* num: descending, k, indi
     if (!tmi_arg_axis(l, n, n->shape.rank, -1)) return 0;
     n->axes = 1u << n->axis;
     if (n->kind == TMI_L_OP_TOPK) {
-        if (!tmi_arg_bool(l, n, "largest|descending", 1, &down) ||
-            !tmi_arg_int(l, n, "k", 0, &n->num[1]))
+        if (!tmi_arg_bool(l, n, TMI_ARG_DESCENDING, 1, &down) ||
+            !tmi_arg_int(l, n, TMI_ARG_K, 0, &n->num[1]))
             return 0;
         if (n->num[1] < 1 || n->num[1] > (int64_t)x->shape.dim[n->axis])
             return tmi_op_wrong(l, n, "needs 'k' from 1 to the length of the axis");
         n->shape.dim[n->axis] = (uint32_t)n->num[1];
-    } else if (!tmi_arg_bool(l, n, "descending", 0, &down)) {
+    } else if (!tmi_arg_bool(l, n, TMI_ARG_DESCENDING, 0, &down)) {
         return 0;
     }
-    if (!tmi_arg_bool(l, n, "indices|return_indices", 0, &indices)) return 0;
+    if (!tmi_arg_bool(l, n, TMI_ARG_INDICES, 0, &indices)) return 0;
     if (indices) n->dtype = TMI_LT_I32;
     n->num[0] = down;
     n->num[2] = indices;
@@ -56536,9 +56659,9 @@ static int tmi_list_read_input_type(tmi_list *l, tmi_node *n, uint32_t i, const 
     *type = tmi_input_type(n, i);
     if (!j && *type) return 1;
     if (!j) j = tmi_json_get(n->json, "dtype");
-    if (!j && n->kind != TMI_L_OP_CAST) j = tmi_arg(n, "dtype");
+    if (!j && n->kind != TMI_L_OP_CAST) j = tmi_json_get(n->args, "dtype");
     /* it names the result */
-    if (n->kind == TMI_L_OP_CAST && !tmi_arg(n, "dtype|to|type") && !own) j = NULL;
+    if (n->kind == TMI_L_OP_CAST && !tmi_arg(n, TMI_ARG_DTYPE) && !own) j = NULL;
     *type = TMI_LT_F32;
     return !j || tmi_list_read_type(l, n, j, type);
 }
@@ -56835,21 +56958,34 @@ static int tmi_list_check_shapes(tmi_list *l, const tmi_node *n) {
     return 1;
 }
 
+/* After its rule: a type that the arguments name, where the rule gives one type and no other.
+ * Inputs without a type have it from there too, so it may stand with every op. */
+static int tmi_json_check_type(tmi_list *l, const tmi_node *n) {
+    const tmi_json *j;
+    uint8_t         type;
+    if (*n->asked >> TMI_ARG_DTYPE & 1 || !(j = tmi_arg(n, TMI_ARG_DTYPE))) return 1;
+    if (!tmi_list_read_type(l, n, j, &type) || type == n->dtype) return type == n->dtype;
+    tmi_error(l->job, tmi_json_at(j->at), TMETAL_E_OPS_ARGUMENT, n->id,
+              tmi_format(l->job, 1, "gives %s, not %s as its arguments say",
+                         tmi_list_types[n->dtype].name[0], tmi_list_types[type].name[0]));
+    tmi_help(l->job, NULL, "a 'cast' behind it gives another type; "
+             "\"dtype\" beside \"args\" is the type of its inputs");
+    return 0;
+}
+
 /* What an op gives, once its inputs are known. */
 static int tmi_list_apply_rule(tmi_list *l, tmi_node *n) {
-    tmi_asked asked;
-    int       ok;
-    memset(&asked, 0, sizeof asked);
-    tmi_asked_for(&asked, "dtype"); /* of every op: the type of its inputs */
+    tmi_json_arg_set asked = 0;
+    int         ok;
     n->asked = &asked;
     ok = tmi_list_check_shapes(l, n);
     if (ok && n->kind >= TMI_L_OP_ADD && n->kind <= TMI_L_OP_DROPOUT)
         ok = tmi_rule_broadcasted(l, n);
-    ok = ok && tmi_rules[n->kind](l, n) && tmi_check_beside(l, n) && tmi_check_args(l, n);
+    ok = ok && tmi_rules[n->kind](l, n) && tmi_json_check_type(l, n) && tmi_check_beside(l, n) &&
+        tmi_check_args(l, n);
     TMI_ASSERT(l->job, "json", !ok ||
                (n->dtype && n->shape.rank <= TMI_LIST_RANK && tmi_shape_numel(&n->shape)));
     TMI_ASSERT(l->job, "json", !ok || n->axis < TMI_LIST_RANK);
-    TMI_ASSERT(l->job, "json", asked.n <= sizeof asked.names / sizeof *asked.names);
     n->asked = NULL;
     return ok;
 }
@@ -56892,7 +57028,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 1745628685u
+#define TMI_STAMP_JSON 554163407u
 
 /*==============================================================================
  * >>oplist  [29]  Op lists to kernels: graph in, tile IR out
@@ -61593,15 +61729,38 @@ static int tmi_compile_extern_fits(const tmi_module *m, const tmi_op *op, const 
     return 1;
 }
 
+static const char *tmi_compile_extern_kind(char c) { /* of a signature: in words */
+    return c == 'd' ? "fp64" : strchr("fht", c) ? "float" : "integer";
+}
+
+/* A known function on other types than its signature names: what it takes, and what came. */
+static TMI_COLD void tmi_compile_extern_other(tmi_job *job, tmi_module *m, const tmi_op *op,
+                                              const char *symbol, const char *sig) {
+    const char *came = "", *takes = "";
+    uint32_t    i, n = (uint32_t)strlen(sig);
+    for (i = 0; i < op->n_in; i++)
+        came = tmi_format(job, 1, "%s%s%s", came, i ? ", " : "",
+                          tmi_type_text(job, m, tmi_in_type(m, op, i)));
+    for (i = 2; i + 1 < n; i++)
+        takes = tmi_format(job, 1, "%s%s%s", takes, i > 2 ? ", " : "",
+                           tmi_compile_extern_kind(sig[i]));
+    tmi_error(job, tmi_diag_at(job, tmi_at_of(m, op), symbol, 1), TMETAL_E_TYPE_UNSUPPORTED, symbol,
+              tmi_format(job, 1, "(%s) -> %s", came, tmi_type_text(job, m, tmi_out_type(m, op, 0))),
+              tmi_format(job, 1, "it takes (%s) and gives %s", takes,
+                         tmi_compile_extern_kind(sig[0])));
+}
+
 static void tmi_compile_refuse_extern(tmi_job *job, tmi_module *m, const tmi_op *op) {
     const char *symbol = tmi_attr_str(m, op, "symbol");
     uint32_t    fn = tmi_extern_named(symbol), i;
     tmi_meant   meant = tmi_base_meant(symbol);
-    if (fn == TMI_NONE || !tmi_compile_extern_fits(m, op, tmi_fn_sig(fn))) {
+    if (fn == TMI_NONE) {
         tmi_error(job, tmi_diag_at(job, tmi_at_of(m, op), symbol, 1), TMETAL_E_EXTERN, symbol);
-        for (i = 0; i < TMI_EXTERN_COUNT && fn == TMI_NONE; i++)
+        for (i = 0; i < TMI_EXTERN_COUNT; i++)
             (void)tmi_base_meant_try(&meant, tmi_externs[i].symbol);
         tmi_diag_meant(job, &meant, "");
+    } else if (!tmi_compile_extern_fits(m, op, tmi_fn_sig(fn))) {
+        tmi_compile_extern_other(job, m, op, symbol, tmi_fn_sig(fn));
     }
 #ifdef TMETAL_NO_FP64
     else if (tmi_compile_is_left_out(fn))
@@ -62577,7 +62736,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 3254049211u
+#define TMI_STAMP_COMPILE 863297108u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number

@@ -52,7 +52,7 @@ static int misspelt_value(const request *r, unsigned id, const char *value) {
         d = distance_of(value, word);
         if (d < least) least = d, strcpy(closest, word);
     }
-    if (!least || least > 2 || 2 * least > strlen(value)) return 0;
+    if (!least || least > 2 || 2 * least > strlen(value) || strchr(value, '=')) return 0; /* sum=TILED is read by the library */
     snprintf(word, sizeof word, "unknown %.20s", options[id].name);
     return misspelt(r, word, value, closest, least);
 }

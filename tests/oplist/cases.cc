@@ -136,6 +136,15 @@ void reductions(maker &m) {
     m.one("reduce", {{64, 100}}, {{"axis", 1}}, "f32");
     m.one("reduce", {{64, 100}}, {{"axis", {0, 1}}, {"op", "max"}}, "f32");
     m.one("sum", {{100, 7}}, {{"axis", 0}, {"dtype", "f32"}}, "f16");
+    m.one("argmax", {{9, 40}}, {{"axis", 1}, {"dtype", "i64"}}, "f32"); /* types that the arguments name */
+    m.one("any", {{50, 70}}, {{"axis", 0}, {"dtype", "f32"}}, "bool", {"share:0.01"});
+    m.one("softmax", {{13, 150}}, {{"dtype", "f32"}}, "f16");
+    m.one("matmul", {{33, 45}, {45, 70}}, {{"dtype", "f32"}}, "f16");
+    m.one("cumsum", {{9, 77}}, {{"axis", 1}, {"dtype", "f32"}}, "f16");
+    m.one("where", {{9, 1}, {9, 40}, {40}}, {{"dtype", "f16"}}, "f32");
+    m.one("lt", {{6, 5}, {5}}, {{"dtype", "bool"}}, "f32"); /* the type that there is anyway */
+    m.one("transpose", {{20, 35}}, {{"dtype", "f16"}}, "f16");
+    m.one("sort", {{5, 33}}, {{"largest", true}}, "f32");
 }
 
 void rows(maker &m) {

@@ -766,7 +766,7 @@ bool indexed(node &n) {
     }
     if (n.is("sort") || n.is("topk")) {
         const size_t axis = static_cast<size_t>(axis_of(n, rank, -1));
-        const bool   down = n.is("topk") ? !(n.args.contains("largest") && n.args["largest"] == json(false)) : n.flag("descending");
+        const bool   down = n.is("topk") ? !(n.args.contains("largest") && n.args["largest"] == json(false)) : (n.flag("descending") || n.flag("largest"));
         shape        s = x.shape;
         if (n.is("topk")) s[axis] = n.args["k"].get<int64_t>();
         make(n.out, s, n.flag("indices") ? "i32" : x.type);
