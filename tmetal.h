@@ -13683,12 +13683,26 @@ static uint32_t tmi_make_infer(tmetal_builder *b, const tmi_op *op, uint32_t i) 
         : 0;
 }
 
+/* Where an axis that the operand lacks leaves a reduction without a type to infer: is it so? The
+ * message names it; that results are missing would only follow. */
+static int tmi_builder_axis_wrong(tmetal_builder *b, const tmi_op *op) {
+    int64_t  axis = tmi_attr_int(b->m, op, "axis", -1);
+    uint32_t rank = op->n_in ? tmi_rank(b->m, tmi_in_type(b->m, op, 0)) : 0;
+    if (op->kind != TMI_OP_REDUCE || !rank || !tmi_attr_of(b->m, op, "axis") ||
+        (axis >= 0 && axis < (int64_t)rank))
+        return 0;
+    tmi_error(b->job, tmi_make_at(b), TMETAL_E_REDUCE_AXIS, tmi_ops[op->kind].name, (int)axis,
+              (int)rank);
+    return 1;
+}
+
 /* Results of a finished op: `types` as given, else as inferred; the first one. */
 static uint32_t tmi_make_results(tmetal_builder *b, uint32_t op, const uint32_t *types,
                                  uint32_t n_types) {
     tmi_module *m = b->m;
     const tmi_op_row *row = &tmi_ops[TMI_OP(m, op)->kind];
     uint32_t    n = n_types, i, *v;
+    if (!types && tmi_builder_axis_wrong(b, TMI_OP(m, op))) return 0;
     if (!types && row->out != TMI_VAR) n = row->out;
     if (!types && row->out == TMI_VAR)
         for (n = 0; tmi_make_infer(b, TMI_OP(m, op), n); n++) {}
@@ -13854,7 +13868,7 @@ static uint32_t tmi_make_float(tmetal_builder *b, const tmi_make *k) {
         bits = tmi_float_round(f, negative, mant, exp, 0);
     } else { /* infinities and NaN by their patterns; types without them refuse */
         int is_nan = (bits << 12) != 0;
-        if (f->special > 1 || (f->special == 1 && !is_nan)) {
+        if (f->special > 2 || (f->special && !is_nan)) {
             tmi_error(b->job, tmi_make_at(b), TMETAL_E_BAD_NUMBER, is_nan ? "NaN" : "infinity",
                       tmi_type_text(b->job, b->m, *k->types));
             return 0;
@@ -13864,6 +13878,8 @@ static uint32_t tmi_make_float(tmetal_builder *b, const tmi_make *k) {
             bits |= f->special == 1 ? ((uint64_t)1 << f->man_bits) - 1
                                     : (uint64_t)1 << (f->man_bits - 1);
         bits |= (uint64_t)negative << (f->bits - 1);
+        if (f->special == 2) /* the one NaN of FNUZ types stands where -0 would */
+            bits = (uint64_t)1 << (f->bits - 1);
     }
     return tmi_make_splat(b, *k->types, bits);
 }
@@ -14149,7 +14165,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 688799699u
+#define TMI_STAMP_BUILDER 3498266858u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================

@@ -344,7 +344,7 @@ START_TEST(constants_have_the_bits_of_their_type) {
         uint64_t    bits;
     } rows[] = {{"f32", 0.1, 0x3DCCCCCD}, {"f16", 65504.0, 0x7BFF}, {"f16", 1e9, 0x7C00}, {"bf16", 1.0, 0x3F80}, {"f64", -2.5, 0xC004000000000000u},
                 {"f32", -(double)INFINITY, 0xFF800000}, {"f8E5M2", 1.5, 0x3E}, {"f8E4M3FN", 448.0, 0x7E},
-                {"f32", nan, 0x7FC00000}, {"f16", nan, 0x7E00}, {"f8E4M3FN", nan, 0x7F}, {"f8E5M2", (double)INFINITY, 0x7C},
+                {"f32", nan, 0x7FC00000}, {"f16", nan, 0x7E00}, {"f8E4M3FN", nan, 0x7F}, {"f8E4M3FNUZ", nan, 0x80}, {"f8E5M2FNUZ", -nan, 0x80}, {"f8E4M3B11FNUZ", nan, 0x80}, {"f8E5M2", (double)INFINITY, 0x7C},
                 {"f16", 2049.0, 0x6800}, {"f16", 2051.0, 0x6802}, /* ties go to even */
                 {"f8E4M3FNUZ", 1.0, 0x40}, {"f8E4M3FNUZ", -240.0, 0xFF}, {"f8E4M3FNUZ", -0.0, 0}, /* there is no -0 */
                 {"f8E4M3FNUZ", 0.0009765625, 0x01}, {"f8E4M3FNUZ", -0.00048828125, 0}, {"f8E4M3FNUZ", -0.000732421875, 0x81},
@@ -805,6 +805,8 @@ static const struct {
     {"operands of two types", TMETAL_E_SAME_TYPE},
     {"a yield of the wrong type", TMETAL_E_YIELD_TYPE},
     {"an infinity in a type of another kind without one", TMETAL_E_BAD_NUMBER},
+    {"a NaN in a type without one", TMETAL_E_BAD_NUMBER},
+    {"a reduction over an axis that is not there", TMETAL_E_REDUCE_AXIS},
     {"regions too deep", TMETAL_E_NESTING},
     {"attributes of an argument that are none", TMETAL_E_EXPECTED},
     {"packs of no elements", TMETAL_E_ATTRIBUTE},
@@ -841,6 +843,13 @@ static void make_mistake(tmetal_builder *b, const char *what) {
     else if (strcmp(what, "a float constant of an integer type") == 0) (void)tmetal_build_float(b, i32, 1.0);
     else if (strcmp(what, "operands of two types") == 0) (void)op2(b, "arith.addi", v[0], v[3]);
     else if (strcmp(what, "an infinity in a type of another kind without one") == 0) (void)tmetal_build_float(b, tmetal_build_type(b, "f8E5M2FNUZ"), -(double)INFINITY);
+    else if (strcmp(what, "a NaN in a type without one") == 0) (void)tmetal_build_float(b, tmetal_build_type(b, "f4E2M1FN"), (double)NAN);
+    else if (strcmp(what, "a reduction over an axis that is not there") == 0) {
+        v[0] = op1(b, "tt.splat", v[0], tmetal_build_type(b, "tensor<8xi32>"));
+        tmetal_build_open(b, "tt.reduce", v, 1, "{axis = 1 : i32}", NULL, 0);
+        v[0] = op2(b, "arith.addi", tmetal_build_body_arg(b, 0), tmetal_build_body_arg(b, 1));
+        (void)tmetal_build_close(b, v, 1);
+    }
     else if (strcmp(what, "attributes of an argument that are none") == 0) tmetal_build_arg_attrs(b, 0, NULL);
     else if (strcmp(what, "regions too deep") == 0) {
         int i;
