@@ -60,6 +60,8 @@ gives 2 compile $k/softmax.ttir --emit plam
 warns "^tmetal: unknown --emit plam; did you mean plan?$"
 gives 2 compile $k/softmax.ttir --operands=stage
 warns "did you mean staged?$"
+gives 1 compile $k/softmax.ttir --layout x=TILED # a name, not a misspelt layout
+warns "option layouts: no reduction gives 'x'"
 gives 2 compile $k/softmax.ttir --has MATH,DIRECT_DOTT
 warns "MATH"
 gives 2 compile $k/softmax.ttir --has DIRECT_DOT,SIMD_MATRX
