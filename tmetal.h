@@ -27056,6 +27056,26 @@ static int tmi_dt_is_zero(const tmi_module *m, uint32_t v) {
     return tmi_dt_number(m, v, &x) && x <= 0.0 && x >= 0.0;
 }
 
+/* Are all elements along the axis taken: does no load and no choice have a mask that differs along
+ * it? Depth: its last argument but one. */
+static int tmi_detect_is_whole(const tmi_module *m, uint32_t v, uint32_t axis, uint32_t depth,
+                           uint32_t *left) {
+    const tmi_op *op = TMI_OP(m, tmi_def(m, v));
+    uint32_t      i;
+    if (axis >= tmi_rank(m, tmi_value_type(m, v)) || tmi_splat_source(m, v)) return 1;
+    if (!tmi_def(m, v) || !depth || !*left) return 0;
+    --*left;
+    if (op->kind == TMI_OP_CONSTANT || op->kind == TMI_OP_RANGE) return 1;
+    if (op->kind == TMI_OP_LOAD)
+        return op->n_in < 2 || tmi_detect_is_whole(m, tmi_in(m, op, 1), axis, depth - 1, left);
+    if (op->kind == TMI_OP_BROADCAST && tmi_dim(m, tmi_in_type(m, op, 0), axis) == 1) return 1;
+    if (tmi_dt_up(m, &v, &axis)) return tmi_detect_is_whole(m, v, axis, depth - 1, left);
+    if (op->kind == TMI_OP_CMPI || !(tmi_ops[op->kind].traits & TMI_ELT)) return 0;
+    for (i = 0; i < op->n_in; i++)
+        if (!tmi_detect_is_whole(m, tmi_in(m, op, i), axis, depth - 1, left)) return 0;
+    return 1;
+}
+
 /* A value that a loop adds up from zero: each tile zero past the count, or all of a range by
  * whole tiles. */
 static int tmi_dt_zero_past_loop(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count,
@@ -27081,7 +27101,8 @@ static int tmi_dt_zero_past_loop(tmi_detector *d, uint32_t v, uint32_t axis, uin
     if (tmi_const_int(m, tmi_in(m, op, 0), &lo) && lo == 0 &&
         tmi_dt_same_count(m, tmi_in(m, op, 1), count) &&
         tmi_dt_number(m, tmi_in(m, op, 2), &step) &&
-        tmi_dt_close(step, (double)tmi_dim(m, tmi_value_type(m, v), axis), 1e-9))
+        tmi_dt_close(step, (double)tmi_dim(m, tmi_value_type(m, v), axis), 1e-9) &&
+        tmi_detect_is_whole(m, tmi_in(m, add, 1 - i), axis, depth - 1, left))
         /* from 0 to the count by tiles: whoever leaves out the mask promises that it divides */
         return 1;
     return tmi_dt_zero_past(d, tmi_in(m, add, 1 - i), axis, count, depth - 1, left);
@@ -28607,7 +28628,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 656293789u
+#define TMI_STAMP_DETECT 841353365u
 
 /*==============================================================================
  * >>transform  [20]  Passes over tile IR, before anything is planned
