@@ -255,6 +255,7 @@ class tree:
 
     def __init__(self, build, names):
         self.build, self.names, self.quick, self.lock, self.reach = build, names, False, threading.Lock(), {}
+        self.seen, self.costs = collections.Counter(), {}  # mutants seen, by section and suite; seconds of a suite
         with open(os.path.join(TOP, "tmetal.h")) as f:
             self.text = f.read()
         found = [p for p in places.places(self.text, places.floors(self.text)) if p.function != "tmi_emit_range"]  # a judge
@@ -483,32 +484,41 @@ class trial:
                 return "oplist: " + out.split("\n")[0][:160]
         return ""
 
-    def suites(self):
+    def steps(self):
+        """(name, whether it judges what is done, what makes it and gives what is wrong) of all that a mutant may still meet."""
         if self.p.floor == "analyse":
-            status, out = self.j.facts(self.t.facts)
-            self.note("facts: " + ("hold" if status == 0 else "false"))
-            if status:
-                return "behaviour", "facts: " + first_line(out)
-        bad = "assertions" not in self.t.skip and self.j.asserting(self.t.inputs)
-        self.note("assertions: " + (bad or "none fails"))
-        if bad:
-            return "behaviour", "assertions: " + bad
+            yield "facts", True, lambda: (lambda status, out: first_line(out) if status else "")(*self.j.facts(self.t.facts))
+        yield "assertions", True, lambda: self.j.asserting(self.t.inputs)
         for name, floors, behaviour in SUITES:
             if self.t.quick and (name in ("test-golden", "test-fingerprints") or self.p.function not in self.t.reach.get(name, {self.p.function})):
                 continue
-            if name in self.t.skip or floors and self.p.floor not in floors.split() and not (name == "test-metal" and "parts" in self.modes):
+            if floors and self.p.floor not in floors.split() and not (name == "test-metal" and "parts" in self.modes):
                 continue
             if not self.texts and name in ("test-golden", "test-style", "test-counters", "test-layouts-quick", "test-oplist-quick") and self.p.floor not in READERS:
                 continue
-            status, out = self.j.make(name)
-            self.note(f"{name}: {'passes' if status == 0 else 'fails'}")
-            if status:
-                lines = [s for s in out.strip().split("\n") if s and not s.startswith("make")] or [""]
-                return ("behaviour" if behaviour else "text"), f"{name}: {lines[-1][:120]}"
-        bad = "sanitized" not in self.t.skip and self.j.sanitized(self.t.inputs)
-        self.note("sanitized: " + (bad or "nothing found"))
-        if bad:
-            return "behaviour", "sanitized: " + bad
+            yield name, behaviour, lambda name=name: self.made(name)
+        yield "sanitized", True, lambda: self.j.sanitized(self.t.inputs)
+
+    def made(self, name):
+        status, out = self.j.make(name)
+        lines = [s for s in out.strip().split("\n") if s and not s.startswith("make")] or [""]
+        return (lines[-1][:120] or "fails") if status else ""
+
+    def suites(self):
+        """In order; with --quick first what saw most mutants of this section a second."""
+        steps = [s for s in self.steps() if s[0] not in self.t.skip]
+        if self.t.quick:
+            steps.sort(key=lambda s: -(self.t.seen[self.p.floor, s[0]] + 0.3) / self.t.costs.get(s[0], 15))
+        for name, behaviour, make in steps:
+            begun = time.time()
+            wrong = make()
+            self.note(f"{name}: {wrong or 'passes'}")
+            if wrong:
+                with self.t.lock:
+                    self.t.seen[self.p.floor, name] += 1
+                return ("behaviour" if behaviour else "text"), f"{name}: {wrong}"
+            with self.t.lock:
+                self.t.costs[name] = time.time() - begun
         return "survived", "changed" if self.texts else f"{self.others} reports or messages differ" if self.others else "no text differs"
 
 
