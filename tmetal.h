@@ -16274,6 +16274,7 @@ typedef struct tmi_tri_global {
     uint32_t      hides; /* 1 + the global of the same name and file that was given before */
     uint32_t      cond;  /* 1 + the `if` or `try` around it, of t->cond */
     uint8_t       state; /* 0: not yet evaluated, 1: being evaluated, 2: done */
+    uint8_t       in_vain; /* how often it was asked for quietly and had no value */
     tmi_tri_value v;
 } tmi_tri_global;
 
@@ -17765,7 +17766,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 3422398277u
+#define TMI_STAMP_TRI 2879140403u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -21335,6 +21336,11 @@ static tmi_tri_value tmi_tri_starred(tmi_tri *t, uint32_t f, uint32_t name) {
     return v;
 }
 
+/* A name without a value is asked for quietly no more often: a chain of names that are each given
+ * in two ways would be walked 2^n times. Not once alone: a name may fail for being asked for while
+ * its own value is made, or deep down. */
+#define TMI_TRI_TRIES 3u
+
 /* The value that global i has, 1 + which: of the way in which it is given. */
 static tmi_tri_value tmi_tri_value_at(tmi_tri *t, uint32_t i) {
     tmi_tri_global g = *tmi_triton_global_at(t, i - 1);
@@ -21342,6 +21348,8 @@ static tmi_tri_value tmi_tri_value_at(tmi_tri *t, uint32_t i) {
     tmi_tri_frame  frame;
     tmi_tri_value  v;
     if (g.state == 2) return g.v;
+    if (t->is_quiet && g.in_vain >= TMI_TRI_TRIES)
+        return tmi_tri_of(tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL, ""));
     if (g.state == 1)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, NULL, "%n stands in its own value and", g.name);
     if (TMI_PY(tmi_triton_text_of(t, g.file), g.node)->kind == TMI_PY_PARAM)
@@ -21364,6 +21372,7 @@ static tmi_tri_value tmi_tri_value_at(tmi_tri *t, uint32_t i) {
     t->depth -= TMI_TRI_FRAME;
     tmi_triton_leave_frame(t);
     tmi_triton_global_at(t, i - 1)->state = t->bad ? 0 : 2;
+    tmi_triton_global_at(t, i - 1)->in_vain += (uint8_t)(t->bad && t->is_quiet);
     tmi_triton_global_at(t, i - 1)->v = v;
     return v;
 }
@@ -24736,7 +24745,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2009573318u
+#define TMI_STAMP_TRITON 978785017u
 
 
 /*==============================================================================
