@@ -21030,16 +21030,16 @@ static int tmi_triton_is_reckoned(const tmi_py *py, uint32_t node) {
     }
 }
 
-#define TMI_TRI_FRAME 3u /* a name's value, or a call, takes the stack of so many more levels */
+#define TMI_TRI_FRAME 4u /* a name's value, or a call, takes the stack of so many more levels */
 
 /* A test of numbers, texts and types that the module names: 1, 0; -1: it is none. */
 static int tmi_tri_decide_value(tmi_tri *t, uint32_t node) {
     tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
     if (t->bad || !tmi_triton_is_reckoned(tmi_tri_py(t), node)) return -1;
-    t->depth += TMI_TRI_FRAME;
+    t->depth += 1 + TMI_TRI_FRAME; /* 1: the way from a name to its tests */
     if (tmi_tri_enter(t)) v = tmi_tri_try_constant(t, node);
     t->bad = 0;
-    t->depth -= 1 + TMI_TRI_FRAME;
+    t->depth -= 2 + TMI_TRI_FRAME;
     return tmi_tri_is_number(&v) || v.kind == TMI_V_STR || v.kind == TMI_V_NONE ||
                    v.kind == TMI_V_TUPLE
                ? tmi_tri_is_true(t, &v)
@@ -21432,14 +21432,16 @@ static int tmi_tri_is_triton(tmi_tri *t, const tmi_tri_value *v) {
 
 /* What a name is that is given in several ways: the same in all of them, or it is not told.
  * `behind`: what it is where none of them is taken; UNSET: nothing. */
-static tmi_tri_value tmi_tri_agreed(tmi_tri *t, uint32_t name, const uint32_t *way, uint32_t n,
+static TMI_APART tmi_tri_value tmi_tri_agreed(tmi_tri *t, uint32_t name, const uint32_t *way, uint32_t n,
                                     tmi_tri_value behind) {
     tmi_tri_value first = behind, v;
     uint32_t      i, base = t->arg.n, at = t->at, to = t->to;
     int           differs = 0, is_first = !behind.kind;
     for (i = 0; i < n; i++, is_first = 0) {
         t->is_quiet++;
+        t->depth++; /* its own stack */
         v = tmi_tri_value_at(t, way[i]);
+        t->depth--;
         t->is_quiet--;
         if (t->bad) v = tmi_tri_of(TMI_V_UNSET);
         t->bad = 0;
@@ -24745,7 +24747,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 978785017u
+#define TMI_STAMP_TRITON 1660065610u
 
 
 /*==============================================================================
