@@ -138,7 +138,7 @@ class job:
         tmetal = os.path.join(self.folder, "build", tmetal)
         return run(command, self.folder, seconds, memory, {"TMETAL": tmetal, "MAKEFLAGS": "", "TMETAL_AGAIN": "1", "JOBS": "1", "UNTIMED": "1"})
 
-    def make(self, target, seconds=300):
+    def make(self, target, seconds=120):
         """Without sanitizers, which tcc lacks: the assertions of the header stand in for them."""
         return self.sh(["make", "-s", "BUILD=build", "CC=" + self.cc, self.link, "LDLIBS=" + self.runtime, "SANITIZE=-g", "UNIT_FLAGS=-g", "FUZZ_SAN=", "JOBS=1",
                         "TRANSFORM_JOBS=1", "FUZZ_SECONDS=2", "OPLIST_CC=" + self.cc, "INTERP_CC=" + self.cc, "EXPLAIN_CC=" + self.cc, "TRANSFORM_CC=" + self.cc, target], seconds)
