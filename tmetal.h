@@ -1934,7 +1934,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 
 /* A text that places are shown in; its last line count, see tmi_place_of. */
 typedef struct tmi_doc {
-    const char *src, *name; /* src: NULL where there is none; name: of a module's text, or NULL */
+    const char *src, *name; /* src: NULL where there is none; name: its own, or NULL: options.file */
     size_t      len, seek_at, seek_start;
     uint32_t    seek_line;
 } tmi_doc;
@@ -3084,7 +3084,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 3463531650u
+#define TMI_STAMP_BASE 3444017577u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3401,7 +3401,7 @@ static tmi_doc *tmi_diag_show(tmi_doc *s, const char *src, size_t len, const cha
 }
 
 static const char *tmi_job_file(const tmi_job *job) {
-    return job->file ? job->file : job->text->name ? job->text->name : "<ttir>";
+    return job->text->name ? job->text->name : job->file ? job->file : "<ttir>";
 }
 
 /* Line and column from 1 of a byte offset; `excerpt`, when asked for, is a copy of that line. */
@@ -3636,7 +3636,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 3835791428u
+#define TMI_STAMP_DIAG 2498845890u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -24624,10 +24624,10 @@ static tmi_tri *tmi_tri_open(tmi_job *job, const char *src, uint32_t len,
     tmi_tri_begin(t);
     t->walk = tmi_tri_call_value;
     t->member = tmi_tri_attribute_of;
-    tmi_triton_open_file(t, tmi_job_file(job), "__main__", src, len);
+    tmi_triton_open_file(t, NULL, "__main__", src, len);
     for (i = 0; i < call->n_files && !job->n_errors; i++)
-        tmi_triton_open_file(t, call->files[i].name, call->files[i].name, call->files[i].text,
-                             call->files[i].len);
+        tmi_triton_open_file(t, tmi_format(job, 0, "%s", call->files[i].name),
+                             call->files[i].name, call->files[i].text, call->files[i].len);
     return t;
 }
 
@@ -24747,7 +24747,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1660065610u
+#define TMI_STAMP_TRITON 1292831794u
 
 
 /*==============================================================================
@@ -63371,7 +63371,9 @@ static int tmi_entry_take(tmi_job *job, tmi_call *c) {
     c->module = tmi_module_copy(job, c->given);
     job->whole = c->given->src, job->whole_len = c->given->src_len;
     (void)tmi_diag_show(job->text, c->given->src, c->given->src_len,
-                         c->given->file ? c->given->file : "<built>");
+                       job->file      ? NULL
+                       : c->given->file ? c->given->file
+                                        : "<built>");
     return 1;
 }
 

@@ -6,7 +6,7 @@ IR that is made of them: made.txt.
     python3 tests/triton/wrong.py TMETAL bless    write messages and IR anew
 
 A case is `=== what it is | --args | --const | more options`, the text of the file (behind the two imports that every file
-has), and after a line `---` what tmetal prints. A wrong one must be refused, with the line, the reason and, but for a few, a
+has), behind a line `+++ NAME` the text of a module of that name, and after a line `---` what tmetal prints. A wrong one must be refused, with the line, the reason and, but for a few, a
 way out.
 """
 
@@ -23,8 +23,12 @@ HEAD = "import triton\nimport triton.language as tl\n\n"
 
 def said(tmetal, folder, text, args, consts="", more=""):
     folder.mkdir()
+    text, *others = re.split(r"^\+\+\+ (\w+)\n", text, flags=re.M)
     (folder / "kernel.py").write_text(HEAD + text)
     command = [tmetal, "compile", "kernel.py", "--kernel", "k", "--args", args, *more.split(), "--emit", "ir"]
+    for module, body in zip(others[::2], others[1::2]):
+        (folder / (module + ".py")).write_text(body)
+        command += ["--module", f"{module}={module}.py"]
     if consts:
         command += ["--const", consts]
     run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=20)
