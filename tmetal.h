@@ -21252,7 +21252,7 @@ static int tmi_tri_makes_constexpr(tmi_tri *t, uint32_t f, uint32_t node) {
 
 static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name);
 
-/* Where a node stands, for what is said elsewhere: "line 3", or of another file "cfg.py:3:1". */
+/* Where a node stands, for what is said elsewhere: "line 3", or of another file "cfg:3:1". */
 static TMI_COLD const char *tmi_triton_line_of(tmi_tri *t, uint32_t file, uint32_t at) {
     tmi_py      *py = tmi_triton_text_of(t, file);
     const int    is_here = py == tmi_tri_py(t);
@@ -24747,7 +24747,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1292831794u
+#define TMI_STAMP_TRITON 2592603745u
 
 
 /*==============================================================================
