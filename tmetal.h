@@ -12629,13 +12629,19 @@ static int tmi_block_ends(tmi_verifier *v, const tmi_op *op, uint32_t block) {
     return 0;
 }
 
-/* Has an op in a region that works on single elements tensors as operands, 1, or results, 2? */
-static uint32_t tmi_verify_among_elements(const tmi_module *m, const tmi_op *op) {
-    uint32_t i, has = 0, up = tmi_parent_op(m, op);
+/* The reduction, scan or map around an op, in whose region it works on single elements; or 0. */
+static uint32_t tmi_verify_of_elements(const tmi_module *m, const tmi_op *op) {
+    uint32_t up = tmi_parent_op(m, op);
     for (; up && TMI_OP(m, up)->kind != TMI_OP_REDUCE && TMI_OP(m, up)->kind != TMI_OP_SCAN &&
          TMI_OP(m, up)->kind != TMI_OP_MAP;
          up = tmi_parent_op(m, TMI_OP(m, up))) {}
-    if (!up) return 0;
+    return up;
+}
+
+/* Has an op in a region that works on single elements tensors as operands, 1, or results, 2? */
+static uint32_t tmi_verify_among_elements(const tmi_module *m, const tmi_op *op) {
+    uint32_t i, has = 0;
+    if (!tmi_verify_of_elements(m, op)) return 0;
     for (i = 0; i < op->n_in; i++)
         if (tmi_is_tensor(m, tmi_in_type(m, op, i))) has |= 1;
     for (i = 0; i < op->n_out; i++)
@@ -13272,7 +13278,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 3444499230u
+#define TMI_STAMP_VERIFY 1662525312u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -31588,6 +31594,106 @@ static int tmi_transform_elements(tmi_job *job, tmi_module *m, uint32_t func) {
     return !job->n_errors;
 }
 
+/* -- Addresses that are computed twice ----------------------------------------------------------
+ *
+ *   %a = tt.addptr %p, %o                         to       %a = tt.addptr %p, %o
+ *   %x = tt.load %a                                        %x = tt.load %a
+ *   %b = tt.addptr %p, %o                                  tt.store %a, %y
+ *   tt.store %b, %y
+ *
+ * Triton's own text names each value once; Python and block pointers compute an address wherever
+ * it is used. Accesses are known to be each thread's own where they have one address, and need no
+ * barrier between them then. Other values stay: the thread's form joins equal ones, and here they
+ * have the names that the source gives them. */
+
+typedef struct tmi_transform_twice {
+    tmi_module *m;
+    uint32_t   *as;   /* per value: the first that is equal */
+    tmi_hash    seen; /* ops, by what is computed */
+    tmi_rename  names;
+} tmi_transform_twice;
+
+static uint32_t tmi_transform_hash_twice(const void *ctx, uint32_t op, uint64_t salt) {
+    const tmi_transform_twice *e = (const tmi_transform_twice *)ctx;
+
+    const tmi_op *o = TMI_OP(e->m, op);
+    uint64_t      h = tmi_mix(salt, o->kind);
+    uint32_t      i, at;
+    for (i = 0; i < o->n_in; i++) h = tmi_mix(h, e->as[tmi_in(e->m, o, i)]);
+    h = tmi_mix(h, tmi_out_type(e->m, o, 0));
+    for (at = o->attr; at; at = TMI_NAMED(e->m, at)->next) {
+        const tmi_attr *a = TMI_ATTR(e->m, TMI_NAMED(e->m, at)->attr);
+        const int       splat = a->kind == TMI_A_DENSE && a->n == 1;
+        h = tmi_mix(h, (uint32_t)(splat ? TMI_WORD(e->m, (uint32_t)a->value) : a->value));
+    }
+    return tmi_base_mixed(h);
+}
+
+static int tmi_transform_equal(const tmi_transform_twice *e, const tmi_op *x, const tmi_op *y) {
+    const tmi_module *m = e->m;
+    uint32_t          i;
+    if (x->kind != y->kind || x->n_in != y->n_in || !tmi_dt_same_attrs(m, x, y) ||
+        tmi_out_type(m, x, 0) != tmi_out_type(m, y, 0))
+        return 0;
+    for (i = 0; i < x->n_in; i++)
+        if (e->as[tmi_in(m, x, i)] != e->as[tmi_in(m, y, i)]) return 0;
+    return 1;
+}
+
+/* Does what is made in `block` reach an op that comes later? Depth of blocks: TMI_MAX_DEPTH. */
+static int tmi_transform_comes_to(const tmi_module *m, uint32_t block, uint32_t op) {
+    uint32_t in;
+    for (; (in = TMI_OP(m, op)->block) != block; op = tmi_block_op(m, in))
+        if (TMI_OP(m, op)->kind == TMI_OP_FUNC) return 0;
+    return 1;
+}
+
+/* The slot of the last op that is equal, or the free one for it. */
+static uint32_t *tmi_transform_find_equal(const tmi_transform_twice *e, uint32_t op, uint32_t h) {
+    const tmi_hash *t = &e->seen;
+    uint32_t        k = h & (t->cap - 1);
+    while (t->slot[k] && !tmi_transform_equal(e, TMI_OP(e->m, t->slot[k]), TMI_OP(e->m, op)))
+        k = (k + 1) & (t->cap - 1);
+    return &t->slot[k];
+}
+
+/* A pure op of one result, behind all that it reads. */
+static void tmi_transform_note_equal(tmi_job *job, tmi_transform_twice *e, uint32_t op) {
+    tmi_module *m = e->m;
+    uint32_t    v = tmi_out(m, TMI_OP(m, op), 0), first, h, *slot;
+    tmi_hash_room(job, &e->seen, tmi_transform_hash_twice, e);
+    h = tmi_transform_hash_twice(e, op, e->seen.salt);
+    slot = tmi_transform_find_equal(e, op, h);
+    if (!*slot) {
+        tmi_base_hash_put(job, &e->seen, h, (uint32_t)(slot - e->seen.slot), op,
+                          tmi_transform_hash_twice, e);
+        return;
+    }
+    first = tmi_out(m, TMI_OP(m, *slot), 0);
+    e->as[v] = e->as[first];
+    if (!tmi_transform_comes_to(m, TMI_OP(m, *slot)->block, op)) *slot = op;
+    else if (tmi_is_ptrlike(m, tmi_value_type(m, v))) tmi_rename_to(&e->names, v, first);
+}
+
+/* Requires: one block a region. Leaves: of equal addresses those that an earlier one reaches
+ * unread. What stands in a region that works on single elements is none. */
+static void tmi_transform_addresses(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_transform_twice e;
+    uint32_t            op, i;
+    memset(&e, 0, sizeof e);
+    e.m = m;
+    e.seen.scratch = 1;
+    e.as = TMI_TEMP(job, uint32_t, m->value.n);
+    for (i = 0; i < m->value.n; i++) e.as[i] = i;
+    tmi_rename_init(job, m, &e.names);
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (!o->n_region && o->n_out == 1 && tmi_is_droppable(o) && !tmi_verify_of_elements(m, o))
+            tmi_transform_note_equal(job, &e, op);
+    }
+    tmi_rename_apply(&e.names, func);
+}
+
 /* -- Bounds: which parameter a pointer points into, and how far in --------------------------------
  *
  *   scf.for iter_args(%q = %p)                to       scf.for iter_args(%i = %offs)
@@ -31990,6 +32096,8 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
       "descriptors and block pointers become tensors of pointers with masks") \
     X("products",        tmi_lower_products,   1, DOT_SCALED, DOT, \
       "products of scaled and of 8-bit types become products of wider ones") \
+    X("addresses",       tmi_transform_addresses,  0, NONE,       NONE, \
+      "an address that is computed twice is one value") \
     X("accumulators",    tmi_accumulators,     0, FOR,        FOR, \
       "sums over the rounds of a loop are reduced once behind it") \
     X("control",         tmi_simplify_control, 0, FOR,        IF, \
@@ -34335,7 +34443,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 1641061639u
+#define TMI_STAMP_TRANSFORM 3840838636u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -44708,7 +44816,7 @@ static void tmi_lower_block(tmi_low *w, uint32_t block) {
             tmi_t_barrier(w->t, TMI_BAR_DEVICE,
                           slot->is_barrier == TMI_IN_PLACE
                               ? "in place, other threads read what is written next"
-                              : "other threads read or write these addresses");
+                              : "other threads may use these addresses");
         else if (slot->is_nest) tmi_lower_emit_nest(w, slot);
         else if (slot->rounds) tmi_lower_convert_rounds(w, slot->rounds - 1);
         else if (slot->op) tmi_lower_emit_whole(w, slot->op);
@@ -45579,7 +45687,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 848341071u
+#define TMI_STAMP_LOWER 545657421u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
