@@ -51444,8 +51444,9 @@ static int tmi_put_pitch(tmi_emit *e, const tmi_ins *n) {
     return 1;
 }
 
-/* An argument of a function that is overloaded, or an operand that alone says of what sign an
- * operation is: a literal of 32 bits says its own, and a choice between two is an int. */
+/* An argument of a function that may be overloaded, Metal's or ours, or an operand that alone says
+ * of what sign an operation is: a literal of 32 bits says its own, and a choice between two is an
+ * int. */
 static void tmi_expr_argument(tmi_emit *e, uint32_t id, tmi_sign work, uint32_t width) {
     const tmi_ins *n = TMI_INS(e->t, id);
     int cast = n->op == TMI_TF_SELECT && !e->named[id] && work == TMI_UNSIGNED &&
@@ -51737,7 +51738,7 @@ static void tmi_expr_helper(tmi_emit *e, const tmi_ins *n) {
         if (sig[2 + i] == 'a') tmi_put_str(e->out, "(device atomic_uint *)");
         /* or the overload is open */
         if (small) tmi_put(e->out, "%s(", tmi_msl_scalar(TMI_S_I32, tmi_sig_sign(*sig)));
-        tmi_expr(e, v[i], tmi_sig_sign(sig[2 + i]), TMI_L_ARG);
+        tmi_expr_argument(e, v[i], tmi_sig_sign(sig[2 + i]), 1);
         if (small) tmi_put_char(e->out, ')');
     }
     tmi_put_char(e->out, ')');
@@ -54975,7 +54976,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 3903285302u
+#define TMI_STAMP_EMIT 1218507900u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
