@@ -2979,11 +2979,29 @@ static uint64_t tmi_float_digits(uint64_t mant, int exp, int count, int *e10) {
     }
 }
 
-/* Shortest decimal text that reads back to the same bits: "1.5e-07", "0.1", "1024.0". Finite
- * only. */
-static void tmi_put_float(tmi_text *t, const tmi_float_format *f, uint64_t bits) {
-    int      negative = 0, exp = 0, e10 = 0, count, n, i;
+/* The fewest digits that read back to the same bits, of these the closest; as tmi_float_digits.
+ * Below a power of two floats lie twice as dense: the decimal above it can be one where the closer
+ * one below is none. `twice` says whether such are wanted, as Python does. */
+static uint64_t tmi_base_shortest(const tmi_float_format *f, uint64_t bits, int twice, int *e10) {
+    int      negative = 0, exp = 0, count;
     uint64_t mant = 0, q = 0;
+    (void)tmi_float_split(f, bits, &negative, &mant, &exp);
+    twice = twice && !(mant & (mant - 1));
+    for (count = 1; count <= 17; count++) {
+        q = tmi_float_digits(mant, exp, count, e10);
+        if (tmi_float_from_decimal(f, negative, q, *e10 - count + 1, 0) == bits) break;
+        if (twice && (q + 1) % 10 &&
+            tmi_float_from_decimal(f, negative, q + 1, *e10 - count + 1, 0) == bits)
+            return q + 1;
+    }
+    return q;
+}
+
+/* Shortest decimal text that reads back to the same bits: "1.5e-07", "0.1", "1024.0", or as Python
+ * has it: "1e+16". Finite only. */
+static void tmi_base_put_float(tmi_text *t, const tmi_float_format *f, uint64_t bits, int python) {
+    int      negative = 0, exp = 0, e10 = 0, n, i;
+    uint64_t mant = 0, q;
     char     d[24];
 
     (void)tmi_float_split(f, bits, &negative, &mant, &exp);
@@ -2992,13 +3010,10 @@ static void tmi_put_float(tmi_text *t, const tmi_float_format *f, uint64_t bits)
         tmi_put_str(t, "0.0");
         return;
     }
-    for (count = 1; count <= 17; count++) {
-        q = tmi_float_digits(mant, exp, count, &e10);
-        if (tmi_float_from_decimal(f, negative, q, e10 - count + 1, 0) == bits) break;
-    }
+    q = tmi_base_shortest(f, bits, python, &e10);
     for (n = 0; q; q /= 10) d[n++] = (char)('0' + (int)(q % 10));
     for (i = 0; i < n - 1 && d[i] == '0'; i++) {} /* trailing zeros stand first in d */
-    if (e10 >= -4 && e10 < 9) {
+    if (e10 >= -4 && e10 < (python ? 16 : 9)) {
         int k;
         if (e10 < 0) {
             tmi_put_str(t, "0.");
@@ -3013,14 +3028,18 @@ static void tmi_put_float(tmi_text *t, const tmi_float_format *f, uint64_t bits)
         return;
     }
     tmi_put_char(t, d[n - 1]);
-    tmi_put_char(t, '.');
-    if (n - 1 == i) tmi_put_char(t, '0');
+    if (!python || n - 1 > i) tmi_put_char(t, '.');
+    if (!python && n - 1 == i) tmi_put_char(t, '0');
     for (n -= 2; n >= i; n--) tmi_put_char(t, d[n]);
     tmi_put_char(t, 'e');
     tmi_put_char(t, e10 < 0 ? '-' : '+');
     if (e10 < 0) e10 = -e10;
     if (e10 < 10) tmi_put_char(t, '0');
     tmi_put_u64(t, (uint64_t)e10);
+}
+
+static void tmi_put_float(tmi_text *t, const tmi_float_format *f, uint64_t bits) {
+    tmi_base_put_float(t, f, bits, 0);
 }
 
 /* -- What was meant -------------------------------------------------------------------------- */
@@ -3084,7 +3103,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 3444017577u
+#define TMI_STAMP_BASE 3397729251u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -16248,6 +16267,7 @@ typedef struct tmi_tri_value {
     uint8_t
         is_bare; /* a Python object itself, not in a constexpr: what an attribute of one gives */
     uint8_t is_plain; /* a number or text of a module that is no tl.constexpr: kernels cannot read it */
+    uint8_t  is_other; /* prints otherwise: a TUPLE that is a list, a DTYPE of torch */
     uint32_t dt, ir;
     uint32_t id;      /* string, function, row, module; of a tuple 1 + the first of its names, items */
     uint32_t list, n; /* t->item[list .. list + n) */
@@ -16359,6 +16379,7 @@ typedef struct tmi_tri {
     uint32_t                  need; /* the argument that a heuristic asked for last */
     int                       wraps; /* sums may overflow: tl.add(..., sanitize_overflow=False) */
     int                       is_method; /* the row being called was named on a value: x.exp() */
+    int                       is_shown;  /* the f-string that is walked next is only shown */
     uint32_t                  until, until_file; /* a module is read up to here; 0: to its end */
     uint32_t                  way; /* 1 + that of the module in which what is walked stands */
     tmi_map                   library;   /* row of >>tl + 1 -> its function + 1 */
@@ -16497,6 +16518,13 @@ static tmi_tri_value tmi_tri_list(tmi_tri *t, int kind, const tmi_tri_value *val
     v.n = n;
     for (i = 0; i < n; i++) tmi_tri_put_item(t, values[i]);
     return v;
+}
+
+/* One more behind a tuple's fields, which are the last items. Its dt counts tuples in tuples. */
+static void tmi_tri_put_field(tmi_tri *t, tmi_tri_value *tuple, tmi_tri_value v) {
+    tmi_tri_put_item(t, v);
+    tuple->n++;
+    if (v.kind == TMI_V_TUPLE && v.dt >= tuple->dt) tuple->dt = v.dt + 1;
 }
 
 static tmi_tri_value tmi_tri_field(tmi_tri *t, const tmi_tri_value *v, uint32_t i) {
@@ -17532,7 +17560,9 @@ static tmi_tri_value tmi_tri_pow(tmi_tri *t, tmi_tri_value a, tmi_tri_value b) {
     if (n < 0 && y == 0) return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "division by zero");
     if (a.kind == TMI_V_FLOAT || b.kind == TMI_V_FLOAT || n < 0) {
         for (k = n < 0 ? -n : n; k > 0; k--) x *= y;
-        return tmi_tri_float(n < 0 ? 1 / x : x);
+        if (n >= 0 || 1 / x != 0) return tmi_tri_float(n < 0 ? 1 / x : x);
+        for (x = 1, k = n / 2; k < 0; k++) x *= y; /* in halves: x is no number, 1 / x may be one */
+        return tmi_tri_float(1 / x / (n % 2 ? x * y : x));
     }
     for (k = 0; k < n; k++)
         if (!tmi_tri_big_times(r.v.i, a.v.i, &r.v.i)) return tmi_tri_overflow(t);
@@ -17634,6 +17664,11 @@ static tmi_tri_value tmi_tri_str_of(tmi_tri *t, tmi_text *text) {
     return tmi_tri_str(id);
 }
 
+static void tmi_tri_put_string(const tmi_tri *t, tmi_text *text, uint32_t id) {
+    const tmi_string *s = TMI_AT(&t->strings->item, tmi_string, id);
+    tmi_put_bytes(text, s->p, s->len); /* a 0 is a character of it */
+}
+
 static tmi_tri_value tmi_tri_concat(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
     int           adds = op == TMI_PY_ADD && a.kind == b.kind;
     uint64_t      n = a.n;
@@ -17643,8 +17678,8 @@ static tmi_tri_value tmi_tri_concat(tmi_tri *t, int op, tmi_tri_value a, tmi_tri
         tmi_mark mark = tmi_mark_take(t->job);
         tmi_text text;
         tmi_text_init(t->job, &text);
-        tmi_put_str(&text, tmi_tri_string(t, a.id));
-        tmi_put_str(&text, tmi_tri_string(t, b.id));
+        tmi_tri_put_string(t, &text, a.id);
+        tmi_tri_put_string(t, &text, b.id);
         r = tmi_tri_str_of(t, &text);
         tmi_mark_drop(t->job, mark);
         return r;
@@ -17657,9 +17692,11 @@ static tmi_tri_value tmi_tri_concat(tmi_tri *t, int op, tmi_tri_value a, tmi_tri
     if (n > TMI_TRI_LONGEST)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, NULL, "a tuple of more than 65536 elements");
     r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
-    for (; r.n < n; r.n++) {
+    r.is_other = a.is_other || b.is_other;
+    while (r.n < n) {
         i = adds ? r.n : r.n % a.n;
-        tmi_tri_put_item(t, i < a.n ? tmi_tri_field(t, &a, i) : tmi_tri_field(t, &b, i - a.n));
+        tmi_tri_put_field(t, &r,
+                          i < a.n ? tmi_tri_field(t, &a, i) : tmi_tri_field(t, &b, i - a.n));
     }
     return r;
 }
@@ -17688,7 +17725,7 @@ static int tmi_tri_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value 
     case TMI_V_BLOCK_PTR: return a->ir == b->ir && a->dt == b->dt;
     case TMI_V_DTYPE: return a->dt == b->dt;
     case TMI_V_TUPLE:
-        if (a->n != b->n || a->dt != b->dt) return 0;
+        if (a->n != b->n) return 0;
         for (i = 0; i < a->n; i++) { /* depth: of the text, against TMI_MAX_DEPTH */
             tmi_tri_value x = tmi_tri_field(t, a, i), y = tmi_tri_field(t, b, i);
             if (!tmi_tri_same(t, &x, &y)) return 0;
@@ -17730,32 +17767,81 @@ static int tmi_tri_is_true(const tmi_tri *t, const tmi_tri_value *v) {
     }
 }
 
-/* As Python's str() gives it, for f-strings and messages.
+/* As repr() gives a string; 0: it is not all ASCII, and which other characters repr() prints hangs
+ * on the version of Python. */
+static int tmi_tri_put_repr(const tmi_tri *t, tmi_text *text, uint32_t id) {
+    const tmi_string *s = TMI_AT(&t->strings->item, tmi_string, id);
+    char     quote = memchr(s->p, '\'', s->len) && !memchr(s->p, '"', s->len) ? '"' : '\'';
+    uint32_t i;
+    tmi_put_char(text, quote);
+    for (i = 0; i < s->len; i++) {
+        const unsigned char c = (unsigned char)s->p[i];
+        if (c >= 0x80) return 0;
+        if (c == (unsigned char)quote || c == '\\' || c == '\n' || c == '\r' || c == '\t')
+            tmi_put_char(text, '\\');
+        if (c == '\n' || c == '\r' || c == '\t')
+            tmi_put_char(text, c == '\n' ? 'n' : c == '\r' ? 'r' : 't');
+        else if (c < 32 || c == 127) {
+            tmi_put_str(text, c == 127 ? "\\x7" : c < 16 ? "\\x0" : "\\x1");
+            tmi_put_char(text, "0123456789abcdef"[c & 15]);
+        } else tmi_put_char(text, (char)c);
+    }
+    tmi_put_char(text, quote);
+    return 1;
+}
+
+static void tmi_tri_put_number(tmi_text *text, const tmi_tri_value *v) {
+    tmi_tri_big i = v->v.i, ten = tmi_tri_big_of(10), rest;
+    char        digits[40];
+    uint32_t    n = sizeof digits;
+    if (v->kind == TMI_V_FLOAT && v->v.f != v->v.f) tmi_put_str(text, "nan");
+    else if (v->kind == TMI_V_FLOAT && v->v.f - v->v.f != 0)
+        tmi_put_str(text, v->v.f < 0 ? "-inf" : "inf");
+    else if (v->kind == TMI_V_FLOAT)
+        tmi_base_put_float(text, &tmi_float_formats[TMI_F_F64],
+                         tmi_tri_float_bits(TMI_F_F64, v->v.f), 1);
+    else if (v->kind == TMI_V_BOOL) tmi_put_str(text, i.lo ? "True" : "False");
+    else if (tmi_tri_big_fits(i)) tmi_put_i64(text, (int64_t)i.lo);
+    else {
+        if (i.hi < 0) tmi_put_char(text, '-');
+        if (i.hi < 0) i = tmi_tri_big_neg(i);
+        for (; i.lo | (uint64_t)i.hi; digits[--n] = (char)('0' + (int)rest.lo))
+            tmi_tri_big_divide(i, ten, &i, &rest);
+        tmi_put_bytes(text, digits + n, sizeof digits - n);
+    }
+}
+
+/* As Python's str() gives it or, with `repr`, repr(): for f-strings and messages. 0: what Python
+ * prints is not known, and this is other text.
  * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
-static void tmi_tri_put_value(tmi_tri *t, tmi_text *text, const tmi_tri_value *v) {
+static int tmi_tri_put_value(tmi_tri *t, tmi_text *text, const tmi_tri_value *v, int repr) {
+    int      known = !v->is_other;
     uint32_t i;
     switch (v->kind) {
     case TMI_V_INT:
-        if (!tmi_tri_big_fits(v->v.i)) tmi_put_str(text, "a large number");
-        else tmi_put(text, "%lld", (long long)v->v.i.lo);
-        break;
-    case TMI_V_BOOL: tmi_put_str(text, v->v.i.lo ? "True" : "False"); break;
-    case TMI_V_FLOAT:
-        tmi_put_float(text, &tmi_float_formats[TMI_F_F64], tmi_tri_float_bits(TMI_F_F64, v->v.f));
-        break;
-    case TMI_V_STR: tmi_put_str(text, tmi_string_at(t->strings, v->id)); break;
-    case TMI_V_NONE: tmi_put_str(text, "None"); break;
-    case TMI_V_DTYPE: tmi_put_str(text, TMI_DTYPE(t, v->dt)->text); break;
+    case TMI_V_BOOL:
+    case TMI_V_FLOAT: tmi_tri_put_number(text, v); return 1;
+    case TMI_V_STR:
+        if (repr) return tmi_tri_put_repr(t, text, v->id);
+        tmi_tri_put_string(t, text, v->id);
+        return 1;
+    case TMI_V_NONE: tmi_put_str(text, "None"); return 1;
+    case TMI_V_ELLIPSIS: tmi_put_str(text, "Ellipsis"); return 1;
+    case TMI_V_DTYPE: /* repr() and the texts of blocks have changed from version to version */
+        tmi_put_str(text, TMI_DTYPE(t, v->dt)->text);
+        for (i = v->dt; tmi_tri_is_ptr(t, i) && !TMI_DTYPE(t, i)->is_const;)
+            i = TMI_DTYPE(t, i)->elem;
+        return known && !repr && i < TMI_DTYPE_FIRST_PTR;
     case TMI_V_TUPLE:
         tmi_put_char(text, '(');
         for (i = 0; i < v->n; i++) {
             tmi_tri_value one = tmi_tri_field(t, v, i);
             if (i) tmi_put_str(text, ", ");
-            tmi_tri_put_value(t, text, &one); /* depth: of the text */
+            known &= tmi_tri_put_value(t, text, &one, 1); /* depth: of the text */
         }
-        tmi_put_char(text, ')');
-        break;
-    default: tmi_put_str(text, tmi_tri_type_text(t, v)); break;
+        tmi_put_str(text, v->n == 1 ? ",)" : ")");
+        return known && !v->id;
+    default: tmi_put_str(text, tmi_tri_type_text(t, v)); return 0;
     }
 }
 
@@ -17772,7 +17858,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2879140403u
+#define TMI_STAMP_TRI 105176154u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -19678,7 +19764,7 @@ static tmi_tri_value tmi_tl_static_print(tmi_tri *t, const tmi_tri_value *in) {
     for (i = 0; i < in[0].n; i++) {
         tmi_tri_value v = tmi_tri_field(t, &in[0], i);
         if (i) tmi_put_char(&text, ' ');
-        tmi_tri_put_value(t, &text, &v);
+        (void)tmi_tri_put_value(t, &text, &v, 0);
     }
     tmi_tl_tell(t, TMETAL_FOUND, tmi_text_join(&text, 0));
     return tmi_tri_of(TMI_V_NONE);
@@ -19822,8 +19908,10 @@ static tmi_tri_value tmi_tl_getattr(tmi_tri *t, const tmi_tri_value *in) {
 }
 
 static tmi_tri_value tmi_tl_list(tmi_tri *t, const tmi_tri_value *in) {
-    if (in[0].kind == TMI_V_TUPLE) return in[0];
-    return TMI_TL_BAD_TYPE(t, NULL, "wants a tuple, not %v", &in[0]);
+    tmi_tri_value v = in[0];
+    if (v.kind != TMI_V_TUPLE) return TMI_TL_BAD_TYPE(t, NULL, "wants a tuple, not %v", &in[0]);
+    v.is_other = 1;
+    return v;
 }
 
 /* -- Python's math, of numbers --------------------------------------------------------------- */
@@ -20497,7 +20585,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 2599429464u
+#define TMI_STAMP_TL 3262135563u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -21490,11 +21578,14 @@ static tmi_tri_value tmi_tri_torch_dtype(tmi_tri *t, const char *name) {
                                            {"bool", "int1"},
                                            {"float8_e5m2", "float8e5"},
                                            {"float8_e4m3fn", "float8e4nv"}};
+    tmi_tri_value            v;
     uint32_t                 i;
     for (i = 0; i < sizeof other / sizeof *other; i++)
         if (strcmp(other[i][0], name) == 0) name = other[i][1];
     i = tmi_tl_dtype_named(t, name, strlen(name));
-    return i ? tmi_tri_dtype(i) : tmi_tri_of(TMI_V_UNSET);
+    v = i ? tmi_tri_dtype(i) : tmi_tri_of(TMI_V_UNSET);
+    v.is_other = 1;
+    return v;
 }
 
 /* Attribute `name` of a module: what its text gives, what triton.language has, else perhaps a
@@ -21786,9 +21877,9 @@ static tmi_tri_value tmi_tri_slice_of(tmi_tri *t, tmi_tri_value v, tmi_tri_value
     if (part[2] < 0 && part[0] >= n) part[0] = n - 1;
     for (k = part[0]; part[2] > 0 ? k < part[1] : k > part[1]; k += part[2]) {
         f = tmi_tri_field(t, &v, (uint32_t)k);
-        tmi_tri_put_item(t, f);
-        r.n++;
+        tmi_tri_put_field(t, &r, f);
     }
+    r.is_other = v.is_other;
     return r;
 }
 
@@ -21826,17 +21917,12 @@ static tmi_tri_value tmi_tri_attribute(tmi_tri *t, const tmi_py_node *n) {
 static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node);
 static tmi_tri_value tmi_tri_ifexp(tmi_tri *t, const tmi_py_node *n);
 
-/* A tuple of the arguments t->arg[base ..), which are taken away. Its dt counts tuples in tuples: a
- * loop that puts one into another goes no deeper than a text could. */
+/* A tuple of the arguments t->arg[base ..), which are taken away. A loop that puts one into another
+ * goes no deeper than a text could. */
 static tmi_tri_value tmi_tri_tuple(tmi_tri *t, uint32_t base) {
     tmi_tri_value r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
     uint32_t      i;
-    for (i = base; i < t->arg.n; i++) {
-        tmi_tri_value v = tmi_triton_arg_at(t, i)->v;
-        tmi_tri_put_item(t, v);
-        if (v.kind == TMI_V_TUPLE && v.dt >= r.dt) r.dt = v.dt + 1;
-    }
-    r.n = t->arg.n - base;
+    for (i = base; i < t->arg.n; i++) tmi_tri_put_field(t, &r, tmi_triton_arg_at(t, i)->v);
     tmi_base_vec_cut(&t->arg, base);
     if (r.dt > TMI_MAX_DEPTH)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, NULL, "tuples are nested too deeply");
@@ -21844,12 +21930,15 @@ static tmi_tri_value tmi_tri_tuple(tmi_tri *t, uint32_t base) {
 }
 
 static tmi_tri_value tmi_tri_sequence(tmi_tri *t, const tmi_py_node *n) {
-    uint32_t base = t->arg.n, i;
+    tmi_tri_value r;
+    uint32_t      base = t->arg.n, i;
     for (i = 0; i < n->n && !t->bad; i++) {
         tmi_tri_value v = tmi_tri_expr(t, TMI_PY_ID(tmi_tri_py(t), n->list + i));
         tmi_tri_push_arg(t, 0, v);
     }
-    return tmi_tri_tuple(t, base);
+    r = tmi_tri_tuple(t, base);
+    r.is_other = n->kind == TMI_PY_LIST;
+    return r;
 }
 
 static tmi_tri_value tmi_tri_slice(tmi_tri *t, const tmi_py_node *n) {
@@ -22849,10 +22938,8 @@ static TMI_APART int tmi_triton_bind_params(tmi_tri *t, const tmi_tri_func *fn, 
                 : is_rest ? at++ < i
                           : at++ != i || p->op != TMI_PY_PLAIN)
                 continue;
-            if (is_rest) {
-                tmi_tri_put_item(t, a->v);
-                v.n++;
-            } else if (v.kind)
+            if (is_rest) tmi_tri_put_field(t, &v, a->v);
+            else if (v.kind)
                 return tmi_tri_wrong(t, TMETAL_E_PY_CALL, NULL, "%s gets two values for '%n'", name,
                                      p->text);
             else v = a->v;
@@ -22976,24 +23063,40 @@ static tmi_tri_value tmi_tri_call_value(tmi_tri *t, tmi_tri_value callee, uint32
     }
 }
 
+/* An argument. `shows`: of what takes a message. */
+static tmi_tri_value tmi_tri_shown(tmi_tri *t, uint32_t node, int shows) {
+    tmi_tri_value v;
+    t->is_shown = shows && tmi_tri_node(t, node)->kind == TMI_PY_FSTRING;
+    v = tmi_tri_expr(t, node);
+    t->is_shown = 0;
+    return v;
+}
+
+static int tmi_tri_shows(const tmi_tri_value *callee) {
+    const char *name = callee->kind == TMI_V_BUILTIN ? tmi_tl_rows[callee->id].name : "";
+    return strcmp(name, "static_assert") == 0 || strcmp(name, "static_print") == 0 ||
+           strcmp(name, "device_assert") == 0;
+}
+
 /* Keyword values are walked first, as Triton does; a method's receiver stands in front. */
 static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
     const tmi_py      *py = tmi_tri_py(t);
     const tmi_py_node *n = TMI_PY(py, node), *a;
     uint32_t           i, k, base = t->arg.n;
     tmi_tri_value      callee = tmi_tri_expr(t, n->a), v;
+    const int          shows = !t->bad && tmi_tri_shows(&callee);
     for (i = 0; i < n->n && !t->bad; i++) {
         a = tmi_triton_kid(py, n, i);
         if (a->kind == TMI_PY_DOUBLESTAR) return tmi_tri_refused(t, a);
         if (a->kind != TMI_PY_KEYWORD) continue;
-        v = tmi_tri_expr(t, a->a);
+        v = tmi_tri_shown(t, a->a, shows);
         tmi_tri_push_arg(t, a->text, v);
     }
     if (callee.kind == TMI_V_BOUND) tmi_tri_push_arg(t, 0, tmi_tri_field(t, &callee, 0));
     for (i = 0; i < n->n && !t->bad; i++) {
         a = tmi_triton_kid(py, n, i);
         if (a->kind == TMI_PY_KEYWORD) continue;
-        v = tmi_tri_expr(t, a->kind == TMI_PY_STARRED ? a->a : TMI_PY_ID(py, n->list + i));
+        v = tmi_tri_shown(t, a->kind == TMI_PY_STARRED ? a->a : TMI_PY_ID(py, n->list + i), shows);
         if (t->bad) break;
         if (a->kind != TMI_PY_STARRED) tmi_tri_push_arg(t, 0, v);
         else if (v.kind != TMI_V_TUPLE)
@@ -23041,37 +23144,58 @@ static TMI_APART tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *
     }
     if (t->is_const) tmi_tri_bind(t, TMI_PY(py, f->a)->text, old); /* Python's has its own names */
     r = tmi_tri_tuple(t, base);
+    r.is_other = t->is_const != 0; /* Triton's is a tuple */
     return r;
+}
+
+/* One field of an f-string. Its format Triton leaves out, and Python does not. What Python alone can
+ * print stands as it is written in what is only `shown`. */
+static void tmi_tri_fstring_field(tmi_tri *t, tmi_text *text, const tmi_py_node *n, int shown) {
+    const tmi_py_node *format = n->b ? tmi_tri_node(t, n->b) : NULL;
+    const int          is_formatted = format && format->n && t->is_const;
+    tmi_tri_value      v = tmi_tri_expr(t, n->a);
+    tmi_text           one;
+    if (t->bad) return;
+    tmi_triton_look(t, n);
+    tmi_text_init(t->job, &one);
+    if (!tmi_tri_is_const(&v))
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, "tl.device_print prints values of the kernel",
+                            "an f-string with a value that is not known while compiling");
+    else if (!is_formatted && tmi_tri_put_value(t, &one, &v, n->op == 'r' || n->op == 'a'))
+        tmi_put_bytes(text, tmi_text_join(&one, 1), one.len);
+    else if (shown)
+        tmi_put_bytes(text, tmi_tri_py(t)->text.src + n->at, n->to - n->at);
+    else if (is_formatted)
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_NOT_YET, "without it the value is printed by str()",
+                            "a format in an f-string, {x:...},");
+    else
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_NOT_YET,
+                            "numbers, strings, None, tuples of them and dtypes of tl can be in one",
+                            "an f-string with a value that Python alone can print (%v)", &v);
 }
 
 static TMI_APART tmi_tri_value tmi_tri_fstring(tmi_tri *t, const tmi_py_node *n) {
     const tmi_py *py = tmi_tri_py(t);
+    const int     shown = t->is_shown;
     tmi_text      text;
     uint32_t      i;
+    t->is_shown = 0;
     tmi_text_init(t->job, &text);
     for (i = 0; i < n->n && !t->bad; i++) {
         const tmi_py_node *part = tmi_triton_kid(py, n, i);
-        if (part->kind == TMI_PY_STRING) tmi_put_str(&text, tmi_tri_string(t, part->text));
-        else {
-            tmi_tri_value v = tmi_tri_expr(t, part->a);
-            if (!t->bad && !tmi_tri_is_const(&v))
-                return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED,
-                                     "tl.device_print prints values of the kernel",
-                                     "an f-string with a value that is not known while "
-                                     "compiling");
-            tmi_tri_put_value(t, &text, &v);
-        }
+        if (part->kind == TMI_PY_STRING) tmi_tri_put_string(t, &text, part->text);
+        else tmi_tri_fstring_field(t, &text, part, shown);
     }
-    return tmi_tri_str_of(t, &text);
+    return t->bad ? tmi_tri_of(TMI_V_UNSET) : tmi_tri_str_of(t, &text);
 }
 
 /* `assert`: tl.device_assert, which Triton keeps only when debugging. */
 static void tmi_tri_assert(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value in[2];
     in[0] = tmi_tri_expr(t, n->a);
-    in[1] = n->b ? tmi_tri_expr(t, n->b) : tmi_tri_str(0);
-    tmi_triton_look(t, n);
     if (!t->bad && t->is_const && tmi_tri_is_true(t, &in[0])) return;
+    in[1] = n->b ? tmi_tri_shown(t, n->b, 1) : tmi_tri_str(0);
+    tmi_triton_look(t, n);
     if (!t->bad && t->is_const)
         (void)tmi_tri_wrong(t, TMETAL_E_PY_ASSERT, NULL, "%s",
                             *tmi_tl_str(t, &in[1]) ? tmi_tl_str(t, &in[1]) : "it is False");
@@ -23689,8 +23813,7 @@ static tmi_tri_value tmi_tri_argument(tmi_tri *t, uint32_t home, const char *s, 
         tmi_tri_push_arg(t, e.name, v);
     }
     v = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
-    v.n = t->arg.n - base;
-    for (i = base; i < t->arg.n; i++) tmi_tri_put_item(t, tmi_triton_arg_at(t, i)->v);
+    for (i = base; i < t->arg.n; i++) tmi_tri_put_field(t, &v, tmi_triton_arg_at(t, i)->v);
     if (named) v.id = t->item.n + 1;
     for (i = base; named && i < t->arg.n; i++)
         tmi_tri_put_item(t, tmi_tri_str(tmi_triton_arg_at(t, i)->name));
@@ -23846,7 +23969,7 @@ static void tmi_tri_config_pair(tmi_tri *t, tmi_tri_configs *c, uint32_t name, u
     if (!v.kind) c->is_open = 1;
     if (c->text) {
         tmi_put(c->text, "%s%s=", c->text->len ? ", " : "", tmi_tri_string(t, name));
-        tmi_tri_put_value(t, c->text, &v);
+        (void)tmi_tri_put_value(t, c->text, &v, 0);
     }
     if (c->n != c->want || !v.kind || !p || p->is_given) return;
     tmi_triton_give(p, v);
@@ -24753,7 +24876,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2592603745u
+#define TMI_STAMP_TRITON 2814222887u
 
 
 /*==============================================================================

@@ -15,6 +15,8 @@ import triton.language as tl
 from triton.language.extra import libdevice
 
 TWO = tl.constexpr(2)
+QUOTES = tl.constexpr("'\"\\\n\t\r\0\x1f\x7f")
+ONE_QUOTE = tl.constexpr("it's")
 HIP = tl.constexpr(torch.version.hip is not None)
 int_of = tl.core.get_int_dtype
 if hasattr(triton, "constexpr_function"):
@@ -421,6 +423,16 @@ def edges(p, u):
     tl.static_assert(float("infinity") == math.inf and float("+inf") == math.inf and math.isnan(float("+nan")) and math.isnan(float("-nan")))
     tl.static_assert(+1.5 == 1.5 and -(+1.5) == -1.5 and int(5) == 5 and int(False) == 0 and int("0") == 0 and float("-0.25") == -0.25)
     tl.static_assert(f"{False} {tl.float32} {0.1} {-0.0} {100000.0}" == "False fp32 0.1 -0.0 100000.0")
+    tl.static_assert(f"{1e16} {1e15} {-1.5e-05} {0.0001} {123456789012.0} {5e-324}" == "1e+16 1000000000000000.0 -1.5e-05 0.0001 123456789012.0 5e-324")
+    tl.static_assert(f"{2.0**-44} {2.0**-1074} {2.0**1023} {1.7976931348623157e308}" == "5.684341886080802e-14 5e-324 8.98846567431158e+307 1.7976931348623157e+308")
+    tl.static_assert(f"{math.inf} {-math.inf} {math.nan} {-math.nan}" == "inf -inf nan nan")
+    tl.static_assert(f"{2**100} {-(2**64)} {2**63} {-(2**63)}" == "1267650600228229401496703205376 -18446744073709551616 9223372036854775808 -9223372036854775808")
+    tl.static_assert(f"{(1,)} {()} {('a', (1.0, None), True)}" == "(1,) () ('a', (1.0, None), True)")
+    tl.static_assert(f"{'a'!r} {'a'!s} {1.5!r} {'é'!s}" == "'a' a 1.5 é")
+    tl.static_assert(f"{QUOTES!r}" == "'\\'\"\\\\\\n\\t\\r\\x00\\x1f\\x7f'" and f"{ONE_QUOTE!r}" == "\"it's\"")
+    tl.static_assert(f"{QUOTES}." == "'\"\\\n\t\r\0\x1f\x7f." and "a\0" + "b" == "a\0b" and f"{tl.float16!s}" == "fp16")
+    tl.static_assert(2.0**-1074 == 5e-324 and 2.0**-1030 == 8.691694759794e-311 and (-2.0) ** -1073 == -1e-323 and 2.0**-1100 == 0 and math.inf**-3 == 0)
+    tl.static_assert(((1, 2), 3) + (4,) == ((1, 2), 3, 4) and ((1, 2), 3)[:1] == ((1, 2),) and ((1,),) * 2 == ((1,), (1,)))
     tl.static_assert(f"{3=!s}" == "3=3" and f"{3=:}" == "3=3" and f"{{{3}}}" == "{3}" and fr"\d{3}\"" == "\\d3\\\"" and "\U0001f600" == "😀")
     # truth and likeness
     tl.static_assert(not () and not (not (0,)) and not (not tl.float32) and 1 != "a" and not (1 == (1,)) and (1, (2,)) != (1, 2) and tl.int32 != tl.uint32)
