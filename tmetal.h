@@ -16416,16 +16416,18 @@ static void tmi_tri_show(tmi_tri *t, const tmi_tri_frame *f) {
     t->job->text = &tmi_triton_file_at(t, f->file)->py->text;
 }
 
-/* The calls that led to what is wrong, when it does not stand in the kernel itself. */
-static TMI_COLD const char *tmi_tri_trail(tmi_tri *t) {
+/* The calls that led to what is wrong at byte `at`, when it does not stand in the kernel itself. No
+ * place is said twice in a row: a function calls itself, a name of the module is asked for there. */
+static TMI_COLD const char *tmi_tri_trail(tmi_tri *t, uint32_t at) {
     tmi_text       text;
-    tmi_tri_frame *f, *last = NULL;
-    uint32_t       n = 0;
+    tmi_tri_frame *f;
+    uint32_t       n = 0, file = t->frame ? t->frame->file : 0;
     tmi_text_init(t->job, &text);
     for (f = t->frame; f && f->up && n < 8; f = f->up) {
         tmetal_place p;
-        if (last && last->call == f->call && last->up->file == f->up->file) continue; /* itself */
-        last = f;
+        if (f->call == at && f->up->file == file) continue;
+        at = f->call;
+        file = f->up->file;
         if (tmi_triton_file_at(t, f->up->file)->is_ours) continue;
         tmi_tri_show(t, f->up);
         p = tmi_place_of(t->job, f->call + 1, NULL);
@@ -16712,7 +16714,7 @@ static TMI_COLD int tmi_tri_wrong(tmi_tri *t, int code, const char *help, const 
     t->frame = f;
     if (f) tmi_tri_show(t, f);
     tmi_error(t->job, f ? tmi_py_place(at, to) : tmi_at_nowhere(), code, tmi_text_join(&text, 1));
-    tmi_help(t->job, f ? tmi_tri_trail(t) : NULL, help);
+    tmi_help(t->job, f ? tmi_tri_trail(t, at) : NULL, help);
     t->frame = was;
     return 0;
 }
@@ -17858,7 +17860,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 105176154u
+#define TMI_STAMP_TRI 2351781018u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
