@@ -14236,7 +14236,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
     X(SLICE)       /* [a] [b] [c] */                                                               \
     X(STARRED)     /* [a] */                                                                       \
     X(LAMBDA)      /* [list] of PARAM, [a] body */                                                 \
-    X(WALRUS)      /* [a] name, [b] value */                                                       \
+    X(WALRUS)      /* [a] name, [b] value, [v.i] 1: the module's, not a function's or class's */   \
     X(AWAIT)       /* [a] */                                                                       \
     X(YIELD)       /* [a], [op] 1: yield from */                                                   \
     /* statements */                                                                               \
@@ -14408,6 +14408,7 @@ typedef struct tmi_py_reader {
     uint32_t    brackets;      /* that are open: in them a line's end means nothing */
     uint32_t    field; /* as many are open where ':' ends a field of an f-string; 0: nowhere */
     uint32_t    loud;          /* in so many decorated functions: mistakes are reported */
+    uint32_t    inner;         /* in so many bodies of functions, classes and lambdas */
     uint32_t    resume;        /* where to go on after a mistake */
     uint32_t    wide;          /* and at what indentation at most; TMI_NONE: any */
     uint64_t    again;         /* bytes that were read once more after mistakes */
@@ -15131,7 +15132,9 @@ static uint32_t tmi_py_named(tmi_py_reader *r) {
         tmi_py_text_wrong(r, at, r->to, "':=' wants a name before it", NULL);
     tmi_py_next(r);
     b = tmi_py_expr(r);
-    return tmi_py_make(r, TMI_PY_WALRUS, at, a, b, 0);
+    a = tmi_py_make(r, TMI_PY_WALRUS, at, a, b, 0);
+    TMI_PY(r->py, a)->v.i = !r->inner;
+    return a;
 }
 
 /* starred ::= '*' bit-or | named */
@@ -15460,7 +15463,9 @@ static uint32_t tmi_py_expr(tmi_py_reader *r) {
     if (lambda) {
         tmi_py_params(r, TMI_PY_T_COLON, 0);
         tmi_py_want(r, TMI_PY_T_COLON);
+        r->inner++;
         b = tmi_py_expr(r);
+        r->inner--;
         a = tmi_py_make(r, TMI_PY_LAMBDA, at, b, 0, 0);
         tmi_py_list(r, a, from, 0);
     } else {
@@ -15939,7 +15944,9 @@ static void tmi_py_function_rest(tmi_py_reader *r, uint32_t id, uint32_t indent)
     uint32_t from = r->stack.n, begin;
     tmi_py_head(r, id);
     begin = r->bad ? TMI_PY(r->py, id)->at : r->at;
+    r->inner++;
     tmi_py_suite(r, indent);
+    r->inner--;
     tmi_py_list(r, id, from, 1);
     TMI_PY(r->py, id)->to = r->before;
     if (!r->bad || !TMI_PY(r->py, id)->b) return;
@@ -15978,7 +15985,9 @@ static void tmi_py_class(tmi_py_reader *r, uint32_t decorators) {
     id = tmi_py_make(r, TMI_PY_CLASS, at, 0, decorators, 0);
     TMI_PY(r->py, id)->text = TMI_PY(r->py, name)->text;
     tmi_py_list(r, id, from, 0);
+    r->inner++;
     tmi_py_suite(r, indent);
+    r->inner--;
     tmi_py_list(r, id, from, 1);
     TMI_PY(r->py, id)->to = r->before;
     tmi_py_push(r, id);
@@ -16115,6 +16124,7 @@ static int tmi_py_rest(tmi_py *py, uint32_t id, int lazy, int head) {
     tmi_py_reader_init(&r, py, (uint32_t)n->v.i, lazy);
     py->job->text = &py->text;
     r.loud = (uint32_t)(n->v.i >> 32);
+    r.inner = 1;
     tmi_py_next(&r);
     if (head) tmi_py_head(&r, id);
     else tmi_py_function_rest(&r, id, (uint32_t)TMI_PY(py, n->c)->v.i);
@@ -16175,7 +16185,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 2280575433u
+#define TMI_STAMP_PYTHON 530342312u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -16417,7 +16427,7 @@ static void tmi_tri_show(tmi_tri *t, const tmi_tri_frame *f) {
 }
 
 /* The calls that led to what is wrong at byte `at`, when it does not stand in the kernel itself. No
- * place is said twice in a row: a function calls itself, a name of the module is asked for there. */
+ * place is said twice in a row: functions call themselves, names of the module are asked for. */
 static TMI_COLD const char *tmi_tri_trail(tmi_tri *t, uint32_t at) {
     tmi_text       text;
     tmi_tri_frame *f;
@@ -17860,7 +17870,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2351781018u
+#define TMI_STAMP_TRI 862684645u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -21365,6 +21375,7 @@ static TMI_COLD tmi_tri_value tmi_tri_not_said(tmi_tri *t, const tmi_tri_global 
     const tmi_py_node *n = TMI_PY(tmi_triton_text_of(t, g->file), g->node);
     const char *name = tmi_tri_string(t, g->name);
     const char *line = t->is_quiet ? "" : tmi_triton_line_of(t, g->file, n->at);
+    if (t->frame->up && t->frame->up->file != g->file) tmi_triton_look(t, n);
     if (n->kind == TMI_PY_DELETE)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, tmi_format(t->job, 1, "see `del` in %s", line),
                              "%s", name);
@@ -23150,8 +23161,8 @@ static TMI_APART tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *
     return r;
 }
 
-/* One field of an f-string. Its format Triton leaves out, and Python does not. What Python alone can
- * print stands as it is written in what is only `shown`. */
+/* One field of an f-string. Its format Triton leaves out, and Python does not. What Python alone
+ * can print stands as it is written in what is only `shown`. */
 static void tmi_tri_fstring_field(tmi_tri *t, tmi_text *text, const tmi_py_node *n, int shown) {
     const tmi_py_node *format = n->b ? tmi_tri_node(t, n->b) : NULL;
     const int          is_formatted = format && format->n && t->is_const;
@@ -23414,7 +23425,8 @@ static int tmi_tri_wrapped(tmi_tri *t, uint32_t file, uint32_t id) {
 }
 
 /* The names that a target of statement `id` gives: of A, B which part as well, of the names in
- * A, (B, *C) nothing more: TMI_NONE. Depth: TMI_MAX_DEPTH, by the parser. */
+ * A, (B, *C) and of what A[0] changes nothing more: TMI_NONE.
+ * Depth: TMI_MAX_DEPTH, by the parser. */
 static void tmi_tri_target_of(tmi_tri *t, uint32_t file, uint32_t target, uint32_t id,
                               uint32_t part, uint32_t cond) {
     const tmi_py      *py = tmi_triton_text_of(t, file);
@@ -23422,6 +23434,8 @@ static void tmi_tri_target_of(tmi_tri *t, uint32_t file, uint32_t target, uint32
     uint32_t           i, is_plain = part == 0;
     if (a->kind == TMI_PY_NAME) tmi_tri_put_global(t, file, a->text, id, part, cond);
     if (a->kind == TMI_PY_STARRED) tmi_tri_target_of(t, file, a->a, id, TMI_NONE, cond);
+    if (a->kind == TMI_PY_SUBSCRIPT && TMI_PY(py, a->a)->kind == TMI_PY_NAME)
+        tmi_tri_put_global(t, file, TMI_PY(py, a->a)->text, id, TMI_NONE, cond);
     if (a->kind != TMI_PY_TUPLE && a->kind != TMI_PY_LIST) return;
     for (i = 0; i < a->n; i++) is_plain &= tmi_triton_kid(py, a, i)->kind != TMI_PY_STARRED;
     for (i = 0; i < a->n; i++) {
@@ -23446,7 +23460,21 @@ static void tmi_tri_globals_of_try(tmi_tri *t, uint32_t file, uint32_t id, uint3
         if (tmi_tri_says(t, part->text, "except"))
             way = tmi_tri_put_cond(t, file, id, 2 + (int)(k % 100), cond);
         tmi_tri_globals_of(t, file, part->list, part->n, way); /* depth: parser */
+        if (part->b) /* `as E`, which is gone behind it */
+            tmi_tri_put_global(t, file, TMI_PY(py, part->b)->text, TMI_PY_ID(py, s->list2 + k),
+                               TMI_NONE, way);
     }
+}
+
+/* What the cases of a `match` give, of which nobody can tell which it is. */
+static void tmi_tri_globals_of_match(tmi_tri *t, uint32_t file, uint32_t id, uint32_t cond) {
+    const tmi_py      *py = tmi_triton_text_of(t, file);
+    const tmi_py_node *s = TMI_PY(py, id), *one;
+    const uint32_t     way = tmi_tri_put_cond(t, file, id, 1, cond);
+    uint32_t           k;
+    for (k = 0; k < s->n2; k++)
+        if ((one = TMI_PY(py, TMI_PY_ID(py, s->list2 + k)))->kind == TMI_PY_BLOCK)
+            tmi_tri_globals_of(t, file, one->list, one->n, way); /* depth: parser */
 }
 
 /* What the statements at a module's level name. Depth: TMI_MAX_DEPTH, by the parser. */
@@ -23473,8 +23501,8 @@ static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_
             break;
         case TMI_PY_ANNASSIGN:
         case TMI_PY_AUGASSIGN:
-            if (TMI_PY(py, s->a)->kind == TMI_PY_NAME && (s->c || s->kind == TMI_PY_AUGASSIGN))
-                tmi_tri_put_global(t, file, TMI_PY(py, s->a)->text, id, 0, cond);
+            if (s->c || s->kind == TMI_PY_AUGASSIGN)
+                tmi_tri_target_of(t, file, s->a, id, 0, cond);
             break;
         case TMI_PY_IF:
             way = tmi_tri_put_cond(t, file, s->a, 1, cond);
@@ -23504,8 +23532,96 @@ static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_
             for (k = 0; k < s->n; k++)
                 tmi_tri_target_of(t, file, TMI_PY_ID(py, s->list + k), id, 0, cond);
             break;
+        case TMI_PY_OTHER: tmi_tri_globals_of_match(t, file, id, cond); break;
         default: break;
         }
+    }
+}
+
+/* A name that is given where no statement of the module does, at byte `at`, by node `id` or a new
+ * one: no more is known of it. Once is enough. */
+static void tmi_tri_global_there(tmi_tri *t, uint32_t file, uint32_t name, uint32_t at,
+                                 uint32_t id) {
+    tmi_py         *py = tmi_triton_file_at(t, file)->py;
+    const uint32_t  i = tmi_map_get(&tmi_triton_file_at(t, file)->global, name);
+    tmi_tri_global *g = i ? tmi_triton_global_at(t, i - 1) : NULL;
+    if (g && g->alias == TMI_NONE && !g->cond && TMI_PY(py, g->node)->at <= at) return;
+    if (!id) {
+        tmi_py_node *n = (tmi_py_node *)tmi_vec_add(t->job, &py->node);
+        n->kind = TMI_PY_GLOBAL;
+        n->at = at;
+        n->to = at + 6;
+        id = py->node.n - 1;
+    }
+    tmi_tri_put_global(t, file, name, id, TMI_NONE, 0);
+}
+
+/* Behind a name that begins at `at`, or `at`: there is none. */
+static uint32_t tmi_tri_past_name(const tmi_doc *d, uint32_t at) {
+    if (at < d->len && tmi_is_digit(d->src[at])) return at;
+    while (at < d->len && (tmi_is_letter(d->src[at]) || tmi_is_digit(d->src[at]) ||
+                           d->src[at] == '_' || (unsigned char)d->src[at] >= 0x80))
+        at++;
+    return at;
+}
+
+static uint32_t tmi_tri_past_blanks(const tmi_doc *d, uint32_t at) {
+    while (at < d->len && (d->src[at] == ' ' || d->src[at] == '\t')) at++;
+    return at;
+}
+
+/* NAME (',' NAME)* to the end of a statement, behind `global` at byte `word`. 1: it is that.
+ * `gives`: the names are given. */
+static int tmi_tri_global_list(tmi_tri *t, uint32_t file, uint32_t word, int gives) {
+    const tmi_doc *d = &tmi_triton_text_of(t, file)->text;
+    uint32_t       at = word + 6, from;
+    do {
+        from = at = tmi_tri_past_blanks(d, at + (at > word + 6));
+        at = tmi_tri_past_name(d, at);
+        if (at == from) return 0;
+        if (gives)
+            tmi_tri_global_there(t, file, tmi_intern(t->job, t->strings, d->src + from, at - from),
+                                 word, 0);
+        at = tmi_tri_past_blanks(d, at);
+    } while (at < d->len && d->src[at] == ',');
+    return at >= d->len || strchr("\r\n;#", d->src[at]) != NULL;
+}
+
+/* globals()["NAME"] = value, at byte `word`. */
+static void tmi_tri_global_entry(tmi_tri *t, uint32_t file, uint32_t word) {
+    const tmi_doc *d = &tmi_triton_text_of(t, file)->text;
+    uint32_t       from = word + 11, to = tmi_tri_past_name(d, from), at;
+    if (to + 2 >= d->len || (d->src[from - 1] != '"' && d->src[from - 1] != '\'') ||
+        d->src[to] != d->src[from - 1] || d->src[to + 1] != ']')
+        return;
+    at = tmi_tri_past_blanks(d, to + 2);
+    while (at < d->len && strchr("+-*/%&|^<>@", d->src[at]) && d->src[at]) at++;
+    if (at + 1 < d->len && d->src[at] == '=' && d->src[at + 1] != '=')
+        tmi_tri_global_there(t, file, tmi_intern(t->job, t->strings, d->src + from, to - from),
+                             word, 0);
+}
+
+/* Names of the module that are given where no statement of it does: in expressions by `:=`, in
+ * functions and classes by `global`, anywhere by globals()["NAME"]. When a function is called
+ * nobody can tell, so they come last. Bodies of functions are not read yet: words are sought. */
+static void tmi_tri_globals_there(tmi_tri *t, uint32_t file) {
+    const tmi_py  *py = tmi_triton_text_of(t, file);
+    const tmi_doc *d = &py->text;
+    const char    *p = d->src;
+    uint32_t       i, at, back, n = py->node.n;
+    for (i = 1; i < n; i++)
+        if (TMI_PY(py, i)->kind == TMI_PY_WALRUS && TMI_PY(py, i)->v.i)
+            tmi_tri_global_there(t, file, TMI_PY(py, TMI_PY(py, i)->a)->text, TMI_PY(py, i)->at, i);
+    while (d->len - (size_t)(p - d->src) > 7 &&
+           (p = (const char *)memchr(p, 'g', d->len - 7 - (size_t)(p - d->src))) != NULL) {
+        at = (uint32_t)(p++ - d->src);
+        if (memcmp(d->src + at, "global", 6) != 0) continue;
+        if (d->len - at > 12 && memcmp(d->src + at, "globals()[", 10) == 0)
+            tmi_tri_global_entry(t, file, at);
+        if (d->src[at + 6] != ' ' && d->src[at + 6] != '\t') continue;
+        for (back = at; back && (d->src[back - 1] == ' ' || d->src[back - 1] == '\t');) back--;
+        if ((!back || strchr("\r\n;:", d->src[back - 1])) && tmi_tri_global_list(t, file, at, 0))
+            (void)tmi_tri_global_list(t, file, at, 1);
     }
 }
 
@@ -24738,6 +24854,7 @@ static void tmi_triton_open_file(tmi_tri *t, const char *name, const char *modul
     uint32_t      f = tmi_tri_add_file(t, name, tmi_tri_word(t, module), src, len);
     const tmi_py *py = tmi_triton_text_of(t, f);
     tmi_tri_globals_of(t, f, py->body, py->n_body, 0);
+    tmi_tri_globals_there(t, f);
 }
 
 /* A file of kernels and those that it imports from, read. */
@@ -24878,7 +24995,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2814222887u
+#define TMI_STAMP_TRITON 4027663722u
 
 
 /*==============================================================================
