@@ -67693,7 +67693,11 @@ static const char *const tmi_host_types[] = {"i1",  "i8",  "i16", "i32", "i64",
     X(32, PRINTS, "prints: nobody would read the buffer that they go to",                         \
       "where nothing asserts, compile with --logging")                                            \
     X(64, AGAIN, "two kernels that write into one array: what MLX's write is new",                \
-      "make two op lists of it")
+      "make two op lists of it")                                                                  \
+    X(128, BYTES, "numbers of more than 4096 bytes together: setBytes takes no more", /* none */  \
+      "pass them in a tensor")
+
+#define TMI_HOST_INLINE 4096u /* most bytes of one setBytes; numbers beyond 31 arguments share it */
 
 enum {
 #define X(bit, name, text, help) TMI_HOST_LACKS_##name = bit,
@@ -70376,6 +70380,7 @@ static void tmi_host_needs(const tmi_host *h, tmi_host_launch *l, const tmetal_k
         const tmetal_arg *a = &k->args[i];
         const char       *type = tmi_host_plain(h, a->type);
         if (a->kind == TMETAL_ARG_DEBUG && prints) l->needs |= TMI_HOST_LACKS_PRINTS;
+        if (a->offset + a->size > TMI_HOST_INLINE) l->needs |= TMI_HOST_LACKS_BYTES;
         if (a->kind == TMETAL_ARG_ADDRESS) l->needs |= TMI_HOST_LACKS_ADDRESS;
         else if (a->kind == TMETAL_ARG_GRID) l->needs |= TMI_HOST_LACKS_PARTS;
         else if (!(type[0] == 'i' && tmi_is_digit(type[1])) && type[0] != 'f' &&
@@ -70754,7 +70759,7 @@ static const struct {
 
 /* What the kernels need and the language lacks is refused. */
 static int tmi_host_can(tmi_host *h) {
-    const uint32_t lacks = h->language->lacks | TMI_HOST_LACKS_PARTS;
+    const uint32_t lacks = h->language->lacks | TMI_HOST_LACKS_PARTS | TMI_HOST_LACKS_BYTES;
     uint32_t       n;
     size_t         i;
     for (n = 0; n < h->file.n_launches; n++)

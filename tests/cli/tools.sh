@@ -32,6 +32,20 @@ gives 1 compile "$out/my-list.ops" --parts --emit c
 grep -q 'my-list.ops: error\[TM740\]' "$out/err" || fail "a refusal of launch code does not name the file"
 gives 0 compile $k/softmax.ttir --emit objc
 grep -q '^BOOL softmax_launch(softmax_gpu \*gpu, ' "$out/out" || fail "launch code of a kernel is not called as the kernel"
+# 513 numbers of 8 bytes share one setBytes, which takes 4096 bytes
+for many in 512 513; do
+    awk -v n=$many 'BEGIN {
+        printf "module {\n  tt.func public @k(%%p: !tt.ptr<i64>"
+        for (i = 0; i < n; i++) printf ", %%a%d: i64", i
+        print ") {\n    %s1 = arith.addi %a0, %a1 : i64"
+        for (i = 2; i < n; i++) printf "    %%s%d = arith.addi %%s%d, %%a%d : i64\n", i, i - 1, i
+        printf "    tt.store %%p, %%s%d : !tt.ptr<i64>\n    tt.return\n  }\n}\n", n - 1 }' > "$out/numbers$many.ttir"
+done
+for host in c objc metal-cpp swift torch-py; do
+    gives 0 compile "$out/numbers512.ttir" --emit $host
+    gives 1 compile "$out/numbers513.ttir" --emit $host
+    grep -q "TM740.*launch code in $host for .*4096 bytes together" "$out/err" || fail "$host: 4104 bytes of numbers are not refused"
+done
 
 # -- compile --cache: the same with and without, and from the cache ------------------------------------------
 for emit in msl plan mlx c layouts; do
