@@ -23076,19 +23076,13 @@ static tmi_tri_value tmi_tri_call_value(tmi_tri *t, tmi_tri_value callee, uint32
     }
 }
 
-/* An argument. `shows`: of what takes a message. */
-static tmi_tri_value tmi_tri_shown(tmi_tri *t, uint32_t node, int shows) {
-    tmi_tri_value v;
-    t->is_shown = shows && tmi_tri_node(t, node)->kind == TMI_PY_FSTRING;
-    v = tmi_tri_expr(t, node);
-    t->is_shown = 0;
-    return v;
-}
-
-static int tmi_tri_shows(const tmi_tri_value *callee) {
+/* The argument of `callee` that is walked next may be a message. It is walked by who calls this:
+ * stack is short there. */
+static void tmi_tri_shown(tmi_tri *t, uint32_t node, const tmi_tri_value *callee) {
     const char *name = callee->kind == TMI_V_BUILTIN ? tmi_tl_rows[callee->id].name : "";
-    return strcmp(name, "static_assert") == 0 || strcmp(name, "static_print") == 0 ||
-           strcmp(name, "device_assert") == 0;
+    t->is_shown = tmi_tri_node(t, node)->kind == TMI_PY_FSTRING &&
+        (strcmp(name, "static_assert") == 0 || strcmp(name, "static_print") == 0 ||
+         strcmp(name, "device_assert") == 0);
 }
 
 /* Keyword values are walked first, as Triton does; a method's receiver stands in front. */
@@ -23097,19 +23091,22 @@ static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
     const tmi_py_node *n = TMI_PY(py, node), *a;
     uint32_t           i, k, base = t->arg.n;
     tmi_tri_value      callee = tmi_tri_expr(t, n->a), v;
-    const int          shows = !t->bad && tmi_tri_shows(&callee);
     for (i = 0; i < n->n && !t->bad; i++) {
         a = tmi_triton_kid(py, n, i);
         if (a->kind == TMI_PY_DOUBLESTAR) return tmi_tri_refused(t, a);
         if (a->kind != TMI_PY_KEYWORD) continue;
-        v = tmi_tri_shown(t, a->a, shows);
+        tmi_tri_shown(t, a->a, &callee);
+        v = tmi_tri_expr(t, a->a);
+        t->is_shown = 0;
         tmi_tri_push_arg(t, a->text, v);
     }
     if (callee.kind == TMI_V_BOUND) tmi_tri_push_arg(t, 0, tmi_tri_field(t, &callee, 0));
     for (i = 0; i < n->n && !t->bad; i++) {
         a = tmi_triton_kid(py, n, i);
         if (a->kind == TMI_PY_KEYWORD) continue;
-        v = tmi_tri_shown(t, a->kind == TMI_PY_STARRED ? a->a : TMI_PY_ID(py, n->list + i), shows);
+        tmi_tri_shown(t, TMI_PY_ID(py, n->list + i), &callee);
+        v = tmi_tri_expr(t, a->kind == TMI_PY_STARRED ? a->a : TMI_PY_ID(py, n->list + i));
+        t->is_shown = 0;
         if (t->bad) break;
         if (a->kind != TMI_PY_STARRED) tmi_tri_push_arg(t, 0, v);
         else if (v.kind != TMI_V_TUPLE)
@@ -23207,7 +23204,9 @@ static void tmi_tri_assert(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value in[2];
     in[0] = tmi_tri_expr(t, n->a);
     if (!t->bad && t->is_const && tmi_tri_is_true(t, &in[0])) return;
-    in[1] = n->b ? tmi_tri_shown(t, n->b, 1) : tmi_tri_str(0);
+    t->is_shown = n->b && tmi_tri_node(t, n->b)->kind == TMI_PY_FSTRING;
+    in[1] = n->b ? tmi_tri_expr(t, n->b) : tmi_tri_str(0);
+    t->is_shown = 0;
     tmi_triton_look(t, n);
     if (!t->bad && t->is_const)
         (void)tmi_tri_wrong(t, TMETAL_E_PY_ASSERT, NULL, "%s",
@@ -24995,7 +24994,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 4027663722u
+#define TMI_STAMP_TRITON 2378511608u
 
 
 /*==============================================================================
