@@ -76,12 +76,13 @@ clean-interp:
 # program.c holds tmetal.h whole; what of it is only for other programs is no mistake.
 $(BUILD)/obj/interp/program.o: tests/interp/program.c $(INTERP_HEADERS) $(TMETAL_DIR)/tmetal.h
 	@mkdir -p $(@D)
-	$(INTERP_C) -O0 -g0 -Wno-unused-function -I$(TMETAL_DIR) -c $< -o $@
+	$(INTERP_C) -O0 -g0 -Wno-unused-function -Wno-misleading-indentation -I$(TMETAL_DIR) -c $< -o $@
 # The products of large matrices.
 $(BUILD)/obj/interp/matrix.o: INTERP_CFLAGS += -O3
 $(BUILD)/obj/interp/%.o: tests/interp/%.c $(INTERP_HEADERS)
 	@mkdir -p $(@D)
 	$(INTERP_C) -c $< -o $@
+$(patsubst %,$(BUILD)/obj/interp/%.o,generate census maker make_control make_elementwise make_memory make_shapes mutate reduce): SIM_CXXFLAGS = $(SIM_QUICK)
 $(BUILD)/obj/interp/%.o: tests/interp/%.cc $(INTERP_HEADERS) $(SIM_HEADERS)
 	@mkdir -p $(@D)
 	$(SIM_CXX) $(SIM_FLAGS) -c $< -o $@

@@ -43,7 +43,7 @@ c_and_cxx() { # compiler, its C++ name, optimisation
 
 # C99 promises 4,095 characters a literal: -pedantic of gcc counts them (-Woverlength-strings).
 case $1 in
-short) # every part; tests/compile has builds without them, as strict
+short) # every part; tests/compile has builds without them, as strict but for -Wmisleading-indentation, which is slow
     c=cc cxx=c++
     if command -v gcc > /dev/null && command -v g++ > /dev/null; then c=gcc cxx=g++; fi
     try "$c c99, header alone" $c -std=c99 $strict -c "$tmp/user.c" -o "$tmp/o"

@@ -1,6 +1,6 @@
 # Kernels read from their source (TMETAL_TRITON). Included by the Makefile at the top.
 
-TRITON_CC = $(CC) -std=c99 -D_XOPEN_SOURCE=700 -Wall -Wextra -Wno-unused-function -I.
+TRITON_CC = $(CC) -std=c99 -D_XOPEN_SOURCE=700 -Wall -Wextra -Wno-unused-function $(NO_INDENT) -I.
 TRITON_PY = $(shell python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')
 
 .PHONY: test-triton test-triton-quick check-triton

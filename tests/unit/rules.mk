@@ -5,7 +5,7 @@
 # The header is built once as it is, by tests/robust/rules.mk, and once under sanitizers, by tests/fuzz/rules.mk; only
 # the programs that look inside hold it themselves.
 UNIT_FLAGS ?= -O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all
-UNIT_CC     = $(CC) -std=c99 -D_XOPEN_SOURCE=700 -Wall -Wextra -Wno-unused-function -I.
+UNIT_CC     = $(CC) -std=c99 -D_XOPEN_SOURCE=700 -Wall -Wextra -Wno-unused-function $(NO_INDENT) -I.
 UNIT_SAN    = $(BUILD)/fuzzing/header.o
 UNIT_FAST   = $(BUILD)/robust/header.o
 UNIT_CHECK := $(shell pkg-config --exists check 2>/dev/null && pkg-config --cflags --libs check)
