@@ -34,11 +34,11 @@ else
 fi
 
 # -- Hidden visibility: nothing of ours leaves a library unless it is asked to -----------------------------
+# (private.c has all of it static, which has no visibility: its object is the same.)
 hidden="-std=c99 $strict -O0 -fPIC -fvisibility=hidden"
 $cc $hidden -c tests/compile/first.c -o "$build/hidden.o"
-$cc $hidden -c tests/compile/private.c -o "$build/hidden-private.o"
 $cc $hidden -c tests/compile/main.c -o "$build/hidden-main.o"
-$cc "$build/hidden.o" "$build/hidden-private.o" "$build/hidden-main.o" -o "$build/program.hidden"
+$cc "$build/hidden.o" "$build/private.o" "$build/hidden-main.o" -o "$build/program.hidden"
 "$build/program.hidden" || fail "the program with hidden visibility does not run"
 if $cc -shared "$build/hidden.o" -o "$build/hidden.so" 2> /dev/null; then
     if nm -D --defined-only "$build/hidden.so" 2> /dev/null | grep -q ' T _*tmetal_'; then fail "a library with hidden visibility exports tmetal_"; fi
