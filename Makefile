@@ -118,7 +118,7 @@ docs: $(BUILD)/fill $(BUILD)/tmetal ## print the generated tables of docs/ anew
 	python3 tests/docs/commands.py --fill $(BUILD)
 	sh tests/docs/blocks.sh $(BUILD) fill
 	sh tests/docs/diffs.sh $(BUILD) fill
-docs-check: $(BUILD)/fill $(BUILD)/tmetal ## are they what tmetal.h says? do their links, commands and programs work?
+docs-check: $(BUILD)/fill $(BUILD)/tmetal $(HEADER) ## are they what tmetal.h says? do their links, commands and programs work?
 	$(BUILD)/fill --check $(DOCS)
 	CC="$(CC)" sh tests/docs/blocks.sh $(BUILD)
 	CC="$(CC)" sh tests/docs/diffs.sh $(BUILD)

@@ -44,7 +44,7 @@ $cc -std=c99 -O0 -w -I. "$build/readme.c" -o "$build/readme"
 "$build/readme" < examples/kernels/vector_add.ttir > "$build/readme.metal"
 cmp -s "$build/readme.metal" "$golden" || fail "the program in README.md does not give $golden"
 
-# -- The program in the manual too -----------------------------------------------------------------------------
+# -- The program in the manual too, linked with the header that the tests share -----------------------------------------------------------------------------
 awk '/^ \* DO THIS/ { on = 1; next } /^ \* MACROS/ { on = 0 } on { sub(/^ \* ?/, ""); sub(/^ *in one .c or .cc.*/, ""); print }' tmetal.h |
     sed 's/  *in one \.c or .*//' > "$build/manual.txt"
 {
@@ -56,7 +56,8 @@ awk '/^ \* DO THIS/ { on = 1; next } /^ \* MACROS/ { on = 0 } on { sub(/^ \* ?/,
     sed '/#define\|#include/d' "$build/manual.txt"
     echo 'return 0; }'
 } > "$build/manual.c"
-$cc -std=c99 -O0 -w -I. "$build/manual.c" -o "$build/manual"
+awk '/^#define TMETAL_IMPLEMENTATION/ { on = 1 } /^#include "tmetal.h"/ { exit !on }' "$build/manual.c" || fail "the program in the manual does not ask for the implementation"
+$cc -std=c99 -O0 -Werror=implicit-function-declaration -include string.h -I. -DTMETAL_IMPLEMENTED "$build/manual.c" "$1/robust/header.o" -o "$build/manual"
 "$build/manual" < examples/kernels/vector_add.ttir > "$build/manual.metal"
 cmp -s "$build/manual.metal" "$golden" || fail "the program in the manual does not give $golden"
 
