@@ -44,3 +44,9 @@ TMI_STATIC_ASSERT(head_fits, FUZZ_CACHE_HEAD == TMI_CACHE_HEAD);
 void fuzz_cache_head(unsigned char head[FUZZ_CACHE_HEAD], const char *key, const void *bytes, size_t n) {
     tmi_cache_head(head, key, TMI_CACHE_RESULT, bytes, n);
 }
+
+/* The program of tests/triton that wants the same header: build/syntax-san. */
+int syntax_main(int argc, char **argv);
+#define main syntax_main
+#include "../triton/syntax.c"
+#undef main

@@ -11,7 +11,7 @@ FUZZ_SECONDS ?= 3
 MINUTES      ?= 2
 ENGINE       ?= libfuzzer
 FUZZ_CC      ?= $(firstword $(foreach c,clang-19 clang,$(if $(shell command -v $(c) 2>/dev/null),$(c))) clang)
-FUZZ_FLAGS    = -std=c99 -D_GNU_SOURCE -g1 -O1 -DTMETAL_DEBUG -fno-sanitize-recover=all -fno-omit-frame-pointer
+FUZZ_FLAGS    = -std=c99 -D_GNU_SOURCE -g1 -Og -DTMETAL_DEBUG -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_SAN      = -fsanitize=address,undefined
 FUZZ_SHARED   = tests/fuzz/harness.c
 FUZZ_PLAIN    = $(FUZZ_SHARED) tests/fuzz/main.c tests/fuzz/mutate.c tests/robust/text.c
@@ -22,13 +22,13 @@ FUZZ_DAMAGED     ?= ttir/small oplist/list-3 python/small tune/two debug/site-2 
 FUZZ_DAMAGED_ALL  = ttir/vector_add.ttir ttir/row_sum.ttir oplist/list-4 oplist/list-5 python/control-fibonacci.call cache/argmax.ttir reports/cumsum.ttir
 
 .PHONY: test-fuzz check-fuzz fuzz fuzz-keep fuzz-seeds odd damage much traps traps-quick traps-table
-$(BUILD)/fuzzing/header.o: tests/fuzz/header.c tests/fuzz/fuzz.h tmetal.h
+$(BUILD)/fuzzing/header.o: tests/fuzz/header.c tests/fuzz/fuzz.h tests/triton/syntax.c tmetal.h
 	@mkdir -p $(@D)
 	$(CC) $(FUZZ_FLAGS) $(FUZZ_SAN) -c $< -o $@
-$(BUILD)/fuzzing/lf/header.o: tests/fuzz/header.c tests/fuzz/fuzz.h tmetal.h
+$(BUILD)/fuzzing/lf/header.o: tests/fuzz/header.c tests/fuzz/fuzz.h tests/triton/syntax.c tmetal.h
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link $(FUZZ_SAN) -c $< -o $@
-$(BUILD)/fuzzing/afl/header.o: tests/fuzz/header.c tests/fuzz/fuzz.h tmetal.h
+$(BUILD)/fuzzing/afl/header.o: tests/fuzz/header.c tests/fuzz/fuzz.h tests/triton/syntax.c tmetal.h
 	@mkdir -p $(@D)
 	afl-clang-fast $(FUZZ_FLAGS) $(FUZZ_SAN) -c $< -o $@
 $(BUILD)/fuzzing/reports $(BUILD)/fuzzing/lf/reports $(BUILD)/fuzzing/afl/reports: examples/tmetal.c

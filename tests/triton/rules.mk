@@ -35,7 +35,6 @@ check-triton: $(BUILD)/syntax $(BUILD)/syntax-san ## the same over all of Python
 
 $(BUILD)/syntax: tests/triton/syntax.c tmetal.h
 	@mkdir -p $(BUILD)
-	$(TRITON_CC) -O1 $< -o $@
-$(BUILD)/syntax-san: tests/triton/syntax.c tmetal.h
-	@mkdir -p $(BUILD)
-	$(TRITON_CC) -O0 -g1 -DTMETAL_DEBUG -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@
+	$(TRITON_CC) -Og $< -o $@
+$(BUILD)/syntax-san: tests/triton/syntax_san.c $(HEADER_SAN)
+	$(CC) $(FUZZ_FLAGS) $(FUZZ_SAN) $^ -o $@
