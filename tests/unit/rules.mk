@@ -63,7 +63,7 @@ check-memory: $(BUILD)/bound    ## the same over the whole corpus [CORPUS=dir]
 	if [ -d $(CORPUS) ]; then find $(CORPUS) -name '*.ttir' | $(BUILD)/bound; fi
 $(BUILD)/bound: tests/unit/bound.c tests/bench/shapes.c tests/bench/shapes.h tmetal.h
 	@mkdir -p $(BUILD)
-	$(UNIT_CC) -O1 tests/unit/bound.c tests/bench/shapes.c -o $@
+	$(UNIT_CC) -Og tests/unit/bound.c tests/bench/shapes.c -o $@
 
 # -- Builds ---------------------------------------------------------------------------------------------
 test-compile: $(BUILD)/robust/header.o  ## one unit, three units, static, C and C++; each part left out; what the object file needs
