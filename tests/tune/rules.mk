@@ -4,7 +4,7 @@
 .PHONY: test-tune
 $(BUILD)/tune-test: tests/tune/test.c tmetal.h
 	@mkdir -p $(@D)
-	$(CC) -std=c99 -O1 $(HEADER_FLAGS) tests/tune/test.c -o $@
+	$(CC) -std=c99 -Og $(HEADER_FLAGS) tests/tune/test.c -o $@
 $(BUILD)/tune-list: tests/tune/list.c tmetal.h
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -O0 $(HEADER_FLAGS) tests/tune/list.c -o $@
