@@ -31,6 +31,7 @@ $(BUILD)/obj/explain/library.o: tests/explain/library.c tmetal.h
 	@mkdir -p $(@D)
 	$(EXPLAIN_CC) -std=c99 -O1 -I. -c $< -o $@
 endif
+$(BUILD)/obj/explain/%.o: SIM_CXXFLAGS = $(SIM_QUICK)
 $(BUILD)/obj/explain/%.o: tests/explain/%.cc $(SIM_HEADERS) tmetal.h
 	@mkdir -p $(@D)
 	$(SIM_CXX) $(SIM_FLAGS) -I. -c $< -o $@

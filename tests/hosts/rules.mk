@@ -1,6 +1,7 @@
 # Launch code for other hosts. Included by the Makefile at the top, after tests/metal/rules.mk.
 
 .PHONY: test-hosts check-hosts
+$(BUILD)/obj/hosts/%.o: SIM_CXXFLAGS = $(SIM_QUICK)
 $(BUILD)/obj/hosts/%.o: tests/hosts/%.cc $(wildcard tests/hosts/*.h) $(wildcard tests/metal/*.h) $(SIM_HEADERS) tmetal.h
 	@mkdir -p $(@D)
 	$(METAL_CXX) -c $< -o $@

@@ -25,6 +25,7 @@ layouts-table: $(BUILD)/forced  ## the table of docs/layouts.md, counted anew by
 layouts-table-check: $(BUILD)/forced
 	$(BUILD)/forced --table docs/layouts.md --check
 
+$(BUILD)/obj/forced/%.o: SIM_CXXFLAGS = $(SIM_QUICK)
 $(BUILD)/obj/forced/%.o: tests/layouts/%.cc $(wildcard tests/layouts/*.h tests/oplist/*.h) $(SIM_HEADERS) tmetal.h
 	@mkdir -p $(@D)
 	$(SIM_CXX) $(SIM_FLAGS) -I. -c $< -o $@

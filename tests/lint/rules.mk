@@ -3,6 +3,7 @@ LINT_OBJECTS = $(BUILD)/obj/lint/preprocess.o $(patsubst %,$(BUILD)/obj/sim/%.o,
                  msl_check msl_parse msl_rewrite msl_rules words)
 
 .PHONY: lint
+$(BUILD)/obj/lint/%.o: SIM_CXXFLAGS = $(SIM_QUICK)
 lint: $(BUILD)/lint ## the checker of Metal text: build/lint FILE.metal
 
 $(BUILD)/obj/lint/%.o: tests/lint/%.cc tests/lint/preprocess.h $(SIM_HEADERS)

@@ -10,6 +10,8 @@ METAL_JUDGE   = $(wildcard tests/metal/case.* tests/metal/host* tests/corpus/com
                 $(if $(ON_MAC),,tests/metal/standin.cc $(SIM_JUDGE))
 METAL_KEY     = -DDEVICE_JUDGE='"$(shell { cat $(METAL_JUDGE); sed -n '/>>metal  *\[/,$$p' tmetal.h; } | cksum | tr ' ' '-')"'
 
+DEVICE_PARTS  = device worker case shares report
+
 .PHONY: test-metal check-metal check-metal-sanitized device
 $(BUILD)/obj/metal/library.o: tests/metal/library.c tmetal.h
 	@mkdir -p $(@D)
@@ -17,9 +19,9 @@ $(BUILD)/obj/metal/library.o: tests/metal/library.c tmetal.h
 $(BUILD)/obj/metal/%.o: tests/metal/%.cc $(wildcard tests/metal/*.h) $(SIM_HEADERS) tmetal.h
 	@mkdir -p $(@D)
 	$(METAL_CXX) $(METAL_KEY) -c $< -o $@
+$(patsubst %,$(BUILD)/obj/metal/%.o,$(filter-out case,$(DEVICE_PARTS)) misuse warm host_standin host_system): SIM_CXXFLAGS = $(SIM_QUICK)
 $(BUILD)/obj/metal/worker.o: $(METAL_JUDGE)
 # The device program: on a Mac with its Metal, elsewhere with the stand-in.
-DEVICE_PARTS  = device worker case shares report
 DEVICE_OBJECTS= $(patsubst %,$(BUILD)/obj/metal/%.o,$(DEVICE_PARTS))
 DEVICE_SYSTEM = $(DEVICE_OBJECTS) $(patsubst %,$(BUILD)/obj/%.o,metal/host_system metal/library sim/files corpus/compare corpus/exceptions corpus/recorded)
 DEVICE_MADE_UP= $(DEVICE_OBJECTS) $(BUILD)/obj/metal/host_standin.o $(METAL_CORE) $(SIM_OBJECTS) $(SIM_CASES)

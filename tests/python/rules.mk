@@ -7,6 +7,7 @@ PYTHON_RUN  = PYTHONDONTWRITEBYTECODE=1 PYTHON_SIM=$(BUILD)/python-sim $(PYTHON)
 PYTHON_EACH = $(PYTHON_RUN) tests/python/run.py $(BUILD) --jobs $(JOBS)
 
 .PHONY: test-python check-python
+$(BUILD)/obj/python/%.o: SIM_CXXFLAGS = $(SIM_QUICK)
 $(BUILD)/obj/python/%.o: tests/python/%.cc $(SIM_HEADERS)
 	@mkdir -p $(@D)
 	$(SIM_CXX) $(SIM_FLAGS) -c $< -o $@

@@ -39,6 +39,7 @@ $(BUILD)/obj/transform/library.o: tests/oplist/library.c tmetal.h
 	@mkdir -p $(@D)
 	$(TRANSFORM_CC) -std=c99 -O1 -I. -c $< -o $@
 endif
+$(BUILD)/obj/transform/sim.o: SIM_CXXFLAGS = $(SIM_QUICK)
 $(BUILD)/obj/transform/sim.o: tests/transform/sim.cc $(SIM_HEADERS) tmetal.h
 	@mkdir -p $(@D)
 	$(SIM_CXX) $(SIM_FLAGS) -I. -c $< -o $@
