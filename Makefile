@@ -173,53 +173,55 @@ ifndef TMETAL_AGAIN
 test:                           ## what must pass before each commit [JOBS=processors]
 	@$(MAKE) --no-print-directory TMETAL_AGAIN=1 -j$(JOBS) $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test
 else
+# make builds in this order what they need, then runs them in this order: those that take long come first, so that none of
+# them is left alone at the end.
 test: docs-check
-test: test-house
+test: test-fuzz
+test: test-metal
+test: test-hosts
+test: test-playground
+test: test-triton
+test: test-python
+test: test-examples
 test: test-compile
+test: test-robust
+test: test-random
+test: test-oplist-quick
+test: test-layouts-quick
+test: test-library
+test: own
+test: test-cli
+test: test-cache
+test: test-tune
+test: test-fingerprints
+test: test-lint
+test: test-interp
+test: test-facts
+test: test-transform
+test: test-memory
+test: own-plain
+test: test-reductions
+test: test-sim
+test: test-house
 test: test-unit
 test: test-cases
 test: test-census
 test: test-roundtrip
-test: test-memory
 test: test-golden
-test: test-fingerprints
 test: test-style
 test: test-chips
 test: test-detect
-test: test-transform
-test: test-reductions
-test: test-sim
-test: test-lint
 test: test-counters
 test: test-cuda
-test: own
-test: own-plain
 test: test-bounds
-test: test-interp
-test: test-facts
-test: test-random
 test: test-open
 test: test-versions
-test: test-library
-test: test-oplist-quick
-test: test-layouts-quick
-test: test-robust
-test: test-fuzz
 test: test-mlx
-test: test-examples
 test: test-explain
 test: test-pages
 test: test-moves
-test: test-cli
-test: test-metal
-test: test-cache
-test: test-tune
 test: test-why
-test: test-hosts
-test: test-python
-test: test-triton
 test: test-formats
-test: test-playground
 endif
 # Everything that can run here.
 check: test
