@@ -38950,21 +38950,28 @@ static int tmi_plan_reduce_parts(const tmi_plan *p, uint32_t id, tmi_lin *l) {
     return 1;
 }
 
-/* A reduction counts each register as an element of its own: where its component's layout holds
- * copies, as that of what tt.split gives does, it works in the layout without them. Its threads
- * read that from their own registers. */
-static void tmi_plan_reduce_own(tmi_plan *p, uint32_t id) {
-    tmi_lin  l;
-    uint32_t n_reg;
-    if (p->own[id]) return;
-    if (tmi_plan_reduce_parts(p, id, &l)) {
-        p->own[id] = tmi_lin_id(p, &l) + 1;
-        return;
-    }
-    l = *tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id)));
-    n_reg = l.n_reg;
+/* What an op does to each element it must do once. Where its component's layout has registers that
+ * hold copies, as that of what tt.split gives does, it works in the layout without them. Its
+ * threads read that from their own registers. */
+static void tmi_plan_once(tmi_plan *p, uint32_t id) {
+    tmi_lin  l = *tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id)));
+    uint32_t n_reg = l.n_reg;
     tmi_lin_trim(&l);
     if (l.n_reg < n_reg) p->own[id] = tmi_lin_id(p, &l) + 1;
+}
+
+/* A reduction counts each register as an element of its own. */
+static void tmi_plan_reduce_own(tmi_plan *p, uint32_t id) {
+    tmi_lin l;
+    if (p->own[id]) return;
+    if (tmi_plan_reduce_parts(p, id, &l)) p->own[id] = tmi_lin_id(p, &l) + 1;
+    else tmi_plan_once(p, id);
+}
+
+/* Is it something to do to an element, an atomic operation, say, rather than a value of it? */
+static int tmi_plan_acts(const tmi_module *m, const tmi_op *op) {
+    return op->kind == TMI_OP_RMW || op->kind == TMI_OP_CAS || op->kind == TMI_OP_ASSERT ||
+        (op->kind == TMI_OP_ASM && !tmi_attr_int(m, op, "pure", 0));
 }
 
 static void tmi_plan_choose_own(tmi_plan *p) {
@@ -38988,6 +38995,7 @@ static void tmi_plan_choose_own(tmi_plan *p) {
             p->own[op] = tmi_lin_id(p, &l) + 1;
         }
         if (o->kind == TMI_OP_REDUCE) tmi_plan_reduce_own(p, op);
+        if (!p->own[op] && tmi_op_shape(m, o) && tmi_plan_acts(m, o)) tmi_plan_once(p, op);
         if (o->kind != TMI_OP_SCAN) continue;
         type = tmi_in_type(m, o, 0);
         axis = (uint32_t)tmi_attr_int(m, o, "axis", 0);
@@ -38999,6 +39007,7 @@ static void tmi_plan_choose_own(tmi_plan *p) {
             groups[k] = axis;
             tmi_lin_blocked(m, type, order, groups, 0, p->n_sg, &l);
         }
+        tmi_lin_trim(&l);
         l.vec = 0;
         p->own[op] = tmi_lin_id(p, &l) + 1;
     }
@@ -39506,7 +39515,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 3781844232u
+#define TMI_STAMP_PLAN 1470888761u
 
 /*==============================================================================
  * >>lower  [24]  From tiles to threads
