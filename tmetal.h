@@ -14406,6 +14406,7 @@ typedef struct tmi_py_reader {
     uint32_t    before;        /* where the token before it ended */
     uint32_t    indent, narrow; /* of the line: columns with tabs to 8 and with tabs of 1 */
     uint32_t    brackets;      /* that are open: in them a line's end means nothing */
+    uint8_t     astray;        /* the last that closed, where none was open */
     uint32_t    field; /* as many are open where ':' ends a field of an f-string; 0: nowhere */
     uint32_t    loud;          /* in so many decorated functions: mistakes are reported */
     uint32_t    inner;         /* in so many bodies of functions, classes and lambdas */
@@ -14669,9 +14670,10 @@ static void tmi_py_lex_sign(tmi_py_reader *r, uint32_t at) {
         r->tok = (uint8_t)i;
         r->pos = at + n;
         if (i == TMI_PY_T_OPEN || i == TMI_PY_T_SQUARE || i == TMI_PY_T_BRACE) r->brackets++;
-        if ((i == TMI_PY_T_CLOSE || i == TMI_PY_T_SQUARE_END || i == TMI_PY_T_BRACE_END) &&
-            r->brackets)
-            r->brackets--;
+        if (i == TMI_PY_T_CLOSE || i == TMI_PY_T_SQUARE_END || i == TMI_PY_T_BRACE_END) {
+            r->astray = !r->brackets;
+            r->brackets -= r->brackets != 0;
+        }
         return;
     }
     tmi_py_bad_char(r, at);
@@ -14825,7 +14827,8 @@ static TMI_COLD void tmi_py_expected(tmi_py_reader *r, const char *what, const c
     if (tok == TMI_PY_T_NEWLINE && r->before > 1 && (last == '+' || last == '-') &&
         r->src[r->before - 2] == last)
         help = last == '+' ? "write x += 1: there is no x++" : "write x -= 1: there is no x--";
-    if ((tok == TMI_PY_T_CLOSE || tok == TMI_PY_T_SQUARE_END || tok == TMI_PY_T_BRACE_END) && !help)
+    if ((tok == TMI_PY_T_CLOSE || tok == TMI_PY_T_SQUARE_END || tok == TMI_PY_T_BRACE_END) && !help &&
+        r->astray)
         help = "no such bracket is open here";
     tmi_help(r->job, NULL, help);
 }
@@ -15019,7 +15022,10 @@ static void tmi_py_pieces(tmi_py_reader *r, uint32_t quote, int raw, uint32_t ba
                 r->pos = tmi_py_copy(r, r->pos);
         } else if (c == '\\' && tmi_py_char(r, r->pos + 1) == 'N' &&
                    tmi_py_char(r, r->pos + 2) == '{') {
-            for (i = 0; i < 3; i++) r->pos = tmi_py_copy(r, r->pos);
+            /* a character by its name, kept as it is written */
+            i = 3;
+            while ((c = tmi_py_char(r, r->pos + i)) == ' ' || c == '-' || tmi_is_word_char(c)) i++;
+            for (i += c == '}'; i-- > 0;) r->pos = tmi_py_copy(r, r->pos);
         } else if (c == '\\') r->pos = tmi_py_escape(r, r->pos + 1, 0);
         else if (!format && (c == '{' || c == '}') && tmi_py_char(r, r->pos + 1) == c)
             tmi_py_put(r, (unsigned char)c), r->pos += 2;
@@ -16185,7 +16191,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 530342312u
+#define TMI_STAMP_PYTHON 2413279402u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -29412,6 +29418,11 @@ static void tmi_flow_copy_ops(tmi_flow *f, uint32_t i, uint32_t dest) { /* all b
     }
 }
 
+/* Are there too many copies: for branches, or at all? */
+static int tmi_transform_is_over(const tmi_flow *f) {
+    return f->copied > f->budget || f->job->copied > f->job->most_copied;
+}
+
 static void tmi_flow_emit(tmi_flow *f, uint32_t i, uint32_t stop, uint32_t dest, uint32_t *out);
 
 /* One side of a branch: a region that ends by yielding what its way's end is entered with. */
@@ -29438,6 +29449,8 @@ static uint32_t tmi_flow_branch(tmi_flow *f, uint32_t end, uint32_t stop, uint32
     tmi_module *m = f->m;
     uint32_t op = tmi_op_new(f->job, m, TMI_OP_IF),
              c = tmi_cloned(&f->c, tmi_in(m, TMI_OP(m, end), 0)), n = tmi_flow_n_out(f, stop), k;
+    f->copied += 4 + n; /* with what its sides yield */
+    f->job->copied += 4 + n;
     tmi_op_operands(f->job, m, op, &c, 1);
     TMI_OP(m, op)->loc = TMI_OP(m, end)->loc;
     TMI_OP(m, op)->src = TMI_OP(m, end)->src;
@@ -29460,7 +29473,7 @@ static void tmi_flow_emit(tmi_flow *f, uint32_t i, uint32_t stop, uint32_t dest,
     TMI_ASSERT(f->job, "transform", dest && dest < f->m->block.n);
     for (;;) {
         uint32_t end = TMI_BLOCK(m, f->block[i])->last_op, next, *passed;
-        if (f->copied > f->budget) return; /* the caller sees it */
+        if (tmi_transform_is_over(f)) return; /* the caller sees it */
         tmi_flow_copy_ops(f, i, dest);
         next = TMI_OP(m, end)->n_succ < 2 ? tmi_flow_succ(f, i, 0) : f->ipdom[i];
         passed = next == stop ? out : TMI_TEMP(f->job, uint32_t, tmi_flow_n_out(f, next));
@@ -29697,7 +29710,7 @@ static TMI_COLD void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t 
     } else {
         f.copied = f.budget + 1;
     }
-    if (f.copied > f.budget) {
+    if (tmi_transform_is_over(&f)) {
         TMI_BLOCK(m, body)->first_op = TMI_BLOCK(m, body)->last_op = 0;
         f.copied = 0;
         f.budget = TMI_NONE - 1;
@@ -34684,7 +34697,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 3840838636u
+#define TMI_STAMP_TRANSFORM 1840376709u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -35990,13 +36003,15 @@ static uint32_t tmi_t_offsets(tmi_thr *t, uint32_t a, uint32_t b) {
     return tmi_t_bin(t, TMI_TF_IADD, a, b);
 }
 
-/* ptr + offset elements. For elements of one byte integers are added first and the pointer once:
- * an access by a chain of such sums may be dropped (JuliaGPU GPUCompiler.jl,
- * merge_byte_gep_chains!). With options.bounds always: what is compared is what is added. */
+/* ptr + offset elements; offsets have a sign, so true is -1. For elements of one byte integers are
+ * added first and the pointer once: an access by a chain of such sums may be dropped (JuliaGPU
+ * GPUCompiler.jl, merge_byte_gep_chains!). With options.bounds always: what is compared is what is
+ * added. */
 static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     const tmi_ins *p = TMI_INS(t, ptr);
     int64_t        c;
     TMI_ASSERT(t->job, "thread", tmi_t_type(t, ptr).kind == TMI_S_PTR);
+    if (tmi_t_type(t, off).kind == TMI_S_BOOL) off = tmi_t_intcast(t, off, TMI_S_I32, 1);
     if (tmi_t_is_const(t, off, &c) && c == 0) return ptr;
     if (p->op == TMI_TF_PADD && (t->job->opt->bounds || tmi_scalar_bytes[p->type.elem] == 1)) {
         ptr = p->a;
@@ -36005,7 +36020,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 998912944u
+#define TMI_STAMP_THREAD 1171412484u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -70388,7 +70403,9 @@ static void tmi_host_needs(const tmi_host *h, tmi_host_launch *l, const tmetal_k
         const tmetal_arg *a = &k->args[i];
         const char       *type = tmi_host_plain(h, a->type);
         if (a->kind == TMETAL_ARG_DEBUG && prints) l->needs |= TMI_HOST_LACKS_PRINTS;
-        if (a->offset + a->size > TMI_HOST_INLINE) l->needs |= TMI_HOST_LACKS_BYTES;
+        if (a->kind != TMETAL_ARG_BUFFER && a->kind != TMETAL_ARG_SCRATCH &&
+            a->kind != TMETAL_ARG_DEBUG && a->offset + a->size > TMI_HOST_INLINE)
+            l->needs |= TMI_HOST_LACKS_BYTES;
         if (a->kind == TMETAL_ARG_ADDRESS) l->needs |= TMI_HOST_LACKS_ADDRESS;
         else if (a->kind == TMETAL_ARG_GRID) l->needs |= TMI_HOST_LACKS_PARTS;
         else if (!(type[0] == 'i' && tmi_is_digit(type[1])) && type[0] != 'f' &&

@@ -6,7 +6,8 @@ IR that is made of them: made.txt.
     python3 tests/triton/wrong.py TMETAL bless    write messages and IR anew
 
 A case is `=== what it is | --args | --const | more options`, the text of the file (behind the two imports that every file
-has), behind a line `+++ NAME` the text of a module of that name, and after a line `---` what tmetal prints. A wrong one must be refused, with the line, the reason and, but for a few, a
+has), behind a line `+++ NAME` the text of a module of that name, and after a line `---` what tmetal prints, of `places: ...` with line
+and column of each operation, from 0. A wrong one must be refused, with the line, the reason and, but for a few, a
 way out.
 """
 
@@ -21,7 +22,7 @@ from pathlib import Path
 HEAD = "import triton\nimport triton.language as tl\n\n"
 
 
-def said(tmetal, folder, text, args, consts="", more=""):
+def said(tmetal, folder, places, text, args, consts="", more=""):
     folder.mkdir()
     text, *others = re.split(r"^\+\+\+ (\w+)\n", text, flags=re.M)
     (folder / "kernel.py").write_text(HEAD + text)
@@ -32,7 +33,8 @@ def said(tmetal, folder, text, args, consts="", more=""):
     if consts:
         command += ["--const", consts]
     run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=20)
-    made = re.sub(r" loc\(.*?\)|^#loc.*\n|^\n", "", run.stdout, flags=re.M)
+    at = dict(re.findall(r'^(#loc\d*) = loc\("kernel.py":(.*)\)$', run.stdout, re.M)) if places else {}
+    made = re.sub(r" loc\((.*?)\)|^#loc.*\n|^\n", lambda m: " at " + at[m[1]] if m[1] in at else "", run.stdout, flags=re.M)
     return run.returncode, run.stderr + made
 
 
@@ -46,7 +48,7 @@ def compared(tmetal, name, wanted_code, bless):
             head, _, rest = case.partition("\n")
             text, _, want = rest.partition("---\n")
             title, *words = (part.strip() for part in head.split("|"))
-            cases.append((head, text, want, title, pool.submit(said, tmetal, Path(folder, str(number)), text, *words)))
+            cases.append((head, text, want, title, pool.submit(said, tmetal, Path(folder, str(number)), title.startswith("places: "), text, *words)))
         for head, text, want, title, answer in cases:
             code, got = answer.result()
             if code != wanted_code or (code and "error[TM" not in got):

@@ -242,6 +242,22 @@ static void blocks(unsigned n, int cycle) { /* every block may leave, or jump ba
     measure(label, made, made_len);
 }
 
+static void skipping(unsigned n, int adds) { /* each may go to the next or to the one behind it: more ways than blocks */
+    unsigned i;
+    char     label[64];
+    made_len = 0;
+    say("tt.func @k(%%n:i32,%%c:i1){\n");
+    for (i = 0; i < n; i++) {
+        if (i) say("^b%u:", i);
+        if (adds) say("%%v%u=arith.addi %%n,%%n:i32\n", i);
+        if (i + 1 < n) say("cf.cond_br %%c,^b%u,^b%u\n", i + 1, i + 2 < n ? i + 2 : i + 1);
+        else say("tt.return");
+    }
+    say("}\n");
+    snprintf(label, sizeof label, "%u blocks that skip one%s", n, adds ? ", with sums" : "");
+    measure(label, made, made_len);
+}
+
 static void nested(unsigned n, const char *open, const char *name) {
     unsigned i;
     char     label[64];
@@ -297,6 +313,7 @@ static void generated(unsigned most) {
         for (n = 10; n <= 300; n += n / 2) called(n, bodies[i].name, bodies[i].text);
     }
     for (n = 2; n <= 1200; n *= 2) blocks(n, 0), blocks(n, 1);
+    for (n = 12; n <= 80; n += 1 + n / 16) skipping(n, 0), skipping(n, 1);
     for (n = 1; n <= 300; n += 33) nested(n, "scf.if %%c{", "branches"), nested(n, "scf.for %%i%u=%%n to %%n step %%n:i32{", "loops"), nested(n, "(", "brackets");
 }
 
