@@ -143,15 +143,19 @@ static void check_own_options(void) {
     arena.used = 0;
 }
 
-/* A launch that fills the GPU is not split, and one of few programs may be. */
+/* A launch that fills the GPU is not split, and one of few programs may be; the planner's choice is timed first even so. */
 static void check_split(void) {
     tmetal_tune_options how;
     tmetal_tune        *t;
-    uint32_t            i, few = 0, many = 0;
+    uint32_t            i, few = 0, many = 0, faster = 0;
     memset(&how, 0, sizeof how);
     how.programs[0] = 4;
     t = begin(row, row_len, NULL, &how);
-    for (i = 0; tmetal_tune_at(t, i); i++) few += tmetal_tune_at(t, i)->options.two_stage != 0;
+    for (i = 0; tmetal_tune_at(t, i); i++) {
+        few += tmetal_tune_at(t, i)->options.two_stage != 0;
+        faster += tmetal_tune_at(t, i)->predicted < tmetal_tune_at(t, 0)->predicted; /* says the model */
+    }
+    CHECK(faster > 0 && tmetal_tune_next(t) == tmetal_tune_at(t, 0));
     how.programs[0] = 100000;
     t = begin(row, row_len, NULL, &how);
     for (i = 0; tmetal_tune_at(t, i); i++) many += tmetal_tune_at(t, i)->options.two_stage != 0;
@@ -399,6 +403,13 @@ static void check_finding(void) {
     arena.used = 0;
 }
 
+/* What the stack held before. */
+static void soil(void) {
+    volatile unsigned char bytes[1 << 14];
+    size_t                 i;
+    for (i = 0; i < sizeof bytes; i++) bytes[i] = 0x5A;
+}
+
 static void check_integers(void) {
     static const int64_t near[5] = {0, 0, 1040, 0, 0}, class_of[5] = {0, 0, 2032, 0, 0}, odd[5] = {0, 0, 1041, 0, 0}, more[5] = {0, 0, 2048, 0, 0};
     static const struct { const int64_t *ints; int is_found; } rows[] = {{near, 1}, {class_of, 1}, {odd, 0}, {more, 0}, {NULL, 0}};
@@ -419,6 +430,9 @@ static void check_integers(void) {
         how.ints = rows[i].ints;
         CHECK(tmetal_tune_find(cache, len, row, row_len, NULL, &how, &arena, &tuned, &out) == rows[i].is_found);
     }
+    soil(); /* nothing given is as zeros given */
+    CHECK(!tmetal_tune_find(cache, len, row, row_len, NULL, NULL, &arena, &tuned, &out) && says(&out, "other shapes or GPUs"));
+    CHECK(!tuned.gpu && !tuned.file && !tuned.threads && !tuned.layouts && !tuned.alias && !tuned.plain && !tuned.text);
     arena.used = 0;
 }
 
@@ -465,12 +479,23 @@ static void check_foreign_lines(void) {
     arena.used = 0;
 }
 
-/* Programs along one axis alone are as many as with 1 along the others; none given is 64 a core. */
+/* Programs along one axis alone are as many as with 1 along the others; none given is 64 a core, of 8 cores where a family is all that is known. */
 static void check_programs(void) {
     static const uint32_t given[][3] = {{512, 0, 0}, {512, 1, 1}, {0, 512, 0}, {0, 0, 512}, {0, 0, 0}, {0, 0, 1 << 20}};
-    double      predicted[6];
+    double      predicted[6], of_cores[2];
     const size_t used = arena.used;
     size_t      i;
+    for (i = 0; i < 2; i++, arena.used = used) {
+        tmetal_options    opt;
+        tmetal_gpu_limits live;
+        memset(&opt, 0, sizeof opt);
+        memset(&live, 0, sizeof live);
+        opt.gpu = "apple8";
+        opt.live = &live;
+        live.cores = i ? 8 : 0;
+        of_cores[i] = tmetal_tune_at(begin(row, row_len, &opt, NULL), 0)->predicted;
+    }
+    CHECK(of_cores[0] == of_cores[1]);
     for (i = 0; i < 6; i++, arena.used = used) {
         tmetal_tune_options how;
         memset(&how, 0, sizeof how);
@@ -737,6 +762,23 @@ static void check_negative_integers(void) {
     arena.used = 0;
 }
 
+/* The text is read, and what was read is gone: functions that nothing calls leave no byte behind. */
+static void check_memory(void) {
+    static char text[sizeof row + 8192];
+    const char *at = strstr(row, "  tt.func");
+    size_t      n, used, i;
+    if (!at) exit(2);
+    (void)begin(row, row_len, NULL, NULL);
+    used = arena.used;
+    arena.used = 0;
+    memcpy(text, row, n = (size_t)(at - row));
+    for (i = 0; i < 100; i++) n += (size_t)sprintf(text + n, "tt.func private @f%lu(%%x: i32) -> i32 {\n  tt.return %%x : i32\n}\n", (unsigned long)i);
+    memcpy(text + n, at, row_len - (size_t)(at - row));
+    (void)begin(text, n + row_len - (size_t)(at - row), NULL, NULL);
+    CHECK(arena.used == used);
+    arena.used = 0;
+}
+
 /* Calls without what they are about. */
 static void check_nothing_given(void) {
     tmetal_result  out;
@@ -779,8 +821,8 @@ static void check_trials_of_others(void) {
                 (int)(line[2] - line[1]), line[1]);
     CHECK((size_t)n == len && tmetal_tune_resume(again, copy, len, &arena, &out) == TMETAL_OK && says(&out, "of 3 saved trials 1 are taken over") && again->n_trial == 1);
     again = begin(row, row_len, NULL, NULL);
-    for (i = 0; i < 3; i++) { /* no number of a trial; no time of one; none at all */
-        static const char *const words[] = {"x planned 7", "0 planned soon", "0 planned"};
+    for (i = 0; i < 5; i++) { /* no number of a trial; no time of one; none at all; an empty one; one that no 64 bits hold */
+        static const char *const words[] = {"x planned 7", "0 planned soon", "0 planned", "0 planned ", "0 planned 98765432109876543210"};
         n = sprintf(copy, "%.*s", (int)(line[0] - text), text);
         strcpy(copy + n, words[i]);
         tmi_tune_sum_text(copy + n, strlen(copy + n), sum);
@@ -798,12 +840,29 @@ static void check_words(void) {
     CHECK(tmi_tune_number("12", 2) == 12 && tmi_tune_number("123", 2) == 12 && tmi_tune_number("12-3", 4) == 12 && tmi_tune_number("12:", 3) == 12 && tmi_tune_number("x", 1) == 0);
 }
 
+/* Registers that a core has cost nothing; those that it has not are spilled and loaded again. */
+static void check_model(void) {
+    static const uint32_t registers[] = {32, 128, 129, 256};
+    tmi_work w;
+    uint64_t cycles[4];
+    uint32_t i;
+    memset(&w, 0, sizeof w);
+    w.issue = 1000;
+    w.threads = 256;
+    for (i = 0; i < 4; i++) {
+        w.registers = registers[i];
+        cycles[i] = tmi_tune_cycles(&w, tmetal_gpu_find("apple-m1", 0), 1);
+    }
+    CHECK(cycles[0] == cycles[1] && cycles[2] > cycles[1] && cycles[3] > cycles[2]);
+}
+
 /* What the model's numbers and trials are compared by; wanted[] is floor(log2(v) * 65536). */
 static void check_logarithms(void) {
     static const uint64_t v[] = {0, 1, 2, 3, 1000, 65537, (uint64_t)3 << 40, UINT64_MAX};
     static const int64_t  wanted[] = {0, 0, 65536, 103872, 653117, 1048577, 2725312, 4194303};
     size_t                i;
     for (i = 0; i < sizeof v / sizeof *v; i++) CHECK(tmi_tune_log2(v[i]) <= wanted[i] && tmi_tune_log2(v[i]) >= wanted[i] - 1);
+    CHECK(tmi_tune_div_up(0, 3) == 0 && tmi_tune_div_up(1, 3) == 1 && tmi_tune_div_up(6, 3) == 2 && tmi_tune_div_up(7, 3) == 3);
 }
 
 int main(int argc, char **argv) {
@@ -840,10 +899,12 @@ int main(int argc, char **argv) {
     check_arenas_further_on();
     check_counting();
     check_negative_integers();
+    check_memory();
     check_nothing_given();
     check_trials_of_others();
     check_words();
     check_logarithms();
+    check_model();
     free(arena.base);
     puts(bad ? "tune: FAILED" : "tune: candidates, searches, interruptions, damage and merging are as they should be");
     return bad;
