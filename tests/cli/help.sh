@@ -72,7 +72,7 @@ gives 2 compile $k/softmax.ttir --emit nothing
 warns "^tmetal: --emit knows msl"
 
 # -- Codes: each row of the tables of tmetal.h ------------------------------------------------------------------------
-for number in $(sed -n 's/^    X(\([1-9][0-9][0-9]\), [A-Z].*/\1/p' tmetal.h); do
+for number in $(sed -n '/^#define TMETAL_[A-Z_]*DIAGS(X)/,/^$/s/^    X(\([1-9][0-9][0-9]\), [A-Z].*/\1/p' tmetal.h); do
     gives 0 explain "TM$number"
     says "^TM$number"
     says '^  means    .'
