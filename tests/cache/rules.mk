@@ -3,11 +3,11 @@
 .PHONY: test-cache check-cache
 $(BUILD)/cache-key: tests/cache/key.c tests/robust/text.c tests/robust/text.h tmetal.h
 	@mkdir -p $(@D)
-	$(CC) -std=c99 -O0 $(HEADER_FLAGS) tests/cache/key.c tests/robust/text.c -o $@
+	$(QUICK_CC) -std=c99 -O0 $(HEADER_FLAGS) tests/cache/key.c tests/robust/text.c -o $@
 
 $(BUILD)/cache-store: tests/cache/store.c tests/robust/text.c tests/robust/text.h tmetal.h
 	@mkdir -p $(@D)
-	$(CC) -std=c99 -O0 $(HEADER_FLAGS) tests/cache/store.c tests/robust/text.c -lpthread -o $@
+	$(QUICK_CC) -std=c99 -O0 $(HEADER_FLAGS) tests/cache/store.c tests/robust/text.c -lpthread -o $@
 
 CACHE_FILES   = tests/kernels examples/kernels tests/compile
 CACHE_STRUCTS = tmetal_options tmetal_gpu_limits tmetal_result tmetal_kernel

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Each part left out, and all of them: no warnings as C and as C++, none of its functions declared, the same
 # Metal and plan as the whole build for kernels that do not need it, and a refusal by name for those that do.
-#   tests/compile/parts.sh BUILD
+#   tests/compile/parts.sh BUILD [all]     all: each as C++ too, not only the whole and the least
 set -eu
 build=$1/parts
+each=${2:-}
 cc=${CC:-cc}
 mkdir -p "$build"
 # -Wmisleading-indentation is slow in gcc, and what it sees no switch changes: tests/robust/warnings.sh asks for it
@@ -26,7 +27,7 @@ TMETAL_CORE|fp64 in software, inline PTX or op lists|'
 whole() { # the programs, one a switch
     $cc -std=c99 -O0 $strict $1 -c tests/compile/parts.c -o "$build/$2.o" || fail "$2: not C, or warnings"
     $cc "$build/$2.o" -o "$build/$2"
-    [ -z "$cxx" ] || $cxx -x c++ -std=c++11 -fsyntax-only $strict $1 tests/compile/parts.c || fail "$2: not C++, or warnings"
+    case $each$2 in all*|TMETAL_CORE) [ -z "$cxx" ] || $cxx -x c++ -std=c++11 -fsyntax-only $strict $1 tests/compile/parts.c || fail "$2: not C++, or warnings" ;; esac
     nm "$build/$2.o" | awk '$2 == "T" { sub(/^_/, "", $3); if ($3 != "main") print $3 }' | sort > "$build/$2.names"
 }
 

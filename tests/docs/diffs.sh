@@ -7,6 +7,7 @@ set -eu
 build=$1/docs/diffs
 fill=${2:-}
 cc=${CC:-cc}
+quick=${QUICK_CC:-$cc}
 fail() { echo "docs: $*" >&2; exit 1; }
 for page in docs/adding-*.md; do
     name=$(basename "$page" .md)
@@ -29,7 +30,7 @@ for page in docs/adding-*.md; do
         cmp -s "$page" "$copy/page.md" || cp "$copy/page.md" "$page"
         continue
     fi
-    $cc -std=c99 -O0 -Wall -Wextra -Wno-misleading-indentation "$copy/examples/tmetal.c" -o "$copy/tmetal" || fail "$page: the changed header does not build"
+    $quick -std=c99 -O0 -Wall -Wextra -Wno-misleading-indentation "$copy/examples/tmetal.c" -o "$copy/tmetal" || fail "$page: the changed header does not build"
     if grep -q '^+++ b/tests/interp' "$copy/page.diff"; then
         for unit in $(sed -n 's/^+++ b\/\(tests\/interp\/.*\.c\)$/\1/p' "$copy/page.diff"); do
             (cd "$copy" && $cc -std=c11 -D_GNU_SOURCE -fsyntax-only "$unit") || fail "$page: $unit does not build"

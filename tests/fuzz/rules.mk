@@ -7,7 +7,7 @@ BUILD ?= build
 CC    ?= cc
 # Every target is one file, tests/fuzz/TARGET.c.
 FUZZ_TARGETS ?= ttir oplist python options builder tune cache debug reports arenas
-FUZZ_SECONDS ?= 3
+FUZZ_SECONDS ?= 2
 MINUTES      ?= 2
 ENGINE       ?= libfuzzer
 FUZZ_CC      ?= $(firstword $(foreach c,clang-19 clang,$(if $(shell command -v $(c) 2>/dev/null),$(c))) clang)
@@ -52,7 +52,7 @@ $(BUILD)/fuzzing/traps: tests/fuzz/traps.c $(BUILD)/robust/header.o
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -D_GNU_SOURCE -O1 $^ -lpthread -o $@
 
-test-fuzz: odd much traps-quick damage fuzz-seeds $(FUZZ_TARGETS:%=$(BUILD)/fuzzing/%) ## hostile input: every target over its seeds, then changed ones [FUZZ_SECONDS=3]
+test-fuzz: odd much traps-quick damage fuzz-seeds $(FUZZ_TARGETS:%=$(BUILD)/fuzzing/%) ## hostile input: every target over its seeds, then changed ones [FUZZ_SECONDS=2]
 	@for t in $(FUZZ_TARGETS); do FUZZ_OUT=$(BUILD)/fuzzing $(BUILD)/fuzzing/$$t $(BUILD)/fuzzing/seeds/$$t && \
 	    FUZZ_OUT=$(BUILD)/fuzzing $(BUILD)/fuzzing/$$t --seconds $(FUZZ_SECONDS) $(BUILD)/fuzzing/seeds/$$t || exit 1; done
 odd: $(BUILD)/fuzzing/ttir         ## Triton IR that once went wrong, with what it must give

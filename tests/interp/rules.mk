@@ -25,7 +25,7 @@ INTERP_CORE    = $(patsubst %,$(BUILD)/obj/interp/%.o,blocks combine elementwise
                    program run shapes)
 INTERP_CASES   = $(SIM_OBJECTS) $(patsubst %,$(BUILD)/obj/corpus/%.o,compare exceptions outcome recorded table)
 
-.PHONY: interp test-interp test-facts test-random test-open differential check-reduce test-versions clean-interp
+.PHONY: interp test-interp test-facts test-random check-random test-open differential check-reduce test-versions clean-interp
 interp: $(BUILD)/interp $(BUILD)/generate $(BUILD)/random
 
 test-interp: $(BUILD)/interp    ## the interpreter of Triton IR over every recorded case of this repository
@@ -37,10 +37,12 @@ test-facts: $(BUILD)/interp $(BUILD)/generate ## what is known of values (runs, 
 	$(BUILD)/generate --case $(BUILD)/facts/facts.ttir
 	$(BUILD)/interp --facts $(BUILD)/facts tests/kernels examples/kernels
 
-test-random: $(BUILD)/random $(BUILD)/tmetal    ## 200 modules made at random: simulator against interpreter
+test-random: $(BUILD)/random $(BUILD)/tmetal    ## modules made at random: simulator against interpreter
 	$(BUILD)/random --seeds tests/interp/seeds.txt
 	$(BUILD)/random --way '--gpu apple-m3-max --threads 32' tests/kernels/lookalikes/scan_*.ttir
 	$(BUILD)/random --changed 48 --ways 2 --from tests/kernels/lookalikes
+check-random: $(BUILD)/random $(BUILD)/tmetal   ## a hundred more
+	$(BUILD)/random --range 1 100
 
 test-open: $(BUILD)/random $(BUILD)/tmetal    ## what has no one answer is told apart by its reason; planted faults are still seen
 	sh tests/interp/open.sh $(BUILD)

@@ -9,7 +9,7 @@ include tests/sim/rules.mk
 .DEFAULT_GOAL := test-transform
 endif
 
-TRANSFORM_CC ?= cc
+TRANSFORM_CC ?= $(or $(QUICK_CC),cc)
 TRANSFORM_JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TRANSFORM_RUN = tests/transform/fusions.txt tests/detect tests/kernels/recorded examples/kernels tests/kernels/lookalikes
 # For the quick test: kernels without a recorded launch, where most figures are exact.

@@ -5,7 +5,7 @@
  *   syntax --quiet < NAMES  as kernels are read: what does not parse outside decorated functions is passed over
  *   syntax --errors < NAMES the same, and only what is said of them
  *   syntax --lazy < NAMES   bodies of functions are skimmed first, and read afterwards
- *   syntax --scale          a megabyte each of what is nested, long or never closed
+ *   syntax --scale          half a megabyte each of what is nested, long or never closed
  *
  * A node is (KIND@at:to op text children...); lists stand in brackets. In f-strings places are left out: Python 3.11
  * does not know them. */
@@ -180,21 +180,21 @@ static void attempt(const char *text, size_t len) {
     }
 }
 
-static const size_t megabyte = (size_t)1 << 20;
+static const size_t length = (size_t)1 << 19;
 
-/* The text `unit` so often that it has a megabyte, behind `head`. */
+/* The text `unit` so often that it has half a megabyte, behind `head`. */
 static int is_slow(const char *head, const char *unit) {
     size_t  len = strlen(head), k = strlen(unit);
-    char   *text = (char *)malloc(len + megabyte + k);
+    char   *text = (char *)malloc(len + length + k);
     clock_t begin = clock();
     double  s;
     memcpy(text, head, len);
-    while (len < megabyte) memcpy(text + len, unit, k), len += k;
+    while (len < length) memcpy(text + len, unit, k), len += k;
     attempt(text, len);
     free(text);
     s = (double)(clock() - begin) / CLOCKS_PER_SEC;
-    if (s > 10) printf("scale: '%.20s' '%.20s': %.1f s for a megabyte, twice\n", head, unit, s);
-    return s > 10;
+    if (s > 2.5) printf("scale: '%.20s' '%.20s': %.1f s for half a megabyte, twice\n", head, unit, s);
+    return s > 2.5;
 }
 
 static int scale(void) {
@@ -210,9 +210,9 @@ static int scale(void) {
     const size_t n_units = sizeof units / sizeof *units;
     size_t       i, len = 0, n, k;
     int          slow = 0;
-    char        *text = (char *)malloc(2 * megabyte);
+    char        *text = (char *)malloc(2 * length);
     for (i = 0; i < n_units; i++) slow += is_slow("", units[i]) + is_slow("@a.b\ndef f(x):\n ", units[i]);
-    for (n = 0; len < megabyte; n++) { /* indentation that grows */
+    for (n = 0; len < length; n++) { /* indentation that grows */
         for (k = 0; k < n % 1200; k++) text[len++] = ' ';
         memcpy(text + len, "if x:\n", 6), len += 6;
     }

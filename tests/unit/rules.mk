@@ -11,7 +11,7 @@ UNIT_FAST   = $(BUILD)/robust/header.o
 UNIT_CHECK := $(shell pkg-config --exists check 2>/dev/null && pkg-config --cflags --libs check)
 UNIT_TTIR   = find examples tests -name '*.ttir' ! -path 'tests/cases/*' ! -path 'tests/robust/odd/*' | LC_ALL=C sort
 
-.PHONY: test-unit test-cases test-census test-roundtrip test-memory test-compile test-golden test-fingerprints test-style bless check-roundtrip check-memory
+.PHONY: test-unit test-cases test-census test-roundtrip test-memory test-compile check-compile test-golden test-fingerprints test-style bless check-roundtrip check-memory
 
 # -- Suites -----------------------------------------------------------------------------------------
 ifneq ($(UNIT_CHECK),)
@@ -69,6 +69,8 @@ $(BUILD)/bound: tests/unit/bound.c tests/bench/shapes.c tests/bench/shapes.h tme
 test-compile: $(BUILD)/robust/header.o  ## one unit, three units, static, C and C++; each part left out; what the object file needs
 	CC="$(CC)" sh tests/compile/run.sh $(BUILD)
 	CC="$(CC)" sh tests/compile/parts.sh $(BUILD)
+check-compile: $(BUILD)/robust/header.o ## each part left out, as C++ too
+	CC="$(CC)" sh tests/compile/parts.sh $(BUILD) all
 
 # -- Golden texts -----------------------------------------------------------------------------------------
 test-golden: $(BUILD)/tmetal    ## the Metal and the plan of the example kernels, byte by byte
@@ -78,7 +80,7 @@ test-style: $(BUILD)/tmetal     ## how emitted Metal is laid out: columns, what 
 # Built without optimisation, and blessed by what is built with it: what a compiler may do either way would differ.
 $(BUILD)/plainly-built/digest: tests/robust/digest.c tests/robust/outcome.c tests/robust/text.c tests/robust/header.c tmetal.h
 	@mkdir -p $(@D)
-	$(CC) -std=c99 -O0 -w tests/robust/digest.c tests/robust/outcome.c tests/robust/text.c tests/robust/header.c -o $@
+	$(QUICK_CC) -std=c99 -O0 -w tests/robust/digest.c tests/robust/outcome.c tests/robust/text.c tests/robust/header.c -o $@
 test-fingerprints: $(BUILD)/tmetal $(BUILD)/plainly-built/digest $(BUILD)/oplist ## which outputs became others: a few bits of everything that is given for 2,000 texts
 	@python3 tests/golden/fingerprints.py $(BUILD) $(BUILD)/plainly-built/digest
 bless: $(BUILD)/tmetal $(BUILD)/digest $(BUILD)/oplist ## rewrite the golden texts; prints the lines gained and lost, and which outputs changed
