@@ -8615,7 +8615,7 @@ static uint32_t tmi_parse_word_type(tmi_parser *p) {
     int         sign = s[0] == 's' ? 1 : s[0] == 'u' ? 2 : 0;
     uint32_t    skip = sign ? 2 : 1;
 
-    if (s[skip - 1] == 'i' && n > skip && n < skip + 4) {
+    if (n > skip && n < skip + 4 && s[skip - 1] == 'i') { /* the text may end with an 's' */
         if (tmi_skip_word(p, "i32")) return p->m->t_i32;
         for (i = skip; i < n && tmi_is_digit(s[i]); i++) bits = bits * 10 + (uint32_t)(s[i] - '0');
         if (i == n && bits >= 1 && bits <= 64) {
@@ -10720,7 +10720,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 2483214639u
+#define TMI_STAMP_PARSE 2088056505u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
