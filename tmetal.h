@@ -12507,15 +12507,17 @@ static int tmi_verify_for_(tmi_verifier *v, const tmi_op *op) {
         tmi_ends_ok(v, op, block, TMI_OP_YIELD, 0, op->n_out, types);
 }
 
+/* The first operand decides which way to go. */
+static int tmi_verify_condition(tmi_verifier *v, const tmi_op *op) {
+    if (tmi_in_type(v->m, op, 0) == v->m->t_i1) return 1;
+    tmi_error(v->job, tmi_verify_at_operand(v, op, tmi_in(v->m, op, 0)), TMETAL_E_CONDITION,
+              tmi_op_name(op), tmi_type_text(v->job, v->m, tmi_in_type(v->m, op, 0)));
+    return 0;
+}
+
 static int tmi_verify_if_(tmi_verifier *v, const tmi_op *op) {
     uint32_t *types, i;
-    if (!tmi_regions_are(v, op, op->n_out ? 2 : 1)) return 0;
-    if (tmi_in_type(v->m, op, 0) != v->m->t_i1) {
-        tmi_error(v->job, tmi_verify_at_operand(v, op, tmi_in(v->m, op, 0)), TMETAL_E_CONDITION,
-                  tmi_op_name(op),
-                  tmi_type_text(v->job, v->m, tmi_in_type(v->m, op, 0)));
-        return 0;
-    }
+    if (!tmi_regions_are(v, op, op->n_out ? 2 : 1) || !tmi_verify_condition(v, op)) return 0;
     types = tmi_types_of(v, op->out, op->n_out);
     for (i = 0; i < op->n_region; i++)
         if (!tmi_ends_ok(v, op, tmi_op_body(v->m, op, i), TMI_OP_YIELD, 0, op->n_out, types))
@@ -12533,6 +12535,7 @@ static int tmi_verify_while_(tmi_verifier *v, const tmi_op *op) {
     return tmi_args_ok(v, op, before, 0, op->n_in, ins, "of the loop-carried values") &&
         tmi_args_ok(v, op, after, 0, op->n_out, outs, "of the loop-carried values") &&
         tmi_ends_ok(v, op, before, TMI_OP_CONDITION, 1, op->n_out, outs) &&
+        tmi_verify_condition(v, TMI_OP(v->m, tmi_terminator(v->m, before))) &&
         tmi_ends_ok(v, op, after, TMI_OP_YIELD, 0, op->n_in, ins);
 }
 
@@ -12736,12 +12739,7 @@ static int tmi_verify_execute(tmi_verifier *v, const tmi_op *op) {
 /* Branch operands against the arguments of the block that they reach. */
 static int tmi_verify_branch(tmi_verifier *v, const tmi_op *op) {
     uint32_t i, k, region = TMI_BLOCK(v->m, op->block)->region;
-    if (op->kind == TMI_OP_COND_BR && tmi_in_type(v->m, op, 0) != v->m->t_i1) {
-        tmi_error(v->job, tmi_verify_at_operand(v, op, tmi_in(v->m, op, 0)), TMETAL_E_CONDITION,
-                  tmi_op_name(op),
-                  tmi_type_text(v->job, v->m, tmi_in_type(v->m, op, 0)));
-        return 0;
-    }
+    if (op->kind == TMI_OP_COND_BR && !tmi_verify_condition(v, op)) return 0;
     if (op->n_succ != (op->kind == TMI_OP_BR ? 1 : 2))
         return tmi_misplaced(v, op, "it names one block, or two with a condition");
     for (i = 0; i < op->n_succ; i++) {
@@ -13297,7 +13295,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 1662525312u
+#define TMI_STAMP_VERIFY 709421804u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -55571,13 +55569,25 @@ static tmi_json *tmi_json_read(tmi_job *job, const char *src, uint32_t len) {
     return r.bad ? NULL : j;
 }
 
-/* -- Writing: compact, one item of the top lists a line; numbers and strings as they were written
- * ---- */
+/* -- Writing: compact, one item of the top lists a line; numbers and strings as they were written */
 
 typedef struct tmi_json_writer {
     tmi_text   *t;
     const char *src;
 } tmi_json_writer;
+
+/* A string as it was written, but that controls, which JSON allows from 127 on, become escapes. */
+static void tmi_json_write_string(const tmi_json_writer *w, uint32_t at, uint32_t len) {
+    const char *s = w->src + at;
+    uint32_t    n;
+    tmi_put_char(w->t, '"');
+    for (; len; s += n, len -= n) {
+        int32_t c = tmi_utf8(s, len, &n);
+        if (tmi_is_control(c)) tmi_put_str(w->t, "\\u"), tmi_put_hex(w->t, (uint32_t)c, 4);
+        else tmi_put_bytes(w->t, s, n);
+    }
+    tmi_put_char(w->t, '"');
+}
 
 /* Depth: TMI_MAX_DEPTH, by the reader. */
 static void tmi_json_write(const tmi_json_writer *w, const tmi_json *j, uint32_t depth) {
@@ -55586,20 +55596,14 @@ static void tmi_json_write(const tmi_json_writer *w, const tmi_json *j, uint32_t
     int list = j->kind == TMI_J_ARRAY && depth <= 1;
     if (j->kind <= TMI_J_TRUE) tmi_put_str(w->t, words[j->kind]);
     else if (j->kind == TMI_J_NUMBER) tmi_put_bytes(w->t, w->src + j->at, j->len);
-    else if (j->kind == TMI_J_STRING) {
-        tmi_put_char(w->t, '"');
-        tmi_put_bytes(w->t, w->src + j->at, j->len);
-        tmi_put_char(w->t, '"');
-    }
+    else if (j->kind == TMI_J_STRING) tmi_json_write_string(w, j->at, j->len);
     if (j->kind < TMI_J_ARRAY) return;
     tmi_put_char(w->t, j->kind == TMI_J_OBJECT ? '{' : '[');
     for (k = j->child; k; k = k->next) {
         if (k != j->child) tmi_put_char(w->t, ',');
         if (list) tmi_put_str(w->t, "\n ");
         if (j->kind == TMI_J_OBJECT) {
-            if (k->key_len)
-                tmi_put_char(w->t, '"'), tmi_put_bytes(w->t, w->src + k->key_at, k->key_len),
-                    tmi_put_char(w->t, '"');
+            if (k->key_len) tmi_json_write_string(w, k->key_at, k->key_len);
             else tmi_put(w->t, "%q", k->key); /* of the short form */
             tmi_put_char(w->t, ':');
         }
@@ -57450,7 +57454,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 554163407u
+#define TMI_STAMP_JSON 1360263991u
 
 /*==============================================================================
  * >>oplist  [29]  Op lists to kernels: graph in, tile IR out
