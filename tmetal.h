@@ -3745,7 +3745,7 @@ static void tmi_diags_finish(tmi_job *job) {
       elt,       UMULHI, TMI_PES) \
     X(EXTERN,      "tt.extern_elementwise",       "tt elementwise", TMI_VAR, 1, extern_, extern_, \
       elt,       EXTERN, TMI_PE) \
-    X(ASM,         "tt.elementwise_inline_asm",   "tt elementwise", TMI_VAR, TMI_VAR, any, asm_, \
+    X(ASM,         "tt.elementwise_inline_asm",   "tt elementwise", TMI_VAR, TMI_VAR, asm_, asm_, \
       asm_,      NONE,   0) \
     X(MAP,         "tt.map_elementwise",          "tt elementwise", TMI_VAR, TMI_VAR, map, generic, \
       map,     NONE,   TMI_READS) \
@@ -4216,7 +4216,7 @@ static const char *const tmi_flag_words[] = {"overflow", "fastmath", "exact", "n
                                              "toward_zero", "to_nearest_away", NULL};
 static const char *const tmi_unit_words[] = {"allow_reorder", "efficient_layout", NULL};
 
-#define TMI_STAMP_OPS 3339191703u
+#define TMI_STAMP_OPS 1264704129u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -12272,6 +12272,23 @@ static int tmi_same_shapes(tmi_verifier *v, const tmi_op *op) {
     return 1;
 }
 
+/* Tensors of one shape; a scalar beside them stands for each element, but no result is one then. */
+static int tmi_verify_asm_(tmi_verifier *v, const tmi_op *op) {
+    uint32_t i, like = 0, t;
+    for (i = 0; i < op->n_in; i++) {
+        t = tmi_in_type(v->m, op, i);
+        if (!tmi_is_tensor(v->m, t)) continue;
+        if (!like) like = t;
+        if (!tmi_same_shape(v->m, like, t)) return tmi_fail_shape(v, op, like, t);
+    }
+    for (i = 0; i < op->n_out; i++) {
+        t = tmi_out_type(v->m, op, i);
+        if (!like) like = t;
+        if (!tmi_same_shape(v->m, like, t)) return tmi_fail_shape(v, op, like, t);
+    }
+    return 1;
+}
+
 /* More regions than an op may have were told before: see tmi_verify_regions(). */
 static int tmi_regions_are(tmi_verifier *v, const tmi_op *op, uint32_t n) {
     uint32_t i, full = 0;
@@ -12498,13 +12515,18 @@ static int tmi_verify_for_(tmi_verifier *v, const tmi_op *op) {
     if (op->n_in < 3) return tmi_verify_bad_count(v, op, "3 or more");
     if (op->n_out != op->n_in - 3) return tmi_verify_bad_results(v, op, op->n_in - 3);
     if (!tmi_scalars_ok(v, op, 0, 3)) return 0;
+    for (i = 1; i < 3; i++)
+        if (tmi_in_type(v->m, op, i) != tmi_in_type(v->m, op, 0))
+            return tmi_fail_same(v, op, tmi_in_type(v->m, op, 0), tmi_in_type(v->m, op, i));
     block = tmi_op_body(v->m, op, 0);
     types = tmi_types_of(v, op->in + 3, op->n_out);
     for (i = 0; i < op->n_out; i++)
         if (types[i] != tmi_out_type(v->m, op, i))
             return tmi_fail_same(v, op, types[i], tmi_out_type(v->m, op, i));
-    return tmi_args_ok(v, op, block, 1, op->n_out, types, "of the loop-carried values") &&
-        tmi_ends_ok(v, op, block, TMI_OP_YIELD, 0, op->n_out, types);
+    if (!tmi_args_ok(v, op, block, 1, op->n_out, types, "of the loop-carried values")) return 0;
+    i = tmi_value_type(v->m, tmi_block_arg(v->m, block, 0));
+    if (i != tmi_in_type(v->m, op, 0)) return tmi_fail_same(v, op, tmi_in_type(v->m, op, 0), i);
+    return tmi_ends_ok(v, op, block, TMI_OP_YIELD, 0, op->n_out, types);
 }
 
 /* The first operand decides which way to go. */
@@ -13295,7 +13317,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 709421804u
+#define TMI_STAMP_VERIFY 3060796840u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
