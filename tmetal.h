@@ -12388,23 +12388,34 @@ static int tmi_scalars_ok(tmi_verifier *v, const tmi_op *op, uint32_t from, uint
     return 1;
 }
 
-/* Operand 0 points to elements of the block, the others are scalar integers. */
+/* Operands [from, to) are sizes, strides, offsets or indices: integers of just this width, which the
+ * short form does not say. */
+static int tmi_verify_words(tmi_verifier *v, const tmi_op *op, uint32_t from, uint32_t to,
+                            uint32_t type) {
+    for (; from < to; from++)
+        if (tmi_in_type(v->m, op, from) != type)
+            return tmi_fail_kind(v, op, from, type == v->m->t_i64 ? "an i64" : "an i32");
+    return 1;
+}
+
+/* Operand 0 points to elements of the block, as the type of the block has them but for a sign. */
 static int tmi_base_ok(tmi_verifier *v, const tmi_op *op, uint32_t block) {
     const tmi_type *t = TMI_TYPE(v->m, tmi_in_type(v->m, op, 0));
     if (t->kind != TMI_T_PTR || tmi_is_tensor(v->m, t->elem))
         return tmi_fail_kind(v, op, 0, "a pointer to numbers");
-    if (tmi_bits(v->m, t->elem) != tmi_bits(v->m, block))
-        return tmi_fail_shape(v, op, tmi_in_type(v->m, op, 0), block);
-    return tmi_scalars_ok(v, op, 1, op->n_in);
+    return tmi_same_elem(v->m, t->elem, block) ||
+        tmi_fail_desc(v, op, "takes a pointer to elements of the block's type");
 }
 
 static int tmi_verify_mkptr(tmi_verifier *v, const tmi_op *op) {
-    uint32_t block = tmi_block_of(v->m, tmi_out_type(v->m, op, 0));
+    uint32_t block = tmi_block_of(v->m, tmi_out_type(v->m, op, 0)), n;
     if (!block || TMI_TYPE(v->m, tmi_out_type(v->m, op, 0))->kind != TMI_T_PTR)
         return tmi_fail_desc(v, op, "the result must be a pointer to a tensor");
     if (op->n_in != 1 + 3 * tmi_rank(v->m, block))
         return tmi_fail_desc(v, op, "takes one size, stride and offset an axis of the block");
-    return tmi_base_ok(v, op, block);
+    n = 1 + 2 * tmi_rank(v->m, block);
+    return tmi_base_ok(v, op, block) && tmi_verify_words(v, op, 1, n, v->m->t_i64) &&
+        tmi_verify_words(v, op, n, op->n_in, v->m->t_i32);
 }
 
 static int tmi_verify_advance(tmi_verifier *v, const tmi_op *op) {
@@ -12413,16 +12424,18 @@ static int tmi_verify_advance(tmi_verifier *v, const tmi_op *op) {
         return tmi_fail_desc(v, op, "takes and gives a pointer to a tensor");
     if (op->n_in != 1 + tmi_rank(v->m, block))
         return tmi_fail_desc(v, op, "takes one offset an axis of the block");
-    return tmi_scalars_ok(v, op, 1, op->n_in);
+    return tmi_verify_words(v, op, 1, op->n_in, v->m->t_i32);
 }
 
 static int tmi_verify_mkdesc(tmi_verifier *v, const tmi_op *op) {
-    uint32_t block = tmi_block_of(v->m, tmi_out_type(v->m, op, 0));
+    uint32_t block = tmi_block_of(v->m, tmi_out_type(v->m, op, 0)), n;
     if (!block || TMI_TYPE(v->m, tmi_out_type(v->m, op, 0))->kind != TMI_T_DESC)
         return tmi_fail_desc(v, op, "the result must be a tensor descriptor");
     if (op->n_in != 1 + 2 * tmi_rank(v->m, block))
         return tmi_fail_desc(v, op, "takes one size and stride an axis of the block");
-    return tmi_base_ok(v, op, block);
+    n = 1 + tmi_rank(v->m, block);
+    return tmi_base_ok(v, op, block) && tmi_verify_words(v, op, 1, n, v->m->t_i32) &&
+        tmi_verify_words(v, op, n, op->n_in, v->m->t_i64);
 }
 
 static int tmi_desc_access(tmi_verifier *v, const tmi_op *op, uint32_t value,
@@ -12435,7 +12448,7 @@ static int tmi_desc_access(tmi_verifier *v, const tmi_op *op, uint32_t value,
     if (!tmi_is_tensor(v->m, value) || tmi_numel(v->m, block) != tmi_numel(v->m, value) ||
         !tmi_same_elem(v->m, block, value))
         return tmi_fail_shape(v, op, value, block);
-    return tmi_scalars_ok(v, op, first_index, op->n_in);
+    return tmi_verify_words(v, op, first_index, op->n_in, v->m->t_i32);
 }
 
 static int tmi_verify_dload(tmi_verifier *v, const tmi_op *op) {
@@ -12462,7 +12475,7 @@ static int tmi_verify_dgather(tmi_verifier *v, const tmi_op *op) {
         tmi_dim(v->m, value, 0) != tmi_dim(v->m, tmi_in_type(v->m, op, 1), 0) ||
         tmi_dim(v->m, value, 1) != tmi_dim(v->m, block, 1) || !tmi_same_elem(v->m, value, block))
         return tmi_fail_shape(v, op, value, block);
-    return tmi_scalars_ok(v, op, 2, 3);
+    return tmi_verify_words(v, op, 2, 3, v->m->t_i32);
 }
 
 /* -- Control flow ------------------------------------------------------------------------------ */
@@ -13317,7 +13330,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 3060796840u
+#define TMI_STAMP_VERIFY 335283614u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text

@@ -68,6 +68,7 @@ const char *fuzz_list_word(size_t i);
 const char *fuzz_python_word(size_t i);
 void        fuzz_tune_sum(const char *line, size_t n, char sum[17]);
 void        fuzz_tune_build(char build[17]);
+void        fuzz_confuse(tmetal_module *m, const fuzz_in *dice, tmetal_arena *arena); /* other types, operands, attributes */
 void        fuzz_cache_head(unsigned char head[FUZZ_CACHE_HEAD], const char *key, const void *bytes, size_t n);
 
 #endif

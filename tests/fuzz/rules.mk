@@ -6,7 +6,7 @@
 BUILD ?= build
 CC    ?= cc
 # Every target is one file, tests/fuzz/TARGET.c.
-FUZZ_TARGETS ?= ttir oplist python options builder tune cache debug reports arenas
+FUZZ_TARGETS ?= ttir types oplist python options builder tune cache debug reports arenas
 FUZZ_SECONDS ?= 2
 MINUTES      ?= 2
 ENGINE       ?= libfuzzer

@@ -77,6 +77,14 @@ def ttir(to):
     put(to, "ttir", "small", SMALL)
 
 
+def types(to):
+    """Small kernels, each with dice that no byte of is a NUL."""
+    dice = random.Random(2)
+    paths = sorted(glob.glob("examples/kernels/*.ttir") + glob.glob("tests/detect/*.ttir") + glob.glob("tests/kernels/lookalikes/*.ttir"))
+    for path in paths[::4]:
+        put(to, "types", os.path.basename(path), read(path) + b"\0" + bytes(dice.randrange(1, 256) for k in range(9)))
+
+
 def caches(to):
     """Files of the cache on disk without their heads, as build/tmetal writes them; lines of the tuner's cache."""
     for path in sorted(glob.glob("examples/kernels/*.ttir"))[:8]:
@@ -173,7 +181,7 @@ def kept(to):
 
 
 to, TMETAL = sys.argv[1:]
-for make in (python, ttir, lists, small_shapes, caches, calls, found, kept):
+for make in (python, ttir, types, lists, small_shapes, caches, calls, found, kept):
     make(to)
 for target in sorted(os.listdir(to)):
     names = os.listdir(f"{to}/{target}")
