@@ -63454,7 +63454,7 @@ static void tmi_key_of(const char *src, size_t len, const tmetal_options *opt, c
     tmi_key_put_number(&o, tmi_key_parts(), 4);
     tmi_key_put_struct(&o, &tmi_table_tmetal_options, opt ? opt : &defaults);
     tmi_key_put_number(&o, len, 8);
-    tmi_key_put(&o, src, len);
+    if (src) tmi_key_put(&o, src, len); /* no text at all is refused by whoever is to read it */
     tmi_base_sha_end(&sha, sum);
     tmi_key_hex(sum, key);
 }
@@ -64313,14 +64313,15 @@ TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
 /* -- What only explains ------------------------------------------------------------------------ */
 
 static void tmi_entry_detect(tmi_job *job, tmi_call *c) {
-    if (tmi_verify_all(job, c->module)) tmi_detect_module(job, c->module, c->detection);
+    if (tmi_entry_has_module(job, c) && tmi_verify_all(job, c->module))
+        tmi_detect_module(job, c->module, c->detection);
 }
 
 TMETAL_API tmetal_code tmetal_detect(tmetal_module *module, tmetal_arena *arena,
                                      tmetal_detection *found, tmetal_result *out) {
     tmi_call c = tmi_entry_call(NULL, 0);
     memset(found, 0, sizeof *found);
-    c.module = module;
+    c.given = c.module = module;
     c.detection = found;
     return tmi_entry_run(tmi_entry_detect, &c, arena, NULL, out);
 }

@@ -302,6 +302,7 @@ static void check_refusals(const tmetal_cache *cache) {
     CHECK(!tmetal_cache_find(cache, longer, &arena, &found));
     none.dir = "/nowhere/at/all";
     CHECK(tmetal_cache_trim(&none, &arena, &p) == TMETAL_OK); /* nothing is there to go */
+    CHECK(tmetal_cache_compile(cache, NULL, 5, NULL, &arena, &found, &is_found, &p) == TMETAL_E_MISUSE && !is_found);
     reports.trace = look_on; /* who looks on wants it compiled */
     for (i = 0; i < 2; i++) {
         looks = 0;

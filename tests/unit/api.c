@@ -756,6 +756,7 @@ START_TEST(wrong_calls_are_told) {
     tmetal_arena   arena = arena_at(0), none = tmetal_arena_on(NULL, 1000);
     tmetal_result  r;
     tmetal_module *m;
+    tmetal_detection found;
     const char    *text;
     size_t         n;
     ck_assert_int_eq(tmetal_compile(NULL, 5, NULL, &arena, &r), TMETAL_E_MISUSE);
@@ -769,6 +770,7 @@ START_TEST(wrong_calls_are_told) {
     ck_assert_int_eq(tmetal_emit(m, NULL, &arena, &r), TMETAL_E_MISUSE);
     ck_assert_int_eq(tmetal_print(m, &arena, &text, &n, &r), TMETAL_E_MISUSE);
     ck_assert_ptr_null(text);
+    ck_assert_int_eq(tmetal_detect(m, &arena, &found, &r), TMETAL_E_MISUSE);
     ck_assert_int_eq(tmetal_same(m, m, &arena), 0);
     ck_assert_int_eq(tmetal_build_end(NULL, &m, &r), TMETAL_E_ARENA);
     ck_assert_str_eq(tmetal_code_text((tmetal_code)12345), "");
