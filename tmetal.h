@@ -65016,15 +65016,20 @@ enum { TMI_CACHE_RESULT = 1, TMI_CACHE_ARCHIVE = 2 };
 
 static uint32_t tmi_cache_version(void); /* behind the stamp of this section, which it is */
 
-static void tmi_cache_head(unsigned char *head, const char *key, uint32_t kind, const void *bytes,
-                           size_t n) {
+/* What of a head is known without the bytes: up to the sum. */
+static void tmi_cache_front(unsigned char *head, const char *key, uint32_t kind, size_t n) {
     uint32_t i;
-    tmi_sha  sha;
     memcpy(head, TMI_CACHE_MAGIC, 8);
     for (i = 0; i < 4; i++) head[8 + i] = (unsigned char)(tmi_cache_version() >> (8 * i));
     for (i = 0; i < 4; i++) head[12 + i] = (unsigned char)(kind >> (8 * i));
     for (i = 0; i < 8; i++) head[16 + i] = (unsigned char)((uint64_t)n >> (8 * i));
     memcpy(head + 24, key, 64);
+}
+
+static void tmi_cache_head(unsigned char *head, const char *key, uint32_t kind, const void *bytes,
+                           size_t n) {
+    tmi_sha sha;
+    tmi_cache_front(head, key, kind, n);
     tmi_base_sha_begin(&sha);
     tmi_base_sha_add(&sha, head, TMI_CACHE_SUM);
     tmi_base_sha_add(&sha, bytes, n);
@@ -65055,16 +65060,19 @@ static const unsigned char *tmi_cache_read(tmi_job *job, FILE *f, const char *ke
     unsigned char *bytes;
     size_t         room;
     long           size = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
-    if (size < (long)TMI_CACHE_HEAD || fseek(f, 0, SEEK_SET) != 0) return NULL;
+    if (size < (long)TMI_CACHE_HEAD || fseek(f, 0, SEEK_SET) != 0 ||
+        fread(head, 1, TMI_CACHE_HEAD, f) != TMI_CACHE_HEAD)
+        return NULL;
     *n = (size_t)size - TMI_CACHE_HEAD;
+    tmi_cache_front(want, key, kind, *n);
+    if (memcmp(head, want, TMI_CACHE_SUM) != 0) return NULL; /* nor is it a matter of room */
     room = tmi_add_sat(tmi_align_up(*n), TMI_GAP);
     if (room > job->top - job->arena->used) { /* no way out of here but by way of fclose */
         job->arena->need = tmi_add_sat(job->arena->used, tmi_add_sat(room, job->end - job->top));
         return NULL;
     }
     bytes = (unsigned char *)tmi_take_raw(job, tmi_align_up(*n), 0);
-    if (fread(head, 1, TMI_CACHE_HEAD, f) != TMI_CACHE_HEAD || fread(bytes, 1, *n, f) != *n)
-        return NULL;
+    if (fread(bytes, 1, *n, f) != *n) return NULL;
     tmi_cache_head(want, key, kind, bytes, *n);
     return memcmp(head, want, TMI_CACHE_HEAD) == 0 ? bytes : NULL;
 }
