@@ -1763,8 +1763,8 @@ typedef struct tmetal_candidate {
 /* A tuning under way: plain data in the arena that it was begun in. */
 typedef struct tmetal_tune tmetal_tune;
 
-/* A cap that suffices for any of these functions, for a program of `len` bytes; of several texts,
- * that of the longest. */
+/* A cap that suffices for any of these functions, for a program of `len` bytes and 256 candidates;
+ * of several texts, that of the longest. */
 TMETAL_API size_t tmetal_tune_bound(const char *src, size_t len);
 /* Find the candidates of a program, Triton IR or an op list: it is compiled once for each. What
  * `opt` already asks for is left as it is, and what it points to must stay until the end, as must
@@ -1845,7 +1845,8 @@ TMETAL_API tmetal_code tmetal_tune_merge(const char *a, size_t a_len, const char
                                          tmetal_arena *arena, const char **cache, size_t *len,
                                          tmetal_result *out);
 /* 1: `tuned` is `opt` with what was best for this program, launch and GPU. 0: it is `opt`, and a
- * remark in `out` says why. `how` is for programs and ints; NULL: unknown. */
+ * remark in `out` says why. `how` is for programs, ints and the further texts, which are a part of
+ * the program; NULL: unknown, and there are none. */
 TMETAL_API int tmetal_tune_find(const char *cache, size_t cache_len, const char *src, size_t len,
                                 const tmetal_options *opt, const tmetal_tune_options *how,
                                 tmetal_arena *arena, tmetal_options *tuned, tmetal_result *out);
@@ -71470,24 +71471,43 @@ static tmetal_code tmi_tune_find_all(tmetal_tune *t, const char *src, size_t len
 static void tmi_tune_put_program(tmi_job *job, tmi_text *text, const tmi_call *c) {
     tmi_module *m;
     uint32_t    i;
+    const size_t used = job->arena->used;
+    const void  *note = job->last_note;
 #ifndef TMETAL_NO_OPS
-    if (tmi_compile_is_list(c->src, c->len)) {
-        tmi_entry_put_ops(job, text, c);
-        return;
-    }
+    if (tmi_compile_is_list(c->src, c->len)) tmi_entry_put_ops(job, text, c);
+    else
 #endif
-    m = tmi_compile_read_text(job, c->src, c->len);
+    {
+        m = tmi_compile_read_text(job, c->src, c->len);
+        if (job->n_errors) return;
+        for (i = 1; i < m->op.n; i++) TMI_OP(m, i)->loc = 0;
+        for (i = 1; i < m->value.n; i++) TMI_VALUE(m, i)->loc = 0;
+        tmi_print_text(job, m, text);
+    }
+    /* what was read is done with, what is printed lies in scratch; notes stay with their texts */
+    if (job->last_note == note) job->arena->used = used;
+}
+
+/* One of several texts by its sum, so that of many no more than one is kept at a time. */
+static void tmi_tune_put_more(tmi_job *job, tmi_text *text, const char *more) {
+    tmi_mark    mark = tmi_mark_take(job);
+    tmi_call    one = tmi_entry_call(more, strlen(more));
+    char        key[TMETAL_KEY_BYTES];
+    const char *joined;
+    tmi_text    own;
+    tmi_text_init(job, &own);
+    tmi_tune_put_program(job, &own, &one);
     if (job->n_errors) return;
-    for (i = 1; i < m->op.n; i++) TMI_OP(m, i)->loc = 0;
-    for (i = 1; i < m->value.n; i++) TMI_VALUE(m, i)->loc = 0;
-    tmi_print_text(job, m, text);
+    joined = tmi_text_join(&own, 1);
+    tmi_key_of(joined, own.len, NULL, key);
+    tmi_mark_drop(job, mark);
+    tmi_put_str(text, key);
 }
 
 static void tmi_tune_name_program(tmi_job *job, const tmi_call *c, tmetal_tune *t) {
     tmi_mark       mark = tmi_mark_take(job);
     tmetal_options opt = *job->opt;
     const void    *note = job->last_note;
-    tmi_call       one;
     tmi_text       text;
     const char    *joined;
     uint32_t       i;
@@ -71498,9 +71518,7 @@ static void tmi_tune_name_program(tmi_job *job, const tmi_call *c, tmetal_tune *
     tmi_tune_put_program(job, &text, c);
     for (i = 0; i < t->how.n_more && !job->n_errors; i++) {
         tmi_put(&text, "\n// %u\n", i + 2);
-        if (!t->how.more[i]) continue;
-        one = tmi_entry_call(t->how.more[i], strlen(t->how.more[i]));
-        tmi_tune_put_program(job, &text, &one);
+        if (t->how.more[i]) tmi_tune_put_more(job, &text, t->how.more[i]);
     }
     joined = tmi_text_join(&text, 1);
     tmi_key_of(joined, text.len, &opt, t->program);
@@ -71569,6 +71587,7 @@ static void tmi_tune_begin(tmi_job *job, tmi_call *call) {
     tmetal_tune               *t = TMI_NEW(job, tmetal_tune, 1);
     if (c->how) t->how = *c->how;
     t->opt = *job->opt;
+    t->opt.text = 0; /* of a tuning before this one: which text it is, moves alone say */
     t->how.n_more = tmi_min32(t->how.n_more, TMI_TUNE_VALUES - 1);
     t->facts.texts = t->how.n_more;
     t->how.most = t->how.most ? tmi_min32(t->how.most, TMI_TUNE_ALL) : TMI_TUNE_MOST;
@@ -72073,6 +72092,15 @@ static void tmi_tune_take(tmi_job *job, const tmi_tune_entry *e, tmetal_options 
                    "%s: the model's choice, nothing was timed", word);
 }
 
+/* Is the text that an entry chose one of those given? A sum that is right can be made by anyone. */
+static int tmi_tune_has_text(const tmetal_tune *t, const tmi_tune_line *l) {
+    uint8_t  at[TMI_TUNE_COUNT];
+    uint32_t config;
+    (void)tmi_tune_read_choice(l->word[TMI_TUNE_CHOICE], l->n[TMI_TUNE_CHOICE], at);
+    config = at[TMI_TUNE_CONFIG];
+    return !config || (config <= t->how.n_more && t->how.more[config - 1]);
+}
+
 static void tmi_tune_find(tmi_job *job, tmi_call *call) {
     tmi_tune_call  *c = (tmi_tune_call *)(void *)call;
     tmi_mark        mark = tmi_mark_take(job);
@@ -72086,7 +72114,7 @@ static void tmi_tune_find(tmi_job *job, tmi_call *call) {
         if (!tmi_tune_is(&e[i].l, TMI_TUNE_PROGRAM, t->program)) continue;
         others++;
         if (!tmi_tune_is(&e[i].l, TMI_TUNE_SHAPES, t->shapes) ||
-            !tmi_tune_is(&e[i].l, TMI_TUNE_CHIP, t->chip))
+            !tmi_tune_is(&e[i].l, TMI_TUNE_CHIP, t->chip) || !tmi_tune_has_text(t, &e[i].l))
             continue;
         if (best == TMI_NONE || tmi_tune_before(e, i, best)) best = i; /* as if merged */
     }
@@ -72108,6 +72136,7 @@ TMETAL_API int tmetal_tune_find(const char *cache, size_t cache_len, const char 
     memset(&t, 0, sizeof t);
     if (opt) t.opt = *opt; /* which `tuned` may be */
     *tuned = t.opt;
+    t.opt.text = 0; /* the entry says which */
     if (how) t.how = *how;
     t.how.n_more = tmi_min32(t.how.n_more, TMI_TUNE_VALUES - 1);
     c.cache = cache ? cache : "";

@@ -604,7 +604,7 @@ static size_t tune_bound(const job *j) {
     unsigned i;
     for (i = 0; i < j->n_more; i++)
         if (j->more[i] && (n = tmetal_tune_bound(j->more[i], strlen(j->more[i]))) > most) most = n;
-    return most + (j->n_more ? most : 0); /* all are read for the name of the program */
+    return most;
 }
 
 static void free_texts(job *j) {

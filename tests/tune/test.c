@@ -626,6 +626,15 @@ static void check_texts(void) {
     CHECK(tmetal_tune_best(t)->options.text == 2);
     CHECK(tmetal_tune_end(t, &arena, &text, &len, &out) == TMETAL_OK);
     CHECK(tmetal_tune_find(text, len, row, row_len, &opt, &how, &arena, &tuned, &out) && tuned.text == 2);
+    opt = tuned; /* what was found before is forgotten: the text too, of which there may be none */
+    how.n_more = 0;
+    how.strategy = TMETAL_TUNE_MODEL;
+    CHECK(tmetal_tune_best(begin(row, row_len, &opt, &how))->options.text == 0);
+    memset(&opt, 0, sizeof opt);
+    opt.gpu = "apple-m1", opt.text = 64;
+    CHECK(tmetal_tune_begin(row, row_len, &opt, &how, &arena, &t, &out) == TMETAL_OK && tmetal_tune_best(t)->options.text == 0);
+    opt.text = 0;
+    how.strategy = TMETAL_TUNE_EXHAUSTIVE;
     how.n_more = 1; /* another program now */
     CHECK(!tmetal_tune_find(text, len, row, row_len, &opt, &how, &arena, &tuned, &out) && tuned.text == 0);
     arena.used = 0;
@@ -635,6 +644,51 @@ static void check_texts(void) {
     CHECK(i > 3);
     free(wide);
     arena.used = 0;
+}
+
+/* An entry of this program, whole and with its sum, for a text that there is not: whoever reads the options would take it
+ * for one. */
+static void check_text_that_is_not_there(void) {
+    char                cache[1024], line[512], sum[17];
+    const char         *text;
+    tmetal_tune_options how;
+    tmetal_options      tuned;
+    tmetal_tune        *t;
+    tmetal_result       out;
+    size_t              len;
+    memset(&how, 0, sizeof how);
+    how.strategy = TMETAL_TUNE_MODEL;
+    t = begin(row, row_len, NULL, &how);
+    CHECK(tmetal_tune_end(t, &arena, &text, &len, &out) == TMETAL_OK);
+    text = strchr(text, '\n') + 1;
+    snprintf(line, sizeof line, "%.*s config=64", (int)(strstr(text, " 0 0 ") + 4 - text), text);
+    tmi_tune_sum_text("tmetal-tune 1 1", 15, sum);
+    snprintf(cache, sizeof cache, "tmetal-tune 1 1 %s\n%s ", sum, line);
+    tmi_tune_sum_text(line, strlen(line), sum);
+    strcat(strcat(cache, sum), "\n");
+    CHECK(!tmetal_tune_find(cache, strlen(cache), row, row_len, NULL, &how, &arena, &tuned, &out) && tuned.text == 0);
+    CHECK(says(&out, "not for - on apple-m1"));
+    arena.used = 0;
+}
+
+/* The bound is enough for 64 texts of many small ops. */
+static void check_bound_of_many_texts(void) {
+    char               *text = (char *)room_of(64 << 10);
+    const char         *more[63];
+    size_t              n = (size_t)sprintf(text, "tt.func public @k(%%0: i1) {\n"), i, bytes;
+    tmetal_tune_options how;
+    tmetal_tune        *t;
+    tmetal_result       out;
+    tmetal_arena        whole;
+    for (i = 1; i < 2000; i++) n += (size_t)sprintf(text + n, "%%%lu=ub.poison:i1\n", (unsigned long)i);
+    n += (size_t)sprintf(text + n, "tt.return\n}\n");
+    memset(&how, 0, sizeof how);
+    for (i = 0; i < 63; i++) more[i] = text;
+    how.more = more, how.n_more = 63, how.most = 2;
+    bytes = tmetal_tune_bound(text, n);
+    whole = tmetal_arena_on(room_of(bytes), bytes);
+    CHECK(tmetal_tune_begin(text, n, NULL, &how, &whole, &t, &out) == TMETAL_OK);
+    free(whole.base), free(text);
 }
 
 /* Texts of which none compiles: the first says why. Without grids all have the launch's programs. */
@@ -895,6 +949,8 @@ int main(int argc, char **argv) {
     check_all_failed();
     check_texts();
     check_texts_that_do_not_compile();
+    check_text_that_is_not_there();
+    check_bound_of_many_texts();
     check_most();
     check_arenas_further_on();
     check_counting();
