@@ -70575,6 +70575,8 @@ static void tmi_host_launch_of(tmi_host *h, tmi_host_launch *l, const char *name
     l->is_list = h->result->graph != NULL;
     h->tensors = TMI_NEW(h->job, const char *, h->result->n_scratch + 1);
     tmi_host_names_begin(h);
+    /* a function of the file that its launches call */
+    (void)tmi_host_claim(h, h->file.name, "_buffer");
     for (i = 0; i < h->result->n_scratch; i++)
         (void)tmi_host_claim(h, tmi_format(h->job, 0, "scratch_%u", h->result->scratch[i].id), "");
     for (i = first; i < last; i++) {
