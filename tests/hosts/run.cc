@@ -318,6 +318,10 @@ int judge_errors(const language &l, const std::string &base, const std::string &
         standin::now = standin::machine();
     }
     for (const auto &c : wrong_calls) check(c.name, run(l, *p, base, c.args), c.says);
+    tmetal_options aliased{};
+    aliased.alias = "0=2"; /* these two may be one, but neither may be the third */
+    auto by_address = device::compile(path, aliased);
+    check("one buffer twice, once by its address", run(l, *by_address, base, "HOSTS_PROGRAMS, b[0], 0, b[2], 0, b[2], 0, 100"), "another argument");
     auto stages = take(sim::tests_directory() + "/hosts/cases/two_stage.ttir"); /* its scratch grows with the programs */
     made::record(*stages);
     std::vector<std::array<uint8_t, 8>> numbers(stages->c.parameters.size() + 1);
