@@ -65842,10 +65842,14 @@ static void *tmi_metal_take(tmetal_arena *arena, size_t bytes, tmetal_problem *p
     return memset(memory, 0, bytes);
 }
 
-/* What tmi_metal_take has told. */
-static tmetal_code tmi_metal_full(const tmetal_arena *arena) {
-    return arena && arena->base ? TMETAL_E_ARENA : TMETAL_E_MISUSE;
+/* What tmi_metal_take has told; the call gives back what it took before. */
+static tmetal_code tmi_metal_full(tmetal_arena *arena, size_t used) {
+    if (!arena || !arena->base) return TMETAL_E_MISUSE;
+    arena->used = used;
+    return TMETAL_E_ARENA;
 }
+
+static size_t tmi_metal_used(const tmetal_arena *arena) { return arena ? arena->used : 0; }
 
 /* The text of an NSString, "" for nil: good until the pool is emptied. */
 static const char *tmi_metal_utf8(const tmi_metal *x, void *string) {
@@ -66095,12 +66099,13 @@ static tmetal_code tmi_metal_open_in_pool(tmi_metal *x, const tmi_metal_entries 
 
 TMETAL_API tmetal_code tmetal_metal_open(const tmetal_metal_options *options, tmetal_arena *arena,
                                          tmetal_metal **metal, tmetal_problem *problem) {
+    const size_t      used = tmi_metal_used(arena);
     tmi_metal        *x = (tmi_metal *)tmi_metal_take(arena, sizeof *x, problem);
     tmi_metal_entries e;
     tmetal_code     code;
     void           *pool;
     *metal = NULL;
-    if (!x) return tmi_metal_full(arena);
+    if (!x) return tmi_metal_full(arena, used);
     code = tmi_metal_bind(x, options, &e, problem);
     if (code != TMETAL_OK) return code;
     pool = x->push();
@@ -66137,7 +66142,7 @@ TMETAL_API tmetal_code tmetal_metal_devices(const tmetal_metal_options *options,
     *devices = list;
     if (list) return tmi_metal_good(problem);
     *n = 0;
-    return tmi_metal_full(arena);
+    return tmi_metal_full(arena, tmi_metal_used(arena));
 }
 
 TMETAL_API const tmetal_device *tmetal_metal_device(const tmetal_metal *metal) {
@@ -66476,7 +66481,7 @@ static tmetal_code tmi_metal_load_in_pool(tmetal_loaded *l, tmetal_arena *arena,
     if (error && warnings) { /* warnings come with a library */
         const char *said = tmi_metal_error_text(x, error);
         char       *kept = (char *)tmi_metal_take(arena, strlen(said) + 1, p);
-        if (!kept) return tmi_metal_full(arena);
+        if (!kept) return tmi_metal_full(arena, arena->used);
         memcpy(kept, said, strlen(said) + 1);
         *warnings = kept;
     }
@@ -66551,6 +66556,7 @@ static void tmi_metal_note_use(tmetal_loaded *l, uint32_t k, const tmetal_arg *a
 TMETAL_API tmetal_code tmetal_load(tmetal_metal *metal, const tmetal_result *result,
                                    tmetal_arena *arena, tmetal_loaded **loaded,
                                    const char **warnings, tmetal_problem *problem) {
+    const size_t   used = tmi_metal_used(arena);
     tmetal_loaded *l;
     void          *pool;
     tmetal_code    code;
@@ -66561,11 +66567,11 @@ TMETAL_API tmetal_code tmetal_load(tmetal_metal *metal, const tmetal_result *res
         return tmi_metal_fail(problem, TMETAL_E_MISUSE,
                               "nothing to load: no device is open, or the result holds no Metal");
     l = (tmetal_loaded *)tmi_metal_take(arena, sizeof *l, problem);
-    if (!l) return tmi_metal_full(arena);
+    if (!l) return tmi_metal_full(arena, used);
     l->pipelines = (void **)tmi_metal_take(arena, result->n_kernels * sizeof(void *), problem);
-    if (!l->pipelines) return tmi_metal_full(arena);
+    if (!l->pipelines) return tmi_metal_full(arena, used);
     l->used = (tmi_metal_use *)tmi_metal_take(arena, result->n_params * sizeof *l->used, problem);
-    if (!l->used) return tmi_metal_full(arena);
+    if (!l->used) return tmi_metal_full(arena, used);
     l->x = metal;
     l->result = result;
     for (k = 0; k < result->n_kernels; k++)
@@ -66576,7 +66582,7 @@ TMETAL_API tmetal_code tmetal_load(tmetal_metal *metal, const tmetal_result *res
     metal->pop(pool);
     if (code != TMETAL_OK) {
         tmetal_unload(l);
-        return code;
+        return code == TMETAL_E_ARENA ? tmi_metal_full(arena, used) : code;
     }
     *loaded = l;
     return TMETAL_OK;
@@ -67231,19 +67237,20 @@ static tmetal_code tmi_metal_start_in_pool(tmi_metal_go *g, const tmetal_launch_
 
 TMETAL_API tmetal_code tmetal_launch_make(tmetal_loaded *loaded, tmetal_arena *arena,
                                           tmetal_launch **launch, tmetal_problem *problem) {
+    const size_t   used = tmi_metal_used(arena);
     tmetal_launch *h = (tmetal_launch *)tmi_metal_take(arena, sizeof *h, problem);
     *launch = NULL;
-    if (!h) return tmi_metal_full(arena);
+    if (!h) return tmi_metal_full(arena, used);
     h->l = loaded;
     h->scratch = (tmetal_buffer *)tmi_metal_take(
         arena, (loaded->result->n_scratch + 1) * sizeof *h->scratch, problem);
-    if (!h->scratch) return tmi_metal_full(arena);
+    if (!h->scratch) return tmi_metal_full(arena, used);
     h->debug = (tmetal_buffer *)tmi_metal_take(arena, loaded->result->n_kernels * sizeof *h->debug,
                                                problem);
-    if (!h->debug) return tmi_metal_full(arena);
+    if (!h->debug) return tmi_metal_full(arena, used);
     h->pace = (tmi_metal_pace *)tmi_metal_take(arena, loaded->result->n_kernels * sizeof *h->pace,
                                                problem);
-    if (!h->pace) return tmi_metal_full(arena);
+    if (!h->pace) return tmi_metal_full(arena, used);
     *launch = h;
     return tmi_metal_good(problem);
 }

@@ -716,6 +716,27 @@ const std::vector<row> rows = {
          if (a.used != 59 || a.need <= 64) fail("a full arena: it is used, or asks for too little");
          return c;
      }},
+    {"loading and making a launch in arenas of every size", TMETAL_OK, "",
+     [](scene &s) {
+         tmetal_code       c = s.up_to_load();
+         std::vector<char> few(1 << 16);
+         tmetal_loaded    *again = nullptr;
+         tmetal_launch    *launch = nullptr;
+         size_t            cap = 0;
+         m.compiler_says = "program_source:3:1: warning: unused", m.warns = true; /* which is kept in the arena, too */
+         for (int full = 1; c == TMETAL_OK && full && cap < few.size(); cap++) {
+             tmetal_arena a = tmetal_arena_on(few.data(), cap);
+             const char  *said;
+             tmetal_code  is = tmetal_load(s.metal, &s.result, &a, &again, &said, &s.problem);
+             const size_t used = a.used;
+             if (is == TMETAL_OK) is = tmetal_launch_make(again, &a, &launch, &s.problem);
+             full = is == TMETAL_E_ARENA;
+             if (full && (a.used != used || (!again && used) || a.need <= cap)) fail("a full arena: something stays taken, or it asks for too little");
+             if (!full) c = is;
+             tmetal_launch_free(launch), tmetal_unload(again);
+         }
+         return c;
+     }},
     {"a device in a list of two", TMETAL_OK, "",
      [](scene &s) {
          m.has_default_device = false, m.devices = 2;
