@@ -62698,8 +62698,8 @@ static void tmi_compile_join_end(tmi_job *job, const tmi_joined *j, const tmetal
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
     uint32_t i;
-    job->out->msl = j->n ? kernels[0].msl : "";
-    job->out->msl_len = j->n ? kernels[0].msl_len : 0;
+    job->out->msl = j->count ? kernels[0].msl : ""; /* NULL: only planned */
+    job->out->msl_len = j->count ? kernels[0].msl_len : 0;
     if (j->n < 2) return;
     tmi_text_init(job, &t);
     tmi_put_includes(&t, job, j->matrix, j->logging);

@@ -438,6 +438,7 @@ START_TEST(parts_make_what_compile_makes_and_leave_the_module_alone) {
         ck_assert_uint_eq(r.kernels[0].n_layouts, whole.kernels[0].n_layouts);
         ck_assert_uint_eq(r.remarks[0].ir.line, whole.remarks[0].ir.line);
         ck_assert_ptr_null(plan.kernels[0].msl);
+        ck_assert_ptr_null(plan.msl);
         ck_assert_uint_eq(plan.kernels[0].threads, r.kernels[0].threads);
         ck_assert_uint_eq(plan.kernels[0].n_args, r.kernels[0].n_args);
         ck_assert_uint_eq(plan.kernels[0].n_layouts, r.kernels[0].n_layouts);
