@@ -62538,6 +62538,7 @@ static int tmi_compile_options_ok(tmi_job *job) {
     if (!tmi_is_pow2(job->opt->two_stage ? job->opt->two_stage : 1) ||
         job->opt->two_stage > TMI_SPLIT_PARTS)
         tmi_compile_refuse_option(job, "two_stage", "wanted a power of two up to 512");
+    if (job->opt->mlx > 2) tmi_compile_refuse_option(job, "mlx", "wanted 0, 1 or 2");
     if (job->opt->operands > TMETAL_OPERANDS_STAGED)
         tmi_compile_refuse_option(job, "operands", "wanted a value of tmetal_operands");
     if (!tmi_is_pow2(job->opt->programs ? job->opt->programs : 1) ||

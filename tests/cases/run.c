@@ -55,6 +55,7 @@ static void read_options(const char *text, tmetal_options *opt) {
         else if (strncmp(w, "layouts=", 8) == 0) opt->layouts = w + 8;
         else if (strcmp(w, "no-fp64") == 0) opt->no_fp64 = 1;
         else if (strcmp(w, "mlx") == 0) opt->mlx = 1;
+        else if (strncmp(w, "mlx=", 4) == 0) opt->mlx = (uint32_t)strtoul(w + 4, NULL, 10);
         else if (strcmp(w, "bounds") == 0) opt->bounds = 1;
         else if (strcmp(w, "parts") == 0) opt->parts = 1;
         else {
