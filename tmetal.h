@@ -902,8 +902,8 @@ TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_aren
 /* What MLX takes, as JSON (docs/mlx.md); NULL too when the kernel was compiled without
  * options.mlx. */
 TMETAL_API const char *tmetal_mlx_json(const tmetal_kernel *kernel, tmetal_arena *arena);
-/* MLX counts a grid in threads: that of so many Triton programs. 0 when an axis is empty or does
- * not fit an int. */
+/* MLX counts a grid in threads: that of so many Triton programs. 0 when an axis is empty, does not
+ * fit an int, or is that of the parts of a row (grid_times) and has more than 1 program. */
 TMETAL_API int tmetal_mlx_grid(const tmetal_kernel *kernel, const uint32_t programs[3],
                                int32_t grid[3]);
 /* One diagnostic as lines for a terminal, the first of form "file:line:col: error[TMnnn]: text".
@@ -55151,7 +55151,8 @@ static void tmi_put_json_transform(tmi_text *t, const tmetal_transformation *x) 
 
 static void tmi_put_json_arrays(tmi_text *t, const tmetal_kernel *k, const tmetal_mlx_array *x,
                                 uint32_t n) {
-    static const char *const kinds[] = {"array", "number", "", "", "", "programs", "padding"};
+    static const char *const kinds[] = {"array", "number", "scratch", "", "", "programs",
+                                        "padding"};
     uint32_t i;
     for (i = 0; i < n; i++) {
         const tmetal_arg *a = &k->args[x[i].arg];
@@ -55175,6 +55176,9 @@ static void tmi_put_json_mlx(tmi_text *t, const tmetal_kernel *k) {
             tmi_msl_row_of(k->msl_version)->text, k->math_mode, x->threadgroup[0]);
     if (k->grid[0]) tmi_put(t, "[%u,%u,%u]", k->grid[0] * k->threads, k->grid[1], k->grid[2]);
     else tmi_put_str(t, "\"programs * threadgroup\"");
+    if (!k->grid[0] && (k->grid_times[0] > 1 || k->grid_times[1] > 1 || k->grid_times[2] > 1))
+        tmi_put(t, ",\"grid_times\":[%u,%u,%u]", k->grid_times[0], k->grid_times[1],
+                k->grid_times[2]);
     tmi_put_str(t, ",\n \"inputs\":[");
     tmi_put_json_arrays(t, k, x->inputs, x->n_inputs);
     tmi_put_str(t, "],\n \"outputs\":[");
@@ -64130,7 +64134,10 @@ TMETAL_API int tmetal_mlx_grid(const tmetal_kernel *kernel, const uint32_t progr
     uint32_t i;
     uint64_t n;
     for (i = 0; i < 3; i++) {
-        n = (uint64_t)(fixed ? kernel->grid[i] : programs[i]) * (i ? 1u : kernel->threads);
+        n = fixed ? kernel->grid[i] : programs[i];
+        /* the parts of a row stand along an axis that the programs must leave free */
+        if (!fixed && kernel->grid_times[i] > 1) n = n == 1 ? kernel->grid_times[i] : 0;
+        if (!i) n *= kernel->threads;
         if (n == 0 || n > 0x7fffffffu) return 0;
         grid[i] = (int32_t)n;
     }

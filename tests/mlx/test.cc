@@ -259,6 +259,19 @@ bool grids_are_counted_in_threads() {
            !tmetal_mlx_grid(&m.kernel(), none, grid) && !tmetal_mlx_grid(&m.kernel(), many, grid);
 }
 
+/* The first of two stages has four threadgroups a program, along an axis of its own. */
+bool parts_of_rows_are_counted() {
+    tmetal_options opt = options_of_mlx();
+    opt.mlx = 2, opt.two_stage = 4;
+    const compiled m(read_text("examples/kernels/row_sum.ttir"), opt);
+    const uint32_t rows[3] = {7, 1, 1}, layers[3] = {7, 1, 2};
+    int32_t        grid[3];
+    tmetal_arena   arena = m.arena;
+    const char    *said = tmetal_mlx_json(&m.kernel(), &arena);
+    return m.result.n_kernels == 2 && tmetal_mlx_grid(&m.kernel(), rows, grid) && grid[0] == static_cast<int32_t>(7 * m.kernel().threads) && grid[1] == 1 && grid[2] == 4 &&
+           !tmetal_mlx_grid(&m.kernel(), layers, grid) && said && std::strstr(said, "\"grid_times\":[1,1,4]") && std::strstr(said, "\"kind\":\"scratch\"");
+}
+
 bool run_line(const std::string &line, const std::string &preamble) {
     std::istringstream words(line);
     std::string        want, name, rest;
@@ -285,7 +298,8 @@ int run_list(const std::string &path, const std::string &preamble) {
                   {"other types are errors", other_types_are_errors(preamble)},
                   {"library names are free", library_names_are_free()},
                   {"others are refused", others_are_refused()},
-                  {"grids are counted in threads", grids_are_counted_in_threads()}};
+                  {"grids are counted in threads", grids_are_counted_in_threads()},
+                  {"parts of rows are counted", parts_of_rows_are_counted()}};
     for (const auto &t : others) {
         if (!t.ok) printf("not so: %s\n", t.what);
         (t.ok ? right : wrong)++;
