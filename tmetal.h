@@ -55174,7 +55174,9 @@ static void tmi_put_json_mlx(tmi_text *t, const tmetal_kernel *k) {
             "\"ensure_row_contiguous\":true,\"atomic_outputs\":false,\n "
             "\"threadgroup\":[%u,1,1],\n \"grid\":",
             tmi_msl_row_of(k->msl_version)->text, k->math_mode, x->threadgroup[0]);
-    if (k->grid[0]) tmi_put(t, "[%u,%u,%u]", k->grid[0] * k->threads, k->grid[1], k->grid[2]);
+    if (k->grid[0]) /* too large a grid as it is: MLX says so, where 0 would run nothing */
+        tmi_put(t, "[%llu,%u,%u]", (unsigned long long)k->grid[0] * k->threads, k->grid[1],
+                k->grid[2]);
     else tmi_put_str(t, "\"programs * threadgroup\"");
     if (!k->grid[0] && (k->grid_times[0] > 1 || k->grid_times[1] > 1 || k->grid_times[2] > 1))
         tmi_put(t, ",\"grid_times\":[%u,%u,%u]", k->grid_times[0], k->grid_times[1],

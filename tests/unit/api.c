@@ -358,6 +358,9 @@ START_TEST(threads_for_mlx_stand_in_one_row) {
     tmetal_arena   arena = arena_at(0);
     tmetal_options opt;
     tmetal_result  r;
+    static const char large[] = "tt.exp:[1048576,65536]";
+    const char    *said;
+    int32_t        grid[3];
     memset(&opt, 0, sizeof opt);
     opt.mlx = 1;
     says_ok(compile(scale, &opt, &arena, &r), &r);
@@ -365,6 +368,10 @@ START_TEST(threads_for_mlx_stand_in_one_row) {
     ck_assert_uint_eq(r.kernels[0].mlx->threadgroup[0], r.kernels[0].threads);
     ck_assert_uint_eq(r.kernels[0].mlx->threadgroup[1], 1);
     ck_assert_uint_eq(r.kernels[0].mlx->threadgroup[2], 1);
+    says_ok(tmetal_compile_ops(large, strlen(large), &opt, &arena, &r), &r); /* 2^34 threads: not 0 of them */
+    said = tmetal_mlx_json(&r.kernels[0], &arena);
+    ck_assert_msg(said && strstr(said, "\"grid\":[17179869184,1,1]"), "%s", said ? said : "");
+    ck_assert_int_eq(tmetal_mlx_grid(&r.kernels[0], NULL, grid), 0);
 }
 END_TEST
 
