@@ -65148,6 +65148,13 @@ static int tmi_cache_fail(tmi_job *job, const char *what, const char *path) {
     return 0;
 }
 
+/* A file that is not to be, before the error is put into an arena that may be full. */
+static void tmi_cache_drop(const char *path) {
+    int why = errno;
+    (void)remove(path);
+    errno = why;
+}
+
 static int tmi_cache_save(tmi_job *job, const tmetal_cache *c, const char *key, uint32_t kind,
                           const char *bytes, size_t n) {
     const char   *path = tmi_cache_path(job, c, key, "tmetal");
@@ -65164,9 +65171,8 @@ static int tmi_cache_save(tmi_job *job, const tmetal_cache *c, const char *key, 
     good = fwrite(head, 1, sizeof head, f) == sizeof head && fwrite(bytes, 1, n, f) == n;
     if (fclose(f) != 0) good = 0; /* what a full disk may say only now */
     if (good && tmi_cache_rename(own, path)) return 1;
-    (void)tmi_cache_fail(job, "write", path);
-    (void)remove(own);
-    return 0;
+    tmi_cache_drop(own);
+    return tmi_cache_fail(job, "write", path);
 }
 
 /* -- The limit ----------------------------------------------------------------------------------
@@ -65443,8 +65449,8 @@ static void tmi_cache_end_file(tmi_job *job, tmi_call *call) {
     }
     path = tmi_cache_path(job, c->cache, name, "archive");
     if (!tmi_cache_rename(c->call.src, path)) {
+        tmi_cache_drop(c->call.src);
         (void)tmi_cache_fail(job, "write", path);
-        (void)remove(c->call.src);
     } else if (tmi_cache_save(job, c->cache, c->key, TMI_CACHE_ARCHIVE, name, 64))
         tmi_cache_trim(job, c->cache);
 }

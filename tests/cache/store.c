@@ -239,6 +239,8 @@ static void look_on(void *user, const char *pass, const char *text) { (void)user
 /* A folder where an entry should stand: it is not read, nor replaced, and nothing else is left. */
 static void in_the_way(const tmetal_cache *base, const tmetal_result *r, tmetal_arena *arena) {
     tmetal_cache cache = *base;
+    tmetal_arena part;
+    size_t       cap, full = 0;
     char        *dir = entry_path(base, "way", "d"), *path;
     cache.dir = dir;
     CHECK(mkdir(dir, 0777) == 0);
@@ -247,6 +249,11 @@ static void in_the_way(const tmetal_cache *base, const tmetal_result *r, tmetal_
     misses(&cache, arena);
     CHECK(!arena->need); /* though some systems give such a file more bytes than there are */
     refused(&cache, key, r, arena, TMETAL_E_CACHE, "the cache cannot write");
+    for (cap = 0; cap < (1 << 16); cap += 16) { /* where there is no room for the error either */
+        part = tmetal_arena_on((char *)arena->base + arena->used, cap);
+        full += tmetal_cache_store(&cache, key, r, &part, NULL) == TMETAL_E_ARENA;
+    }
+    CHECK(full > 10 && full < 4096);
     CHECK(count_ending(dir, ".tmp") == 0 && rmdir(path) == 0 && rmdir(dir) == 0);
     free(path), free(dir);
 }
