@@ -71614,7 +71614,11 @@ static void tmi_tune_begin(tmi_job *job, tmi_call *call) {
     if (c->how) t->how = *c->how;
     t->opt = *job->opt;
     t->opt.text = 0; /* of a tuning before this one: which text it is, moves alone say */
-    t->how.n_more = tmi_min32(t->how.n_more, TMI_TUNE_VALUES - 1);
+    if ((uint32_t)t->how.strategy > TMETAL_TUNE_MODEL)
+        tmi_error(job, tmi_at_nowhere(), TMETAL_E_MISUSE, "strategy is no tmetal_tune_strategy");
+    if (t->how.n_more >= TMI_TUNE_VALUES)
+        tmi_error(job, tmi_at_nowhere(), TMETAL_E_MISUSE, "n_more: at most 63 further texts");
+    if (job->n_errors) return;
     t->facts.texts = t->how.n_more;
     t->how.most = t->how.most ? tmi_min32(t->how.most, TMI_TUNE_ALL) : TMI_TUNE_MOST;
     if (t->how.ints) {

@@ -833,6 +833,21 @@ static void check_memory(void) {
     arena.used = 0;
 }
 
+/* Options that are none. */
+static void check_options_that_are_none(void) {
+    static const char  *more[64];
+    tmetal_tune_options how;
+    tmetal_result       out;
+    tmetal_tune        *t;
+    memset(&how, 0, sizeof how);
+    how.strategy = (tmetal_tune_strategy)4;
+    CHECK(tmetal_tune_begin(row, row_len, NULL, &how, &arena, &t, &out) == TMETAL_E_MISUSE && !t && strstr(out.diags[0].message, "strategy"));
+    memset(&how, 0, sizeof how);
+    how.more = more, how.n_more = 64; /* no candidate would stand for the last */
+    CHECK(tmetal_tune_begin(row, row_len, NULL, &how, &arena, &t, &out) == TMETAL_E_MISUSE && !t && strstr(out.diags[0].message, "at most 63"));
+    arena.used = 0;
+}
+
 /* Calls without what they are about. */
 static void check_nothing_given(void) {
     tmetal_result  out;
@@ -956,6 +971,7 @@ int main(int argc, char **argv) {
     check_counting();
     check_negative_integers();
     check_memory();
+    check_options_that_are_none();
     check_nothing_given();
     check_trials_of_others();
     check_words();
