@@ -66636,17 +66636,19 @@ TMETAL_API tmetal_code tmetal_buffer_make(tmetal_metal *metal, uint64_t bytes,
 
 TMETAL_API tmetal_code tmetal_buffer_wrap(tmetal_metal *metal, void *memory, uint64_t bytes,
                                           tmetal_buffer *buffer, tmetal_problem *problem) {
+    static const char off[] = "memory to wrap must begin and end on a page: 16384 bytes on "
+                              "Apple's chips, 4096 on Intel's";
     void       *pool, *object;
     tmetal_code code;
     memset(buffer, 0, sizeof *buffer);
     if (!memory || !bytes || ((uintptr_t)memory | bytes) & 4095)
-        return tmi_metal_fail(problem, TMETAL_E_MISUSE,
-                              "memory to wrap must begin and end on a page: 16384 bytes on Apple's "
-                              "chips, 4096 on Intel's");
+        return tmi_metal_fail(problem, TMETAL_E_MISUSE, off);
     pool = metal->push();
     object = tmi_metal_ppuup(metal, metal->device, TMI_SEL_WRAP_BUFFER, memory,
                              (unsigned long)bytes, 0, NULL);
-    code = tmi_metal_buffer(metal, object, bytes, buffer, problem);
+    if (!object && ((uintptr_t)memory | bytes) & 16383) /* which pages there are, Metal knows */
+        code = tmi_metal_fail(problem, TMETAL_E_MISUSE, off);
+    else code = tmi_metal_buffer(metal, object, bytes, buffer, problem);
     metal->pop(pool);
     return code;
 }

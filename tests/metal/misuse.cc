@@ -550,6 +550,13 @@ const std::vector<row> rows = {
          tmetal_buffer     b;
          return c == TMETAL_OK ? tmetal_buffer_wrap(s.metal, s.memory.data() + 1, 4096, &b, &s.problem) : c;
      }},
+    {"wrapped memory off a large page", TMETAL_E_MISUSE, "begin and end on a page",
+     [](scene &s) {
+         const tmetal_code c = s.ready();
+         tmetal_buffer     b;
+         m.page = 16384;
+         return c == TMETAL_OK ? tmetal_buffer_wrap(s.metal, reinterpret_cast<void *>(uintptr_t{16384}), 4096, &b, &s.problem) : c;
+     }},
     {"nil adopted", TMETAL_E_MISUSE, "nil",
      [](scene &s) {
          const tmetal_code c = s.ready();

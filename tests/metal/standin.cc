@@ -606,7 +606,7 @@ object *new_buffer(device *, sel, unsigned long n, unsigned long options) {
     return b;
 }
 object *wrap_buffer(device *, sel, void *memory, unsigned long n, unsigned long, void *) {
-    if ((reinterpret_cast<uintptr_t>(memory) | n) & 4095) return nullptr;
+    if ((reinterpret_cast<uintptr_t>(memory) | n) & (now.page - 1)) return nullptr;
     auto *b = make<buffer>(n);
     b->data = static_cast<uint8_t *>(memory);
     return b;

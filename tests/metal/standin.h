@@ -31,6 +31,7 @@ struct machine {
     unsigned    pipeline_threads = 1024, simd_width = 32, threadgroup_bytes = 32768;
     uint64_t    max_buffer = uint64_t{8} << 30;
     bool        no_memory = false;      /* newBuffer gives nil */
+    unsigned    page = 4096;            /* bytes of one: what is wrapped begins and ends on them */
     bool        no_command_buffer = false, no_encoder = false, no_queue = false;
     long        fault = 0;              /* MTLCommandBufferError of every command buffer */
     std::string fault_says;             /* its text; "" for one of no words */
