@@ -50626,8 +50626,10 @@ typedef struct tmi_emit {
     uint8_t uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_bf16, uses_logging;
     uint8_t uses_matrix; /* 1: simdgroup_matrix, 2: tensors */
     uint32_t element, element_at; /* names in the loops over a cooperative tensor */
-    /* of names at file scope, where other kernels stand beside this one; else NULL */
-    const char *file_prefix;
+    /* where other kernels stand beside this one, what all of them call at file scope; else NULL */
+    tmi_strings *file_names;
+    const char  *entry;  /* its own name there */
+    uint32_t     struct_name, scalars_name; /* where numbers share one argument */
     const char *loop_names[24];
     tmi_noted  *noted;    /* what reports ask for; NULL: nothing */
     tmi_vec     notes;    /* instructions whose line has been noted, in order */
@@ -51215,6 +51217,25 @@ static uint32_t tmi_unique_name(tmi_emit *e, const char *want) {
 
 static const char *tmi_taken(const tmi_emit *e, uint32_t id) {
     return tmi_string_at(&e->taken, id);
+}
+
+/* A name at file scope, which no other kernel of the text may have either. */
+static uint32_t tmi_emit_file_name(tmi_emit *e, const char *want) {
+    uint32_t id = tmi_unique_name(e, want), known;
+    for (; e->file_names; id = tmi_take_free(e, id)) {
+        const char *s = tmi_taken(e, id);
+        known = e->file_names->item.n;
+        if (tmi_intern(e->job, e->file_names, s, strlen(s)) >= known) break;
+        /* how many there are makes this one step, however many are called the same */
+        id = tmi_name_of(e, want, tmi_format(e->job, 1, "%u", known));
+    }
+    return id;
+}
+
+/* The same for what belongs to the kernel. */
+static uint32_t tmi_emit_own_file_name(tmi_emit *e, const char *want) {
+    return tmi_emit_file_name(
+        e, e->file_names ? tmi_format(e->job, 1, "%s_%s", e->entry, want) : want);
 }
 
 /* What the source line does, in Triton's words where there are any. */
@@ -52709,9 +52730,7 @@ static uint32_t tmi_array_name(tmi_emit *e, uint32_t i) {
         return tmi_unique_name(e, a->space == TMI_AS_PRIVATE
             ? tmi_bare_word(e, e->arr_put[i], role) : role);
     own = TMI_STR(e->m, name);
-    if (a->space == TMI_AS_TABLE)
-        return tmi_unique_name(e, e->file_prefix
-            ? tmi_format(e->job, 1, "%s_%s", e->file_prefix, own) : own);
+    if (a->space == TMI_AS_TABLE) return tmi_emit_own_file_name(e, own);
     if (a->space == TMI_AS_FRAG) return tmi_unique_name(e, own);
     if (a->space == TMI_AS_PRIVATE && e->arr_role[i]) {
         name = tmi_name_of(e, own, NULL);
@@ -54170,9 +54189,9 @@ static void tmi_put_builtins(tmi_emit *e, size_t begin) {
 }
 
 /* Scalars (and, past 31, addresses) that share one struct. */
-static void tmi_put_struct(tmi_emit *e, const tmetal_kernel *k, const char *name) {
+static void tmi_put_struct(tmi_emit *e, const tmetal_kernel *k) {
     uint32_t i;
-    tmi_put(e->out, "struct %s {\n", name);
+    tmi_put(e->out, "struct %s {\n", tmi_taken(e, e->struct_name));
     for (i = 0; i < k->n_args; i++) {
         const tmetal_arg *a = &k->args[i];
         uint32_t at = tmi_arg_param(e, a);
@@ -54197,8 +54216,7 @@ static void tmi_emit_place_in_grid(tmi_emit *e) {
                 grid);
 }
 
-static void tmi_put_signature(tmi_emit *e, const tmetal_kernel *k, int packed,
-                              const char *struct_name) {
+static void tmi_put_signature(tmi_emit *e, const tmetal_kernel *k, int packed) {
     uint32_t i, width = 0, shared = 0;
     size_t   begin;
     const char **decl = TMI_TEMP(e->job, const char *, k->n_args);
@@ -54215,8 +54233,8 @@ static void tmi_put_signature(tmi_emit *e, const tmetal_kernel *k, int packed,
         if (packed && !tmi_emit_arg_is_alone(&k->args[i])) {
             if (shared++) continue;
             if (e->out->len > begin) tmi_put_str(e->out, ",\n");
-            tmi_put(e->out, "    constant %s &scalars [[buffer(%u)]]", struct_name,
-                    k->args[i].index);
+            tmi_put(e->out, "    constant %s &%s [[buffer(%u)]]", tmi_taken(e, e->struct_name),
+                    tmi_taken(e, e->scalars_name), k->args[i].index);
             continue;
         }
         if (e->out->len > begin) tmi_put_str(e->out, ",\n");
@@ -54234,8 +54252,9 @@ static void tmi_put_signature(tmi_emit *e, const tmetal_kernel *k, int packed,
         tmi_put_str(e->out, "    ");
         if (type.kind != TMI_S_PTR) tmi_put_str(e->out, "const ");
         tmi_put_msl_type(e, type, (tmi_sign)e->param_sign[at], !e->param_written[at]);
-        tmi_put(e->out, type.kind == TMI_S_PTR ? "const %s = scalars.%s;\n" : " %s = scalars.%s;\n",
-                tmi_taken(e, e->param_name[at]), tmi_taken(e, e->param_name[at]));
+        tmi_put(e->out, type.kind == TMI_S_PTR ? "const %s = %s.%s;\n" : " %s = %s.%s;\n",
+                tmi_taken(e, e->param_name[at]), tmi_taken(e, e->scalars_name),
+                tmi_taken(e, e->param_name[at]));
     }
     if (e->grid_name) tmi_emit_place_in_grid(e);
 }
@@ -54454,6 +54473,7 @@ static void tmi_remark_size(tmi_emit *e, size_t bytes) {
  * functions that several call one copy. */
 typedef struct tmi_joined {
     const char **fns;
+    tmi_strings  names; /* at file scope */
     int          matrix, logging;
     const char **head, **own; /* per kernel */
     uint32_t     n, count;
@@ -54471,12 +54491,6 @@ static void tmi_join_kernel(tmi_joined *j, const tmi_emit *e, const char *head, 
         }
     j->matrix |= e->uses_matrix;
     j->logging |= e->uses_logging;
-}
-
-/* Names at file scope that two kernels may not share. */
-static const char *tmi_file_name(tmi_emit *e, const tmi_joined *j, const tmetal_kernel *k,
-                                 const char *name) {
-    return j->count > 1 ? tmi_format(e->job, 1, "%s_%s", k->entry, name) : name;
 }
 
 /* Ops that only move bytes may carry any type. */
@@ -54773,22 +54787,23 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmi_note
     tmi_text body, all, own;
     uint32_t i, entry;
     int      packed = 0;
-    const char *struct_name = "", *head;
+    const char *head;
     tmetal_mlx *mlx = NULL;
     tmi_text_init(p->job, &body);
     tmi_text_init(p->job, &all);
     tmi_emit_begin(&e, p, t, &body);
     e.noted = noted;
-    entry = tmi_unique_name(&e, tmi_attr_str(p->m, TMI_OP(p->m, p->func), "sym_name"));
-    k->entry = tmi_format(p->job, 0, "%s", tmi_taken(&e, entry));
+    e.file_names = joined->count > 1 ? &joined->names : NULL;
+    entry = tmi_emit_file_name(&e, tmi_attr_str(p->m, TMI_OP(p->m, p->func), "sym_name"));
+    k->entry = e.entry = tmi_format(p->job, 0, "%s", tmi_taken(&e, entry));
     tmi_name_params(&e);
     tmi_make_args(&e, k, &packed);
     tmi_emit_grid_arg(&e, k);
     tmi_emit_params(&e, k);
-    if (packed)
-        struct_name = tmi_taken(&e, tmi_unique_name(&e, tmi_file_name(&e, joined, k, "Scalars"))),
-        (void)tmi_unique_name(&e, "scalars");
-    e.file_prefix = joined->count > 1 ? k->entry : NULL;
+    if (packed) {
+        e.struct_name = tmi_emit_own_file_name(&e, "Scalars");
+        e.scalars_name = tmi_unique_name(&e, "scalars");
+    }
     tmi_name_arrays(&e);
     k->threads = p->threads;
     k->threadgroup_bytes = tg_bytes;
@@ -54811,8 +54826,8 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmi_note
     tmi_text_init(p->job, &own);
     e.out = &own;
     tmi_put_tables(&e);
-    if (packed) tmi_put_struct(&e, k, struct_name);
-    tmi_put_signature(&e, k, packed, struct_name);
+    if (packed) tmi_put_struct(&e, k);
+    tmi_put_signature(&e, k, packed);
     tmi_put_arrays(&e, tg_bytes);
     if (noted) tmi_note_end(&e, tmi_text_lines(&all) + tmi_text_lines(&own));
     tmi_put_text(&own, &body);
@@ -62695,6 +62710,7 @@ static int tmi_compile_ready_kernel(tmi_job *job, tmi_module *m, uint32_t func, 
 static void tmi_compile_join_begin(tmi_job *job, tmi_joined *j, uint32_t n) {
     memset(j, 0, sizeof *j);
     j->count = n;
+    tmi_strings_init(job, &j->names);
     if (n > 1) j->fns = TMI_TEMP(job, const char *, TMI_FN_COUNT);
     j->head = TMI_TEMP(job, const char *, n);
     j->own = TMI_TEMP(job, const char *, n);

@@ -554,6 +554,46 @@ START_TEST(kernels_of_a_module_are_what_they_are_alone) {
 }
 END_TEST
 
+/* Names that are one when they are cut short, or when underscores meet; a table's, which begins with its kernel's, and
+ * what another kernel is called. */
+START_TEST(kernels_of_a_text_are_called_apart) {
+    static const char *const names[] = {
+        "a_kernel_whose_name_goes_on_for_many_columns_a", "a_kernel_whose_name_goes_on_for_many_columns_b",
+        "a__b", "a_b", "a_b_7", "k", "k_t", "k_t_13", "float", "float_",
+    };
+    enum { N = sizeof names / sizeof *names };
+    tmetal_arena  arena = arena_at(0);
+    tmetal_result r;
+    char         *text = (char *)malloc(N * 1000);
+    const char   *at;
+    uint32_t      i, k, n = 0;
+    for (i = 0; i < N; i++) {
+        n += (uint32_t)snprintf(text + n, 200, "tt.func public @%s(%%p: !tt.ptr<i32>) {\n", names[i]);
+        n += (uint32_t)snprintf(text + n, 500, "  %%r = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>\n"
+                                "  %%t = arith.constant dense<[3,1,4,1,5,9,2,6,5,3,5,8,9,7,9,3]> : tensor<16xi32>\n"
+                                "  %%s = tt.splat %%p : !tt.ptr<i32> -> tensor<16x!tt.ptr<i32>>\n"
+                                "  %%q = tt.addptr %%s, %%r : tensor<16x!tt.ptr<i32>>, tensor<16xi32>\n"
+                                "  tt.store %%q, %%t : tensor<16x!tt.ptr<i32>>\n  tt.return\n}\n");
+    }
+    says_ok(compile(text, NULL, &arena, &r), &r);
+    ck_assert_uint_eq(r.n_kernels, N);
+    for (i = 0, at = r.msl; i < N; i++) {
+        char own[100];
+        snprintf(own, sizeof own, "kernel void %s(\n", r.kernels[i].entry);
+        ck_assert_msg(strstr(r.msl, own) != NULL, "%s", own);
+        ck_assert_ptr_null(strstr(strstr(r.msl, own) + 1, own));
+        at = strstr(at + 1, "\nconstant int ");
+        ck_assert_ptr_nonnull(at);
+        snprintf(own, sizeof own, "%.*s[", (int)strcspn(at, "["), at);
+        ck_assert_msg(!strstr(at + 1, own), "%s", own);
+        snprintf(own, sizeof own, "constant int %s[", r.kernels[i].entry);
+        ck_assert_ptr_null(strstr(r.msl, own));
+        for (k = 0; k < i; k++) ck_assert_str_ne(r.kernels[i].entry, r.kernels[k].entry);
+    }
+    free(text);
+}
+END_TEST
+
 START_TEST(options_that_cannot_be_are_refused) {
     tmetal_options opt;
     memset(&opt, 0, sizeof opt);
@@ -1325,6 +1365,7 @@ int main(void) {
     tcase_add_test(t, a_full_arena_leaves_the_module_alone);
     tcase_add_test(t, diagnostics_of_a_module_find_their_lines);
     tcase_add_test(t, kernels_of_a_module_are_what_they_are_alone);
+    tcase_add_test(t, kernels_of_a_text_are_called_apart);
     tcase_add_test(t, options_that_cannot_be_are_refused);
     tcase_add_test(t, threads_are_those_asked_for);
     tcase_add_test(t, a_kernel_newer_than_asked_for_is_refused);
