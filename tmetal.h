@@ -50709,10 +50709,11 @@ static const char *const tmi_reserved[] = {
     "INT_MIN",
     "LONG_MAX",
     "LONG_MIN",
+    "MAXBFLOAT",
     "MAXFLOAT",
     "MAXHALF",
-    "M_PI_F",
     "NAN",
+    "NULL",
     "SCHAR_MAX",
     "SCHAR_MIN",
     "SHRT_MAX",
@@ -50756,6 +50757,8 @@ static const char *const tmi_reserved[] = {
     "catch",
     "ceil",
     "char",
+    "char16_t",
+    "char32_t",
     "clamp",
     "class",
     "clz",
@@ -50764,6 +50767,7 @@ static const char *const tmi_reserved[] = {
     "complex",
     "compute",
     "const",
+    "const_cast",
     "constant",
     "constexpr",
     "continue",
@@ -50778,6 +50782,7 @@ static const char *const tmi_reserved[] = {
     "delete",
     "determinant",
     "device",
+    "dextents",
     "distance",
     "distance_squared",
     "divide",
@@ -50785,8 +50790,10 @@ static const char *const tmi_reserved[] = {
     "dot",
     "double",
     "dynamic_cast",
+    "dynamic_extent",
     "else",
     "enum",
+    "execution_simdgroup",
     "exp",
     "exp10",
     "exp2",
@@ -50828,7 +50835,9 @@ static const char *const tmi_reserved[] = {
     "insert_bits",
     "int",
     "int16",
+    "int32_t",
     "int8",
+    "int8_t",
     "intersection",
     "isfinite",
     "isinf",
@@ -50857,6 +50866,7 @@ static const char *const tmi_reserved[] = {
     "max3",
     "median3",
     "mem_flags",
+    "memory_order_relaxed",
     "mesh",
     "metal",
     "min",
@@ -50864,6 +50874,7 @@ static const char *const tmi_reserved[] = {
     "min_lod_clamp",
     "mix",
     "modf",
+    "mpp",
     "mul24",
     "mulhi",
     "mutable",
@@ -50880,6 +50891,7 @@ static const char *const tmi_reserved[] = {
     "operator",
     "or",
     "or_eq",
+    "os_log_default",
     "packed_vec",
     "popcount",
     "pow",
@@ -50897,6 +50909,7 @@ static const char *const tmi_reserved[] = {
     "refract",
     "register",
     "reinterpret_cast",
+    "remove_addrspace_t",
     "restrict",
     "return",
     "reverse_bits",
@@ -50949,6 +50962,7 @@ static const char *const tmi_reserved[] = {
     "smoothstep",
     "sqrt",
     "static",
+    "static_assert",
     "static_cast",
     "step",
     "stitchable",
@@ -50959,6 +50973,7 @@ static const char *const tmi_reserved[] = {
     "tanh",
     "tanpi",
     "template",
+    "tensor",
     "this",
     "thread",
     "thread_local",
@@ -51007,7 +51022,7 @@ static int tmi_is_reserved(tmi_emit *e, const char *s) {
                                         "int",    "uint",  "long",   "ulong", "half",
                                         "bfloat", "float", "double", "size_t"};
     static const char *const begins[] = {"METAL_", "metal_", "packed_", "atomic_", "texture",
-                                         "FLT_", "simdgroup_", "f64_"};
+                                         "FLT_", "HALF_", "DBL_", "BFLT_", "simdgroup_", "f64_"};
     uint32_t i, n = (uint32_t)strlen(s), digits = n, low = 0,
                 high = sizeof tmi_reserved / sizeof *tmi_reserved;
     while (low < high) { /* they are sorted */
@@ -51018,6 +51033,10 @@ static int tmi_is_reserved(tmi_emit *e, const char *s) {
         else high = i;
     }
     if (tmi_row_named(e, s, n) != TMI_FN_COUNT) return 1;
+    if (s[0] == 'M' && s[1] == '_') { /* M_PI_F and the like */
+        const char *end = strrchr(s, '_');
+        if (strcmp(end, "_F") == 0 || strcmp(end, "_H") == 0 || strcmp(end, "_BF") == 0) return 1;
+    }
     /* float4, uint16, half8x8 and the like */
     while (digits && tmi_is_digit(s[digits - 1])) digits--;
     if (digits < n || (n > 3 && s[n - 2] == '_' && s[n - 1] == 't'))
