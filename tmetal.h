@@ -39913,10 +39913,16 @@ static uint32_t tmi_elt_abs(tmi_thr *t, uint32_t a) {
     return tmi_t_select(t, tmi_t_icmp(t, TMI_SLT, a, zero), right, a);
 }
 
+/* Of a float a power of 2^31 is 0, 1 or infinite as any above it, but for its sign. */
 static uint32_t tmi_lower_elt_fpowi(tmi_thr *t, const uint32_t *v) {
-    uint32_t x[2];
+    const int64_t most = INT32_MAX - 1;
+    uint32_t x[2], n = v[1];
+    if (tmi_t_kind(t, n) == TMI_S_I64) {
+        n = tmi_t_bin_c(t, TMI_TF_SMIN, tmi_t_bin_c(t, TMI_TF_SMAX, n, -most), most);
+        n = tmi_t_or(t, n, tmi_t_and_c(t, v[1], 1));
+    }
     x[0] = v[0];
-    x[1] = tmi_t_intcast(t, v[1], TMI_S_I32, 1);
+    x[1] = tmi_t_intcast(t, n, TMI_S_I32, 1);
     return tmi_t_call(t, tmi_fn_named("powi_f32", 8), x, 2);
 }
 
@@ -40097,6 +40103,13 @@ static uint32_t tmi_lower_f64_clamp(tmi_thr *t, const tmi_module *m, const tmi_o
         : r;
 }
 
+/* a^n for an n of 64 bits: a double may not say whether that is odd. */
+static uint32_t tmi_lower_f64_powi(tmi_thr *t, uint32_t a, uint32_t n) {
+    const uint32_t sign = tmi_t_and(t, a, tmi_t_bin_c(t, TMI_TF_SHL, n, 63));
+    a = tmi_soft_2(t, "f64_pow", tmi_soft_1(t, "f64_abs", a), tmi_soft_1(t, "i64_to_f64", n));
+    return tmi_t_xor(t, a, sign);
+}
+
 static uint32_t tmi_f64_elt(tmi_low *w, const tmi_op *op, const uint32_t *v) {
     tmi_thr *t = w->t;
     int      tf = tmi_tf_of_op[op->kind];
@@ -40108,6 +40121,8 @@ static uint32_t tmi_f64_elt(tmi_low *w, const tmi_op *op, const uint32_t *v) {
     default: break;
     }
     for (i = 0; i < op->n_in; i++) x[i] = v[i];
+    if (tf == TMI_TF_FPOWI && tmi_t_kind(t, x[1]) == TMI_S_I64)
+        return tmi_lower_f64_powi(t, x[0], x[1]);
     if (tf == TMI_TF_FPOWI) x[1] = tmi_t_intcast(t, x[1], TMI_S_I32, 1);
     TMI_ASSERT(w->job, "lower", tmi_lower_f64_fn(tf) != TMI_FN_COUNT);
     return tmi_t_call(t, tmi_lower_f64_fn(tf), x, op->n_in);
