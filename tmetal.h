@@ -4632,6 +4632,16 @@ static void tmi_gpu_take_family(tmetal_gpu *g, uint32_t family) {
     g->mac = was.mac;
 }
 
+/* A name with " GPU" behind is that of an iPad or iPhone, though Macs have the chip too: of what it
+ * can do there remains what is no Mac's alone. */
+static void tmi_gpu_leave_mac(tmetal_gpu *g, const char *text) {
+    size_t n = strlen(text), i;
+    if (!g->mac || n < 4 || strcmp(text + n - 4, " GPU") != 0) return;
+    g->mac = 0;
+    for (i = 0; i < TMI_FEATURE_COUNT; i++)
+        if (g->family < tmi_feature_rows[i].first) g->features &= ~tmi_feature_rows[i].bit;
+}
+
 /* Caller's limits over values read from the device, over the table, over the defaults of the
  * family. */
 static int tmi_gpu_resolve(const char *text, const tmetal_gpu_limits *live,
@@ -4645,6 +4655,7 @@ static int tmi_gpu_resolve(const char *text, const tmetal_gpu_limits *live,
         return 0;
     }
     *g = *base;
+    if (row) tmi_gpu_leave_mac(g, text);
     if (family) tmi_gpu_take_family(g, family);
     tmi_gpu_override(g, live);
     tmi_gpu_override(g, limits);

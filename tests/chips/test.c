@@ -62,6 +62,16 @@ static void what_is_nearer_the_caller_wins(void) {
     CHECK(tmetal_gpu_resolve("apple-m2", &live, &own, &g) && strcmp(g.name, "apple-m2") == 0);
 }
 
+/* The same chip in an iPad: of Apple8 Macs alone have 64-bit atomics. */
+static void an_ipad_is_no_mac(void) {
+    tmetal_gpu mac, ipad;
+    CHECK(tmetal_gpu_resolve("Apple M2", NULL, NULL, &mac) && mac.mac && (mac.features & TMETAL_GPU_ATOMIC_64));
+    CHECK(tmetal_gpu_resolve("Apple M2 GPU", NULL, NULL, &ipad) && !ipad.mac && strcmp(ipad.name, "apple-m2") == 0);
+    CHECK(ipad.features == (mac.features & ~(uint32_t)TMETAL_GPU_ATOMIC_64));
+    CHECK(tmetal_gpu_resolve("Apple M4", NULL, NULL, &mac) && tmetal_gpu_resolve("Apple M4 GPU", NULL, NULL, &ipad));
+    CHECK(!ipad.mac && ipad.features == mac.features);
+}
+
 static void an_unknown_chip_is_its_family(void) {
     tmetal_gpu_limits live;
     tmetal_gpu        g;
@@ -194,6 +204,7 @@ static void limits_reach_the_plan(void) {
 int main(void) {
     every_text_of_a_host_finds_its_chip();
     what_is_nearer_the_caller_wins();
+    an_ipad_is_no_mac();
     an_unknown_chip_is_its_family();
     features_begin_where_the_list_says();
     features_can_be_given_and_taken();
