@@ -53500,10 +53500,13 @@ static int tmi_needs_variable(tmi_emit *e, uint32_t id) {
     return e->len[id] > TMI_LINE_WIDTH;
 }
 
-static void tmi_put_format(tmi_emit *e, const char *s) { /* inside of a format's quotes */
-    for (; *s; s++) {
+/* Inside of a format's quotes. Two question marks begin what old compilers read as one character:
+ * with a slash the backslash, which would take the quote behind it. */
+static void tmi_put_format(tmi_emit *e, const char *s) {
+    char last = 0;
+    for (; *s; last = *s++) {
         if (*s == '%') tmi_put_char(e->out, '%');
-        if (*s == '"' || *s == '\\') tmi_put_char(e->out, '\\');
+        if (*s == '"' || *s == '\\' || (*s == '?' && last == '?')) tmi_put_char(e->out, '\\');
         tmi_put_char(e->out, *s >= 32 && *s < 127 ? *s : ' ');
     }
 }

@@ -594,6 +594,20 @@ START_TEST(kernels_of_a_text_are_called_apart) {
 }
 END_TEST
 
+/* A prefix of tl.device_print stays inside its quotes, with trigraphs too. */
+START_TEST(a_format_ends_where_its_text_does) {
+    static const char text[] = "tt.func public @k(%x: i32) {\n"
+                               "  tt.print \"a \\22 b \\5C c %d ?\?\?/\" {hex = false, isSigned = array<i32: 1>} : %x : i32\n  tt.return\n}\n";
+    tmetal_arena   arena = arena_at(0);
+    tmetal_options opt;
+    tmetal_result  r;
+    memset(&opt, 0, sizeof opt);
+    opt.logging = 1;
+    says_ok(compile(text, &opt, &arena, &r), &r);
+    ck_assert_ptr_nonnull(strstr(r.msl, "a \\\" b \\\\ c %%d ?\\?\\?/%d\""));
+}
+END_TEST
+
 START_TEST(options_that_cannot_be_are_refused) {
     tmetal_options opt;
     memset(&opt, 0, sizeof opt);
@@ -1366,6 +1380,7 @@ int main(void) {
     tcase_add_test(t, diagnostics_of_a_module_find_their_lines);
     tcase_add_test(t, kernels_of_a_module_are_what_they_are_alone);
     tcase_add_test(t, kernels_of_a_text_are_called_apart);
+    tcase_add_test(t, a_format_ends_where_its_text_does);
     tcase_add_test(t, options_that_cannot_be_are_refused);
     tcase_add_test(t, threads_are_those_asked_for);
     tcase_add_test(t, a_kernel_newer_than_asked_for_is_refused);
