@@ -54046,19 +54046,22 @@ static uint32_t tmi_param_align(const tmi_emit *e, uint32_t value) {
 }
 
 static tmi_tty tmi_param_type(const tmi_emit *e, uint32_t i) {
+    tmi_tty t;
     if (i >= e->n_own) {
         const uint32_t kind = e->p->extra[i - e->n_own].kind;
-        tmi_tty t = tmi_tty_of(kind == TMETAL_ARG_DEBUG        ? TMI_S_PTR
-                                   : kind == TMETAL_ARG_LENGTH ? TMI_S_I64
-                                                               : TMI_S_I32,
-                               1);
+        t = tmi_tty_of(kind == TMETAL_ARG_DEBUG        ? TMI_S_PTR
+                           : kind == TMETAL_ARG_LENGTH ? TMI_S_I64
+                                                       : TMI_S_I32,
+                       1);
         t.elem = t.kind == TMI_S_PTR ? TMI_S_I32 : TMI_S_NONE;
         return t;
     }
-    return tmi_tty_from(
+    t = tmi_tty_from(
         e->m,
         tmi_value_type(e->m,
                        tmi_block_arg(e->m, tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i)));
+    if (t.kind == TMI_S_BOOL) t.kind = TMI_S_I8; /* the host may give any byte, a bool is 0 or 1 */
+    return t;
 }
 
 /* Names for what is no parameter of the function. */
@@ -54207,7 +54210,6 @@ static const char *tmi_param_decl(tmi_emit *e, const tmetal_arg *a) {
     if (type.kind == TMI_S_PTR)
         return tmi_format(e->job, 1, "device %s%s *%s", e->param_written[i] ? "" : "const ",
                           tmi_msl_scalar(type.elem, TMI_ANY), name);
-    if (type.kind == TMI_S_BOOL) type.kind = TMI_S_I8;
     return tmi_format(e->job, 1, "constant %s &%s",
                       tmi_msl_scalar(type.kind, (tmi_sign)e->param_sign[i]), name);
 }
@@ -54712,7 +54714,6 @@ static void tmi_mlx_put_local(tmi_emit *e, const tmetal_kernel *k, const tmetal_
     tmi_tty  type = tmi_param_type(e, i);
     const char *name = tmi_taken(e, e->param_name[i]), *scalar;
     if (type.kind != TMI_S_PTR) {
-        if (type.kind == TMI_S_BOOL) type.kind = TMI_S_I8;
         scalar = tmi_msl_scalar(type.kind, (tmi_sign)e->param_sign[i]);
         /* of an address: an error */
         tmi_put(e->out, "    const %s %s = static_cast<%s>(%s);\n", scalar, name, scalar, x->name);
