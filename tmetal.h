@@ -54994,19 +54994,29 @@ static void tmi_put_json_places(tmi_text *t, const tmetal_place *python, const t
     tmi_put_char(t, '}');
 }
 
+/* Where the lines of a kernel's text begin: many rows ask for one, in any order. */
+typedef struct tmi_emit_lines {
+    const char **at;
+    uint32_t     n;
+} tmi_emit_lines;
+
+static void tmi_emit_find_lines(tmi_text *t, const char *msl, tmi_emit_lines *x) {
+    const char *s;
+    memset(x, 0, sizeof *x);
+    for (s = msl; s; s = strchr(s, '\n'), s += s != NULL) x->n++;
+    x->at = TMI_TEMP(t->job, const char *, x->n);
+    for (x->n = 0, s = msl; s; s = strchr(s, '\n'), s += s != NULL) x->at[x->n++] = s;
+}
+
 /* The number of a line, and the line without the spaces around it. */
-static void tmi_put_json_line(tmi_text *t, const char *msl, uint32_t line) {
-    const char *end;
+static void tmi_put_json_line(tmi_text *t, const tmi_emit_lines *x, uint32_t line) {
+    const char *s;
     tmi_put(t, ",\"line\":%u", line);
-    if (!line || !msl) return;
-    while (--line && *msl) {
-        while (*msl && *msl != '\n') msl++;
-        if (*msl) msl++;
-    }
-    while (*msl == ' ') msl++;
-    for (end = msl; *end && *end != '\n'; end++) {}
+    if (!line || !x->n) return;
+    s = line <= x->n ? x->at[line - 1] : "";
+    s += strspn(s, " ");
     tmi_put_str(t, ",\"metal\":");
-    tmi_put_json_string(t, msl, (size_t)(end - msl));
+    tmi_put_json_string(t, s, strcspn(s, "\n"));
 }
 
 static void tmi_put_json_layout(tmi_text *t, const tmetal_layout_row *r) {
@@ -55026,7 +55036,7 @@ static void tmi_put_json_layout(tmi_text *t, const tmetal_layout_row *r) {
     tmi_put_json_places(t, &r->python, &r->ir);
 }
 
-static void tmi_put_json_access(tmi_text *t, const tmetal_kernel *k, const tmetal_access *a) {
+static void tmi_put_json_access(tmi_text *t, const tmi_emit_lines *x, const tmetal_access *a) {
     tmi_put(t,
             "{\"kind\":%q,\"class\":%q,\"value\":%q,\"buffer\":%q,\"type\":%q,\"width\":%u,"
             "\"lanes\":%u,\"stride\":%u,\"run\":%u,\"lines\":%u,\"most_lines\":%u,\"fewest\":%u,"
@@ -55035,14 +55045,15 @@ static void tmi_put_json_access(tmi_text *t, const tmetal_kernel *k, const tmeta
             tmi_access_kind_names[a->kind], tmi_access_names[a->access], a->value, a->buffer,
             a->type, a->width, a->lanes, a->stride, a->run, a->lines, a->most_lines, a->fewest,
             a->bytes, a->repeats, a->is_masked, a->reason, a->address, a->when, a->loop);
-    tmi_put_json_line(t, k->msl, a->line);
+    tmi_put_json_line(t, x, a->line);
     tmi_put_json_places(t, &a->python, &a->ir);
 }
 
-static void tmi_put_json_barrier(tmi_text *t, const tmetal_kernel *k, const tmetal_barrier *b) {
+static void tmi_put_json_barrier(tmi_text *t, const tmi_emit_lines *x,
+                                 const tmetal_barrier *b) {
     tmi_put(t, "{\"threadgroup\":%b,\"device\":%b,\"before\":%q,\"after\":%q,\"reason\":%q",
             b->threadgroup, b->device, b->before, b->after, b->reason);
-    tmi_put_json_line(t, k->msl, b->line);
+    tmi_put_json_line(t, x, b->line);
     tmi_put_json_places(t, &b->python, &b->ir);
 }
 
@@ -55107,14 +55118,16 @@ static void tmi_put_json_remarks(tmi_text *t, const tmetal_result *r, const char
 }
 
 static void tmi_put_json_explained(tmi_text *t, const tmetal_result *r, const tmetal_kernel *k) {
+    tmi_emit_lines x;
     uint32_t i;
+    tmi_emit_find_lines(t, k->msl, &x);
     tmi_put_json_layouts(t, k);
     tmi_put_str(t, ",\n \"accesses\":[");
     for (i = 0; i < k->n_accesses; i++)
-        tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_access(t, k, &k->accesses[i]);
+        tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_access(t, &x, &k->accesses[i]);
     tmi_put_str(t, "],\n \"barriers\":[");
     for (i = 0; i < k->n_barriers; i++)
-        tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_barrier(t, k, &k->barriers[i]);
+        tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_barrier(t, &x, &k->barriers[i]);
     tmi_put_str(t, "],\n \"lines\":[");
     for (i = 0; i < k->n_lines; i++)
         tmi_put_str(t, tmi_json_sep(i)), tmi_emit_json_line(t, &k->lines[i]);

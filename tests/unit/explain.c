@@ -1,6 +1,8 @@
 /* What a compiled kernel says of itself: accesses, barriers, layouts and the names of all of it. */
 #include "unit.h"
 
+#include <time.h>
+
 #define POINTER(name) "%" name ": !tt.ptr<f32> {tt.divisibility = 16 : i32}"
 #define INDEX "  %i = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32>\n"
 #define SPLAT(to, from) "  %" to " = tt.splat %" from " : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>>\n"
@@ -261,6 +263,33 @@ END_TEST
 
 /* -- Names and remarks --------------------------------------------------------------------------------- */
 
+/* Each access and barrier tells its line of Metal: to find those of 5,000 took ten times as long as to compile. */
+START_TEST(lines_of_a_long_text_are_found_in_linear_time) {
+    const unsigned       n = 2500;
+    size_t               room = (size_t)4 << 20, at = 0;
+    char                *text = (char *)malloc(room);
+    const tmetal_kernel *k;
+    tmetal_arena         other = arena_at(1);
+    clock_t              compiled, told;
+    unsigned             i;
+    ck_assert_ptr_nonnull(text);
+    at += (size_t)snprintf(text, room, "tt.func public @k(%%x: !tt.ptr<f32>) {\n");
+    for (i = 0; i < n; i++)
+        at += (size_t)snprintf(text + at, room - at, "  %%c%u = arith.constant %u : i32\n  %%p%u = tt.addptr %%x, %%c%u : !tt.ptr<f32>, i32\n"
+                               "  %%v%u = tt.load %%p%u : !tt.ptr<f32>\n  gpu.barrier\n  tt.store %%x, %%v%u : !tt.ptr<f32>\n", i, i, i, i, i, i, i);
+    (void)snprintf(text + at, room - at, "  tt.return\n}\n");
+    compiled = clock();
+    k = kernel_of(text);
+    compiled = clock() - compiled;
+    ck_assert_uint_ge(k->n_accesses, 2 * n);
+    told = clock();
+    ck_assert_ptr_nonnull(tmetal_explain_json(&result, &other));
+    told = clock() - told;
+    ck_assert_msg(told < 2 * compiled + CLOCKS_PER_SEC / 10, "%.1f s after %.1f s", (double)told / CLOCKS_PER_SEC, (double)compiled / CLOCKS_PER_SEC);
+    free(text);
+}
+END_TEST
+
 START_TEST(every_name_is_there_and_ends) {
     static const char *const access[] = {"broadcast", "contiguous", "strided", "block", "gather", "scatter", ""};
     unsigned i;
@@ -368,6 +397,7 @@ int main(void) {
     tcase_add_loop_test(t, maps_lead_there_and_back, 0, 4);
     tcase_add_test(t, a_holder_is_the_one_that_the_map_says);
     tcase_add_test(t, a_map_may_repeat_and_leave_out);
+    tcase_add_test(t, lines_of_a_long_text_are_found_in_linear_time);
     tcase_add_test(t, every_name_is_there_and_ends);
     tcase_add_loop_test(t, what_explains_is_made_when_asked_for, 0, 4);
     tcase_add_test(t, remarks_name_their_kernel);
