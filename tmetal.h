@@ -47016,6 +47016,7 @@ typedef struct tmi_inside {
     uint8_t     done;   /* it has those that it needs by itself */
     uint8_t     passes; /* some way through meets no barrier */
     uint8_t     waits;  /* a barrier for device memory alone may be the first */
+    uint8_t     leaves; /* a branch: in it the loop around is left */
     /* lists: everything; before the first barrier; after the last one */
     tmi_touched all, early, late;
 } tmi_inside;
@@ -47027,6 +47028,7 @@ typedef struct tmi_hazard {
     int          apart;  /* no two arrays share a byte */
     int          untiled; /* any two arrays may share bytes: a model that knows no tiles */
     tmi_touched  now;    /* set: since the last barrier */
+    tmi_touched  left;   /* set: the same where the innermost loop is left in its midst */
     tmi_touched  early, late, body; /* sets that lists are made from */
 } tmi_hazard;
 
@@ -47042,6 +47044,16 @@ static void tmi_touch(tmi_touched *set, const tmi_touched *list) {
         a = list->arr[i];
         if (!set->how[a]) set->arr[set->n++] = a;
         set->how[a] |= list->how[i];
+    }
+}
+
+/* Another set. */
+static void tmi_touch_set(tmi_touched *set, const tmi_touched *from) {
+    uint32_t i, a;
+    for (i = 0; i < from->n; i++) {
+        a = from->arr[i];
+        if (!set->how[a]) set->arr[set->n++] = a;
+        set->how[a] |= from->how[a];
     }
 }
 
@@ -47164,6 +47176,8 @@ static void tmi_look_inside(tmi_hazard *h, uint32_t id, int alone) {
     for (i = 0; i < n; i++)
         for (x = TMI_BLK(t, b[i])->first; x; x = TMI_INS(t, x)->next) {
             tmi_look_inside(h, x, alone);
+            if (TMI_INS(t, x)->op == TMI_TF_BREAK || (h->inside[x] && h->inside[x]->leaves))
+                s->leaves = TMI_INS(t, id)->op == TMI_TF_IF;
             if (alone) continue;
             if (TMI_INS(t, x)->op == TMI_TF_BARRIER || (h->inside[x] && h->inside[x]->inner))
                 s->inner = 1;
@@ -47197,6 +47211,7 @@ static void tmi_clean_note_body(tmi_hazard *h, uint32_t blk, tmi_inside *s) {
         if (passes && open && x->waits) s->waits = 1;
         if (open && !x->passes) tmi_touched_clear(&h->body), passes = 0;
         tmi_touch(&h->body, open ? &x->late : tmi_access_of(h, id, &one));
+        if (x && x->leaves) tmi_touch_set(&h->late, &h->body);
     }
     tmi_touched_list(t, &h->body, &one);
     tmi_touch(&h->late, &one);
@@ -47231,14 +47246,14 @@ static void tmi_clean_insert_barrier(tmi_hazard *h, uint32_t before, uint32_t ar
 static void tmi_barriers_in(tmi_hazard *h, uint32_t blk);
 
 /* Bodies: both sides of a branch start from one state and end in the union; a loop runs twice,
- * so that what one iteration leaves meets the next. */
+ * so that what one iteration leaves meets the next, and ends where it is left, too. */
 static void tmi_clean_barriers_body(tmi_hazard *h, uint32_t id, tmi_inside *s) {
     tmi_thr       *t = h->t;
     const tmi_ins *n = TMI_INS(t, id);
     uint32_t       b[2], k = tmi_bodies(n, b), i;
     uint32_t       after;
     int            branch = n->op == TMI_TF_IF, after_read;
-    tmi_touched    start, end[2];
+    tmi_touched    start, end[2], around;
     TMI_ASSERT(h->t->job, "clean", id && id < h->t->ins.n);
     if (s->done && !(s->waits && h->now.n) && !tmi_conflict(h, &s->early, &after_read, &after)) {
         if (!s->passes) tmi_touched_clear(&h->now);
@@ -47247,13 +47262,18 @@ static void tmi_clean_barriers_body(tmi_hazard *h, uint32_t id, tmi_inside *s) {
     }
     tmi_touched_list(t, &h->now, &start);
     end[1] = start;
+    if (!branch) tmi_touched_list(t, &h->left, &around);
     for (i = 0; i < (branch ? k : 2); i++) {
         tmi_touch(&h->now, &start);
         tmi_barriers_in(h, branch ? b[i] : b[0]);
         if (branch) tmi_touched_list(t, &h->now, &end[i]);
     }
     tmi_touch(&h->now, branch ? &end[0] : &start); /* a loop may not have run */
-    if (branch) tmi_touch(&h->now, &end[1]);
+    if (!branch) {
+        tmi_touched_list(t, &h->left, &end[1]);
+        tmi_touch(&h->left, &around);
+    }
+    tmi_touch(&h->now, &end[1]);
     tmi_clean_note_inside(h, n, s);
 }
 
@@ -47284,6 +47304,7 @@ static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
             tmi_touched_clear(&h->now);
         }
         tmi_touch(&h->now, list);
+        if (n->op == TMI_TF_BREAK || (x && x->leaves)) tmi_touch_set(&h->left, &h->now);
     }
 }
 
@@ -47298,6 +47319,7 @@ static void tmi_barriers(tmi_thr *t, int apart, int untiled) {
     h.n_inside = t->ins.n;
     h.inside = TMI_TEMP(t->job, tmi_inside *, t->ins.n);
     tmi_touched_init(t, &h.now);
+    tmi_touched_init(t, &h.left);
     tmi_touched_init(t, &h.early);
     tmi_touched_init(t, &h.late);
     tmi_touched_init(t, &h.body);
