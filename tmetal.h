@@ -44999,6 +44999,26 @@ static void tmi_lower_if(tmi_low *w, uint32_t id) {
     for (i = 0; i < op->n_out; i++) tmi_read_carried(w, tmi_out(w->m, op, i), var[i]);
 }
 
+/* Classes of memory that meet these: class 31 meets all. */
+static uint32_t tmi_lower_meeting(uint32_t classes) {
+    return classes >> 31 ? ~0u : classes ? classes | 1u << 31 : 0;
+}
+
+/* Do two blocks meet each other's memory, so that threads must wait between them? */
+static int tmi_lower_blocks_meet(const tmi_low *w, uint32_t a, uint32_t b) {
+    uint32_t block[2], reads[2] = {0, 0}, writes[2] = {0, 0}, atomics[2] = {0, 0}, i, op;
+    block[0] = a, block[1] = b;
+    for (i = 0; i < 2; i++)
+        for (op = TMI_BLOCK(w->m, block[i])->first_op; op; op = TMI_OP(w->m, op)->next) {
+            reads[i] |= w->reads[op];
+            writes[i] |= w->writes[op];
+            atomics[i] |= w->atomics[op];
+        }
+    return (tmi_lower_meeting(writes[0]) & (reads[1] | writes[1] | atomics[1])) ||
+        (tmi_lower_meeting(writes[1]) & (reads[0] | atomics[0])) ||
+        (tmi_lower_meeting(atomics[0]) & reads[1]) || (tmi_lower_meeting(atomics[1]) & reads[0]);
+}
+
 /* while (true) { before; results = condition's values; if (!c) break; after; carried = yields } */
 static void tmi_lower_while(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id), *cond;
@@ -45006,6 +45026,7 @@ static void tmi_lower_while(tmi_low *w, uint32_t id) {
     uint32_t *var = TMI_TEMP(w->job, uint32_t, op->n_in),
              *res = TMI_TEMP(w->job, uint32_t, op->n_out);
     tmi_copy *c = TMI_TEMP(w->job, tmi_copy, op->n_in + op->n_out);
+    const int meet = tmi_lower_blocks_meet(w, before, after);
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_WHILE);
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->n_region == 2);
     w->t->src = id;
@@ -45029,8 +45050,12 @@ static void tmi_lower_while(tmi_low *w, uint32_t id) {
     (void)tmi_t_if(w->t, tmi_t_not(w->t, tmi_in_scalar(w, cond, 0)));
     (void)tmi_t_stmt(w->t, TMI_TF_BREAK, 0, 0, 0, 0);
     tmi_t_close(w->t);
+    if (meet)
+        tmi_t_barrier(w->t, TMI_BAR_DEVICE, "the body meets these addresses in other threads");
     for (i = 0; i < op->n_out; i++) tmi_read_carried(w, tmi_block_arg(w->m, after, i), res[i]);
     tmi_lower_block(w, after);
+    if (meet)
+        tmi_t_barrier(w->t, TMI_BAR_DEVICE, "the condition meets these addresses in other threads");
     for (i = 0; i < op->n_in; i++)
         tmi_copy_set(&c[i], tmi_in(w->m, TMI_OP(w->m, tmi_terminator(w->m, after)), i),
                      tmi_block_arg(w->m, before, i), var[i]);
