@@ -39796,6 +39796,8 @@ static uint32_t tmi_lower_bool_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     case TMI_TF_SHL:
     case TMI_TF_USHR: return tmi_t_and(t, a, tmi_t_not(t, b));
     case TMI_TF_SSHR: return a;
+    case TMI_TF_UMULHI:
+    case TMI_TF_SMULHI: return tmi_t_bool(t, 0); /* 1 * 1 and -1 * -1 are 1 in two bits */
     default: return tmi_t_bin(t, op, a, b);
     }
 }
@@ -40325,7 +40327,7 @@ static uint32_t tmi_elt_two(tmi_low *w, const tmi_op *op, const uint32_t *v, uin
         return result ? tmi_t_icmp(t, TMI_ULT, sum, v[0]) : sum;
     }
     if (!result) return tmi_int_op(t, TMI_TF_IMUL, v[0], v[1]);
-    return tmi_t_bin(t, op->kind == TMI_OP_MULUI_EXT ? TMI_TF_UMULHI : TMI_TF_SMULHI, v[0], v[1]);
+    return tmi_int_op(t, op->kind == TMI_OP_MULUI_EXT ? TMI_TF_UMULHI : TMI_TF_SMULHI, v[0], v[1]);
 }
 
 /* -- Scalars ----------------------------------------------------------------------------------- */
@@ -43272,13 +43274,13 @@ typedef struct tmi_ptx_ins {
     tmi_ptx_arg  arg[TMI_PTX_OPERANDS];
 } tmi_ptx_ins;
 
-/* A text being read. Names are of one program: a block in braces that declares one again starts
- * it afresh. */
+/* A text being read. Names are of the block in braces that declares them, and of those inside of
+ * it, which may declare one again. */
 typedef struct tmi_ptx {
     const char *s;
-    uint32_t    n_operand, n_name;
+    uint32_t    n_operand, n_name, depth; /* depth: of blocks that are open */
     const char *name[TMI_PTX_REGS];
-    uint32_t    len[TMI_PTX_REGS];
+    uint32_t    len[TMI_PTX_REGS], at[TMI_PTX_REGS]; /* at: the depth that it is declared at */
     const char *word; /* the instruction last read */
     size_t      n_word;
 } tmi_ptx;
@@ -43347,7 +43349,7 @@ static int tmi_ptx_reg(const tmi_ptx *px, const char **text, uint32_t *reg) {
     return 1;
 }
 
-/* literal = 12 | -3 | 0x1F | 0b101 | 0f3F800000 | 1.5 | 20. | 1e-3 */
+/* literal = 12 | -3 | 017 | 0x1F | 0b101 | 0f3F800000 | 1.5 | 20. | 1e-3 */
 static int tmi_lower_ptx_literal(const char **text, tmi_ptx_arg *a) {
     const char *s = *text;
     int         neg = *s == '-', base = 10;
@@ -43357,6 +43359,7 @@ static int tmi_lower_ptx_literal(const char **text, tmi_ptx_arg *a) {
     if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X' || s[1] == 'f' || s[1] == 'F'))
         base = 16, s += 2;
     else if (s[0] == '0' && (s[1] == 'b' || s[1] == 'B')) base = 2, s += 2;
+    else if (s[0] == '0' && tmi_is_digit(s[1])) base = 8;
     for (; tmi_hex_digit(*s) >= 0 && tmi_hex_digit(*s) < base; s++)
         a->bits = a->bits * (uint64_t)base + (uint64_t)tmi_hex_digit(*s);
     if (base == 10 && (*s == '.' || *s == 'e' || *s == 'E')) {
@@ -43537,6 +43540,7 @@ static int tmi_lower_ptx_declare(tmi_ptx *px, const char *s) {
         if (!count) {
             if (px->n_operand + px->n_name >= TMI_PTX_REGS) return 0;
             px->name[px->n_name] = s;
+            px->at[px->n_name] = px->depth;
             px->len[px->n_name++] = have;
         }
         /* d<3>: d0, d1, d2; their names stand in the text as uses only */
@@ -43555,6 +43559,7 @@ static int tmi_lower_ptx_declare(tmi_ptx *px, const char *s) {
             }
             if (!*use) continue;
             px->name[px->n_name] = use;
+            px->at[px->n_name] = px->depth;
             px->len[px->n_name++] = have + digits;
         }
     } while (*end == ',');
@@ -43566,7 +43571,12 @@ static int tmi_ptx_next(tmi_ptx *px, tmi_ptx_ins *x) {
     for (;;) {
         const char *s = tmi_ptx_skip(px->s), *end;
         int         declares;
-        while (*s == ';' || *s == '{' || *s == '}') s = tmi_ptx_skip(s + 1);
+        for (; *s == ';' || *s == '{' || *s == '}'; s = tmi_ptx_skip(s + 1)) {
+            px->depth += *s == '{';
+            if (*s != '}' || !px->depth) continue;
+            while (px->n_name && px->at[px->n_name - 1] == px->depth) px->n_name--;
+            px->depth--;
+        }
         px->word = s;
         if (!*s) return 0;
         for (end = s; *end && *end != ';'; end++) {}
@@ -43898,17 +43908,19 @@ static uint32_t tmi_lower_ptx_convert(tmi_low *w, const tmi_ptx_ins *x, uint32_t
         return tmi_ptx_join(w, two, 2, 16);
     }
     if (x->from.cls == 'f' && x->type.cls == 'f') return tmi_conv(t, v, to);
-    if (x->from.cls == 'f') {
+    if (x->from.cls == 'f') { /* the nearest that the result's type has, of bytes too */
         v = tmi_conv(t, v, TMI_S_F32);
         if (x->row->sint != TMI_TF_FTRUNC)
             v = tmi_t_un(t, x->row->sint, tmi_tty_of(TMI_S_F32, 1), v);
-        return tmi_elt_cast(t, x->type.cls == 's' ? TMI_TF_F2S : TMI_TF_F2U, v, tmi_tty_of(to, 1));
-    }
+        v = tmi_elt_cast(t, x->type.cls == 's' ? TMI_TF_F2S : TMI_TF_F2U, v,
+                         tmi_tty_of(to == TMI_S_I8 ? TMI_S_I16 : to, 1));
+        if (to == TMI_S_I8 && x->type.cls != 's') v = tmi_t_bin_c(t, TMI_TF_UMIN, v, 255);
+        else if (to == TMI_S_I8)
+            v = tmi_t_bin_c(t, TMI_TF_SMIN, tmi_t_bin_c(t, TMI_TF_SMAX, v, -128), 127);
+    } else if (x->type.cls != 'f') v = tmi_t_intcast(t, v, to, x->from.cls == 's');
     /* what is narrower than its register is extended as the result's type says */
-    if (x->type.cls != 'f') {
-        v = tmi_t_intcast(t, v, to, x->from.cls == 's');
+    if (x->type.cls != 'f')
         return x->type.bits < 32 ? tmi_t_intcast(t, v, TMI_S_I32, x->type.cls == 's') : v;
-    }
     return tmi_elt_cast(t, x->from.cls == 's' ? TMI_TF_S2F : TMI_TF_U2F, v, tmi_tty_of(to, 1));
 }
 
