@@ -36248,6 +36248,15 @@ static const tmi_lin *tmi_view(const tmi_module *m, const tmi_op *op, uint32_t p
     return to;
 }
 
+static void tmi_lin_trim(tmi_lin *l);
+
+/* Room for `n` more registers, of a tensor that has no more bits with them than a layout holds: the
+ * copies that each tt.split may leave in a thread go first. */
+static void tmi_layout_room(tmi_lin *l, uint32_t n) {
+    if (l->n_reg + n > TMI_MAX_REG) tmi_lin_trim(l);
+    TMI_ASSERT(NULL, "layout", l->n_reg + n <= TMI_MAX_REG);
+}
+
 /* The other way: a layout of the operand that makes the result's `l` free; new bits become
  * registers. */
 static void tmi_view_forward(const tmi_module *m, const tmi_op *op, tmi_lin *l) {
@@ -36269,20 +36278,19 @@ static void tmi_view_forward(const tmi_module *m, const tmi_op *op, tmi_lin *l) 
                 how[0] = tmi_dim_low(m, out, i);
                 how[1] = tmi_dim_bits(m, out, i);
                 tmi_lin_each(l, tmi_bits_insert, how);
-                for (k = 0; k < how[1] && l->n_reg < TMI_MAX_REG; k++)
-                    l->reg[l->n_reg++] = 1u << (how[0] + k);
+                tmi_layout_room(l, how[1]);
+                for (k = 0; k < how[1]; k++) l->reg[l->n_reg++] = 1u << (how[0] + k);
             }
         break;
     case TMI_OP_JOIN: case TMI_OP_CAT:
         how[0] = 0;
         how[1] = 1;
         tmi_lin_each(l, tmi_bits_insert, how);
-        if (l->n_reg < TMI_MAX_REG) {
-            memmove(l->reg + 1, l->reg, l->n_reg * sizeof *l->reg);
-            l->reg[0] = 1;
-            l->n_reg++;
-            l->vec = 0;
-        }
+        tmi_layout_room(l, 1);
+        memmove(l->reg + 1, l->reg, l->n_reg * sizeof *l->reg);
+        l->reg[0] = 1;
+        l->n_reg++;
+        l->vec = 0;
         break;
     case TMI_OP_SPLIT:
         how[0] = 0;
