@@ -37404,6 +37404,14 @@ static void tmi_reach_divided(const tmi_plan *p, const tmi_op *op, tmi_reach *r,
     if (tmi_popcount(r->known) < tmi_type_bits(m, type)) r->known = 0;
 }
 
+/* Steps past 2^38 elements lead far away: what is made of others has room in 64 bits. */
+static void tmi_reach_near(tmi_reach *r) {
+    uint32_t i;
+    for (i = 0; i < TMI_MAX_REG; i++)
+        if (r->step[i] < -((int64_t)1 << 38) || r->step[i] > (int64_t)1 << 38)
+            r->step[i] = 0, r->known &= ~(1u << i);
+}
+
 static void tmi_reach_sum(const tmi_plan *p, const tmi_op *op, tmi_reach *r, tmi_reaching *at) {
     tmi_reach y;
     uint32_t  i;
@@ -37412,6 +37420,7 @@ static void tmi_reach_sum(const tmi_plan *p, const tmi_op *op, tmi_reach *r, tmi
     for (i = 0; i < TMI_MAX_REG; i++)
         r->step[i] = op->kind == TMI_OP_SUBI ? r->step[i] - y.step[i] : r->step[i] + y.step[i];
     r->known &= y.known;
+    tmi_reach_near(r);
 }
 
 /* Times a constant; of two values only what stands still in both is known. */
@@ -37428,6 +37437,7 @@ static void tmi_reach_product(const tmi_plan *p, const tmi_op *op, tmi_reach *r,
         (op->kind != TMI_OP_SHLI || (n >= 0 && n < 24))) {
         for (i = 0; i < TMI_MAX_REG; i++)
             r->step[i] *= op->kind == TMI_OP_SHLI ? (int64_t)1 << n : n;
+        tmi_reach_near(r);
         return;
     }
     tmi_reach_of(p, b, &y, at);
