@@ -39446,11 +39446,12 @@ static void tmi_number_sites(tmi_plan *p) {
 static void tmi_pick_order(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, reads = 0, writes = 0, asked = 0, ordered = 0, polled = 0, polling = 0,
-                 atomics = 0, wide = 0;
+                 atomics = 0, wide = 0, told = 0;
     for (op = p->flow[p->func]; op; op = p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
-        uint32_t base = tmi_accesses_memory(o) ? p->base[tmi_in(m, o, 0)] : 0,
-                 bit = base && base < 32 ? 1u << (base - 1) : 1u << 31;
+        uint32_t base = tmi_accesses_memory(o) ? p->base[tmi_in(m, o, 0)] : 0, bit;
+        if (base) base = p->alias[base - 1] + 1;
+        bit = base && base < 32 ? 1u << (base - 1) : 1u << 31;
         if (tmi_is_atomic(o->kind)) {
             int used = tmi_n_uses(&p->users, tmi_out(m, o, 0)) != 0;
             if (!tmi_atomic_is_native(p, o)) {
@@ -39471,6 +39472,7 @@ static void tmi_pick_order(tmi_plan *p) {
             }
             atomics |= bit;
             if (used && !asked) asked = op;
+            if (used && !told && tmi_attr_int(m, o, "sem", 1) > 1) told = op;
             if (tmi_attr_int(m, o, "sem", 1) > 1 && !ordered) ordered = op;
         } else if (tmi_accesses_memory(o)) {
             if (o->kind == TMI_OP_LOAD &&
@@ -39481,12 +39483,13 @@ static void tmi_pick_order(tmi_plan *p) {
             if (tmi_ops[o->kind].traits & TMI_WRITES) writes |= bit;
         }
     }
+    if (told) asked = told, writes |= atomics; /* what atomic operations wrote before, too */
     if (asked && ((reads & writes) || (writes >> 31 && reads) || (reads >> 31 && writes)))
         tmi_set_order(p, asked, 1,
                       "its result may tell that another program has written what is read here by "
                       "plain loads, which Metal orders from 3.2 on only");
-    if ((polled & (writes | atomics)) || (polled >> 31 && (writes | atomics)) ||
-        (polled && (writes | atomics) >> 31))
+    writes |= atomics;
+    if ((polled & writes) || (polled >> 31 && writes) || (polled && writes >> 31))
         tmi_set_order(p, polling, 1,
                       "a loop waits for what a program before this one writes, and no threadgroup "
                       "is promised progress while others wait for it");

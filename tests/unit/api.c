@@ -677,6 +677,35 @@ START_TEST(aliased_parameters_travel_as_addresses) {
 }
 END_TEST
 
+/* An atomic result may tell that another program has written what is read by another name. */
+START_TEST(programs_that_tell_each_other_by_two_names_run_in_turn) {
+    static const char text[] =
+        "tt.func public @f(%sum: !tt.ptr<i32>, %count: !tt.ptr<i32>, %same: !tt.ptr<i32>) {\n"
+        "  %i = tt.get_program_id x : i32\n"
+        "  %true = arith.constant true\n"
+        "  %p = tt.addptr %sum, %i : !tt.ptr<i32>, i32\n"
+        "  tt.store %p, %i : !tt.ptr<i32>\n"
+        "  %n = tt.atomic_rmw add, acq_rel, gpu, %count, %i, %true :"
+        " (!tt.ptr<i32>, i32, i1) -> i32\n"
+        "  %q = tt.addptr %same, %n : !tt.ptr<i32>, i32\n"
+        "  %x = tt.load %q : !tt.ptr<i32>\n"
+        "  %y = tt.atomic_rmw add, relaxed, gpu, %count, %x, %true :"
+        " (!tt.ptr<i32>, i32, i1) -> i32\n"
+        "  tt.return\n"
+        "}\n";
+    tmetal_arena   arena = arena_at(0);
+    tmetal_options opt;
+    tmetal_result  r;
+    memset(&opt, 0, sizeof opt);
+    says_ok(compile(text, &opt, &arena, &r), &r);
+    ck_assert_ptr_null(strstr(r.kernels[0].msl, "int turn"));
+    arena = arena_at(0);
+    opt.alias = "0=2";
+    says_ok(compile(text, &opt, &arena, &r), &r);
+    ck_assert_ptr_nonnull(strstr(r.kernels[0].msl, "int turn"));
+}
+END_TEST
+
 START_TEST(plain_code_is_longer_than_optimised_code) {
     tmetal_arena   arena = arena_at(0), other = arena_at(1);
     tmetal_options opt;
@@ -1385,6 +1414,7 @@ int main(void) {
     tcase_add_test(t, threads_are_those_asked_for);
     tcase_add_test(t, a_kernel_newer_than_asked_for_is_refused);
     tcase_add_test(t, aliased_parameters_travel_as_addresses);
+    tcase_add_test(t, programs_that_tell_each_other_by_two_names_run_in_turn);
     tcase_add_test(t, plain_code_is_longer_than_optimised_code);
     tcase_add_test(t, fusion_is_off_when_asked);
     tcase_add_test(t, a_debug_buffer_is_told_word_by_word);
