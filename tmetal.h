@@ -44837,16 +44837,18 @@ static void tmi_lower_copy_early(tmi_low *w, tmi_copy *c, uint32_t n) {
         const uint32_t inst = c[i].var ? 0 : w->p->first_inst[c[i].to] - 1;
         tmi_nest   nest;
         tmi_copied x;
+        tmi_tty    type;
         if (c[i].var || w->p->klass[c[i].from] != TMI_C_INLINE ||
-            TMI_INST(w->p, inst)->store != TMI_ST_ARRAY ||
-            TMI_ARR(w->t, TMI_INST(w->p, inst)->ref)->space != TMI_AS_PRIVATE)
+            TMI_INST(w->p, inst)->store != TMI_ST_ARRAY)
             continue;
         x.w = w, x.c = c, x.n = n, x.lin = TMI_INST(w->p, inst)->lin, x.late = 0;
         tmi_needs(w->p, c[i].from, TMI_LIN(w->p, x.lin), 0, tmi_lower_copy_leaf, &x);
         if (!x.late) continue;
         keep = TMI_INST(w->p, inst)->ref;
-        c[i].early = tmi_t_array(w->t, TMI_AS_PRIVATE, TMI_ARR(w->t, keep)->type,
-                                 TMI_ARR(w->t, keep)->count, TMI_ARR(w->t, keep)->name);
+        type = TMI_ARR(w->t, keep)->type;
+        type.width = (uint8_t)(1u << TMI_INST(w->p, inst)->vec); /* of a matrix both elements */
+        c[i].early = tmi_t_array(w->t, TMI_AS_PRIVATE, type, TMI_ARR(w->t, keep)->count,
+                                 TMI_ARR(w->t, keep)->name);
         tmi_nest_open(w, &nest, x.lin);
         x.late = tmi_elem_at(w, c[i].from, nest.lin, nest.vec ? TMI_VEC : 0);
         TMI_INST(w->p, inst)->ref = c[i].early;
