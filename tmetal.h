@@ -44406,7 +44406,8 @@ static void tmi_place_inst(tmi_low *w, uint32_t inst) {
         tmi_inst    *src = TMI_INST(w->p, in->source);
         tmi_shuffle  sh;
         uint32_t     at = src->slot;
-        int          outer = TMI_VALUE(w->m, in->value)->is_arg;
+        /* there when the block begins; what is moved on from another copy is not */
+        int          outer = TMI_VALUE(w->m, in->value)->is_arg && src->kind == TMI_I_FIRST;
         in->by_shuffle = (uint8_t)tmi_convert_by_shuffle(w->p, in, &sh);
         if (in->by_shuffle) {
             src->escapes = 1;
