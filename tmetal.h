@@ -19944,6 +19944,7 @@ static tmi_tri_value tmi_tl_isinstance(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value list = tmi_tl_tuple(t, &in[1]);
     uint32_t      i;
     int           is = 0;
+    if (in[0].kind == TMI_V_OBJECT) return TMI_TL_BAD_TYPE(t, NULL, "only Python knows its class");
     for (i = 0; i < list.n; i++) {
         tmi_tri_value c = tmi_tri_field(t, &list, i);
         const char   *name = tmi_tl_class(t, &c);
@@ -19957,6 +19958,7 @@ static tmi_tri_value tmi_tl_isinstance(tmi_tri *t, const tmi_tri_value *in) {
 static tmi_tri_value tmi_tl_getattr(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value r;
     if (in[1].kind != TMI_V_STR) return TMI_TL_BAD_TYPE(t, NULL, "wants a name, as a string");
+    if (in[0].kind == TMI_V_OBJECT) return TMI_TL_BAD_TYPE(t, NULL, "only Python knows its names");
     if (in[0].kind == TMI_V_MODULE) {
         r = t->member(t, in[0], in[1].id);
         /* a name that nothing gives looks like a module inside this one */
@@ -21815,9 +21817,17 @@ static tmi_tri_value tmi_tri_binop(tmi_tri *t, uint32_t node) {
 
 static TMI_COLD tmi_tri_value tmi_tri_unknown(tmi_tri *t, uint32_t dotted);
 
-/* What a name of a module holds cannot be told, whose text is not there: 1 after a message. */
+/* An argument of the launch whose value is not known: all that is, is that it is not None. */
+static int tmi_triton_is_unsaid(const tmi_tri_value *v) {
+    return v->kind == TMI_V_OBJECT && !v->dt;
+}
+
+/* What a name of a module holds cannot be told, whose text is not there, nor what a heuristic's
+ * args["x"] is where only its type is given: 1 after a message. */
 static int tmi_tri_is_open(tmi_tri *t, const tmi_tri_value *v) {
     const char *s = v->kind == TMI_V_MODULE ? tmi_tri_string(t, v->id) : "";
+    if (tmi_triton_is_unsaid(v))
+        return !tmi_tri_wrong(t, TMETAL_E_PY_NAME, NULL, "the value of %n", v->id);
     if (v->kind != TMI_V_MODULE || tmi_tri_file_of(t, s) || tmi_tl_is_module(s) ||
         strncmp(s, "torch.version.", 14) == 0) /* tmi_tri_attribute_of() knows these */
         return 0;
@@ -21850,7 +21860,11 @@ static TMI_APART tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node 
     a = tmi_tri_expr(t, n->a);
     b = tmi_tri_expr(t, c->a);
     tmi_triton_look(t, n);
-    if (t->bad || tmi_tri_is_open(t, &a) || tmi_tri_is_open(t, &b)) return a;
+    if (t->bad) return a;
+    if (tmi_triton_is_unsaid(&a) && b.kind == TMI_V_NONE &&
+        (c->op == TMI_PY_IS || c->op == TMI_PY_ISNOT || c->op == TMI_PY_EQ || c->op == TMI_PY_NE))
+        return tmi_tri_bool(c->op == TMI_PY_ISNOT || c->op == TMI_PY_NE);
+    if (tmi_tri_is_open(t, &a) || tmi_tri_is_open(t, &b)) return a;
     if (c->op == TMI_PY_IS || c->op == TMI_PY_ISNOT)
         return tmi_tri_bool((a.kind == b.kind && tmi_tri_same(t, &a, &b)) == (c->op == TMI_PY_IS));
     if (c->op == TMI_PY_IN || c->op == TMI_PY_NOTIN)
@@ -22804,7 +22818,7 @@ static tmi_tri_flow tmi_tri_python_while(tmi_tri *t, const tmi_py_node *n) {
     uint32_t i;
     for (i = 0; i < TMI_TRI_ROUNDS && !t->bad; i++) {
         tmi_tri_value test = tmi_tri_expr(t, n->a);
-        if (t->bad) return TMI_FLOW_ON;
+        if (t->bad || tmi_tri_is_open(t, &test)) return TMI_FLOW_ON;
         if (!tmi_tri_is_true(t, &test)) return tmi_tri_block(t, n->list2, n->n2);
         if (tmi_tri_block(t, n->list, n->n) == TMI_FLOW_OUT) return TMI_FLOW_OUT;
     }
