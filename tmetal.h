@@ -16401,6 +16401,8 @@ typedef struct tmi_tri_param {
     uint32_t      name;
     uint8_t       is_given, is_const, by_place; /* by_place: of `args` */
     uint8_t       is_passed; /* a default that the launch would pass, as a value of the kernel */
+    uint8_t       is_unspecialised; /* do_not_specialize names it */
+    uint32_t      forced; /* the number type that its annotation forces; 0: none */
     uint32_t      need;          /* the argument whose value its heuristic lacks */
     const tmi_py_node *by;       /* its heuristic */
     uint32_t      first, n_leaf; /* of t->leaf: its parameters of the IR, several of a tuple */
@@ -24596,6 +24598,8 @@ static void tmi_tri_specialise(tmi_tri *t, const tmi_py *py, const tmi_py_node *
                                           TMI_DTYPE(t, dt)->kind == TMI_DT_FLOAT);
         tmi_tri_leaf  *leaf =
             p->n_leaf == 1 && p->v.kind == TMI_V_TENSOR ? tmi_triton_leaf_at(t, p->first) : NULL;
+        p->forced = is_forced ? dt : 0;
+        p->is_unspecialised = (uint8_t)is_plain;
         if (dt && !p->is_given && !tmi_triton_kid(py, f, i)->b) tmi_tri_make_leaf(t, p, dt, 0);
         else if (is_int && (is_plain || is_forced)) /* floats and truths are never specialised */
             tmi_tri_make_leaf(t, p, dt ? dt : tmi_tri_natural(t, &p->v),
@@ -24885,11 +24889,17 @@ static int tmi_tri_open_kernel(tmi_tri *t, tmi_tri_param *p, uint32_t n, uint32_
     return 1;
 }
 
-/* A number that the launch passes: a value of the kernel, and not Python's. 1 is a constant for
- * Triton too. */
-static tmi_tri_value tmi_triton_passed(tmi_tri *t, tmi_tri_value v) {
-    if (!tmi_tri_is_number(&v) || (v.kind == TMI_V_INT && v.v.i.lo == 1 && v.v.i.hi == 0)) return v;
-    return tmi_tri_to_tensor(t, v);
+/* A number that the launch passes: a value of the kernel, and not Python's, of the type that an
+ * annotation forces. 1 is a constant for Triton too, unless the kernel's head says otherwise. */
+static tmi_tri_value tmi_triton_passed(tmi_tri *t, const tmi_tri_param *p) {
+    const tmi_tri_value *v = &p->v;
+    if (!tmi_tri_is_number(v)) return *v;
+    if (p->forced)
+        return tmi_tri_weak_fits(t, v, p->forced)
+                   ? tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, p->forced, v), p->forced)
+                   : *v;
+    if (v->kind == TMI_V_INT && v->v.i.lo == 1 && v->v.i.hi == 0 && !p->is_unspecialised) return *v;
+    return tmi_tri_to_tensor(t, *v);
 }
 
 /* Parameters become arguments of the IR or constants; then the body is walked. */
@@ -24906,7 +24916,7 @@ static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
     tmi_tri_place(t);
     TMI_OP(t->m, t->b->func)->loc = t->b->loc;
     for (i = 0; i < n && !t->bad; i++)
-        tmi_tri_bind(t, p[i].name, p[i].is_passed ? tmi_triton_passed(t, p[i].v) : p[i].v);
+        tmi_tri_bind(t, p[i].name, p[i].is_passed ? tmi_triton_passed(t, &p[i]) : p[i].v);
     (void)tmi_triton_waits_not(t, f);
     if (tmi_tri_block(t, f->list2, f->n2) == TMI_FLOW_ON && !t->bad) tmi_tri_leave(t);
     if (!t->bad) tmi_make_func_end(t->b);
