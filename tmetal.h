@@ -22165,7 +22165,7 @@ static int tmi_tri_says_constexpr(tmi_tri *t, const tmi_py *py, uint32_t node) {
 static tmi_tri_value tmi_tri_settle(tmi_tri *t, tmi_tri_value v) {
     uint32_t i, base = t->arg.n;
     if (t->is_const) return v;
-    if (tmi_tri_is_number(&v) && !v.is_bare) return tmi_tri_to_tensor(t, v);
+    if (tmi_tri_is_number(&v)) return tmi_tri_to_tensor(t, v);
     for (i = 0; v.kind == TMI_V_TUPLE && i < v.n; i++)
         if (tmi_tri_field(t, &v, i).kind != TMI_V_TENSOR) break;
     if (v.kind != TMI_V_TUPLE || i == v.n) return v;
