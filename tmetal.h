@@ -16934,7 +16934,7 @@ static uint32_t tmi_tri_const(tmi_tri *t, uint32_t like, uint32_t dt, const tmi_
                                        "write it in fp16 or fp32 and cast with .to()",
                                        "Triton has no constants of %s but 0", d->text);
     if (d->kind == TMI_DT_INT && v->kind != TMI_V_FLOAT)
-        bits = d->bits == 1 ? v->v.i.lo & 1 : (uint64_t)tmi_sext(v->v.i.lo, d->bits);
+        bits = d->bits == 1 ? x != 0 : (uint64_t)tmi_sext(v->v.i.lo, d->bits);
     else if (x != 0) {
         if (d->format != TMI_F_F64)
             x = tmi_tri_from_bits(TMI_F_F32, tmi_tri_float_bits(TMI_F_F32, x));
