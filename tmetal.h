@@ -17788,7 +17788,7 @@ static int tmi_tri_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value 
     case TMI_V_TENSOR:
     case TMI_V_DESC:
     case TMI_V_BLOCK_PTR: return a->ir == b->ir && a->dt == b->dt;
-    case TMI_V_DTYPE: return a->dt == b->dt;
+    case TMI_V_DTYPE: return a->dt == b->dt && a->is_other == b->is_other; /* torch's are others */
     case TMI_V_TUPLE:
         if (a->n != b->n) return 0;
         for (i = 0; i < a->n; i++) { /* depth: of the text, against TMI_MAX_DEPTH */
