@@ -19378,7 +19378,7 @@ static tmi_tri_value tmi_tl_divide(tmi_tri *t, const tmi_tri_value *in) {
 
 static tmi_tri_value tmi_tl_join(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v[2], r;
-    uint32_t      dims[TMI_MAX_RANK + 1], rank, i, two = 2;
+    uint32_t      dims[TMI_MAX_RANK], rank, i, two = 2;
     int           is_scalar;
     memcpy(v, in, sizeof v);
     if (!tmi_tri_broadcast(t, &v[0], &v[1])) return v[0];
@@ -19386,6 +19386,7 @@ static tmi_tri_value tmi_tl_join(tmi_tri *t, const tmi_tri_value *in) {
     is_scalar = !tmi_tri_rank(t, &v[0]);
     for (i = 0; i < 2 && is_scalar; i++) v[i] = tmi_tri_expand(t, v[i], 0);
     rank = tmi_tri_dims(t, &v[0], dims);
+    if (rank == TMI_MAX_RANK) return TMI_TL_BAD_SHAPE(t, NULL, "a shape of too many axes");
     dims[rank] = 2;
     r = tmi_tl_op(t, TMI_OP_JOIN, v, 2, tmi_tri_shape_type(t, v[0].dt, dims, rank + 1), v[0].dt);
     if (is_scalar)
