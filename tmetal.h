@@ -22294,7 +22294,7 @@ static TMI_COLD void tmi_tri_mismatch(tmi_tri *t, const tmi_tri_carried *c, cons
 }
 
 /* What differs at the ends of two branches: names that were live first, then those that both give,
- * in order of the alphabet. */
+ * in order of the alphabet. What both give alike, the live names have from here on. */
 static tmi_tri_carried *tmi_tri_merge(tmi_tri *t, const tmi_tri_names *live,
                                       const tmi_tri_names *yes, const tmi_tri_names *no,
                                       uint32_t *count) {
@@ -22306,9 +22306,12 @@ static tmi_tri_carried *tmi_tri_merge(tmi_tri *t, const tmi_tri_names *live,
             was ? &no->name[i].v : tmi_tri_named(no, yes->name[i].name, live->n);
         int carry = b && tmi_tri_carries(t, a) && tmi_tri_carries(t, b);
         int fits = carry && tmi_tri_like(t, a, b);
+        if (was && tmi_tri_identical(t, a, b)) tmi_triton_name_at(t, t->frame->first + i)->v = *a;
         if (was ? tmi_tri_identical(t, a, b) : !carry) continue;
-        /* None, a dtype, a string: the old value stays, as in Triton */
-        if (was && !fits && !tmi_tri_carries(t, was) && !tmi_tri_is_number(was)) continue;
+        /* None, a dtype, a string: the old value stays where one branch gives another, as in Triton */
+        if (was && !fits && !tmi_tri_carries(t, was) && !tmi_tri_is_number(was) &&
+            (tmi_tri_identical(t, was, a) || tmi_tri_identical(t, was, b)))
+            continue;
         one.name = yes->name[i].name;
         one.a = *a;
         one.b = *b;
