@@ -16349,7 +16349,8 @@ typedef struct tmi_tri_file {
     tmi_py     *py;
     uint32_t    module;  /* its dotted name */
     tmi_map     global;  /* name -> index + 1 into t->global */
-    tmi_vec     star;    /* `from x import *`: FROM nodes */
+    tmi_vec     star;    /* `from x import *`: FROM nodes, each with its way */
+    tmi_map     asked;   /* names that these were asked for */
     uint32_t    around;  /* 1 + the file whose names come behind its own: of a function's inside */
     uint8_t     is_ours; /* of the library: its names are those of tl */
 } tmi_tri_file;
@@ -21112,10 +21113,10 @@ static int tmi_tri_decide_name(tmi_tri *t, uint32_t f, uint32_t name, unsigned d
     g = *tmi_triton_global_at(t, i - 1);
     if (!g.node) return tmi_tri_is_const(&g.v) ? tmi_tri_is_true(t, &g.v) : -1; /* the caller's */
     n = TMI_PY(tmi_triton_text_of(t, g.file), g.node);
-    if (!g.alias || n->kind != TMI_PY_FROM) return -1;
+    if (n->kind != TMI_PY_FROM) return -1;
     from = tmi_tri_file_of(t, tmi_tri_string(t, tmi_tri_absolute(t, g.file, n)));
     if (!from) return -1;
-    name = TMI_PY(tmi_triton_text_of(t, g.file), g.alias)->text;
+    if (g.alias) name = TMI_PY(tmi_triton_text_of(t, g.file), g.alias)->text; /* else `import *` */
     return tmi_tri_decide_name(t, from - 1, name, deep + 1);
 }
 
@@ -21208,6 +21209,8 @@ static int tmi_tri_decide_value(tmi_tri *t, uint32_t node) {
                : -1;
 }
 
+static uint32_t tmi_triton_last(tmi_tri *t, uint32_t f, uint32_t name);
+
 /* Does a module give the names that `from` wants of it? */
 static int tmi_tri_import_works(tmi_tri *t, uint32_t f, const tmi_py_node *s) {
     static const char *const at_hand[] = {
@@ -21219,7 +21222,8 @@ static int tmi_tri_import_works(tmi_tri *t, uint32_t f, const tmi_py_node *s) {
         const char   *module = tmi_tri_string(t, of ? of : name);
         tmi_tri_value v;
         from = tmi_tri_file_of(t, module);
-        if (from && (!of || tmi_map_get(&tmi_triton_file_at(t, from - 1)->global, name))) continue;
+        if (of && tmi_tri_says(t, name, "*") && (from || tmi_tl_is_module(module))) continue;
+        if (from && (!of || tmi_triton_last(t, from - 1, name))) continue;
         for (k = 0; !of && k < sizeof at_hand / sizeof *at_hand; k++)
             if (strcmp(at_hand[k], module) == 0) break;
         if (!of && k < sizeof at_hand / sizeof *at_hand) continue;
@@ -21335,10 +21339,70 @@ static uint32_t tmi_tri_reading(tmi_tri *t, uint32_t i, int *holds) {
     return 0;
 }
 
+static void tmi_tri_put_global(tmi_tri *t, uint32_t file, uint32_t name, uint32_t node,
+                               uint32_t alias, uint32_t cond);
+
+/* Does `from module import *` bring a name? Of a module whose text is not there nobody knows. */
+static int tmi_triton_brings(tmi_tri *t, const char *module, uint32_t name) {
+    const char        *s = tmi_tri_string(t, name);
+    const uint32_t     from = tmi_tri_file_of(t, module);
+    const tmi_py      *py = from ? tmi_triton_text_of(t, from - 1) : NULL;
+    const tmi_py_node *all = NULL;
+    uint32_t           i = from ? tmi_triton_last(t, from - 1, tmi_tri_word(t, "__all__")) : 0;
+    if (i) i = tmi_triton_global_at(t, i - 1)->node;
+    if (i && TMI_PY(py, i)->kind == TMI_PY_ASSIGN) all = TMI_PY(py, TMI_PY(py, i)->a);
+    if (all && (all->kind == TMI_PY_LIST || all->kind == TMI_PY_TUPLE)) {
+        for (i = 0; i < all->n && tmi_triton_kid(py, all, i)->text != name;) i++;
+        if (i == all->n) return 0;
+    } else if (*s == '_') return 0;
+    if (from && tmi_triton_last(t, from - 1, name)) return 1;
+    return tmi_tl_named(t, module, name).kind ||
+           (tmi_tl_space(module) && strcmp(tmi_tl_space(module), "tl") == 0 &&
+            tmi_tl_dtype_named(t, s, strlen(s)));
+}
+
+/* Is a global given behind byte `at`? What the caller says is, and what functions give by `global`. */
+static int tmi_triton_is_behind(tmi_tri *t, uint32_t i, uint32_t at) {
+    const tmi_tri_global *g = tmi_triton_global_at(t, i - 1);
+    const tmi_py_node    *n = TMI_PY(tmi_triton_text_of(t, g->file), g->node);
+    return !g->node || n->kind == TMI_PY_GLOBAL || n->kind == TMI_PY_WALRUS || n->at > at;
+}
+
+/* 1 + the global of a name that a file gives last. What `from x import *` brings is put among them
+ * when it is first asked for, where that stands. 0: none. */
+static uint32_t tmi_triton_last(tmi_tri *t, uint32_t f, uint32_t name) {
+    uint32_t i, k, way, node, behind, n = tmi_triton_file_at(t, f)->star.n;
+    int      brings;
+    if (!n || tmi_map_get(&tmi_triton_file_at(t, f)->asked, name))
+        return tmi_map_get(&tmi_triton_file_at(t, f)->global, name);
+    *tmi_map_at(t->job, &tmi_triton_file_at(t, f)->asked, name) = 1;
+    for (k = 0; k < n; k += 2) {
+        const tmi_py *py = tmi_triton_text_of(t, f);
+        node = *TMI_AT(&tmi_triton_file_at(t, f)->star, uint32_t, k);
+        way = *TMI_AT(&tmi_triton_file_at(t, f)->star, uint32_t, k + 1);
+        i = tmi_tri_absolute(t, f, TMI_PY(py, node));
+        brings = i && tmi_tri_enter(t) && tmi_triton_brings(t, tmi_tri_string(t, i), name);
+        t->depth -= i != 0;
+        if (!brings) continue;
+        i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name);
+        for (behind = 0; i && tmi_triton_is_behind(t, i, TMI_PY(py, node)->at);
+             i = tmi_triton_global_at(t, i - 1)->hides)
+            behind = i;
+        i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name);
+        tmi_tri_put_global(t, f, name, node, 0, way);
+        if (!behind) continue;
+        *tmi_map_at(t->job, &tmi_triton_file_at(t, f)->global, name) = i;
+        i = tmi_triton_global_at(t, behind - 1)->hides;
+        tmi_triton_global_at(t, behind - 1)->hides = t->global.n;
+        tmi_triton_global_at(t, t->global.n - 1)->hides = i;
+    }
+    return tmi_map_get(&tmi_triton_file_at(t, f)->global, name);
+}
+
 /* 1 + the global that a name of a file stands for: the last one given, as far as that can be told;
  * of ways that nobody can tell the first, and tmi_tri_ways_of() has the others. 0: none. */
 static uint32_t tmi_tri_global_of(tmi_tri *t, uint32_t f, uint32_t name) {
-    uint32_t i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name), open = 0, own = 0;
+    uint32_t i = tmi_triton_last(t, f, name), open = 0, own = 0;
     int      holds;
     for (; (i = tmi_tri_reading(t, i, &holds)) != 0; i = tmi_triton_global_at(t, i - 1)->hides) {
         if (tmi_triton_global_at(t, i - 1)->state == 1) { /* f = wrapped(f): the f before */
@@ -21357,7 +21421,7 @@ static uint32_t tmi_tri_global_of(tmi_tri *t, uint32_t f, uint32_t name) {
  * and whether it may also be given in none of them. */
 static uint32_t tmi_tri_ways_of(tmi_tri *t, uint32_t f, uint32_t name, uint32_t *way,
                                 int *is_open) {
-    uint32_t i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name), n = 0;
+    uint32_t i = tmi_triton_last(t, f, name), n = 0;
     int      holds = 0;
     for (; n < TMI_TRI_WAYS && (i = tmi_tri_reading(t, i, &holds)) != 0;
          i = tmi_triton_global_at(t, i - 1)->hides) {
@@ -21458,8 +21522,9 @@ static tmi_tri_value tmi_tri_given(tmi_tri *t, const tmi_tri_global *g) {
         v.id = a->v.i || !dot ? a->text : tmi_intern(t->job, t->strings, s, (size_t)(dot - s));
     } else if (n->kind == TMI_PY_FROM) {
         uint32_t from = tmi_tri_absolute(t, g->file, n);
-        v = from ? tmi_tri_member(t, from, a->text)
-                 : tmi_tri_module_value(t, tmi_tri_string(t, a->text));
+        const uint32_t name = g->alias ? a->text : g->name; /* of `import *` */
+        v = from ? tmi_tri_member(t, from, name)
+                 : tmi_tri_module_value(t, tmi_tri_string(t, name));
     } else if (n->kind == TMI_PY_AUGASSIGN) {
         tmi_tri_value b;
         v = tmi_tri_constant(t, n->a);
@@ -21480,21 +21545,6 @@ static tmi_tri_value tmi_tri_given(tmi_tri *t, const tmi_tri_global *g) {
         v.is_plain =
             (uint8_t)((tmi_tri_is_number(&v) || v.kind == TMI_V_STR || v.kind == TMI_V_TUPLE) &&
                       !(value && tmi_tri_makes_constexpr(t, g->file, value)));
-    }
-    return v;
-}
-
-/* Names that `from x import *` brought. UNSET: none of that name. */
-static tmi_tri_value tmi_tri_starred(tmi_tri *t, uint32_t f, uint32_t name) {
-    tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
-    uint32_t      i, from;
-    for (i = tmi_triton_file_at(t, f)->star.n; i-- > 0 && !v.kind && !t->bad;) {
-        const tmi_tri_file *file = tmi_triton_file_at(t, f);
-        from = tmi_tri_absolute(t, f, TMI_PY(file->py, *TMI_AT(&file->star, uint32_t, i)));
-        if (!from || !tmi_tri_enter(t)) continue;
-        v = tmi_tri_member(t, from, name);
-        t->depth--;
-        if (v.kind == TMI_V_MODULE) v.kind = TMI_V_UNSET; /* it is only guessed that there is one */
     }
     return v;
 }
@@ -21623,15 +21673,13 @@ static tmi_tri_value tmi_tri_global_value(tmi_tri *t, uint32_t f, uint32_t name)
     uint32_t      i, n, way[TMI_TRI_WAYS];
     tmi_tri_value v;
     int           is_open;
+    v = tmi_tri_of(TMI_V_UNSET);
     while ((i = tmi_tri_global_of(t, f, name)) == 0) {
-        v = tmi_tri_starred(t, f, name);
-        if (v.kind || t->bad || !tmi_triton_file_at(t, f)->around) return v;
+        if (t->bad || !tmi_triton_file_at(t, f)->around) return v;
         f = tmi_triton_file_at(t, f)->around - 1;
     }
     n = tmi_tri_ways_of(t, f, name, way, &is_open);
-    v = tmi_tri_of(TMI_V_UNSET);
-    if (n && is_open) v = tmi_tri_starred(t, f, name);
-    if (n && is_open && !v.kind && !t->bad) v = tmi_tl_named(t, "", name);
+    if (n && is_open) v = tmi_tl_named(t, "", name);
     if (t->bad) return v;
     return n > 1 || v.kind ? tmi_tri_agreed(t, name, way, n, v) : tmi_tri_value_at(t, i);
 }
@@ -23442,7 +23490,8 @@ static void tmi_tri_imports_of(tmi_tri *t, uint32_t file, uint32_t id, uint32_t 
         const char        *name = tmi_tri_string(t, a->text), *dot = strchr(name, '.');
         uint32_t           as = (uint32_t)a->v.i;
         if (strcmp(name, "*") == 0) {
-            *(uint32_t *)tmi_vec_add(t->job, &tmi_triton_file_at(t, file)->star) = id;
+            tmi_todo(t->job, &tmi_triton_file_at(t, file)->star, id);
+            tmi_todo(t->job, &tmi_triton_file_at(t, file)->star, cond);
             continue;
         }
         if (!as) as = dot ? tmi_intern(t->job, t->strings, name, (size_t)(dot - name)) : a->text;
@@ -24684,6 +24733,7 @@ static uint32_t tmi_tri_inside(tmi_tri *t, const tmi_tri_around *a) {
     file = (tmi_tri_file *)tmi_vec_add(t->job, &t->file);
     *file = *tmi_triton_file_at(t, up);
     memset(&file->global, 0, sizeof file->global);
+    tmi_vec_init(&file->star, sizeof(uint32_t), 0); /* those of the file around */
     file->around = up + 1;
     py = file->py;
     up = t->file.n - 1;
