@@ -23777,13 +23777,21 @@ static int tmi_tri_makes_ops(const tmi_tri_row *r) {
     return strcmp(r->space, "tl") == 0;
 }
 
-/* min and max of what is known, outside of kernels. */
+/* min and max of what is known, outside of kernels: of several values, or of those of one tuple. */
 static tmi_tri_value tmi_tri_least(tmi_tri *t, uint32_t base, int is_min) {
-    tmi_tri_value v = tmi_tri_of(TMI_V_NONE), one, above;
-    uint32_t      i;
-    for (i = base; i < t->arg.n && !t->bad; i++) {
-        one = tmi_triton_arg_at(t, i)->v;
-        above = i > base ? tmi_tri_fold_compare(t, is_min ? TMI_PY_LT : TMI_PY_GT, one, v)
+    tmi_tri_value v = tmi_tri_of(TMI_V_NONE), one, above, list = v;
+    uint32_t      i, n = t->arg.n - base;
+    for (i = 0; i < n; i++)
+        if (tmi_triton_arg_at(t, base + i)->name)
+            return TMI_TRI_WRONG(t, TMETAL_E_PY_NOT_YET, NULL, "key= and default= of min and max");
+    if (n == 1) {
+        list = tmi_triton_arg_at(t, base)->v;
+        n = list.kind == TMI_V_TUPLE ? list.n : 0;
+    }
+    if (!n) return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "min and max want values to choose from");
+    for (i = 0; i < n && !t->bad; i++) {
+        one = list.n ? tmi_tri_field(t, &list, i) : tmi_triton_arg_at(t, base + i)->v;
+        above = i ? tmi_tri_fold_compare(t, is_min ? TMI_PY_LT : TMI_PY_GT, one, v)
                          : tmi_tri_bool(1);
         if (!t->bad && tmi_tri_is_true(t, &above)) v = one;
     }
