@@ -21149,10 +21149,13 @@ static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) 
         r = tmi_tri_decide_compare(t, f, n, deep);
         return r < 0 && f == t->frame->file ? tmi_tri_decide_value(t, node) : r;
     case TMI_PY_CALL: r = tmi_tri_decide_call(t, f, n, deep); break;
-    case TMI_PY_ATTRIBUTE: r = tmi_tri_machine_word(tmi_tri_string(t, n->text)); break;
+    case TMI_PY_ATTRIBUTE: /* what the text says goes before what a name sounds like */
+        if (f == t->frame->file) r = tmi_tri_decide_value(t, node);
+        if (r < 0) r = tmi_tri_machine_word(tmi_tri_string(t, n->text));
+        break;
     case TMI_PY_NAME:
-        r = tmi_tri_machine_word(tmi_tri_string(t, n->text));
-        if (r < 0) r = tmi_tri_decide_name(t, f, n->text, deep + 1);
+        r = tmi_tri_decide_name(t, f, n->text, deep + 1);
+        if (r < 0) r = tmi_tri_machine_word(tmi_tri_string(t, n->text));
         break;
     default: break;
     }
