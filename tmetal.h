@@ -25789,7 +25789,8 @@ static void tmi_axis_walk(tmi_axes *x, uint32_t func, const uint32_t *next, int 
         for (d = 0, rank = x->axis[x->at[v] - 1].more + 1u; d < rank; d++) {
             uint32_t size = tmi_axis_size(m, v, d);
             tmi_axis z = tmi_axis_of_op(x, o, d, size);
-            if (o->attr) tmi_axis_hints(m, o->attr, d, &z);
+            /* of several results nobody knows which one was meant */
+            if (o->attr && o->n_out == 1) tmi_axis_hints(m, o->attr, d, &z);
             z.c = tmi_min8(z.c, (uint8_t)size);
             z.k = tmi_min8(z.k, (uint8_t)size);
             tmi_axis_set(x, v, d, z);
