@@ -16617,11 +16617,16 @@ static tmi_tri_big tmi_tri_big_neg(tmi_tri_big a) {
     return r;
 }
 
-/* A Python number as a double. */
+/* A Python number as the double that is nearest. */
 static double tmi_tri_double(const tmi_tri_value *v) {
     /* of the magnitude, so that no digit is lost to the words of the sign */
     tmi_tri_big i = v->v.i.hi < 0 ? tmi_tri_big_neg(v->v.i) : v->v.i;
-    double      x = (double)(uint64_t)i.hi * 18446744073709551616.0 + (double)i.lo;
+    double      x, scale = 1;
+    for (; v->kind != TMI_V_FLOAT && i.hi; scale *= 2) { /* what is cut off stays as the last bit */
+        i.lo = i.lo >> 1 | (i.lo & 1) | (uint64_t)i.hi << 63;
+        i.hi = (int64_t)((uint64_t)i.hi >> 1);
+    }
+    x = (double)i.lo * scale;
     return v->kind == TMI_V_FLOAT ? v->v.f : v->v.i.hi < 0 ? -x : x;
 }
 
@@ -17495,6 +17500,47 @@ static void tmi_tri_big_divide(tmi_tri_big a, tmi_tri_big b, tmi_tri_big *quotie
     *rest = r;
 }
 
+/* a / b rounded once, where neither is 0. */
+static double tmi_tri_ratio(tmi_tri_big a, tmi_tri_big b) {
+    const int   negative = (a.hi < 0) != (b.hi < 0);
+    tmi_tri_big q, r, left;
+    uint64_t    bit, more = 0;
+    int         exp = 0;
+    b = b.hi < 0 ? tmi_tri_big_neg(b) : b;
+    tmi_tri_big_divide(a.hi < 0 ? tmi_tri_big_neg(a) : a, b, &q, &r);
+    for (; q.hi; exp++) {
+        more |= q.lo & 1;
+        q = tmi_tri_big_shr(q, 1);
+    }
+    for (; !(q.lo >> 63); exp--) {
+        left = tmi_tri_big_add(b, tmi_tri_big_neg(r));
+        bit = !tmi_tri_big_less(r, left);
+        r = tmi_tri_big_add(r, bit ? tmi_tri_big_neg(left) : r);
+        q.lo = q.lo << 1 | bit;
+    }
+    more |= r.lo | (uint64_t)r.hi;
+    bit = tmi_float_round(&tmi_float_formats[TMI_F_F64], negative, q.lo, exp, more != 0);
+    return tmi_tri_from_bits(TMI_F_F64, bit);
+}
+
+/* Is a whole number below, at or above a float: -1, 0, 1? 2: that is no number. */
+static int tmi_tri_order(tmi_tri_big i, double f) {
+    const double bound = 170141183460469231731687303715884105728.0; /* 2^127 */
+    uint64_t     mant = 0, one = 1;
+    int          negative = 0, exp = 0, part = 0;
+    tmi_tri_big  w;
+    if (f != f) return 2;
+    if (!(f > -bound && f < bound)) return f > 0 ? -1 : 1;
+    (void)tmi_float_split(&tmi_float_formats[TMI_F_F64], tmi_tri_float_bits(TMI_F_F64, f), &negative,
+                          &mant, &exp);
+    w = tmi_tri_big_of((int64_t)mant);
+    if (exp < 0) part = exp <= -64 ? mant != 0 : (mant & ((one << -exp) - 1)) != 0;
+    w = exp < 0 ? tmi_tri_big_shr(w, (uint32_t)-exp) : tmi_tri_big_shl(w, (uint32_t)exp);
+    if (negative) w = tmi_tri_big_neg(w);
+    if (negative && part) w = tmi_tri_big_add(w, tmi_tri_big_of(-1)); /* the floor */
+    return tmi_tri_big_less(i, w) ? -1 : !tmi_tri_big_same(i, w) ? 1 : part ? -1 : 0;
+}
+
 static double tmi_tri_floor(double x) {
     double whole;
     if (!(x > -4503599627370496.0 && x < 4503599627370496.0)) return x;
@@ -17693,7 +17739,9 @@ static tmi_tri_value tmi_tri_fold_int(tmi_tri *t, int op, tmi_tri_value a, tmi_t
     case TMI_PY_MOD:
         if (tmi_tri_big_zero(y))
             return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "division by zero");
-        if (op == TMI_PY_DIV) return tmi_tri_float(tmi_tri_double(&a) / tmi_tri_double(&b));
+        if (op == TMI_PY_DIV)
+            return tmi_tri_float(tmi_tri_big_zero(x) ? tmi_tri_double(&a) / tmi_tri_double(&b)
+                                                     : tmi_tri_ratio(x, y));
         tmi_tri_big_divide(x, y, &q, &r);
         return tmi_tri_int_of(op == TMI_PY_MOD ? r : q);
     case TMI_PY_AND:
@@ -17767,13 +17815,18 @@ static tmi_tri_value tmi_tri_concat(tmi_tri *t, int op, tmi_tri_value a, tmi_tri
     return r;
 }
 
+/* -2^127, of which 128 bits know no opposite: it is not counted among those of 127 bits. */
+static int tmi_triton_is_least(const tmi_tri_value *v) {
+    return v->kind == TMI_V_INT && !v->v.i.lo && v->v.i.hi == INT64_MIN;
+}
+
 /* An operator on what is known while compiling: Python's arithmetic. */
 static tmi_tri_value tmi_tri_fold(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
     if (!tmi_tri_is_number(&a) || !tmi_tri_is_number(&b)) return tmi_tri_concat(t, op, a, b);
-    if (op == TMI_PY_POW) return tmi_tri_pow(t, a, b);
-    if (a.kind == TMI_V_FLOAT || b.kind == TMI_V_FLOAT)
+    if (op != TMI_PY_POW && (a.kind == TMI_V_FLOAT || b.kind == TMI_V_FLOAT))
         return tmi_tri_fold_float(t, op, tmi_tri_double(&a), tmi_tri_double(&b));
-    return tmi_tri_fold_int(t, op, a, b);
+    a = op == TMI_PY_POW ? tmi_tri_pow(t, a, b) : tmi_tri_fold_int(t, op, a, b);
+    return tmi_triton_is_least(&a) ? tmi_tri_overflow(t) : a;
 }
 
 /* Equal as Python's == has it, for what is known while compiling.
@@ -17781,9 +17834,10 @@ static tmi_tri_value tmi_tri_fold(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_v
 static int tmi_tri_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
     uint32_t i;
     if (tmi_tri_is_number(a) && tmi_tri_is_number(b))
-        return a->kind == TMI_V_FLOAT || b->kind == TMI_V_FLOAT
-                   ? tmi_tri_double(a) == tmi_tri_double(b)
-                   : tmi_tri_big_same(a->v.i, b->v.i);
+        return a->kind == TMI_V_FLOAT && b->kind == TMI_V_FLOAT ? a->v.f == b->v.f
+               : a->kind == TMI_V_FLOAT                         ? !tmi_tri_order(b->v.i, a->v.f)
+               : b->kind == TMI_V_FLOAT                         ? !tmi_tri_order(a->v.i, b->v.f)
+                                        : tmi_tri_big_same(a->v.i, b->v.i);
     if (a->kind != b->kind) return 0;
     switch (a->kind) {
     case TMI_V_TENSOR:
@@ -17804,8 +17858,9 @@ static int tmi_tri_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value 
 /* Of two numbers or two strings. */
 static int tmi_tri_less(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
     if (a->kind == TMI_V_STR) return strcmp(tmi_tri_string(t, a->id), tmi_tri_string(t, b->id)) < 0;
-    if (a->kind == TMI_V_FLOAT || b->kind == TMI_V_FLOAT)
-        return tmi_tri_double(a) < tmi_tri_double(b);
+    if (a->kind == TMI_V_FLOAT)
+        return b->kind == TMI_V_FLOAT ? a->v.f < b->v.f : tmi_tri_order(b->v.i, a->v.f) == 1;
+    if (b->kind == TMI_V_FLOAT) return tmi_tri_order(a->v.i, b->v.f) == -1;
     return tmi_tri_big_less(a->v.i, b->v.i);
 }
 
@@ -20006,6 +20061,9 @@ static tmi_tri_value tmi_tl_python_math(tmi_tri *t, const tmi_tri_value *in) {
             t, tmi_format(t->job, 1, "use tl.%s for values of the kernel", t->row->name),
             "Python's math wants a number known while compiling, not %v", &in[0]);
     x = tmi_tri_double(&in[0]);
+    if (in[0].kind != TMI_V_FLOAT &&
+        (t->row->arg == TMI_TL_M_FLOOR || t->row->arg == TMI_TL_M_CEIL))
+        return tmi_tri_int_of(in[0].v.i);
     if ((t->row->arg <= TMI_TL_M_LOG10 && (x < 0 || (x == 0 && t->row->arg != TMI_TL_M_SQRT))) ||
         ((t->row->arg == TMI_TL_M_FLOOR || t->row->arg == TMI_TL_M_CEIL) &&
          !(x > -9e18 && x < 9e18)))
@@ -21901,7 +21959,8 @@ static tmi_tri_value tmi_tri_fold_unary(tmi_tri *t, int op, tmi_tri_value v) {
     }
     if (op != TMI_PY_POS) v.v.i = tmi_tri_big_neg(v.v.i);
     if (op == TMI_PY_INVERT) v.v.i = tmi_tri_big_add(v.v.i, tmi_tri_big_of(-1));
-    return tmi_tri_int_of(v.v.i);
+    v = tmi_tri_int_of(v.v.i);
+    return tmi_triton_is_least(&v) ? tmi_tri_overflow(t) : v;
 }
 
 static TMI_APART tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node *n) {

@@ -191,6 +191,13 @@ def folded(p):
     tl.static_assert(2**100 - 2**100 == 0 and 2**64 + -1 == 18446744073709551615 and -(2**70) < 2**65 and 2**65 > 2**64)
     tl.static_assert((12 & 10) == 8 and (12 | 3) == 15 and (12 ^ 10) == 6 and ~5 == -6 and (True & False) == False and (True | False))
     tl.static_assert((True ^ True) == 0 and True + True == 2 and -True == -1 and not (True and 0) and (0 or 7) == 7)
+    # whole numbers beside floats: rounded once, compared to the last digit
+    tl.static_assert(9007199254740993 / 3 == 3002399751580331.0 and (2**64 - 1) / -3 == -6148914691236516864.0 and 2**126 / 2**125 == 2.0)
+    tl.static_assert((2**65 + 4097) * 1.0 == 36893488147419111424.0 and (2**65 + 4096) * 1.0 == 36893488147419103232.0 and -(2**100 - 1) * 1.0 == -(2.0**100))
+    tl.static_assert(2**53 + 1 != 2.0**53 and 2**53 + 1 > 2.0**53 and 2.0**53 < 2**53 + 1 and not 2**53 + 1 <= 2.0**53)
+    tl.static_assert(2**64 - 1 < 18446744073709551616.0 and -(2**64) - 1 < -18446744073709551616.0 and 2**64 == 18446744073709551616.0)
+    tl.static_assert(-3 < -2.5 and -2 > -2.5 and 3 > 2.5 and 2 < 2.5 and 2**126 < 1e39 and -(2**126) > -1e39 and 1 > 1e-300 and -1 < -1e-300)
+    tl.static_assert(math.floor(2**62 + 1) == 2**62 + 1 and math.ceil(-(2**62) - 1) == -(2**62) - 1)
     tl.static_assert(7 / 2 == 3.5 and 7.0 / 2 == 3.5 and 2**-1 == 0.5 and 4**0.5 == 2.0 and 0**0.5 == 0.0 and 2.0**3 == 8.0 and 2**3.0 == 8.0)
     tl.static_assert(0.25**-0.5 == 2.0 and 9.0**1.5 == 27.0 and 2.0**-2 == 0.25 and 2**0.25 - 1.189207115002721 < 1e-15)
     tl.static_assert(1.5 + 1 == 2.5 and 1 - 0.5 == 0.5 and 1.5 * 2 == 3.0 and 5.5 // 2 == 2.0 and 5.5 % -2 == -0.5 and 1e300 // 1 == 1e300)
