@@ -17548,8 +17548,8 @@ static double tmi_tri_floor(double x) {
     return whole > x ? whole - 1 : whole;
 }
 
-/* Functions of doubles, without libm. Roots and what gives powers of two are exact, the rest is
- * within some units of the last place. */
+/* Functions of doubles, without libm. Roots, logarithms and powers of e are rounded to nearest, but
+ * for one in many millions; other powers are within some units of the last place. */
 static double tmi_tri_ldexp(double x, int64_t n) {
     for (; n > 1000; n -= 1000) x *= tmi_tri_from_bits(TMI_F_F64, (uint64_t)2023 << 52);
     for (; n < -1000; n += 1000) x *= tmi_tri_from_bits(TMI_F_F64, (uint64_t)23 << 52);
@@ -17564,30 +17564,91 @@ static int64_t tmi_tri_frexp(double x, double *m) {
     return (int64_t)(bits >> 52) - 1023;
 }
 
-/* Logarithm to base 2: that of the power, and a series for what is left, which is exactly 0 at
+/* A number as the sum of two doubles: some 100 bits, so that rounded to one it is the nearest. */
+typedef struct tmi_tri_pair {
+    double hi, lo;
+} tmi_tri_pair;
+
+static const tmi_tri_pair tmi_tri_ln2 = {0.6931471805599453, 2.3190468138462996e-17},
+                          tmi_tri_lb_e = {1.4426950408889634, 2.0355273740931033e-17},
+                          tmi_tri_lg_e = {0.4342944819032518, 1.098319650216765e-17};
+
+static tmi_tri_pair tmi_triton_sum(double a, double b) {
+    tmi_tri_pair r;
+    double       part;
+    r.hi = a + b;
+    part = r.hi - a;
+    r.lo = (a - (r.hi - part)) + (b - part);
+    return r;
+}
+
+static tmi_tri_pair tmi_triton_plus(tmi_tri_pair a, tmi_tri_pair b) {
+    tmi_tri_pair r = tmi_triton_sum(a.hi, b.hi);
+    return tmi_triton_sum(r.hi, r.lo + (a.lo + b.lo));
+}
+
+static tmi_tri_pair tmi_triton_times(tmi_tri_pair a, tmi_tri_pair b) {
+    /* halves of 26 bits, whose products are exact */
+    double c = 134217729.0 * a.hi, d = 134217729.0 * b.hi, p = a.hi * b.hi, rest;
+    double ah = c - (c - a.hi), al = a.hi - ah, bh = d - (d - b.hi), bl = b.hi - bh;
+    rest = ((ah * bh - p) + ah * bl + al * bh) + al * bl;
+    return tmi_triton_sum(p, rest + (a.hi * b.lo + a.lo * b.hi));
+}
+
+static tmi_tri_pair tmi_triton_over(tmi_tri_pair a, tmi_tri_pair b) {
+    double       q = a.hi / b.hi;
+    tmi_tri_pair p = tmi_triton_times(tmi_triton_sum(q, 0), b);
+    return tmi_triton_sum(q, (((a.hi - p.hi) - p.lo) + a.lo) / b.hi);
+}
+
+/* The natural logarithm of x but for that of the power of two: a series, which is exactly 0 at
  * powers of two. */
-static double tmi_tri_lb(double x) {
-    double  m, s, z, sum = 0;
-    int64_t e = tmi_tri_frexp(x, &m), k;
+static tmi_tri_pair tmi_triton_ln(double x, double *power) {
+    double       m;
+    int64_t      e = tmi_tri_frexp(x, &m), k;
+    tmi_tri_pair s, z, one = {1, 0}, sum = {0, 0};
     if (m > 1.4142135623730951) {
         m /= 2;
         e++;
     }
-    s = (m - 1) / (m + 1);
-    z = s * s;
-    for (k = 41; k > 0; k -= 2) sum = sum * z + 1.0 / (double)k;
-    return (double)e + 2 * s * sum * 1.4426950408889634;
+    *power = (double)e;
+    s = tmi_triton_over(tmi_triton_sum(m - 1, 0), tmi_triton_sum(m, 1));
+    z = tmi_triton_times(s, s);
+    for (k = 45; k > 0; k -= 2)
+        sum = tmi_triton_plus(tmi_triton_times(sum, z),
+                              tmi_triton_over(one, tmi_triton_sum((double)k, 0)));
+    s = tmi_triton_times(sum, s);
+    return tmi_triton_plus(s, s);
+}
+
+/* Logarithm to base 2. */
+static double tmi_tri_lb(double x) {
+    double       power;
+    tmi_tri_pair r = tmi_triton_ln(x, &power);
+    return tmi_triton_plus(tmi_triton_sum(power, 0), tmi_triton_times(r, tmi_tri_lb_e)).hi;
+}
+
+/* Natural logarithm, or that to base 10. */
+static double tmi_triton_log(double x, int ten) {
+    double       power;
+    tmi_tri_pair r = tmi_triton_ln(x, &power);
+    r = tmi_triton_plus(tmi_triton_times(tmi_triton_sum(power, 0), tmi_tri_ln2), r);
+    return ten ? tmi_triton_times(r, tmi_tri_lg_e).hi : r.hi;
 }
 
 static double tmi_tri_exp_of(double x) {
-    double  k, r, sum = 1;
-    int64_t i;
+    double       k;
+    tmi_tri_pair r, one = {1, 0}, sum = {1, 0};
+    int64_t      i;
     if (x > 709.8) return tmi_tri_from_bits(TMI_F_F64, (uint64_t)0x7ff << 52);
     if (x < -745.2) return 0;
     k = tmi_tri_floor(x * 1.4426950408889634 + 0.5);
-    r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
-    for (i = 22; i > 0; i--) sum = 1 + sum * r / (double)i;
-    return tmi_tri_ldexp(sum, (int64_t)k);
+    r = tmi_triton_times(tmi_triton_sum(-k, 0), tmi_tri_ln2);
+    r = tmi_triton_plus(tmi_triton_sum(x, 0), r);
+    for (i = 26; i > 0; i--)
+        sum = tmi_triton_plus(one, tmi_triton_over(tmi_triton_times(sum, r),
+                                                   tmi_triton_sum((double)i, 0)));
+    return tmi_tri_ldexp(sum.hi, (int64_t)k);
 }
 
 static double tmi_tri_exp2_of(double x) {
@@ -20074,9 +20135,9 @@ static tmi_tri_value tmi_tl_python_math(tmi_tri *t, const tmi_tri_value *in) {
     case TMI_TL_M_LOG:
     case TMI_TL_M_LOG10:
         if (!(x <= 1.7976931348623157e308)) return tmi_tri_float(x);
-        return tmi_tri_float(tmi_tri_lb(x) * (t->row->arg == TMI_TL_M_LOG2  ? 1
-                                              : t->row->arg == TMI_TL_M_LOG ? 0.6931471805599453
-                                                                            : 0.3010299956639812));
+        return tmi_tri_float(t->row->arg == TMI_TL_M_LOG2
+                                 ? tmi_tri_lb(x)
+                                 : tmi_triton_log(x, t->row->arg == TMI_TL_M_LOG10));
     case TMI_TL_M_EXP: return tmi_tri_float(x == x ? tmi_tri_exp_of(x) : x);
     case TMI_TL_M_EXP2: return tmi_tri_float(tmi_tri_exp2_of(x));
     case TMI_TL_M_FLOOR: return tmi_tri_int((int64_t)tmi_tri_floor(x));
