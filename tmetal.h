@@ -17531,8 +17531,8 @@ static int tmi_tri_order(tmi_tri_big i, double f) {
     tmi_tri_big  w;
     if (f != f) return 2;
     if (!(f > -bound && f < bound)) return f > 0 ? -1 : 1;
-    (void)tmi_float_split(&tmi_float_formats[TMI_F_F64], tmi_tri_float_bits(TMI_F_F64, f), &negative,
-                          &mant, &exp);
+    (void)tmi_float_split(&tmi_float_formats[TMI_F_F64], tmi_tri_float_bits(TMI_F_F64, f),
+                          &negative, &mant, &exp);
     w = tmi_tri_big_of((int64_t)mant);
     if (exp < 0) part = exp <= -64 ? mant != 0 : (mant & ((one << -exp) - 1)) != 0;
     w = exp < 0 ? tmi_tri_big_shr(w, (uint32_t)-exp) : tmi_tri_big_shl(w, (uint32_t)exp);
@@ -21483,7 +21483,8 @@ static int tmi_triton_brings(tmi_tri *t, const char *module, uint32_t name) {
             tmi_tl_dtype_named(t, s, strlen(s)));
 }
 
-/* Is a global given behind byte `at`? What the caller says is, and what functions give by `global`. */
+/* Is a global given behind byte `at`? What the caller says is, and what functions give by
+ * `global`. */
 static int tmi_triton_is_behind(tmi_tri *t, uint32_t i, uint32_t at) {
     const tmi_tri_global *g = tmi_triton_global_at(t, i - 1);
     const tmi_py_node    *n = TMI_PY(tmi_triton_text_of(t, g->file), g->node);
@@ -22479,7 +22480,7 @@ static tmi_tri_carried *tmi_tri_merge(tmi_tri *t, const tmi_tri_names *live,
         int fits = carry && tmi_tri_like(t, a, b);
         if (was && tmi_tri_identical(t, a, b)) tmi_triton_name_at(t, t->frame->first + i)->v = *a;
         if (was ? tmi_tri_identical(t, a, b) : !carry) continue;
-        /* None, a dtype, a string: the old value stays where one branch gives another, as in Triton */
+        /* None, a dtype, a string: it stays where one branch alone gives another, as in Triton */
         if (was && !fits && !tmi_tri_carries(t, was) && !tmi_tri_is_number(was) &&
             (tmi_tri_identical(t, was, a) || tmi_tri_identical(t, was, b)))
             continue;
@@ -23911,7 +23912,8 @@ static tmi_tri_value tmi_tri_least(tmi_tri *t, uint32_t base, int is_min) {
         list = tmi_triton_arg_at(t, base)->v;
         n = list.kind == TMI_V_TUPLE ? list.n : 0;
     }
-    if (!n) return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "min and max want values to choose from");
+    if (!n)
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "min and max want values to choose from");
     for (i = 0; i < n && !t->bad; i++) {
         one = list.n ? tmi_tri_field(t, &list, i) : tmi_triton_arg_at(t, base + i)->v;
         above = i ? tmi_tri_fold_compare(t, is_min ? TMI_PY_LT : TMI_PY_GT, one, v)
