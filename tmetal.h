@@ -22390,18 +22390,19 @@ static tmi_tri_value tmi_tri_refill(tmi_tri *t, tmi_tri_value v, const tmi_vec *
     return v;
 }
 
-/* 1: the value lives in the IR, so branches and loops can carry it.
- * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
+/* 1: the value lives in the IR, so branches and loops can carry it; of a tuple some part does, and
+ * what else is in it is known. Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
 static int tmi_tri_carries(tmi_tri *t, const tmi_tri_value *v) {
-    uint32_t i;
+    uint32_t i, n = 0;
     if (v->kind == TMI_V_TENSOR || v->kind == TMI_V_DESC || v->kind == TMI_V_BLOCK_PTR) return 1;
-    if (v->kind != TMI_V_TUPLE || !v->n) return 0;
-    for (i = 0; i < v->n; i++) {
+    for (i = 0; v->kind == TMI_V_TUPLE && i < v->n && !n; i++) {
         tmi_tri_value one = tmi_tri_field(t, v, i);
-        if (!tmi_tri_carries(t, &one)) return 0;
+        n += (uint32_t)tmi_tri_carries(t, &one); /* depth: of the text */
     }
-    return 1;
+    return n != 0;
 }
+
+static int tmi_tri_identical(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b);
 
 /* Of one type, as a branch or a loop wants it of what it carries.
  * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
@@ -22409,7 +22410,7 @@ static int tmi_tri_like(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value 
     uint32_t i;
     if (a->kind != b->kind || a->dt != b->dt || (a->ir && tmi_tri_type(t, a) != tmi_tri_type(t, b)))
         return 0;
-    if (a->kind != TMI_V_TUPLE) return 1;
+    if (a->kind != TMI_V_TUPLE) return !tmi_tri_is_const(a) || tmi_tri_identical(t, a, b);
     if (a->n != b->n) return 0;
     for (i = 0; i < a->n; i++) {
         tmi_tri_value x = tmi_tri_field(t, a, i), y = tmi_tri_field(t, b, i);
@@ -22461,6 +22462,8 @@ typedef struct tmi_tri_carried {
 
 static TMI_COLD void tmi_tri_mismatch(tmi_tri *t, const tmi_tri_carried *c, const char *first,
                                       const char *second, const char *help) {
+    if (c->a.kind == TMI_V_TUPLE && c->b.kind == TMI_V_TUPLE && c->a.n == c->b.n)
+        help = "each part must keep its type, and its value if that is known while compiling";
     (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, help, "'%n' is %v %s, but %v %s", c->name, &c->a,
                         first, &c->b, second);
 }
@@ -22482,6 +22485,7 @@ static tmi_tri_carried *tmi_tri_merge(tmi_tri *t, const tmi_tri_names *live,
         if (was ? tmi_tri_identical(t, a, b) : !carry) continue;
         /* None, a dtype, a string: it stays where one branch alone gives another, as in Triton */
         if (was && !fits && !tmi_tri_carries(t, was) && !tmi_tri_is_number(was) &&
+            was->kind != TMI_V_TUPLE &&
             (tmi_tri_identical(t, was, a) || tmi_tri_identical(t, was, b)))
             continue;
         one.name = yes->name[i].name;
