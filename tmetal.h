@@ -22346,7 +22346,10 @@ static tmi_tri_value tmi_tri_settle(tmi_tri *t, tmi_tri_value v) {
         tmi_tri_value one = tmi_tri_settle(t, tmi_tri_field(t, &v, i)); /* depth: of the text */
         tmi_tri_push_arg(t, 0, one);
     }
-    return tmi_tri_tuple(t, base);
+    i = v.id;
+    v = tmi_tri_tuple(t, base);
+    v.id = t->bad ? 0 : i; /* its names */
+    return v;
 }
 
 /* -- Regions: what branches and loops carry -------------------------------------------------- */
