@@ -21646,8 +21646,11 @@ static tmi_tri_value tmi_tri_given(tmi_tri *t, const tmi_tri_global *g) {
     } else if (n->kind == TMI_PY_FROM) {
         uint32_t from = tmi_tri_absolute(t, g->file, n);
         const uint32_t name = g->alias ? a->text : g->name; /* of `import *` */
-        v = from ? tmi_tri_member(t, from, name)
-                 : tmi_tri_module_value(t, tmi_tri_string(t, name));
+        const char    *s = tmi_tri_string(t, name);
+        if (from && tmi_tri_file_of(t, tmi_tri_string(t, from)) == g->file + 1)
+            s = tmi_format(t->job, 0, "%s.%s", tmi_tri_string(t, from), s); /* a package's own */
+        else if (from) return tmi_tri_member(t, from, name);
+        v = tmi_tri_module_value(t, s);
     } else if (n->kind == TMI_PY_AUGASSIGN) {
         tmi_tri_value b;
         v = tmi_tri_constant(t, n->a);
