@@ -17925,8 +17925,23 @@ static int tmi_tri_less(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value 
     return tmi_tri_big_less(a->v.i, b->v.i);
 }
 
+/* Does a tuple hold values of the kernel? Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
+static int tmi_triton_holds_ir(tmi_tri *t, const tmi_tri_value *v) {
+    uint32_t i;
+    int      does = v->ir != 0;
+    for (i = 0; v->kind == TMI_V_TUPLE && i < v->n && !does; i++) {
+        tmi_tri_value one = tmi_tri_field(t, v, i);
+        does = tmi_triton_holds_ir(t, &one);
+    }
+    return does;
+}
+
 static tmi_tri_value tmi_tri_fold_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
     int same = tmi_tri_same(t, &a, &b);
+    if (!same && a.kind == TMI_V_TUPLE && b.kind == TMI_V_TUPLE && a.n == b.n &&
+        (tmi_triton_holds_ir(t, &a) || tmi_triton_holds_ir(t, &b)))
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "compare their parts",
+                             "tuples of values of the kernel cannot be compared");
     if (op == TMI_PY_EQ || op == TMI_PY_NE) return tmi_tri_bool(same == (op == TMI_PY_EQ));
     if ((a.kind != TMI_V_STR || b.kind != TMI_V_STR) &&
         (!tmi_tri_is_number(&a) || !tmi_tri_is_number(&b)))
