@@ -16350,7 +16350,7 @@ typedef struct tmi_tri_file {
     uint32_t    module;  /* its dotted name */
     tmi_map     global;  /* name -> index + 1 into t->global */
     tmi_vec     star;    /* `from x import *`: FROM nodes, each with its way */
-    tmi_map     asked;   /* names that these were asked for */
+    tmi_map     asked;   /* names that these were asked for: 1: at the moment, 2: before */
     uint32_t    around;  /* 1 + the file whose names come behind its own: of a function's inside */
     uint8_t     is_ours; /* of the library: its names are those of tl */
 } tmi_tri_file;
@@ -21510,11 +21510,12 @@ static int tmi_triton_is_behind(tmi_tri *t, uint32_t i, uint32_t at) {
  * when it is first asked for, where that stands. 0: none. */
 static uint32_t tmi_triton_last(tmi_tri *t, uint32_t f, uint32_t name) {
     uint32_t i, k, way, node, behind, n = tmi_triton_file_at(t, f)->star.n;
-    int      brings;
-    if (!n || tmi_map_get(&tmi_triton_file_at(t, f)->asked, name))
-        return tmi_map_get(&tmi_triton_file_at(t, f)->global, name);
+    const uint32_t asked = n ? tmi_map_get(&tmi_triton_file_at(t, f)->asked, name) : 2;
+    if (asked == 1) return 0; /* files that bring each other's names: not their own back */
+    if (asked) return tmi_map_get(&tmi_triton_file_at(t, f)->global, name);
     *tmi_map_at(t->job, &tmi_triton_file_at(t, f)->asked, name) = 1;
     for (k = 0; k < n; k += 2) {
+        int           brings;
         const tmi_py *py = tmi_triton_text_of(t, f);
         node = *TMI_AT(&tmi_triton_file_at(t, f)->star, uint32_t, k);
         way = *TMI_AT(&tmi_triton_file_at(t, f)->star, uint32_t, k + 1);
@@ -21534,6 +21535,7 @@ static uint32_t tmi_triton_last(tmi_tri *t, uint32_t f, uint32_t name) {
         tmi_triton_global_at(t, behind - 1)->hides = t->global.n;
         tmi_triton_global_at(t, t->global.n - 1)->hides = i;
     }
+    *tmi_map_at(t->job, &tmi_triton_file_at(t, f)->asked, name) = 2;
     return tmi_map_get(&tmi_triton_file_at(t, f)->global, name);
 }
 
