@@ -17931,7 +17931,7 @@ static int tmi_triton_holds_ir(tmi_tri *t, const tmi_tri_value *v) {
     int      does = v->ir != 0;
     for (i = 0; v->kind == TMI_V_TUPLE && i < v->n && !does; i++) {
         tmi_tri_value one = tmi_tri_field(t, v, i);
-        does = tmi_triton_holds_ir(t, &one);
+        does = tmi_triton_holds_ir(t, &one); /* depth: of the text */
     }
     return does;
 }
@@ -21479,7 +21479,8 @@ static uint32_t tmi_tri_reading(tmi_tri *t, uint32_t i, int *holds) {
 static void tmi_tri_put_global(tmi_tri *t, uint32_t file, uint32_t name, uint32_t node,
                                uint32_t alias, uint32_t cond);
 
-/* Does `from module import *` bring a name? Of a module whose text is not there nobody knows. */
+/* Does `from module import *` bring a name? Of a module whose text is not there nobody knows.
+ * Depth: TMI_TRI_DEPTH, by tmi_tri_enter() in tmi_triton_last(). */
 static int tmi_triton_brings(tmi_tri *t, const char *module, uint32_t name) {
     const char        *s = tmi_tri_string(t, name);
     const uint32_t     from = tmi_tri_file_of(t, module);
@@ -21507,7 +21508,8 @@ static int tmi_triton_is_behind(tmi_tri *t, uint32_t i, uint32_t at) {
 }
 
 /* 1 + the global of a name that a file gives last. What `from x import *` brings is put among them
- * when it is first asked for, where that stands. 0: none. */
+ * when it is first asked for, where that stands. 0: none. Depth: TMI_TRI_DEPTH, by
+ * tmi_tri_enter(). */
 static uint32_t tmi_triton_last(tmi_tri *t, uint32_t f, uint32_t name) {
     uint32_t i, k, way, node, behind, n = tmi_triton_file_at(t, f)->star.n;
     const uint32_t asked = n ? tmi_map_get(&tmi_triton_file_at(t, f)->asked, name) : 2;
