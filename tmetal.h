@@ -17573,7 +17573,7 @@ static const tmi_tri_pair tmi_tri_ln2 = {0.6931471805599453, 2.3190468138462996e
                           tmi_tri_lb_e = {1.4426950408889634, 2.0355273740931033e-17},
                           tmi_tri_lg_e = {0.4342944819032518, 1.098319650216765e-17};
 
-static tmi_tri_pair tmi_triton_sum(double a, double b) {
+static tmi_tri_pair tmi_tri_sum(double a, double b) {
     tmi_tri_pair r;
     double       part;
     r.hi = a + b;
@@ -17582,28 +17582,28 @@ static tmi_tri_pair tmi_triton_sum(double a, double b) {
     return r;
 }
 
-static tmi_tri_pair tmi_triton_plus(tmi_tri_pair a, tmi_tri_pair b) {
-    tmi_tri_pair r = tmi_triton_sum(a.hi, b.hi);
-    return tmi_triton_sum(r.hi, r.lo + (a.lo + b.lo));
+static tmi_tri_pair tmi_tri_plus(tmi_tri_pair a, tmi_tri_pair b) {
+    tmi_tri_pair r = tmi_tri_sum(a.hi, b.hi);
+    return tmi_tri_sum(r.hi, r.lo + (a.lo + b.lo));
 }
 
-static tmi_tri_pair tmi_triton_times(tmi_tri_pair a, tmi_tri_pair b) {
+static tmi_tri_pair tmi_tri_times(tmi_tri_pair a, tmi_tri_pair b) {
     /* halves of 26 bits, whose products are exact */
     double c = 134217729.0 * a.hi, d = 134217729.0 * b.hi, p = a.hi * b.hi, rest;
     double ah = c - (c - a.hi), al = a.hi - ah, bh = d - (d - b.hi), bl = b.hi - bh;
     rest = ((ah * bh - p) + ah * bl + al * bh) + al * bl;
-    return tmi_triton_sum(p, rest + (a.hi * b.lo + a.lo * b.hi));
+    return tmi_tri_sum(p, rest + (a.hi * b.lo + a.lo * b.hi));
 }
 
-static tmi_tri_pair tmi_triton_over(tmi_tri_pair a, tmi_tri_pair b) {
+static tmi_tri_pair tmi_tri_over(tmi_tri_pair a, tmi_tri_pair b) {
     double       q = a.hi / b.hi;
-    tmi_tri_pair p = tmi_triton_times(tmi_triton_sum(q, 0), b);
-    return tmi_triton_sum(q, (((a.hi - p.hi) - p.lo) + a.lo) / b.hi);
+    tmi_tri_pair p = tmi_tri_times(tmi_tri_sum(q, 0), b);
+    return tmi_tri_sum(q, (((a.hi - p.hi) - p.lo) + a.lo) / b.hi);
 }
 
 /* The natural logarithm of x but for that of the power of two: a series, which is exactly 0 at
  * powers of two. */
-static tmi_tri_pair tmi_triton_ln(double x, double *power) {
+static tmi_tri_pair tmi_tri_ln(double x, double *power) {
     double       m;
     int64_t      e = tmi_tri_frexp(x, &m), k;
     tmi_tri_pair s, z, one = {1, 0}, sum = {0, 0};
@@ -17612,28 +17612,28 @@ static tmi_tri_pair tmi_triton_ln(double x, double *power) {
         e++;
     }
     *power = (double)e;
-    s = tmi_triton_over(tmi_triton_sum(m - 1, 0), tmi_triton_sum(m, 1));
-    z = tmi_triton_times(s, s);
+    s = tmi_tri_over(tmi_tri_sum(m - 1, 0), tmi_tri_sum(m, 1));
+    z = tmi_tri_times(s, s);
     for (k = 45; k > 0; k -= 2)
-        sum = tmi_triton_plus(tmi_triton_times(sum, z),
-                              tmi_triton_over(one, tmi_triton_sum((double)k, 0)));
-    s = tmi_triton_times(sum, s);
-    return tmi_triton_plus(s, s);
+        sum = tmi_tri_plus(tmi_tri_times(sum, z),
+                              tmi_tri_over(one, tmi_tri_sum((double)k, 0)));
+    s = tmi_tri_times(sum, s);
+    return tmi_tri_plus(s, s);
 }
 
 /* Logarithm to base 2. */
 static double tmi_tri_lb(double x) {
     double       power;
-    tmi_tri_pair r = tmi_triton_ln(x, &power);
-    return tmi_triton_plus(tmi_triton_sum(power, 0), tmi_triton_times(r, tmi_tri_lb_e)).hi;
+    tmi_tri_pair r = tmi_tri_ln(x, &power);
+    return tmi_tri_plus(tmi_tri_sum(power, 0), tmi_tri_times(r, tmi_tri_lb_e)).hi;
 }
 
 /* Natural logarithm, or that to base 10. */
-static double tmi_triton_log(double x, int ten) {
+static double tmi_tri_log(double x, int ten) {
     double       power;
-    tmi_tri_pair r = tmi_triton_ln(x, &power);
-    r = tmi_triton_plus(tmi_triton_times(tmi_triton_sum(power, 0), tmi_tri_ln2), r);
-    return ten ? tmi_triton_times(r, tmi_tri_lg_e).hi : r.hi;
+    tmi_tri_pair r = tmi_tri_ln(x, &power);
+    r = tmi_tri_plus(tmi_tri_times(tmi_tri_sum(power, 0), tmi_tri_ln2), r);
+    return ten ? tmi_tri_times(r, tmi_tri_lg_e).hi : r.hi;
 }
 
 static double tmi_tri_exp_of(double x) {
@@ -17643,11 +17643,11 @@ static double tmi_tri_exp_of(double x) {
     if (x > 709.8) return tmi_tri_from_bits(TMI_F_F64, (uint64_t)0x7ff << 52);
     if (x < -745.2) return 0;
     k = tmi_tri_floor(x * 1.4426950408889634 + 0.5);
-    r = tmi_triton_times(tmi_triton_sum(-k, 0), tmi_tri_ln2);
-    r = tmi_triton_plus(tmi_triton_sum(x, 0), r);
+    r = tmi_tri_times(tmi_tri_sum(-k, 0), tmi_tri_ln2);
+    r = tmi_tri_plus(tmi_tri_sum(x, 0), r);
     for (i = 26; i > 0; i--)
-        sum = tmi_triton_plus(one, tmi_triton_over(tmi_triton_times(sum, r),
-                                                   tmi_triton_sum((double)i, 0)));
+        sum = tmi_tri_plus(one, tmi_tri_over(tmi_tri_times(sum, r),
+                                                   tmi_tri_sum((double)i, 0)));
     return tmi_tri_ldexp(sum.hi, (int64_t)k);
 }
 
@@ -17877,7 +17877,7 @@ static tmi_tri_value tmi_tri_concat(tmi_tri *t, int op, tmi_tri_value a, tmi_tri
 }
 
 /* -2^127, of which 128 bits know no opposite: it is not counted among those of 127 bits. */
-static int tmi_triton_is_least(const tmi_tri_value *v) {
+static int tmi_tri_is_least(const tmi_tri_value *v) {
     return v->kind == TMI_V_INT && !v->v.i.lo && v->v.i.hi == INT64_MIN;
 }
 
@@ -17887,7 +17887,7 @@ static tmi_tri_value tmi_tri_fold(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_v
     if (op != TMI_PY_POW && (a.kind == TMI_V_FLOAT || b.kind == TMI_V_FLOAT))
         return tmi_tri_fold_float(t, op, tmi_tri_double(&a), tmi_tri_double(&b));
     a = op == TMI_PY_POW ? tmi_tri_pow(t, a, b) : tmi_tri_fold_int(t, op, a, b);
-    return tmi_triton_is_least(&a) ? tmi_tri_overflow(t) : a;
+    return tmi_tri_is_least(&a) ? tmi_tri_overflow(t) : a;
 }
 
 /* Equal as Python's == has it, for what is known while compiling.
@@ -17926,12 +17926,12 @@ static int tmi_tri_less(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value 
 }
 
 /* Does a tuple hold values of the kernel? Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
-static int tmi_triton_holds_ir(tmi_tri *t, const tmi_tri_value *v) {
+static int tmi_tri_holds_ir(tmi_tri *t, const tmi_tri_value *v) {
     uint32_t i;
     int      does = v->ir != 0;
     for (i = 0; v->kind == TMI_V_TUPLE && i < v->n && !does; i++) {
         tmi_tri_value one = tmi_tri_field(t, v, i);
-        does = tmi_triton_holds_ir(t, &one); /* depth: of the text */
+        does = tmi_tri_holds_ir(t, &one); /* depth: of the text */
     }
     return does;
 }
@@ -17939,7 +17939,7 @@ static int tmi_triton_holds_ir(tmi_tri *t, const tmi_tri_value *v) {
 static tmi_tri_value tmi_tri_fold_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
     int same = tmi_tri_same(t, &a, &b);
     if (!same && a.kind == TMI_V_TUPLE && b.kind == TMI_V_TUPLE && a.n == b.n &&
-        (tmi_triton_holds_ir(t, &a) || tmi_triton_holds_ir(t, &b)))
+        (tmi_tri_holds_ir(t, &a) || tmi_tri_holds_ir(t, &b)))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "compare their parts",
                              "tuples of values of the kernel cannot be compared");
     if (op == TMI_PY_EQ || op == TMI_PY_NE) return tmi_tri_bool(same == (op == TMI_PY_EQ));
@@ -20152,7 +20152,7 @@ static tmi_tri_value tmi_tl_python_math(tmi_tri *t, const tmi_tri_value *in) {
         if (!(x <= 1.7976931348623157e308)) return tmi_tri_float(x);
         return tmi_tri_float(t->row->arg == TMI_TL_M_LOG2
                                  ? tmi_tri_lb(x)
-                                 : tmi_triton_log(x, t->row->arg == TMI_TL_M_LOG10));
+                                 : tmi_tri_log(x, t->row->arg == TMI_TL_M_LOG10));
     case TMI_TL_M_EXP: return tmi_tri_float(x == x ? tmi_tri_exp_of(x) : x);
     case TMI_TL_M_EXP2: return tmi_tri_float(tmi_tri_exp2_of(x));
     case TMI_TL_M_FLOOR: return tmi_tri_int((int64_t)tmi_tri_floor(x));
@@ -22044,7 +22044,7 @@ static tmi_tri_value tmi_tri_fold_unary(tmi_tri *t, int op, tmi_tri_value v) {
     if (op != TMI_PY_POS) v.v.i = tmi_tri_big_neg(v.v.i);
     if (op == TMI_PY_INVERT) v.v.i = tmi_tri_big_add(v.v.i, tmi_tri_big_of(-1));
     v = tmi_tri_int_of(v.v.i);
-    return tmi_triton_is_least(&v) ? tmi_tri_overflow(t) : v;
+    return tmi_tri_is_least(&v) ? tmi_tri_overflow(t) : v;
 }
 
 static TMI_APART tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node *n) {
