@@ -4634,7 +4634,7 @@ static void tmi_gpu_take_family(tmetal_gpu *g, uint32_t family) {
 
 /* A name with " GPU" behind is that of an iPad or iPhone, though Macs have the chip too: of what it
  * can do there remains what is no Mac's alone. */
-static void tmi_gpu_leave_mac(tmetal_gpu *g, const char *text) {
+static void tmi_hardware_leave_mac(tmetal_gpu *g, const char *text) {
     size_t n = strlen(text), i;
     if (!g->mac || n < 4 || strcmp(text + n - 4, " GPU") != 0) return;
     g->mac = 0;
@@ -4655,7 +4655,7 @@ static int tmi_gpu_resolve(const char *text, const tmetal_gpu_limits *live,
         return 0;
     }
     *g = *base;
-    if (row) tmi_gpu_leave_mac(g, text);
+    if (row) tmi_hardware_leave_mac(g, text);
     if (family) tmi_gpu_take_family(g, family);
     tmi_gpu_override(g, live);
     tmi_gpu_override(g, limits);
@@ -36489,12 +36489,12 @@ static const tmi_lin *tmi_view(const tmi_module *m, const tmi_op *op, uint32_t p
     return to;
 }
 
-static void tmi_lin_trim(tmi_lin *l);
+static void tmi_layout_trim(tmi_lin *l);
 
 /* Room for `n` more registers, of a tensor that has no more bits with them than a layout holds: the
  * copies that each tt.split may leave in a thread go first. */
 static void tmi_layout_room(tmi_lin *l, uint32_t n) {
-    if (l->n_reg + n > TMI_MAX_REG) tmi_lin_trim(l);
+    if (l->n_reg + n > TMI_MAX_REG) tmi_layout_trim(l);
     TMI_ASSERT(NULL, "layout", l->n_reg + n <= TMI_MAX_REG);
 }
 
@@ -36580,7 +36580,7 @@ static void tmi_basis_of(const tmi_lin *l, tmi_basis *s) {
 }
 
 /* Drop registers that only make copies: what a thread needs of a value, no more and no less. */
-static void tmi_lin_trim(tmi_lin *l) {
+static void tmi_layout_trim(tmi_lin *l) {
     uint32_t  i, n = 0, b;
     tmi_basis seen;
     for (i = 0; i < l->vec; i++)
@@ -36603,7 +36603,7 @@ static void tmi_lin_slice(const tmi_module *m, uint32_t type, uint32_t axis, tmi
     how[0] = tmi_dim_low(m, type, axis);
     how[1] = tmi_dim_bits(m, type, axis);
     tmi_lin_each(l, tmi_bits_drop, how);
-    tmi_lin_trim(l);
+    tmi_layout_trim(l);
 }
 
 /* -- Solving --------------------------------------------------------------------------------- */
@@ -37646,7 +37646,7 @@ static void tmi_reach_divided(const tmi_plan *p, const tmi_op *op, tmi_reach *r,
 }
 
 /* Steps past 2^38 elements lead far away: what is made of others has room in 64 bits. */
-static void tmi_reach_near(tmi_reach *r) {
+static void tmi_report_reach_near(tmi_reach *r) {
     uint32_t i;
     for (i = 0; i < TMI_MAX_REG; i++)
         if (r->step[i] < -((int64_t)1 << 38) || r->step[i] > (int64_t)1 << 38)
@@ -37661,7 +37661,7 @@ static void tmi_reach_sum(const tmi_plan *p, const tmi_op *op, tmi_reach *r, tmi
     for (i = 0; i < TMI_MAX_REG; i++)
         r->step[i] = op->kind == TMI_OP_SUBI ? r->step[i] - y.step[i] : r->step[i] + y.step[i];
     r->known &= y.known;
-    tmi_reach_near(r);
+    tmi_report_reach_near(r);
 }
 
 /* Times a constant; of two values only what stands still in both is known. */
@@ -37678,7 +37678,7 @@ static void tmi_reach_product(const tmi_plan *p, const tmi_op *op, tmi_reach *r,
         (op->kind != TMI_OP_SHLI || (n >= 0 && n < 24))) {
         for (i = 0; i < TMI_MAX_REG; i++)
             r->step[i] *= op->kind == TMI_OP_SHLI ? (int64_t)1 << n : n;
-        tmi_reach_near(r);
+        tmi_report_reach_near(r);
         return;
     }
     tmi_reach_of(p, b, &y, at);
@@ -38425,7 +38425,7 @@ static void tmi_pick_view(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin 
     tmi_lin   l;
     if (p->klass[value] != TMI_C_NODE || tmi_comp_of(p, value) != k->own) return;
     l = *view;
-    tmi_lin_trim(&l);
+    tmi_layout_trim(&l);
     /* a reader of one half */
     if (!tmi_lin_is_whole(&l, tmi_type_bits(p->m, TMI_COMP(p, k->own)->type))) return;
     tmi_pick_add(k, &l, "as the ops that read it need it");
@@ -38826,7 +38826,7 @@ static void tmi_plan_any_lin(tmi_plan *p, uint32_t value, tmi_lin *l) {
         tmi_blocked_for(p, &c, l);
     }
     l->offset = 0;
-    tmi_lin_trim(l);
+    tmi_layout_trim(l);
 }
 
 /* The layout in which a matrix operand is written to threadgroup memory. */
@@ -39275,7 +39275,7 @@ static int tmi_plan_reduce_parts(const tmi_plan *p, uint32_t id, tmi_lin *l) {
 static void tmi_plan_once(tmi_plan *p, uint32_t id) {
     tmi_lin  l = *tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id)));
     uint32_t n_reg = l.n_reg;
-    tmi_lin_trim(&l);
+    tmi_layout_trim(&l);
     if (l.n_reg < n_reg) p->own[id] = tmi_lin_id(p, &l) + 1;
 }
 
@@ -39326,7 +39326,7 @@ static void tmi_plan_choose_own(tmi_plan *p) {
             groups[k] = axis;
             tmi_lin_blocked(m, type, order, groups, 0, p->n_sg, &l);
         }
-        tmi_lin_trim(&l);
+        tmi_layout_trim(&l);
         l.vec = 0;
         p->own[op] = tmi_lin_id(p, &l) + 1;
     }
@@ -39439,7 +39439,7 @@ static void tmi_plan_require(tmi_plan *p, uint32_t value, const tmi_lin *view) {
     uint32_t id, i, from = p->required.n;
     TMI_ASSERT(p->job, "plan", p->klass[value] == TMI_C_CLONE || p->klass[value] == TMI_C_NODE);
     if (tmi_inst_for(p, value, view) != TMI_NONE) return;
-    tmi_lin_trim(&l);
+    tmi_layout_trim(&l);
     if (p->klass[value] == TMI_C_CLONE || tmi_may_reload(p, value, &l)) {
         const tmi_op *op = TMI_OP(m, tmi_def(m, value));
         (void)tmi_inst_new(p, value, tmi_lin_id(p, &l), TMI_I_CLONE);
@@ -47350,7 +47350,7 @@ static void tmi_touch(tmi_touched *set, const tmi_touched *list) {
 }
 
 /* Another set. */
-static void tmi_touch_set(tmi_touched *set, const tmi_touched *from) {
+static void tmi_clean_touch_set(tmi_touched *set, const tmi_touched *from) {
     uint32_t i, a;
     for (i = 0; i < from->n; i++) {
         a = from->arr[i];
@@ -47513,7 +47513,7 @@ static void tmi_clean_note_body(tmi_hazard *h, uint32_t blk, tmi_inside *s) {
         if (passes && open && x->waits) s->waits = 1;
         if (open && !x->passes) tmi_touched_clear(&h->body), passes = 0;
         tmi_touch(&h->body, open ? &x->late : tmi_access_of(h, id, &one));
-        if (x && x->leaves) tmi_touch_set(&h->late, &h->body);
+        if (x && x->leaves) tmi_clean_touch_set(&h->late, &h->body);
     }
     tmi_touched_list(t, &h->body, &one);
     tmi_touch(&h->late, &one);
@@ -47606,7 +47606,7 @@ static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
             tmi_touched_clear(&h->now);
         }
         tmi_touch(&h->now, list);
-        if (n->op == TMI_TF_BREAK || (x && x->leaves)) tmi_touch_set(&h->left, &h->now);
+        if (n->op == TMI_TF_BREAK || (x && x->leaves)) tmi_clean_touch_set(&h->left, &h->now);
     }
 }
 
