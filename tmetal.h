@@ -10386,13 +10386,15 @@ static TMI_APART void tmi_modernise_name(tmi_parser *p, const tmi_draft *d, uint
 
 /* Bind the names before '=' to the results; give the op its operands and results. */
 static TMI_APART void tmi_draft_finish(tmi_parser *p, tmi_draft *d) {
-    uint32_t  i, k, n = 0, total = 0;
+    uint32_t  i, k, n = 0;
+    uint64_t  total = 0; /* of numbers as large as 32 bits say */
     tmi_mark  mark = tmi_mark_take(p->job);
     uint32_t *v = TMI_TEMP(p->job, uint32_t, d->n_in + d->n_out + 1);
 
     for (i = 0; i < d->n_names; i++) total += d->names[i].sub;
     if (d->n_names && total != d->n_out) {
-        tmi_error(p->job, tmi_at_src(d->at), TMETAL_E_RESULTS, d->n_out, total);
+        tmi_error(p->job, tmi_at_src(d->at), TMETAL_E_RESULTS, d->n_out,
+                  total > TMI_NONE ? TMI_NONE : (uint32_t)total);
         p->bad = 1;
         tmi_mark_drop(p->job, mark);
         return;
