@@ -7439,7 +7439,8 @@ static uint64_t tmi_numel(const tmi_module *m, uint32_t type) {
     uint32_t i, rank = tmi_rank(m, type);
     for (i = 0; i < rank; i++) {
         n *= tmi_dim(m, type, i);
-        if (n > (uint64_t)1 << 40) return n; /* far past the limit; the verifier refuses it */
+        /* far past the limit; the verifier refuses it. Times a size of 32 bits it still fits */
+        if (n >> 31) return n;
     }
     return n;
 }
