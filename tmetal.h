@@ -11944,7 +11944,12 @@ static int tmi_verify_constant(tmi_verifier *v, const tmi_op *op) {
     if (!a || !a->type) return tmi_fail_attr(v, op, "value", "a constant");
     if (a->type != tmi_out_type(v->m, op, 0))
         return tmi_fail_same(v, op, a->type, tmi_out_type(v->m, op, 0));
-    return 1;
+    /* a string, a list or a type of that type is no value of it */
+    if (tmi_is_tensor(v->m, a->type) ? a->kind == TMI_A_DENSE
+                                     : a->kind == TMI_A_INT || a->kind == TMI_A_FLOAT ||
+            a->kind == TMI_A_BOOL)
+        return 1;
+    return tmi_fail_attr(v, op, "value", "a number, or of a tensor dense<...>");
 }
 
 static int tmi_verify_pid(tmi_verifier *v, const tmi_op *op) {
