@@ -12542,6 +12542,11 @@ static int tmi_ends_ok(tmi_verifier *v, const tmi_op *op, uint32_t block, uint16
     return tmi_passes_ok(v, TMI_OP(v->m, end), from, n, types, tmi_op_name(op));
 }
 
+static TMI_COLD int tmi_misplaced(tmi_verifier *v, const tmi_op *op, const char *why) {
+    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_PLACEMENT, tmi_op_name(op), why);
+    return 0;
+}
+
 static int tmi_verify_for_(tmi_verifier *v, const tmi_op *op) {
     uint32_t *types, block, i;
     if (!tmi_regions_are(v, op, 1)) return 0;
@@ -12552,14 +12557,16 @@ static int tmi_verify_for_(tmi_verifier *v, const tmi_op *op) {
         if (tmi_in_type(v->m, op, i) != tmi_in_type(v->m, op, 0))
             return tmi_fail_same(v, op, tmi_in_type(v->m, op, 0), tmi_in_type(v->m, op, i));
     block = tmi_op_body(v->m, op, 0);
+    if (TMI_BLOCK(v->m, block)->n_arg &&
+        tmi_value_type(v->m, tmi_block_arg(v->m, block, 0)) != tmi_in_type(v->m, op, 0))
+        return tmi_fail_same(v, op, tmi_in_type(v->m, op, 0),
+                             tmi_value_type(v->m, tmi_block_arg(v->m, block, 0)));
     types = tmi_types_of(v, op->in + 3, op->n_out);
     for (i = 0; i < op->n_out; i++)
         if (types[i] != tmi_out_type(v->m, op, i))
             return tmi_fail_same(v, op, types[i], tmi_out_type(v->m, op, i));
-    if (!tmi_args_ok(v, op, block, 1, op->n_out, types, "of the loop-carried values")) return 0;
-    i = tmi_value_type(v->m, tmi_block_arg(v->m, block, 0));
-    if (i != tmi_in_type(v->m, op, 0)) return tmi_fail_same(v, op, tmi_in_type(v->m, op, 0), i);
-    return tmi_ends_ok(v, op, block, TMI_OP_YIELD, 0, op->n_out, types);
+    return tmi_args_ok(v, op, block, 1, op->n_out, types, "of the loop-carried values") &&
+        tmi_ends_ok(v, op, block, TMI_OP_YIELD, 0, op->n_out, types);
 }
 
 /* The first operand decides which way to go. */
@@ -12574,6 +12581,9 @@ static int tmi_verify_if_(tmi_verifier *v, const tmi_op *op) {
     uint32_t *types, i;
     if (!tmi_regions_are(v, op, op->n_out ? 2 : 1) || !tmi_verify_condition(v, op)) return 0;
     types = tmi_types_of(v, op->out, op->n_out);
+    for (i = 0; i < op->n_region; i++)
+        if (TMI_BLOCK(v->m, tmi_op_body(v->m, op, i))->n_arg)
+            return tmi_misplaced(v, op, "its first block has arguments");
     for (i = 0; i < op->n_region; i++)
         if (!tmi_ends_ok(v, op, tmi_op_body(v->m, op, i), TMI_OP_YIELD, 0, op->n_out, types))
             return 0;
@@ -12592,11 +12602,6 @@ static int tmi_verify_while_(tmi_verifier *v, const tmi_op *op) {
         tmi_ends_ok(v, op, before, TMI_OP_CONDITION, 1, op->n_out, outs) &&
         tmi_verify_condition(v, TMI_OP(v->m, tmi_terminator(v->m, before))) &&
         tmi_ends_ok(v, op, after, TMI_OP_YIELD, 0, op->n_in, ins);
-}
-
-static TMI_COLD int tmi_misplaced(tmi_verifier *v, const tmi_op *op, const char *why) {
-    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_PLACEMENT, tmi_op_name(op), why);
-    return 0;
 }
 
 /* of one region: branches may nest as deep when they become structured */
@@ -37654,7 +37659,7 @@ static void tmi_reach_divided(const tmi_plan *p, const tmi_op *op, tmi_reach *r,
 }
 
 /* Steps past 2^38 elements lead far away: what is made of others has room in 64 bits. */
-static void tmi_report_reach_near(tmi_reach *r) {
+static void tmi_plan_reach_near(tmi_reach *r) {
     uint32_t i;
     for (i = 0; i < TMI_MAX_REG; i++)
         if (r->step[i] < -((int64_t)1 << 38) || r->step[i] > (int64_t)1 << 38)
@@ -37669,7 +37674,7 @@ static void tmi_reach_sum(const tmi_plan *p, const tmi_op *op, tmi_reach *r, tmi
     for (i = 0; i < TMI_MAX_REG; i++)
         r->step[i] = op->kind == TMI_OP_SUBI ? r->step[i] - y.step[i] : r->step[i] + y.step[i];
     r->known &= y.known;
-    tmi_report_reach_near(r);
+    tmi_plan_reach_near(r);
 }
 
 /* Times a constant; of two values only what stands still in both is known. */
@@ -37686,7 +37691,7 @@ static void tmi_reach_product(const tmi_plan *p, const tmi_op *op, tmi_reach *r,
         (op->kind != TMI_OP_SHLI || (n >= 0 && n < 24))) {
         for (i = 0; i < TMI_MAX_REG; i++)
             r->step[i] *= op->kind == TMI_OP_SHLI ? (int64_t)1 << n : n;
-        tmi_report_reach_near(r);
+        tmi_plan_reach_near(r);
         return;
     }
     tmi_reach_of(p, b, &y, at);
