@@ -11801,7 +11801,7 @@ static int tmi_is_broadcast(const tmi_module *m, uint32_t from, uint32_t to) {
     X(inttoflt,  "i0F")   X(flttoint,  "f0I") \
     X(int2ptr,   "q0P")   X(addptr,    "a0i1s10=0r") \
     X(cmpi,      "i0=01br0?") X(cmpf,  "f0=01br0?") \
-    X(fpowi,     "f0i1=0r") X(fltclass, "f0br0") \
+    X(fpowi,     "f0i1s01=0r") X(fltclass, "f0br0") \
     X(mulext,    "i0=01=0r=0z") X(addext, "i0=01=0rbz0") \
     X(join,      "=01j0r") X(split,    "=rzk0r") \
     X(broadcast, "c0r")   X(reshape,   "n0r") \
@@ -12165,7 +12165,10 @@ static int tmi_verify_dot(tmi_verifier *v, const tmi_op *op) {
     if (tmi_bits(m, a) != tmi_bits(m, b))
         return tmi_fail_dot(v, op, "the elements of a and b must have one width");
     if (tmi_is_intlike(m, a) != tmi_is_intlike(m, b) ||
-        tmi_is_intlike(m, a) != tmi_is_intlike(m, d))
+        tmi_is_intlike(m, a) != tmi_is_intlike(m, d) ||
+        tmi_is_floatlike(m, a) != tmi_is_floatlike(m, b) ||
+        tmi_is_floatlike(m, a) != tmi_is_floatlike(m, d) ||
+        tmi_is_intlike(m, a) == tmi_is_floatlike(m, a)) /* pointers are neither */
         return tmi_fail_dot(v, op, "operands and result must all hold integers or all hold floats");
     return 1;
 }
