@@ -11785,7 +11785,8 @@ static int tmi_is_broadcast(const tmi_module *m, uint32_t from, uint32_t to) {
 
 /* What types must be, check by check; the first that fails is told. r and z are the results, digits
  * the operands.
- *   i0 f0 p0 a0 o0 q0  integers, floats, pointers (also "a pointer or ..."), i1, i64
+ *   i0 f0 p0 a0 o0 q0 t0  integers, floats, pointers (also "a pointer or ..."), i1, i64, a tensor
+ *   T                  the result is a tensor
  *   *                  all operands are of the result's type
  *   =xy                one type; told as such. What fails of the rest is told as two shapes:
  *   sxy bxy cxy        one shape; the result x is i1 in y's; x becomes y by repeating axes of 1
@@ -11803,8 +11804,8 @@ static int tmi_is_broadcast(const tmi_module *m, uint32_t from, uint32_t to) {
     X(cmpi,      "i0=01br0?") X(cmpf,  "f0=01br0?") \
     X(fpowi,     "f0i1s01=0r") X(fltclass, "f0br0") \
     X(mulext,    "i0=01=0r=0z") X(addext, "i0=01=0rbz0") \
-    X(join,      "=01j0r") X(split,    "=rzk0r") \
-    X(broadcast, "c0r")   X(reshape,   "n0r") \
+    X(join,      "t0=01j0r") X(split,  "t0T=rzk0r") \
+    X(broadcast, "t0Tc0r") X(reshape,   "t0Tn0r") \
     X(cond,      "o0")    X(any,       "")
 
 /* What the elements of a type are called that a check asks for; NULL: they are those. */
@@ -11816,6 +11817,7 @@ static const char *tmi_rule_lacks(const tmi_module *m, char check, uint32_t type
     case 'a': return tmi_is_ptrlike(m, type) ? NULL : "a pointer or a tensor of pointers";
     case 'o': return tmi_elem(m, type) == m->t_i1 ? NULL : "i1";
     case 'q': return tmi_elem(m, type) == m->t_i64 ? NULL : "i64";
+    case 't': case 'T': return tmi_is_tensor(m, type) ? NULL : "a tensor";
     default: return NULL;
     }
 }
@@ -11864,7 +11866,7 @@ static int tmi_holds(tmi_verifier *v, const tmi_op *op, const char *rule) {
         char check = *rule++;
         y = op->n_out ? tmi_out_type(v->m, op, 0) : 0;
         switch (check) {
-        case 'i': case 'f': case 'p': case 'a': case 'o': case 'q':
+        case 'i': case 'f': case 'p': case 'a': case 'o': case 'q': case 't':
             i = (uint32_t)(*rule++ - '0');
             want = tmi_rule_lacks(v->m, check, tmi_in_type(v->m, op, i));
             if (want) return tmi_fail_kind(v, op, i, want);
@@ -11873,6 +11875,10 @@ static int tmi_holds(tmi_verifier *v, const tmi_op *op, const char *rule) {
             for (i = 0; i < op->n_in; i++)
                 if (tmi_in_type(v->m, op, i) != y)
                     return tmi_fail_same(v, op, tmi_in_type(v->m, op, i), y);
+            continue;
+        case 'T':
+            want = tmi_rule_lacks(v->m, check, y);
+            if (want) return tmi_fail_want(v, op, want, "the result", y);
             continue;
         case '?': /* of the numbers, see tmi_words_ok() */
             return tmi_attr_of(v->m, op, "predicate") != NULL ||
@@ -12013,6 +12019,7 @@ static int tmi_verify_trans(tmi_verifier *v, const tmi_op *op) {
              i, seen = 0;
     if (!order || order->kind != TMI_A_LIST || order->n != rank)
         return tmi_fail_attr(v, op, "order", "one number an axis");
+    if (!tmi_holds(v, op, "t0T")) return 0;
     if (tmi_rank(v->m, r) != rank || tmi_elem(v->m, a) != tmi_elem(v->m, r))
         return tmi_fail_shape(v, op, a, r);
     for (i = 0; i < rank; i++) {
@@ -12031,7 +12038,7 @@ static int tmi_verify_trans(tmi_verifier *v, const tmi_op *op) {
 
 static int tmi_verify_cat(tmi_verifier *v, const tmi_op *op) {
     uint32_t a = tmi_in_type(v->m, op, 0), r = tmi_out_type(v->m, op, 0);
-    if (a != tmi_in_type(v->m, op, 1)) return tmi_fail_same(v, op, a, tmi_in_type(v->m, op, 1));
+    if (!tmi_holds(v, op, "t0T=01")) return 0;
     if (tmi_numel(v->m, r) != 2 * tmi_numel(v->m, a) || tmi_elem(v->m, a) != tmi_elem(v->m, r))
         return tmi_fail_shape(v, op, a, r);
     return 1;
