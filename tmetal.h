@@ -12106,11 +12106,24 @@ static int tmi_memory_ok(tmi_verifier *v, const tmi_op *op, uint32_t value, uint
     return 1;
 }
 
+/* Of block pointers: axes that are checked, and what lies outside of them. */
+static int tmi_verify_padding(tmi_verifier *v, const tmi_op *op) {
+    const tmi_attr *axes = tmi_attr_of(v->m, op, "boundaryCheck"),
+                   *pad = tmi_attr_of(v->m, op, "padding");
+    uint32_t        rank = tmi_rank(v->m, tmi_pointee(v->job, v->m, tmi_in_type(v->m, op, 0))), i;
+    int             ok = !axes || (axes->kind == TMI_A_LIST && axes->type == v->m->t_i32);
+    for (i = 0; ok && axes && i < axes->n; i++)
+        ok = TMI_WORD(v->m, (uint32_t)axes->value + i) < rank;
+    if (!ok) return tmi_fail_attr(v, op, "boundaryCheck", "axes of the block, as array<i32: 0, 1>");
+    if (!pad || (pad->kind == TMI_A_INT && (pad->value == 1 || pad->value == 2))) return 1;
+    return tmi_fail_attr(v, op, "padding", "1 for zeros, 2 for NaN");
+}
+
 static int tmi_verify_load(tmi_verifier *v, const tmi_op *op) {
     if (op->n_in < 1 || op->n_in > 3)
         return tmi_verify_bad_count(v, op, "1 to 3");
     if (!tmi_memory_ok(v, op, tmi_out_type(v->m, op, 0), 1) ||
-        !tmi_verify_flag(v, op, "isVolatile"))
+        !tmi_verify_padding(v, op) || !tmi_verify_flag(v, op, "isVolatile"))
         return 0;
     if (op->n_in == 3 && tmi_in_type(v->m, op, 2) != tmi_out_type(v->m, op, 0))
         return tmi_fail_same(v, op, tmi_in_type(v->m, op, 2), tmi_out_type(v->m, op, 0));
@@ -12120,7 +12133,7 @@ static int tmi_verify_load(tmi_verifier *v, const tmi_op *op) {
 static int tmi_verify_store(tmi_verifier *v, const tmi_op *op) {
     if (op->n_in < 2 || op->n_in > 3)
         return tmi_verify_bad_count(v, op, "2 or 3");
-    return tmi_memory_ok(v, op, tmi_in_type(v->m, op, 1), 2);
+    return tmi_memory_ok(v, op, tmi_in_type(v->m, op, 1), 2) && tmi_verify_padding(v, op);
 }
 
 static int tmi_verify_rmw(tmi_verifier *v, const tmi_op *op) {
