@@ -10327,6 +10327,18 @@ static const struct {
     {TMI_OP_FOR, "unsignedCmp", 0, 0, 0},
 };
 
+/* The operands of a tt.load in the order in which they are numbered: a value for what is masked
+ * comes behind a mask. */
+static void tmi_parse_load_sizes(tmi_parser *p, const tmi_draft *d) {
+    const tmi_attr *a = tmi_attr_of(p->m, TMI_OP(p->m, d->op), "operandSegmentSizes");
+    if (d->kind != TMI_OP_LOAD || !a || a->kind != TMI_A_LIST || a->n != 3 ||
+        TMI_WORD(p->m, (uint32_t)a->value + 1) || !TMI_WORD(p->m, (uint32_t)a->value + 2))
+        return;
+    tmi_error(p->job, tmi_at_src(d->at), TMETAL_E_ATTRIBUTE, "tt.load", "operandSegmentSizes",
+              "1, 1, 1 where there is another value: it needs a mask");
+    p->bad = 1;
+}
+
 /* Attribute names of old versions and defaults that newer ones leave out. */
 static TMI_APART void tmi_modernise(tmi_parser *p, const tmi_draft *d) {
     static const char *const gone[] = {"operandSegmentSizes", "resultSegmentSizes", "overflowFlags",
@@ -10334,6 +10346,7 @@ static TMI_APART void tmi_modernise(tmi_parser *p, const tmi_draft *d) {
     tmi_module     *m = p->m;
     const tmi_attr *a;
     uint32_t        i;
+    tmi_parse_load_sizes(p, d);
     for (i = 0; i < 4 && TMI_OP(m, d->op)->attr; i++)
         if (d->kind != TMI_OP_DOT_SCALED || i) tmi_op_drop_attr(m, d->op, gone[i]);
     if (d->kind == TMI_OP_DOT) {
