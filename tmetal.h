@@ -12950,11 +12950,34 @@ static int tmi_verify_call(tmi_verifier *v, const tmi_op *op) {
     return 1;
 }
 
+/* A function's name and who sees it; its arguments' attributes, a dictionary each. */
+static int tmi_verify_naming(tmi_verifier *v, const tmi_op *op) {
+    const tmi_module *m = v->m;
+    const tmi_attr   *name = tmi_attr_of(m, op, "sym_name"),
+                     *seen = tmi_attr_of(m, op, "sym_visibility"),
+                     *args = tmi_attr_of(m, op, "arg_attrs");
+    const tmi_string *s;
+    const char       *word = tmi_attr_str(m, op, "sym_visibility");
+    uint32_t          i;
+    if (!name || name->kind != TMI_A_STRING) return tmi_fail_attr(v, op, "sym_name", "a string");
+    s = TMI_AT(&m->strings->item, tmi_string, (uint32_t)name->value);
+    if (!s->len || strlen(s->p) != s->len) /* names are compared up to a NUL */
+        return tmi_fail_attr(v, op, "sym_name", "a string of characters");
+    if (seen && strcmp(word, "public") != 0 && strcmp(word, "private") != 0 &&
+        strcmp(word, "nested") != 0)
+        return tmi_fail_attr(v, op, "sym_visibility", "\"public\", \"private\" or \"nested\"");
+    for (i = 0; args && args->kind == TMI_A_ARRAY && i < args->n; i++)
+        if (TMI_ATTR(m, TMI_ID(m, (uint32_t)args->value + i))->kind != TMI_A_DICT) break;
+    if (args && (args->kind != TMI_A_ARRAY || i < args->n))
+        return tmi_fail_attr(v, op, "arg_attrs", "a dictionary for each argument");
+    return 1;
+}
+
 static int tmi_verify_func(tmi_verifier *v, const tmi_op *op) {
     const tmi_attr *fn = tmi_attr_of(v->m, op, "function_type");
     const tmi_type *t;
     uint32_t        b, i, *types;
-    if (!*tmi_attr_str(v->m, op, "sym_name")) return tmi_fail_attr(v, op, "sym_name", "a string");
+    if (!tmi_verify_naming(v, op)) return 0;
     if (!fn || TMI_TYPE(v->m, fn->type)->kind != TMI_T_FUNC)
         return tmi_fail_attr(v, op, "function_type", "a function type");
     b = tmi_op_body(v->m, op, 0);
@@ -13709,7 +13732,12 @@ static uint32_t tmi_make_arg_attrs(tmetal_builder *b, const tmi_make *k) {
     uint32_t        text;
     if (!tmi_make_arg(b, k)) return 0;
     list = tmi_attr_of(m, TMI_OP(m, b->func), "arg_attrs");
-    dict = TMI_ATTR(m, TMI_ID(m, (uint32_t)list->value + k->index));
+    dict = list && list->kind == TMI_A_ARRAY && k->index < list->n
+        ? TMI_ATTR(m, TMI_ID(m, (uint32_t)list->value + k->index))
+        : NULL;
+    if (!dict || dict->kind != TMI_A_DICT)
+        return tmi_make_misuse(b, "tmetal_build_arg_attrs: arg_attrs was set to something else",
+                               NULL);
     tmi_make_read(b,
                   k->attrs ? k->attrs
                            : tmi_format(b->job, 1, "{tt.divisibility = %u : i32}", k->value));
