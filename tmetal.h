@@ -8880,12 +8880,22 @@ static uint64_t tmi_int_value(tmi_parser *p, const tmi_tok *tok, int *over) {
     return v;
 }
 
+/* f8E8M0FNU holds powers of two alone: the exponent that f32 has, without a sign. No other
+ * number is rounded to one. */
+static int tmi_e8m0_bits(uint64_t f32, uint64_t *bits) {
+    *bits = f32 >> 23;
+    return (f32 == 0x400000u || (!(f32 & 0x7fffffu) && *bits)) && *bits < 255;
+}
+
 /* The bits of one number token in an element type: decimal, or hex bits of a float. */
 static uint64_t tmi_number_bits(tmi_parser *p, const tmi_tok *tok, int negative, uint32_t type) {
     const tmi_type *t = TMI_TYPE(p->m, type);
     int             over = 0;
     uint64_t        v;
-    if (t->kind == TMI_T_FLOAT && tok->kind == TMI_K_FLOAT)
+    if (t->kind == TMI_T_FLOAT && tok->kind == TMI_K_FLOAT && t->format == TMI_F_E8M0) {
+        v = tmi_decimal_bits(&tmi_float_formats[TMI_F_F32], p->src + tok->at, tok->len, negative);
+        if (tmi_e8m0_bits(v, &v)) return v;
+    } else if (t->kind == TMI_T_FLOAT && tok->kind == TMI_K_FLOAT)
         return tmi_decimal_bits(&tmi_float_formats[t->format], p->src + tok->at, tok->len,
                                 negative);
     if (t->kind == TMI_T_FLOAT && tok->kind == TMI_K_HEX && !negative) {
@@ -14000,7 +14010,7 @@ static uint32_t tmi_make_int(tmetal_builder *b, const tmi_make *k) {
 static uint32_t tmi_make_float(tmetal_builder *b, const tmi_make *k) {
     const tmi_float_format *f, *d = &tmi_float_formats[TMI_F_F64];
     uint64_t bits, mant = 0;
-    int      negative, exp = 0;
+    int      negative, exp = 0, e8m0;
     if (!tmi_make_in_func(b, "tmetal_build_float") ||
         !tmi_make_types_ok(b, k->types, 1, "tmetal_build_float"))
         return 0;
@@ -14010,9 +14020,20 @@ static uint32_t tmi_make_float(tmetal_builder *b, const tmi_make *k) {
                                           tmi_type_text(b->job, b->m, *k->types)),
                                "use tmetal_build_int");
     f = &tmi_float_formats[tmi_format_of(b->m, *k->types)];
+    e8m0 = tmi_format_of(b->m, *k->types) == TMI_F_E8M0;
     memcpy(&bits, &k->f, sizeof bits);
     if (tmi_float_split(d, bits, &negative, &mant, &exp)) {
+        uint64_t whole = bits;
+        if (e8m0) f = &tmi_float_formats[TMI_F_F32];
         bits = tmi_float_round(f, negative, mant, exp, 0);
+        if (e8m0 && (whole << 12 || !tmi_e8m0_bits(bits, &bits))) {
+            tmi_text t;
+            tmi_text_init(b->job, &t);
+            tmi_put_float(&t, d, whole);
+            tmi_error(b->job, tmi_make_at(b), TMETAL_E_BAD_NUMBER, tmi_text_join(&t, 1),
+                      tmi_type_text(b->job, b->m, *k->types));
+            return 0;
+        }
     } else { /* infinities and NaN by their patterns; types without them refuse */
         int is_nan = (bits << 12) != 0;
         if (f->special > 2 || (f->special && !is_nan)) {

@@ -348,7 +348,8 @@ START_TEST(constants_have_the_bits_of_their_type) {
                 {"f16", 2049.0, 0x6800}, {"f16", 2051.0, 0x6802}, /* ties go to even */
                 {"f8E4M3FNUZ", 1.0, 0x40}, {"f8E4M3FNUZ", -240.0, 0xFF}, {"f8E4M3FNUZ", -0.0, 0}, /* there is no -0 */
                 {"f8E4M3FNUZ", 0.0009765625, 0x01}, {"f8E4M3FNUZ", -0.00048828125, 0}, {"f8E4M3FNUZ", -0.000732421875, 0x81},
-                {"f8E5M2FNUZ", 57344.0, 0x7F}, {"f8E4M3B11FNUZ", 1.0, 0x58}, {"f8E4M3", 240.0, 0x77}, {"f8E4M3", -(double)INFINITY, 0xF8}};
+                {"f8E5M2FNUZ", 57344.0, 0x7F}, {"f8E4M3B11FNUZ", 1.0, 0x58}, {"f8E4M3", 240.0, 0x77}, {"f8E4M3", -(double)INFINITY, 0xF8},
+                {"f8E8M0FNU", 2.0, 0x80}, {"f8E8M0FNU", 0x1p-127, 0}, {"f8E8M0FNU", 0x1p127, 0xFE}};
     tmetal_arena    arena = arena_at(0);
     tmetal_builder *b = tmetal_build_begin(&arena);
     size_t          i;
@@ -801,6 +802,7 @@ static const struct {
     {"an end without a return", TMETAL_E_MISUSE},
     {"an integer that does not fit", TMETAL_E_BAD_NUMBER},
     {"an infinity in a type without one", TMETAL_E_BAD_NUMBER},
+    {"a number between two powers of two", TMETAL_E_BAD_NUMBER},
     {"a float constant of an integer type", TMETAL_E_MISUSE},
     {"operands of two types", TMETAL_E_SAME_TYPE},
     {"a yield of the wrong type", TMETAL_E_YIELD_TYPE},
@@ -840,6 +842,7 @@ static void make_mistake(tmetal_builder *b, const char *what) {
     else if (strcmp(what, "a close without an open") == 0) (void)tmetal_build_close(b, NULL, 0);
     else if (strcmp(what, "an integer that does not fit") == 0) (void)tmetal_build_int(b, tmetal_build_type(b, "i8"), 256);
     else if (strcmp(what, "an infinity in a type without one") == 0) (void)tmetal_build_float(b, tmetal_build_type(b, "f8E4M3FN"), (double)INFINITY);
+    else if (strcmp(what, "a number between two powers of two") == 0) (void)tmetal_build_float(b, tmetal_build_type(b, "f8E8M0FNU"), 3.0);
     else if (strcmp(what, "a float constant of an integer type") == 0) (void)tmetal_build_float(b, i32, 1.0);
     else if (strcmp(what, "operands of two types") == 0) (void)op2(b, "arith.addi", v[0], v[3]);
     else if (strcmp(what, "an infinity in a type of another kind without one") == 0) (void)tmetal_build_float(b, tmetal_build_type(b, "f8E5M2FNUZ"), -(double)INFINITY);
