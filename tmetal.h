@@ -8940,7 +8940,7 @@ static void tmi_parse_scalar(tmi_parser *p, uint32_t type) {
     uint64_t v;
     if (tmi_at_word(p, "true") || tmi_at_word(p, "false")) {
         v = tmi_at_word(p, "true") ? (uint64_t)-1 : 0;
-        if (TMI_TYPE(p->m, type)->kind != TMI_T_INT) tmi_expected(p, "a number");
+        if (type != p->m->t_i1) tmi_expected(p, "a number");
         tmi_next(p);
     } else {
         int     negative = tmi_skip_punct(p, '-');
@@ -8955,18 +8955,27 @@ static void tmi_parse_scalar(tmi_parser *p, uint32_t type) {
     if (!p->bad) *(uint64_t *)tmi_vec_add(p->job, p->m->words) = v;
 }
 
-/* elems ::= scalar | '[' [elems (',' elems)*] ']'. Depth: TMI_MAX_DEPTH, by tmi_enter. */
-static void tmi_parse_elems(tmi_parser *p, uint32_t type) {
-    if (!tmi_at_punct(p, '[')) {
-        tmi_parse_scalar(p, type);
+/* elems ::= scalar | '[' [elems (',' elems)*] ']'. One scalar alone is all elements; else lists
+ * stand in each other as axes do, from `axis` on, each as long as its axis. `at`: of the constant.
+ * Depth: TMI_MAX_RANK. */
+static void tmi_parse_elems(tmi_parser *p, uint32_t type, uint32_t axis, uint32_t at) {
+    uint32_t elem = tmi_elem(p->m, type), rank = tmi_rank(p->m, type), n = 0;
+    if (axis == rank || (!axis && !tmi_at_punct(p, '['))) {
+        tmi_parse_scalar(p, elem);
         return;
     }
-    tmi_next(p);
-    if (tmi_enter(p) && !tmi_at_punct(p, ']')) {
-        do tmi_parse_elems(p, type);
+    tmi_want_punct(p, '[');
+    if (!p->bad && !tmi_at_punct(p, ']')) {
+        do tmi_parse_elems(p, type, axis + 1, at), n++;
         while (!p->bad && tmi_skip_punct(p, ','));
     }
-    tmi_exit(p);
+    if (!p->bad && tmi_at_punct(p, ']') && n != tmi_dim(p->m, type, axis)) {
+        tmi_error(p->job, tmi_at_src(at), TMETAL_E_DENSE, (unsigned long long)n,
+                  tmi_type_text(p->job, p->m, type),
+                  (unsigned long long)tmi_dim(p->m, type, axis));
+        tmi_help(p->job, tmi_format(p->job, 1, "a list of axis %u is meant", axis), NULL);
+        p->bad = 1;
+    }
     tmi_want_punct(p, ']');
 }
 
@@ -9035,7 +9044,7 @@ static uint32_t tmi_parse_dense(tmi_parser *p) {
         tmi_parse_blob(p, type, elem, numel);
         tmi_next(p);
     } else if (!tmi_at_punct(p, '>')) {
-        tmi_parse_elems(p, elem);
+        tmi_parse_elems(p, type, 0, at);
     }
     tmi_want_punct(p, '>');
     tmi_want_punct(p, ':');
