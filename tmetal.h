@@ -62663,8 +62663,34 @@ static int tmi_compile_is_left_out(uint32_t fn) {
 #define tmi_compile_f64_lacks(op) 0
 #endif
 
+/* Elements that nothing is made of: integers of widths that Metal lacks, whose upper bits nobody
+ * would keep, types of other dialects. What they are; NULL: they are none such. */
+static const char *tmi_compile_no_elements(const tmi_module *m, uint32_t type) {
+    const tmi_type *t = TMI_TYPE(m, tmi_elem(m, type));
+    uint32_t        depth;
+    for (depth = 0; t->kind == TMI_T_PTR && depth < TMI_MAX_DEPTH; depth++)
+        t = TMI_TYPE(m, tmi_elem(m, t->elem));
+    switch (t->kind) {
+    case TMI_T_INT:
+        return t->bits == 1 || (t->bits >= 8 && tmi_is_pow2(t->bits))
+            ? NULL
+            : "integers have 1, 8, 16, 32 or 64 bits";
+    case TMI_T_INDEX: case TMI_T_FLOAT: case TMI_T_DESC: return NULL;
+    default: return "elements are numbers or pointers to them";
+    }
+}
+
 static void tmi_compile_refuse_types(tmi_job *job, tmi_module *m, const tmi_op *op) {
     uint32_t i, f;
+    for (i = 0; i < op->n_in + op->n_out; i++) {
+        uint32_t type = i < op->n_in ? tmi_in_type(m, op, i) : tmi_out_type(m, op, i - op->n_in);
+        const char *why = tmi_compile_no_elements(m, type);
+        if (!why) continue;
+        tmi_error(job, tmi_diag_at(job, tmi_at_of(m, op), tmi_type_text(job, m, type), 1),
+                  TMETAL_E_TYPE_UNSUPPORTED, tmi_ops[op->kind].name, tmi_type_text(job, m, type),
+                  why);
+        return;
+    }
     if (tmi_moves_only(op)) return;
     for (i = 0; i < op->n_in + op->n_out; i++) {
         f = tmi_format_of(m,
@@ -62910,6 +62936,7 @@ static void tmi_compile_refuse_params(tmi_job *job, tmi_module *m, uint32_t func
         else if (kind == TMI_T_DESC && !tmi_compile_has_sizes(m, block, i))
             why = "parameters of integers must follow it, a size and a stride an axis";
         else if (tmi_is_block_ptr(m, type)) why = "block pointers are made in the kernel";
+        else why = tmi_compile_no_elements(m, type);
         if (why)
             tmi_error(job,
                       tmi_diag_at(job, tmi_at_of(m, TMI_OP(m, func)), tmi_type_text(job, m, type),
