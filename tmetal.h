@@ -12128,6 +12128,27 @@ static int tmi_verify_extern_(tmi_verifier *v, const tmi_op *op) {
     return tmi_verify_flag(v, op, "pure");
 }
 
+/* Element by element: what are tensors have one shape, and all results are where one is. */
+static int tmi_verify_asm_(tmi_verifier *v, const tmi_op *op) {
+    static const char *const texts[] = {"asm_string", "constraints"};
+    const tmi_attr *a;
+    uint32_t        i, type, shape = 0;
+    for (i = 0; i < 2; i++) {
+        a = tmi_attr_of(v->m, op, texts[i]);
+        if (!a || a->kind != TMI_A_STRING) return tmi_fail_attr(v, op, texts[i], "a string");
+    }
+    a = tmi_attr_of(v->m, op, "packed_element");
+    if (!a || a->kind != TMI_A_INT || (int64_t)a->value < 1)
+        return tmi_fail_attr(v, op, "packed_element", "1 or more elements");
+    for (i = 0; i < op->n_in + op->n_out; i++) {
+        type = i < op->n_in ? tmi_in_type(v->m, op, i) : tmi_out_type(v->m, op, i - op->n_in);
+        if (!shape && (i == op->n_in || tmi_is_tensor(v->m, type))) shape = type;
+        if ((i >= op->n_in || tmi_is_tensor(v->m, type)) && !tmi_same_shape(v->m, shape, type))
+            return tmi_fail_shape(v, op, shape, type);
+    }
+    return tmi_verify_flag(v, op, "pure");
+}
+
 /* Masks are i1 of the pointers' shape; values are of the pointee's type. */
 static int tmi_memory_ok(tmi_verifier *v, const tmi_op *op, uint32_t value, uint32_t mask) {
     uint32_t p = tmi_in_type(v->m, op, 0), pointee = tmi_pointee(v->job, v->m, p);
