@@ -7511,19 +7511,25 @@ static void tmi_put_dims(tmi_text *t, const tmi_module *m, const tmi_type *type)
     for (i = 0; i < type->n_dims; i++) tmi_put(t, "%ux", TMI_ID(m, type->dims + i));
 }
 
+/* Results stand without parentheses where there is one, and it begins with none of its own. */
+static int tmi_ir_is_alone(const tmi_module *m, uint32_t type, uint32_t outs) {
+    return outs == 1 && TMI_TYPE(m, type)->kind != TMI_T_FUNC;
+}
+
 static void tmi_put_func_type(tmi_text *t, const tmi_module *m, const tmi_type *type) {
     uint32_t i, outs = type->n_dims - type->bits;
+    int      alone = outs && tmi_ir_is_alone(m, TMI_ID(m, type->dims + type->bits), outs);
     tmi_put_char(t, '(');
     for (i = 0; i < type->bits; i++) {
         if (i) tmi_put_str(t, ", ");
         tmi_put_type(t, m, TMI_ID(m, type->dims + i));
     }
-    tmi_put_str(t, outs == 1 ? ") -> " : ") -> (");
+    tmi_put_str(t, alone ? ") -> " : ") -> (");
     for (i = 0; i < outs; i++) {
         if (i) tmi_put_str(t, ", ");
         tmi_put_type(t, m, TMI_ID(m, type->dims + type->bits + i));
     }
-    if (outs != 1) tmi_put_char(t, ')');
+    if (!alone) tmi_put_char(t, ')');
 }
 
 /* The type as MLIR writes it. Depth: TMI_MAX_DEPTH, by the parser. */
@@ -9129,9 +9135,15 @@ static uint32_t tmi_parse_other_attr(tmi_parser *p) {
     if (tmi_at_punct(p, '[')) return tmi_parse_array(p);
     if (tmi_at_punct(p, '{')) return tmi_attr_new(p->job, p->m, TMI_A_DICT, 0, tmi_parse_dict(p));
     if (tmi_at_word(p, "loc")) {
-        uint32_t at = p->tok.at, loc = tmi_parse_loc(p);
-        (void)loc;
-        return tmi_attr_new(p->job, p->m, TMI_A_OPAQUE, 0, tmi_intern_src(p, at, p->tok.at - at));
+        static const char nowhere[] = "loc(unknown)";
+        uint32_t          at = p->tok.at, len;
+        (void)tmi_parse_loc(p);
+        len = p->last_end - at;
+        /* names of other lines are printed anew, so none may stand in it */
+        return tmi_attr_new(p->job, p->m, TMI_A_OPAQUE, 0,
+                            p->bad || memchr(p->src + at, '#', len)
+                                ? tmi_intern(p->job, p->m->strings, nowhere, sizeof nowhere - 1)
+                                : tmi_intern_src(p, at, len));
     }
     return tmi_attr_new(p->job, p->m, TMI_A_TYPE, tmi_parse_type(p), 0);
 }
@@ -10826,9 +10838,10 @@ static void tmi_print_type_of(tmi_printer *p, const char *before, uint32_t type)
 /* Results as a list: (A, B), or A alone. */
 static void tmi_print_out_types(tmi_printer *p, const tmi_op *op) {
     uint32_t i;
-    if (op->n_out != 1) tmi_put_char(p->t, '(');
+    int      alone = op->n_out && tmi_ir_is_alone(p->m, tmi_out_type(p->m, op, 0), op->n_out);
+    if (!alone) tmi_put_char(p->t, '(');
     for (i = 0; i < op->n_out; i++) tmi_print_type_of(p, i ? ", " : "", tmi_out_type(p->m, op, i));
-    if (op->n_out != 1) tmi_put_char(p->t, ')');
+    if (!alone) tmi_put_char(p->t, ')');
 }
 
 static void tmi_print_fn_type(tmi_printer *p, const tmi_op *op) {
@@ -10984,6 +10997,14 @@ static int tmi_print_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
+/* Words with '|' between, as a barrier has them; NULL: its string is something else. */
+static const char *tmi_print_bars(const tmi_module *m, const tmi_op *op) {
+    const char *words = tmi_attr_str(m, op, "addrSpace"), *s = words;
+    for (; *s; s++)
+        if (!tmi_is_word_char(*s) && (*s != '|' || !tmi_is_letter(s[1]))) return NULL;
+    return tmi_is_letter(*words) ? words : NULL;
+}
+
 /* Whether a syntax shows the attribute `name` of an op itself. */
 static int tmi_print_form_shows(const tmi_module *m, const tmi_op *op, const char *f,
                                 const tmi_named *n) {
@@ -10997,7 +11018,8 @@ static int tmi_print_form_shows(const tmi_module *m, const tmi_op *op, const cha
         if (f[1] == 'U' && tmi_print_is_flag(a) && tmi_print_is_one_of(tmi_unit_words, name))
             return 1;
         if (f[1] == 'v' && strcmp(name, "value") == 0) return 1;
-        if (f[1] == 'W' && a->kind == TMI_A_STRING && strcmp(name, "addrSpace") == 0) return 1;
+        if (f[1] == 'W' && a->kind == TMI_A_STRING && strcmp(name, "addrSpace") == 0)
+            return tmi_print_bars(m, op) != NULL;
     }
     return 0;
 }
@@ -11254,8 +11276,8 @@ static void tmi_print_form(tmi_printer *p, const tmi_op *op, const char *f) {
         case 'U': tmi_print_flags(p, op, tmi_unit_words); break;
         case 'v': tmi_put_char(p->t, ' '), tmi_print_attr(p, tmi_attr_id(p->m, op, "value")); break;
         case 'W':
-            words = tmi_attr_str(p->m, op, "addrSpace");
-            tmi_put(p->t, *words ? " %s" : "%s", words);
+            words = tmi_print_bars(p->m, op);
+            if (words) tmi_put(p->t, " %s", words);
             break;
         case 'b': tmi_print_target(p, op, target++); break;
         case 'K': tmi_print_field(p, op, *f++); break;
@@ -11285,6 +11307,7 @@ static int tmi_print_has_form(const tmi_module *m, const tmi_op *op) {
         if (f[1] == 'v' && !tmi_attr_of(m, op, "value")) return 0;
         if (f[1] == '1' && ++least > op->n_in) return 0;
         if (f[1] == 't' && (uint32_t)(f[2] - '0') >= op->n_in) return 0;
+        if (f[1] == 'Q' && (!op->n_out || !tmi_ir_is_alone(m, tmi_out_type(m, op, 0), 1))) return 0;
         if ((f[1] == 's' && op->n_in < 2) || (strchr("aOSpPcV", f[1]) && !op->n_in)) return 0;
     }
     return 1;
@@ -11436,17 +11459,18 @@ static void tmi_print_func(tmi_printer *p, const tmi_op *op) {
     const tmi_attr *name = tmi_attr_of(p->m, op, "sym_name"),
                    *fn = tmi_attr_of(p->m, op, "function_type");
     const tmi_type *type = TMI_TYPE(p->m, fn ? fn->type : 0);
-    uint32_t        i, outs = type->n_dims - type->bits;
+    uint32_t        i, outs = type->n_dims - type->bits, first = type->dims + type->bits;
+    int             alone = outs && tmi_ir_is_alone(p->m, TMI_ID(p->m, first), outs);
     if (*tmi_attr_str(p->m, op, "sym_visibility"))
         tmi_put(p->t, "%s ", tmi_attr_str(p->m, op, "sym_visibility"));
     tmi_put_char(p->t, '@');
     tmi_print_name(p, name ? (uint32_t)name->value : 0);
     tmi_print_func_args(p, op, type);
     for (i = 0; i < outs; i++) {
-        tmi_put_str(p->t, i ? ", " : outs > 1 ? " -> (" : " -> ");
+        tmi_put_str(p->t, i ? ", " : alone ? " -> " : " -> (");
         tmi_put_type(p->t, p->m, TMI_ID(p->m, type->dims + type->bits + i));
     }
-    if (outs > 1) tmi_put_char(p->t, ')');
+    if (outs && !alone) tmi_put_char(p->t, ')');
     tmi_print_attrs(p, op, shown, " attributes ");
     if (!tmi_op_body(p->m, op, 0)) return;
     tmi_put_char(p->t, ' ');
