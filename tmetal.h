@@ -10268,8 +10268,10 @@ static void tmi_parse_generic_op(tmi_parser *p, tmi_draft *d) {
         tmi_want_punct(p, '>');
     }
     if (tmi_skip_punct(p, '(')) {
-        do (void)tmi_parse_region(p, d);
-        while (!p->bad && tmi_skip_punct(p, ','));
+        do { /* no op has more than two, and their list is walked for each new one */
+            if (TMI_OP(p->m, d->op)->n_region == 64) tmi_expected(p, "an operation of few regions");
+            else (void)tmi_parse_region(p, d);
+        } while (!p->bad && tmi_skip_punct(p, ','));
         tmi_want_punct(p, ')');
     }
     tmi_parse_attrs_colon(p, d);
@@ -12461,7 +12463,8 @@ static int tmi_verify_map(tmi_verifier *v, const tmi_op *op) {
     if (!op->n_in) return tmi_verify_bad_count(v, op, "1 or more");
     if (!tmi_same_shapes(v, op)) return 0;
     if (pack < 1 || !tmi_is_pow2((uint64_t)pack) ||
-        (uint64_t)pack > tmi_numel(v->m, tmi_in_type(v->m, op, 0)))
+        (uint64_t)pack > tmi_numel(v->m, tmi_in_type(v->m, op, 0)) ||
+        (uint64_t)pack * tmi_max32(op->n_in, op->n_out) > TMI_NONE)
         return tmi_fail_attr(v, op, "pack", "a power of two, at most the elements");
     n = op->n_in * (uint32_t)pack;
     if (!tmi_regions_are(v, op, 1)) return 0;
@@ -13095,6 +13098,7 @@ static TMI_COLD void tmi_fail_type(tmi_verifier *v, const tmi_op *op, int code, 
                                    const char *text) {
     tmi_told *told;
     uint32_t  i;
+    if (tmi_enough_errors(v->job)) return;
     for (i = 0; i < v->told.n; i++) {
         told = TMI_AT(&v->told, tmi_told, i);
         if (told->code == code && told->size == size) return;
@@ -13170,8 +13174,14 @@ static int tmi_reaches(const tmi_verifier *v, uint32_t value) {
 
 static int tmi_counts_ok(tmi_verifier *v, const tmi_op *op) {
     const tmi_op_row *row = &tmi_ops[op->kind];
+    uint32_t          r, b, most = op->n_out;
     if (row->in != TMI_VAR && op->n_in != row->in)
         return tmi_verify_bad_count(v, op, tmi_format(v->job, 1, "%u", (unsigned)row->in));
+    for (r = op->region; r; r = TMI_REGION(v->m, r)->next)
+        for (b = TMI_REGION(v->m, r)->first_block; b; b = TMI_BLOCK(v->m, b)->next)
+            most = tmi_max32(most, TMI_BLOCK(v->m, b)->n_arg);
+    if (most > 65535) /* tmi_value numbers them in 16 bits */
+        return tmi_misplaced(v, op, "it gives more than 65535 values");
     return row->out == TMI_VAR || op->n_out == row->out || tmi_verify_bad_results(v, op, row->out);
 }
 
