@@ -2908,6 +2908,7 @@ typedef struct tmi_decimal {
     uint64_t digits;        /* at most nineteen, times ten to the power e10 */
     int      negative, e10;
     int      more;          /* digits that are not zero follow those */
+    const char *rest;       /* where they begin */
 } tmi_decimal;
 
 static tmi_decimal tmi_decimal_of(const char *s, size_t n) {
@@ -2920,21 +2921,19 @@ static tmi_decimal tmi_decimal_of(const char *s, size_t n) {
         if (*s == '.') point = 1;
         else if (d.digits < 1000000000000000000u)
             d.digits = d.digits * 10 + (uint64_t)(*s - '0'), d.e10 -= point;
-        else d.more |= *s != '0', d.e10 += !point;
+        else {
+            if (!d.rest) d.rest = s;
+            d.more |= *s != '0', d.e10 += !point;
+        }
     }
     for (; s < end; s++) {
         if (*s == '-') e_negative = 1;
-        else if (*s >= '0' && *s <= '9' && e < 100000) e = e * 10 + (*s - '0');
+        else if (*s >= '0' && *s <= '9' && e < 100000000) e = e * 10 + (*s - '0');
     }
     d.e10 += e_negative ? -e : e;
     return d;
 }
 
-/* The same in a format. `negative`: a sign stands before it. */
-static uint64_t tmi_decimal_bits(const tmi_float_format *f, const char *s, size_t n, int negative) {
-    tmi_decimal d = tmi_decimal_of(s, n);
-    return tmi_float_from_decimal(f, negative | d.negative, d.digits, d.e10, d.more);
-}
 
 /* Sign, integer mantissa and exponent of finite bits; 0 for infinities and NaN. */
 static int tmi_float_split(const tmi_float_format *f, uint64_t bits, int *negative, uint64_t *mant,
@@ -2950,6 +2949,47 @@ static int tmi_float_split(const tmi_float_format *f, uint64_t bits, int *negati
     *mant = e ? m | ((uint64_t)1 << f->man_bits) : m;
     *exp = (e ? e : 1) - f->bias - f->man_bits;
     return 1;
+}
+
+/* Of a number whose digits end at `end`: is it more than half way from the finite bits `low` to the
+ * next? 0: exactly there, -1: less. The first nineteen digits are half way's own, rounded down. */
+static int tmi_base_past_half(const tmi_float_format *f, const tmi_decimal *d, const char *end,
+                              uint64_t low) {
+    int         negative, exp = 0, digit;
+    uint64_t    mant = 0;
+    const char *s;
+    tmi_big     a, b; /* a / b: half way, of which what was compared is taken off */
+    (void)tmi_float_split(f, low, &negative, &mant, &exp);
+    exp--;
+    tmi_big_set(&a, 2 * mant + 1);
+    tmi_big_set(&b, 1);
+    if (d->e10 < 0) tmi_big_pow10(&a, (uint32_t)-d->e10);
+    else tmi_big_pow10(&b, (uint32_t)d->e10);
+    if (exp >= 0) tmi_big_shl(&a, (uint32_t)exp);
+    else tmi_big_shl(&b, (uint32_t)-exp);
+    if (tmi_big_div(&a, &b) != d->digits) return -1; /* the next number of nineteen digits */
+    for (s = d->rest; s < end && *s != 'e' && *s != 'E'; s++) {
+        if (*s == '.') continue;
+        tmi_big_mul(&a, 10);
+        digit = (int)tmi_big_div(&a, &b);
+        if (digit != *s - '0') return *s - '0' > digit ? 1 : -1;
+    }
+    return a.n ? -1 : 0;
+}
+
+/* The same in a format. `negative`: a sign stands before it. Where more digits stand than are kept,
+ * and it lies between two numbers that become different bits, all digits decide. */
+static uint64_t tmi_decimal_bits(const tmi_float_format *f, const char *s, size_t n, int negative) {
+    tmi_decimal d = tmi_decimal_of(s, n);
+    uint64_t    low, high;
+    int         past;
+    negative |= d.negative;
+    low = tmi_float_from_decimal(f, negative, d.digits, d.e10, d.more);
+    if (!d.more) return low;
+    high = tmi_float_from_decimal(f, negative, d.digits + 1, d.e10, 0);
+    if (low == high) return low;
+    past = tmi_base_past_half(f, &d, s + n, low);
+    return past > 0 || (!past && (low & 1)) ? high : low;
 }
 
 /* `count` significant decimal digits of mant * 2^exp, correctly rounded; the first stands for

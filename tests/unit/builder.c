@@ -336,6 +336,33 @@ START_TEST(names_stay_apart) {
 }
 END_TEST
 
+START_TEST(long_numbers_are_rounded_by_all_their_digits) {
+    const struct {
+        const char *text;
+        uint64_t    bits;
+    } rows[] = {/* half way from 0x41F1E7D7 to the next, a little more, a little less */
+                {"30.23820400238037109375 : f32", 0x41F1E7D8}, {"30.238204002380371094 : f32", 0x41F1E7D8},
+                {"30.238204002380371093749 : f32", 0x41F1E7D7}, {"30.238204002380371093750000000000000000001 : f32", 0x41F1E7D8},
+                {"30.2382020950317382812500 : f32", 0x41F1E7D6}, /* half way from an even one */
+                {"1.00000000000000011102230246251565404236316680908203125 : f64", 0x3FF0000000000000u},
+                {"1.00000000000000011102230246251565404236316680908203126 : f64", 0x3FF0000000000001u}};
+    tmetal_arena    arena = arena_at(0);
+    tmetal_builder *b = tmetal_build_begin(&arena);
+    size_t          i;
+    tmetal_build_kernel(b, "k", NULL, NULL, 0);
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char            attrs[200];
+        tmetal_value    v;
+        const tmi_attr *a;
+        snprintf(attrs, sizeof attrs, "{value = %s}", rows[i].text);
+        v = tmetal_build_op(b, "arith.constant", NULL, 0, attrs, 0);
+        ck_assert_uint_ne(v, 0);
+        a = tmi_attr_of(b->m, TMI_OP(b->m, tmi_def(b->m, v)), "value");
+        ck_assert_msg(a->value == rows[i].bits, "%s: %llx, wanted %llx", rows[i].text, (unsigned long long)a->value, (unsigned long long)rows[i].bits);
+    }
+}
+END_TEST
+
 START_TEST(constants_have_the_bits_of_their_type) {
     const double nan = strtod("nan", NULL); /* positive, as NAN need not be */
     const struct {
@@ -1162,6 +1189,7 @@ int main(void) {
     tcase_add_test(t, branches_whiles_blocks_and_calls_are_built);
     tcase_add_test(t, places_and_names_reach_metal_and_diagnostics);
     tcase_add_test(t, names_stay_apart);
+    tcase_add_test(t, long_numbers_are_rounded_by_all_their_digits);
     tcase_add_test(t, constants_have_the_bits_of_their_type);
     tcase_add_loop_test(t, each_mistake_is_told_once_and_ends_the_builder, 0, (int)(sizeof mistakes / sizeof *mistakes));
     tcase_add_loop_test(t, each_misuse_is_told_once, 0, (int)(sizeof misuses / sizeof *misuses));
