@@ -4257,7 +4257,13 @@ static const char *const tmi_flag_words[] = {"overflow", "fastmath", "exact", "n
                                              "toward_zero", "to_nearest_away", NULL};
 static const char *const tmi_unit_words[] = {"allow_reorder", "efficient_layout", NULL};
 
-#define TMI_STAMP_OPS 1264704129u
+static int tmi_ops_is_one_of(const char *const *names, const char *name) {
+    for (; *names; names++)
+        if (strcmp(*names, name) == 0) return 1;
+    return 0;
+}
+
+#define TMI_STAMP_OPS 3339191703u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -9504,10 +9510,14 @@ static void tmi_parse_field(tmi_parser *p, tmi_draft *d, const tmi_field *f) {
 /* Flags between operands and attributes: overflow<..>, fastmath<..>, exact, nneg, rounding
  * words. All are permissions that right code need not use, so they are kept as text and
  * otherwise ignored. */
-static void tmi_parse_flags(tmi_parser *p, tmi_draft *d) {
+static void tmi_parse_flags(tmi_parser *p, tmi_draft *d, const char *const *words) {
     while (!p->bad && p->tok.kind == TMI_K_WORD && !tmi_at_word(p, "loc")) {
         uint32_t at = p->tok.at, name = tmi_intern_src(p, at, p->tok.len);
         const char *word = TMI_STR(p->m, name);
+        if (!tmi_ops_is_one_of(words, word)) {
+            tmi_want_punct(p, ':');
+            return;
+        }
         tmi_next(p);
         if (tmi_at_punct(p, '<') && strcmp(word, "overflow") != 0 && strcmp(word, "fastmath") != 0) {
             tmi_want_punct(p, ':');
@@ -9713,7 +9723,8 @@ static TMI_APART const char *tmi_parse_item(tmi_parser *p, tmi_draft *d, const c
         break;
     case 's': tmi_parse_second(p, d); break;
     case 'A': tmi_parse_op_attrs(p, d); break;
-    case 'F': case 'U': tmi_parse_flags(p, d); break;
+    case 'F': tmi_parse_flags(p, d, tmi_flag_words); break;
+    case 'U': tmi_parse_flags(p, d, tmi_unit_words); break;
     case 'v': tmi_parse_value(p, d); break;
     case 'W': tmi_parse_bars(p, d); break;
     case 'b': tmi_parse_target(p, d); break;
@@ -11033,12 +11044,6 @@ static int tmi_print_is_flag(const tmi_attr *a) {
     return a->kind == TMI_A_UNIT || a->kind == TMI_A_OPAQUE;
 }
 
-static int tmi_print_is_one_of(const char *const *names, const char *name) {
-    for (; *names; names++)
-        if (strcmp(*names, name) == 0) return 1;
-    return 0;
-}
-
 /* Words with '|' between, as a barrier has them; NULL: its string is something else. */
 static const char *tmi_print_bars(const tmi_module *m, const tmi_op *op) {
     const char *words = tmi_attr_str(m, op, "addrSpace"), *s = words;
@@ -11055,9 +11060,9 @@ static int tmi_print_form_shows(const tmi_module *m, const tmi_op *op, const cha
     for (; (f = strchr(f, '$')) != NULL; f += 2) {
         const tmi_field *field = f[1] == 'K' ? tmi_field_of(f[2]) : NULL;
         if (field && strcmp(field->attr, name) == 0 && tmi_field_attr(m, op, field)) return 1;
-        if (f[1] == 'F' && tmi_print_is_flag(a) && tmi_print_is_one_of(tmi_flag_words, name))
+        if (f[1] == 'F' && tmi_print_is_flag(a) && tmi_ops_is_one_of(tmi_flag_words, name))
             return 1;
-        if (f[1] == 'U' && tmi_print_is_flag(a) && tmi_print_is_one_of(tmi_unit_words, name))
+        if (f[1] == 'U' && tmi_print_is_flag(a) && tmi_ops_is_one_of(tmi_unit_words, name))
             return 1;
         if (f[1] == 'v' && strcmp(name, "value") == 0) return 1;
         if (f[1] == 'W' && a->kind == TMI_A_STRING && strcmp(name, "addrSpace") == 0)
@@ -11074,7 +11079,7 @@ static uint32_t tmi_print_attrs(tmi_printer *p, const tmi_op *op, const char *co
     for (i = op->attr; i; i = TMI_NAMED(p->m, i)->next) {
         const tmi_named *a = TMI_NAMED(p->m, i);
         const char      *name = TMI_STR(p->m, a->name);
-        if (shown && tmi_print_is_one_of(shown, name)) continue;
+        if (shown && tmi_ops_is_one_of(shown, name)) continue;
         if (p->form && tmi_print_form_shows(p->m, op, p->form, a)) continue;
         tmi_put(p->t, "%s%s", n ? "" : before, n ? ", " : "{");
         n++;
