@@ -9790,13 +9790,14 @@ static void tmi_parse_text(tmi_parser *p, tmi_draft *d, const char *f) {
 /* 3.3 on: %a ['scale' %as] ',' %b ['scale' %bs] ',' %c ; 3.2: %a ',' %as ',' %b [',' %bs] ',' %c.
  * Stored as MLIR does: a, b, c, [as], [bs], with operandSegmentSizes saying which scales exist. */
 static void tmi_parse_scaled_operands(tmi_parser *p, tmi_draft *d, uint32_t *v, int *has) {
-    uint32_t n = 0, plain[5], i;
+    uint32_t n = 0, plain[5], i, scaled = 0;
     has[0] = has[1] = 0;
     (void)d;
     for (i = 0; i < 5 && !p->bad; i++) {
         plain[n++] = tmi_use(p);
         if (n <= 2 && tmi_skip_word(p, "scale")) {
             has[n - 1] = 1;
+            scaled = 1;
             v[2 + n] = tmi_use(p);
         }
         if (!tmi_skip_punct(p, ',')) break;
@@ -9813,9 +9814,8 @@ static void tmi_parse_scaled_operands(tmi_parser *p, tmi_draft *d, uint32_t *v, 
         v[1] = plain[2];
         v[4] = n == 5 ? plain[3] : 0;
         v[2] = plain[n - 1];
-    } else {
-        tmi_expected(p, "operands a, b and c");
     }
+    if (n < 3 || (n > 3 && (scaled || n > 5))) tmi_expected(p, "operands a, b and c");
 }
 
 /* dotscaled ::= operands 'lhs' '=' kw 'rhs' '=' kw attrs ':' Ta [',' Tas] '*' Tb [',' Tbs] '->'
@@ -25670,7 +25670,8 @@ static int64_t tmi_analyse_hint(const tmi_module *m, uint32_t func, uint32_t arg
     if (!hints || hints->kind != TMI_A_ARRAY || arg >= hints->n) return -1;
     dict = TMI_ATTR(m, TMI_ID(m, (uint32_t)hints->value + arg));
     for (i = dict->kind == TMI_A_DICT ? (uint32_t)dict->value : 0; i; i = TMI_NAMED(m, i)->next)
-        if (strcmp(TMI_STR(m, TMI_NAMED(m, i)->name), name) == 0)
+        if (strcmp(TMI_STR(m, TMI_NAMED(m, i)->name), name) == 0 &&
+            TMI_ATTR(m, TMI_NAMED(m, i)->attr)->kind == TMI_A_INT)
             return (int64_t)TMI_ATTR(m, TMI_NAMED(m, i)->attr)->value;
     return -1;
 }
