@@ -49885,6 +49885,8 @@ static void tmi_report_access(tmi_plan *p, const tmi_accesses *of, uint32_t id) 
     tmi_at   at = tmi_at_of(m, op);
     if (!tmi_report_is_tile_access(m, op)) return;
     if (!of->first[id]) return;
+    /* a part of the store that it feeds: no layout was made for it */
+    if (!p->own[id] && tmi_comp_of(p, tmi_op_element(p, id)) == TMI_NONE) return;
     a = &of->row[of->first[id] - 1];
     if (!p->base[tmi_in(m, op, 0)])
         tmi_remark(p->job, at, TMETAL_MISSED, "pointers",
