@@ -12439,23 +12439,6 @@ static int tmi_same_shapes(tmi_verifier *v, const tmi_op *op) {
     return 1;
 }
 
-/* Tensors of one shape; a scalar beside them stands for each element, but no result is one then. */
-static int tmi_verify_asm_(tmi_verifier *v, const tmi_op *op) {
-    uint32_t i, like = 0, t;
-    for (i = 0; i < op->n_in; i++) {
-        t = tmi_in_type(v->m, op, i);
-        if (!tmi_is_tensor(v->m, t)) continue;
-        if (!like) like = t;
-        if (!tmi_same_shape(v->m, like, t)) return tmi_fail_shape(v, op, like, t);
-    }
-    for (i = 0; i < op->n_out; i++) {
-        t = tmi_out_type(v->m, op, i);
-        if (!like) like = t;
-        if (!tmi_same_shape(v->m, like, t)) return tmi_fail_shape(v, op, like, t);
-    }
-    return 1;
-}
-
 /* More regions than an op may have were told before: see tmi_verify_regions(). */
 static int tmi_regions_are(tmi_verifier *v, const tmi_op *op, uint32_t n) {
     uint32_t i, full = 0;
