@@ -34184,6 +34184,8 @@ static void tmi_transform_batch(tmi_job *job, tmi_module *m, uint32_t func) {
 
 #define TMI_ROUNDS_PARTS 8u
 #define TMI_ROUNDS_THIN  16u   /* rows or columns, at most */
+/* of all that is carried; each makes at most 12 values, for which `varies` has room */
+#define TMI_ROUNDS_STEPS 64u
 #define TMI_ROUNDS_TILE  1024u /* of the result: 16 tiles of 8 by 8, what a simdgroup holds */
 
 typedef struct tmi_transform_thin {
@@ -34235,6 +34237,12 @@ static int tmi_transform_rounds_loads(const tmi_transform_thin *x, uint32_t v,
     return 0;
 }
 
+/* What a step moves on, in either place of an addition: see tmi_transform_any_steps(). */
+static uint32_t tmi_transform_rounds_before(const tmi_module *m, uint32_t v, uint32_t arg) {
+    const tmi_op *o = TMI_OP(m, tmi_def(m, v));
+    return o->kind == TMI_OP_ADDI && tmi_in(m, o, 1) == arg ? arg : tmi_in(m, o, 0);
+}
+
 /* What is carried beside the sum: moved on by the same step in each round. */
 static int tmi_transform_rounds_steps(const tmi_transform_thin *x, uint32_t i, tmi_steps *steps) {
     const tmi_module *m = x->r.m;
@@ -34243,7 +34251,7 @@ static int tmi_transform_rounds_steps(const tmi_transform_thin *x, uint32_t i, t
     if (tmi_is_tensor(m, type) || tmi_n_uses(&x->users, tmi_out(m, TMI_OP(m, x->loop), i)) ||
         !tmi_find_steps(m, arg, y, tmi_is_ptrlike(m, type) ? TMI_OP_ADDPTR : TMI_OP_ADDI, steps))
         return 0;
-    for (; y != arg; y = tmi_in(m, TMI_OP(m, tmi_def(m, y)), 0))
+    for (; y != arg; y = tmi_transform_rounds_before(m, y, arg))
         if (!tmi_read_once(&x->users, y)) return 0;
     for (k = 0; k < steps->n; k++)
         if (x->r.varies[steps->value[k]]) return 0;
@@ -34258,6 +34266,7 @@ static int tmi_transform_rounds_can(tmi_transform_thin *x) {
     int64_t           lo;
     int               more;
     tmi_steps         steps;
+    uint32_t          n_steps = 0;
     tmi_axes          axes;
     x->body = tmi_op_body(m, loop, 0);
     for (op = TMI_BLOCK(m, x->body)->first_op; op; op = TMI_OP(m, op)->next) {
@@ -34279,14 +34288,20 @@ static int tmi_transform_rounds_can(tmi_transform_thin *x) {
         else if (TMI_OP(m, op)->kind != TMI_OP_YIELD &&
                  !tmi_transform_batch_see(&x->r, op, &more))
             return 0;
+        else if (TMI_OP(m, op)->kind == TMI_OP_LOAD &&
+                 !x->r.varies[tmi_out(m, TMI_OP(m, op), 0)])
+            return 0; /* it stays in the loop: what reads it could not move before */
     tmi_axis_make(x->r.job, x->r.m, x->r.func, tmi_walk_order(x->r.job, m, x->r.func), &axes);
     for (i = 0; i < 2; i++)
         if (!x->r.varies[tmi_in(m, TMI_OP(m, x->dot), i)] ||
             !tmi_transform_rounds_loads(x, tmi_in(m, TMI_OP(m, x->dot), i), &axes))
             return 0;
-    for (i = 0; i < loop->n_out; i++)
-        if (i != x->sum && !tmi_transform_rounds_steps(x, i, &steps)) return 0;
-    return 1;
+    for (i = 0; i < loop->n_out; i++) {
+        if (i == x->sum) continue;
+        if (!tmi_transform_rounds_steps(x, i, &steps)) return 0;
+        n_steps += steps.n;
+    }
+    return n_steps <= TMI_ROUNDS_STEPS;
 }
 
 /* What does not depend on the round moves before the loop. */
@@ -34327,7 +34342,7 @@ static void tmi_transform_rounds_carry(tmi_transform_thin *x, uint32_t i, tmi_bu
     v = tmi_in(m, TMI_OP(m, end), i);
     while (v != arg) { /* the old steps go */
         op = tmi_def(m, v);
-        v = tmi_in(m, TMI_OP(m, op), 0);
+        v = tmi_transform_rounds_before(m, v, arg);
         tmi_op_unlink(m, op);
     }
     v = tmi_b_splat(b, arg, tmi_value_type(m, place));
