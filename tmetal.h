@@ -7730,6 +7730,15 @@ static const tmi_attr *tmi_attr_of(const tmi_module *m, const tmi_op *op, const 
     return id ? TMI_ATTR(m, id) : NULL;
 }
 
+/* The attributes of a function's argument, the first of a list; 0: none. A text may have anything
+ * where dictionaries should stand. */
+static uint32_t tmi_ir_arg_attrs(const tmi_module *m, const tmi_op *func, uint32_t i) {
+    const tmi_attr *a = tmi_attr_of(m, func, "arg_attrs");
+    if (!a || a->kind != TMI_A_ARRAY || i >= a->n) return 0;
+    a = TMI_ATTR(m, TMI_ID(m, (uint32_t)a->value + i));
+    return a->kind == TMI_A_DICT ? (uint32_t)a->value : 0;
+}
+
 static int64_t tmi_attr_int(const tmi_module *m, const tmi_op *op, const char *name,
                             int64_t missing) {
     const tmi_attr *a = tmi_attr_of(m, op, name);
@@ -11484,16 +11493,14 @@ static void tmi_print_execute(tmi_printer *p, const tmi_op *op) {
 }
 
 static void tmi_print_func_args(tmi_printer *p, const tmi_op *op, const tmi_type *type) {
-    const tmi_attr *hints = tmi_attr_of(p->m, op, "arg_attrs");
-    uint32_t        block = tmi_op_body(p->m, op, 0), i;
+    uint32_t block = tmi_op_body(p->m, op, 0), i;
     tmi_put_char(p->t, '(');
     for (i = 0; i < type->bits; i++) {
-        uint32_t v = block ? tmi_block_arg(p->m, block, i) : 0, dict = 0;
+        uint32_t v = block ? tmi_block_arg(p->m, block, i) : 0,
+                 dict = tmi_ir_arg_attrs(p->m, op, i);
         if (i) tmi_put_str(p->t, ", ");
         if (v) tmi_print_value(p, v), tmi_put_str(p->t, ": ");
         tmi_put_type(p->t, p->m, TMI_ID(p->m, type->dims + i));
-        if (hints && hints->kind == TMI_A_ARRAY && i < hints->n)
-            dict = (uint32_t)TMI_ATTR(p->m, TMI_ID(p->m, (uint32_t)hints->value + i))->value;
         if (dict) tmi_put_char(p->t, ' '), tmi_print_dict(p, dict);
         if (v) tmi_print_loc(p, TMI_VALUE(p->m, v)->loc);
     }
@@ -25648,11 +25655,8 @@ static uint32_t tmi_pointee_bytes_log2(const tmi_module *m, uint32_t type) {
 /* An integer hint of a function's argument; -1: it has none. */
 static int64_t tmi_analyse_hint(const tmi_module *m, uint32_t func, uint32_t arg,
                                 const char *name) {
-    const tmi_attr *hints = tmi_attr_of(m, TMI_OP(m, func), "arg_attrs"), *dict;
-    uint32_t        i;
-    if (!hints || hints->kind != TMI_A_ARRAY || arg >= hints->n) return -1;
-    dict = TMI_ATTR(m, TMI_ID(m, (uint32_t)hints->value + arg));
-    for (i = dict->kind == TMI_A_DICT ? (uint32_t)dict->value : 0; i; i = TMI_NAMED(m, i)->next)
+    uint32_t i = tmi_ir_arg_attrs(m, TMI_OP(m, func), arg);
+    for (; i; i = TMI_NAMED(m, i)->next)
         if (strcmp(TMI_STR(m, TMI_NAMED(m, i)->name), name) == 0 &&
             TMI_ATTR(m, TMI_NAMED(m, i)->attr)->kind == TMI_A_INT)
             return (int64_t)TMI_ATTR(m, TMI_NAMED(m, i)->attr)->value;
@@ -26142,16 +26146,12 @@ static void tmi_axis_walk(tmi_axes *x, uint32_t func, const uint32_t *next, int 
 
 static void tmi_axis_args(tmi_axes *x, const tmi_op *func) {
     const tmi_module *m = x->m;
-    const tmi_attr   *hints = tmi_attr_of(m, func, "arg_attrs");
     uint32_t block = tmi_op_body(m, func, 0), i;
     tmi_axis hint;
     for (i = 0; i < TMI_BLOCK(m, block)->n_arg; i++) {
         tmi_axis *a = &x->axis[x->at[tmi_block_arg(m, block, i)] - 1];
-        uint32_t  dict = 0;
-        if (hints && hints->kind == TMI_A_ARRAY && i < hints->n)
-            dict = (uint32_t)TMI_ATTR(m, TMI_ID(m, (uint32_t)hints->value + i))->value;
         memset(&hint, 0, sizeof hint);
-        tmi_axis_hints(m, dict, 0, &hint);
+        tmi_axis_hints(m, tmi_ir_arg_attrs(m, func, i), 0, &hint);
         a->v = tmi_max8(a->v, hint.v);
         /* natural alignment is the contract */
         if (tmi_is_ptrlike(m, tmi_value_type(m, tmi_block_arg(m, block, i))))
