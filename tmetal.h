@@ -26023,6 +26023,7 @@ static tmi_axis tmi_axis_shape(tmi_axes *x, const tmi_op *op, uint32_t d) {
 static tmi_axis tmi_axis_of_op(tmi_axes *x, const tmi_op *op, uint32_t d, uint32_t size) {
     const tmi_module *m = x->m;
     tmi_axis z = {0, 0, 0, 0};
+    uint32_t i;
     int64_t  c;
     switch (op->kind) {
     case TMI_OP_RANGE:
@@ -26044,7 +26045,8 @@ static tmi_axis tmi_axis_of_op(tmi_axes *x, const tmi_op *op, uint32_t d, uint32
     case TMI_OP_SELECT: return tmi_axis_select(x, op, d);
     case TMI_OP_LOAD:
         z.k = tmi_axis_get(x, tmi_in(m, op, 0), d).k;
-        if (op->n_in > 1) z.k = tmi_min8(z.k, tmi_axis_get(x, tmi_in(m, op, 1), d).k);
+        for (i = 1; i < op->n_in; i++) /* the mask, and what stands where it is false */
+            z.k = tmi_min8(z.k, tmi_axis_get(x, tmi_in(m, op, i), d).k);
         return z;
     default:
         if (op->n_in == 2 && (tmi_ops[op->kind].traits & TMI_ELT))
@@ -26188,6 +26190,10 @@ static void tmi_axis_make(tmi_job *job, tmi_module *m, uint32_t func, const uint
         x->changed = 0;
         tmi_axis_walk(x, func, next, 0);
     }
+    if (!x->changed) return;
+    /* a value that more than so many others hand on: what is left may not hold */
+    for (i = 0; i < total; i++) x->axis[i].c = x->axis[i].v = x->axis[i].k = 0;
+    tmi_axis_args(x, TMI_OP(m, func));
 }
 
 /* A combining region that is one op on its two arguments: that op, else 0. */
