@@ -34882,7 +34882,9 @@ static int tmi_transform_sweep_pair(const tmi_stream *r, const tmi_sweep *w) {
     for (i = 0; i < 3; i++)
         if (!tmi_transform_sweep_same(r, w, tmi_in(m, a, i), tmi_in(m, b, i))) return 0;
     for (op = w[0].loop; op != end && op; op = tmi_walk_next(m, r->func, op))
-        if (tmi_ops[TMI_OP(m, op)->kind].traits & (TMI_WRITES | TMI_FENCE)) return 0;
+        if ((tmi_ops[TMI_OP(m, op)->kind].traits & (TMI_WRITES | TMI_FENCE)) ||
+            (TMI_OP(m, op)->kind == TMI_OP_ASM && !tmi_attr_int(m, TMI_OP(m, op), "pure", 0)))
+            return 0;
     return w[1].kind == TMI_OP_ADDF && tmi_out_type(m, a, 0) == tmi_out_type(m, b, 0) &&
         !tmi_attr_of(m, a, "unsignedCmp") == !tmi_attr_of(m, b, "unsignedCmp");
 }
