@@ -30146,7 +30146,7 @@ static void tmi_flow_blocks(tmi_flow *f, uint32_t region) {
     uint32_t b;
     for (b = TMI_REGION(f->m, region)->first_block; b; b = TMI_BLOCK(f->m, b)->next) f->n++;
     f->block = TMI_TEMP(f->job, uint32_t, f->n);
-    f->at = TMI_TEMP(f->job, uint32_t, f->m->block.n);
+    f->at = TMI_TEMP(f->job, uint32_t, f->m->block.n + 1); /* and the new one, which is made next */
     f->n = 0;
     for (b = TMI_REGION(f->m, region)->first_block; b; b = TMI_BLOCK(f->m, b)->next) {
         f->block[f->n++] = b;
@@ -30182,6 +30182,7 @@ static TMI_COLD void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t 
     for (op = tmi_walk_next(m, owner, owner); op; op = tmi_walk_next(m, owner, op)) f.budget += 8;
     f.budget += 1000;
     body = tmi_block_new(job, m, region);
+    TMI_ASSERT(job, "transform", f.at[body] == 0);
     {   /* the entry's arguments stay the same values */
         uint32_t n = TMI_BLOCK(m, entry)->n_arg, *args = TMI_TEMP(job, uint32_t, n);
         for (i = 0; i < n; i++) args[i] = tmi_block_arg(m, entry, i);
