@@ -25775,7 +25775,10 @@ static tmi_axis tmi_analyse_unwrapped(const tmi_module *m, uint32_t value, int a
 
 #define TMI_AXIS_SIGN_VISITS 64u
 
-/* May the value be below 0, as far as its making shows? Sums and products are taken not to
+/* By so much programs are multiplied to place them; by more where a number is to look random. */
+#define TMI_AXIS_FACTOR 65536
+
+/* May the value be below 0, as far as its making shows? Sums and products by few are taken not to
  * overflow, divisors to be positive. Depth: TMI_AXIS_SIGN_VISITS. */
 static int tmi_analyse_may_be_negative(const tmi_module *m, uint32_t value, uint32_t *left) {
     const uint32_t def = tmi_def(m, value);
@@ -25798,16 +25801,22 @@ static int tmi_analyse_may_be_negative(const tmi_module *m, uint32_t value, uint
     case TMI_OP_PID: case TMI_OP_NPROGRAMS: case TMI_OP_EXTUI: return 0;
     case TMI_OP_REMUI: case TMI_OP_DIVUI: case TMI_OP_DIVSI: case TMI_OP_REMSI:
     case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_TRANS:
-    case TMI_OP_RESHAPE: case TMI_OP_SHRSI: case TMI_OP_SHLI: case TMI_OP_INDEX_CAST:
+    case TMI_OP_RESHAPE: case TMI_OP_SHRSI: case TMI_OP_INDEX_CAST:
         return tmi_analyse_may_be_negative(m, tmi_in(m, op, 0), left);
-    case TMI_OP_TRUNCI: case TMI_OP_EXTSI: /* to or from few bits */
-        return tmi_bits(m, tmi_value_type(m, value)) < 32 || tmi_bits(m, tmi_in_type(m, op, 0)) < 32 ||
+    case TMI_OP_SHLI:
+        return !tmi_const_int(m, tmi_in(m, op, 1), &c) || (uint64_t)c > 16 ||
+            tmi_analyse_may_be_negative(m, tmi_in(m, op, 0), left);
+    case TMI_OP_EXTSI: /* from few bits */
+        return tmi_bits(m, tmi_in_type(m, op, 0)) < 32 ||
             tmi_analyse_may_be_negative(m, tmi_in(m, op, 0), left);
     case TMI_OP_SELECT: i = 1; break;
     case TMI_OP_MAXSI: case TMI_OP_ANDI: all = 1; i = 0; break;
-    case TMI_OP_ADDI: case TMI_OP_MULI: case TMI_OP_MINSI: case TMI_OP_ORI: case TMI_OP_XORI:
+    case TMI_OP_MULI:
+        for (i = 0; i < 2; i++)
+            if (tmi_const_int(m, tmi_in(m, op, i), &c) && c > TMI_AXIS_FACTOR) return 1;
         i = 0;
         break;
+    case TMI_OP_ADDI: case TMI_OP_MINSI: case TMI_OP_ORI: case TMI_OP_XORI: i = 0; break;
     default: return 1;
     }
     first = tmi_analyse_may_be_negative(m, tmi_in(m, op, i), left);
