@@ -25734,6 +25734,7 @@ static uint32_t tmi_analyse_axes_in(const tmi_module *m, uint32_t axes, uint32_t
 static uint32_t tmi_analyse_differs(const tmi_module *m, uint32_t v, uint32_t *left) {
     const tmi_op *o = TMI_OP(m, tmi_def(m, v));
     uint32_t      a, b;
+    int64_t       by;
     if (!tmi_is_tensor(m, tmi_value_type(m, v)) || o->kind == TMI_OP_SPLAT) return 0;
     if (o->kind == TMI_OP_RANGE) return 1;
     if (o->kind == TMI_OP_CONSTANT)
@@ -25742,6 +25743,11 @@ static uint32_t tmi_analyse_differs(const tmi_module *m, uint32_t v, uint32_t *l
     --*left;
     a = tmi_analyse_differs(m, tmi_in(m, o, 0), left);
     if (a == TMI_NONE) return a;
+    for (b = 0; b < 2 && o->kind == TMI_OP_MULI; b++) /* some elements are one */
+        if (tmi_const_int(m, tmi_in(m, o, b), &by) &&
+            (!by || tmi_axis_p2(by) + tmi_log2(tmi_numel(m, tmi_value_type(m, v))) >
+                 tmi_bits(m, tmi_value_type(m, v))))
+            return TMI_NONE;
     switch (o->kind) {
     case TMI_OP_EXPAND: case TMI_OP_RESHAPE:
         return tmi_analyse_axes_in(m, a, tmi_in_type(m, o, 0), tmi_out_type(m, o, 0));
