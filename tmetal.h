@@ -31692,7 +31692,7 @@ static int tmi_accumulate(tmi_job *job, tmi_module *m, uint32_t func, uint32_t l
     TMI_ASSERT(job, "transform", index < TMI_OP(m, loop)->n_out);
     if (found) {
         tmi_at at = tmi_at_of(m, TMI_OP(m, a.red));
-        tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &users);
+        tmi_users_make(job, m, loop, tmi_walk_order(job, m, loop), &users); /* of what it makes */
         wrong = tmi_acc_wrong(job, m, &users, &a);
         if (wrong)
             tmi_remark(job, at, TMETAL_MISSED, "accumulators", "the loop reduces in each round: %s",
@@ -34456,18 +34456,25 @@ static void tmi_transform_rounds_apply(tmi_transform_thin *x) {
  * that gains something. */
 static void tmi_transform_rounds(tmi_job *job, tmi_module *m, uint32_t func,
                                  const tmetal_gpu *gpu) {
-    uint32_t   op, next;
+    uint32_t   op, next, stale = 1;
     tmi_transform_thin x;
-    tmi_mark   mark;
+    tmi_users  users; /* of all loops, until one is changed: they may be many */
+    tmi_mark   outer, mark;
     if (job->opt->plain || job->opt->layouts || job->listed || job->n_errors ||
         job->opt->operands == TMETAL_OPERANDS_STAGED ||
         (job->opt->threads && job->opt->threads < 32 * TMI_ROUNDS_PARTS) ||
         ~gpu->features & (TMETAL_GPU_DIRECT_DOT | TMETAL_GPU_SIMD_MATRIX) ||
         gpu->features & TMETAL_GPU_TENSOR_OPS)
         return;
+    outer = tmi_mark_take(job);
     for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, func), 0))->first_op; op; op = next) {
         next = TMI_OP(m, op)->next;
-        if (TMI_OP(m, op)->kind != TMI_OP_FOR) continue;
+        if (TMI_OP(m, op)->kind != TMI_OP_FOR || !tmi_has_products(m, op)) continue;
+        if (stale) {
+            tmi_mark_drop(job, outer);
+            tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &users);
+            stale = 0;
+        }
         mark = tmi_mark_take(job);
         memset(&x, 0, sizeof x);
         x.r.job = job;
@@ -34475,8 +34482,9 @@ static void tmi_transform_rounds(tmi_job *job, tmi_module *m, uint32_t func,
         x.r.func = func;
         x.r.varies = TMI_TEMP(job, uint8_t, m->value.n + 1024u);
         x.loop = op;
-        tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &x.users);
+        x.users = users;
         if (tmi_transform_rounds_can(&x)) {
+            stale = 1;
             tmi_transform_rounds_apply(&x);
             tmi_remark(job, tmi_at_of(m, TMI_OP(m, x.dot)), TMETAL_APPLIED, "thin product",
                        "%u rounds of the loop at once, %u simdgroups: each has a part of K, and "
@@ -34484,6 +34492,7 @@ static void tmi_transform_rounds(tmi_job *job, tmi_module *m, uint32_t func,
         }
         tmi_mark_drop(job, mark);
     }
+    tmi_mark_drop(job, outer);
 }
 
 /* -- Long rows: a tile of more than registers hold goes in rounds ---------------------------------
