@@ -56307,16 +56307,33 @@ static const tmi_json *tmi_json_get(const tmi_json *object, const char *key) {
     return NULL;
 }
 
-/* A whole number, also as 2.0 or 1e3. 0 when it is none or does not fit. */
-static int tmi_json_int(const tmi_json *j, int64_t *v) {
+/* Sign and size of a whole number, also as 2.0 or 1e3. 0 when it is none or beyond 64 bits. */
+static int tmi_json_size(const tmi_json *j, int *negative, uint64_t *size) {
     tmi_decimal d;
+    uint32_t    i;
     if (!j || j->kind != TMI_J_NUMBER) return 0;
     d = tmi_decimal_of(j->text, j->len);
+    *negative = d.negative;
+    for (*size = 0, i = (uint32_t)d.negative; i < j->len; i++) { /* all twenty digits */
+        const uint32_t digit = (uint32_t)(j->text[i] - '0');
+        if (digit > 9 || *size > (UINT64_MAX - digit) / 10) break;
+        *size = *size * 10 + digit;
+    }
+    if (i == j->len) return 1;
     if (d.more) return 0;
     for (; d.e10 < 0 && d.digits % 10 == 0 && d.digits; d.e10++) d.digits /= 10;
-    for (; d.e10 > 0 && d.digits && d.digits < (uint64_t)1 << 59; d.e10--) d.digits *= 10;
-    if (d.digits && (d.e10 || d.digits > (uint64_t)INT64_MAX)) return 0;
-    *v = d.negative ? -(int64_t)d.digits : (int64_t)d.digits;
+    for (; d.e10 > 0 && d.digits && d.digits <= UINT64_MAX / 10; d.e10--) d.digits *= 10;
+    *size = d.digits;
+    return !d.digits || !d.e10;
+}
+
+/* A whole number. 0 when it is none or does not fit. */
+static int tmi_json_int(const tmi_json *j, int64_t *v) {
+    uint64_t size;
+    int      negative;
+    if (!tmi_json_size(j, &negative, &size) || size > (uint64_t)INT64_MAX + (uint64_t)negative)
+        return 0;
+    *v = (int64_t)(negative ? 0 - size : size);
     return 1;
 }
 
@@ -57158,10 +57175,21 @@ static int tmi_json_holds(uint8_t type, int64_t v) {
     return v >= 0 && (bits == 64 || v < (int64_t)1 << bits);
 }
 
+/* A whole number of an integer type, as bits of 64. 0 when it is none of it. */
+static int tmi_json_whole(const tmi_json *j, uint8_t type, int64_t *bits) {
+    uint64_t size;
+    int      negative;
+    if (tmi_json_int(j, bits)) return tmi_json_holds(type, *bits);
+    if (type != TMI_LT_U64 || !tmi_json_size(j, &negative, &size) || negative) return 0;
+    *bits = (int64_t)size;
+    return 1;
+}
+
 /* val[0]: the second operand where there is one input; num: whole, is it whole? */
 static int tmi_rule_scalar(tmi_list *l, tmi_node *n) {
     const tmi_json *j = tmi_arg(n, TMI_ARG_VALUE);
-    int64_t         whole;
+    uint64_t        size;
+    int             negative;
     if (n->n_in == 2)
         return !j || tmi_arg_wrong(l, n, j, tmi_json_arg_names[TMI_ARG_VALUE],
                                    "one input beside it: there are two");
@@ -57169,11 +57197,10 @@ static int tmi_rule_scalar(tmi_list *l, tmi_node *n) {
         return tmi_op_wrong(l, n, "has one input and no argument 'value': it takes two operands");
     if (!tmi_arg_double(l, n, TMI_ARG_VALUE, 0, &n->val[0])) return 0;
     n->has_val = 1;
-    n->num[1] = tmi_json_int(j, &whole);
-    if (n->num[1]) n->num[0] = whole;
+    n->num[1] = tmi_json_size(j, &negative, &size);
     if (!n->num[1] && !tmi_lt_is(n->dtype, 'f')) n->dtype = TMI_LT_F32;
     if (tmi_lt_is(n->dtype, 'b')) n->dtype = TMI_LT_I32;
-    if (!tmi_lt_is(n->dtype, 'f') && !tmi_json_holds(n->dtype, whole))
+    if (!tmi_lt_is(n->dtype, 'f') && !tmi_json_whole(j, n->dtype, &n->num[0]))
         return tmi_arg_wrong(l, n, j, tmi_json_arg_names[TMI_ARG_VALUE],
                              tmi_format(l->job, 1, "a number of type %s",
                                         tmi_list_types[n->dtype].name[0]));
@@ -58236,7 +58263,8 @@ static uint32_t tmi_gen_float(tmi_gen *g, double v) { /* an f32 */
     uint64_t bits, mant = 0;
     int      negative = 0, exp = 0;
     memcpy(&bits, &v, sizeof bits);
-    (void)tmi_float_split(&tmi_float_formats[TMI_F_F64], bits, &negative, &mant, &exp);
+    if (!tmi_float_split(&tmi_float_formats[TMI_F_F64], bits, &negative, &mant, &exp))
+        mant = 1, exp = 2000; /* a number beyond those of f64 is an infinity: the list has no NaN */
     return tmi_b_const(&g->b, g->m->t_float[TMI_F_F32],
                        tmi_float_round(&tmi_float_formats[TMI_F_F32], negative, mant, exp, 0));
 }

@@ -91,6 +91,13 @@ size_t check_same(const std::string &list, const std::string &plain) {
     return a.msl == b.msl && a.plan == b.plan ? 0 : fail(list, "becomes other Metal than " + plain);
 }
 
+/* What an element of the result is worked out by. */
+size_t check_metal(const std::string &list, const std::string &text) {
+    const compiled c = compile(list);
+    if (c.code) return fail(list, "is refused: " + c.message);
+    return c.msl.find(text) != std::string::npos ? 0 : fail(list, "becomes Metal without " + text);
+}
+
 /* An arena of any size below what is needed fails cleanly and says so. */
 size_t check_arena(const std::string &list) {
     for (size_t cap = 0;; cap = cap * 5 / 4 + 1000) {
@@ -132,6 +139,18 @@ size_t check_spellings() {
     return wrong;
 }
 
+/* Numbers at the ends of their types. */
+size_t check_numbers() {
+    size_t wrong = 0;
+    wrong += check_metal(one("add", "\"value\":1e400"), "+ INFINITY");
+    wrong += check_metal(one("maximum", "\"value\":-1e400"), "-INFINITY");
+    wrong += check_metal(one("add", "\"value\":18446744073709551615", "[[9]]", ",\"dtype\":\"u64\""), "0xFFFFFFFFFFFFFFFFul");
+    wrong += check_metal(one("lt", "\"value\":18446744073709551615", "[[9]]", ",\"dtype\":\"u64\""), "0xFFFFFFFFFFFFFFFFul");
+    wrong += check_metal(one("maximum", "\"value\":-9223372036854775807", "[[9]]", ",\"dtype\":\"i64\""), "-9223372036854775807l");
+    wrong += check_metal(one("lt", "\"value\":9e18", "[[9]]", ",\"dtype\":\"i64\""), "< 9000000000000000000l");
+    return wrong;
+}
+
 /* A layout is of a reduction: those inside of a product are its own, and an elementwise op has none. */
 size_t check_layout_refused(const std::string &type, const std::string &shapes) {
     how options;
@@ -144,7 +163,7 @@ size_t check_layout_refused(const std::string &type, const std::string &shapes) 
 } // namespace
 
 size_t check_texts() {
-    size_t wrong = check_spellings() + check_layout_refused("matmul", "[[20,16],[16,16]]") + check_layout_refused("exp", "[[20,16]]");
+    size_t wrong = check_spellings() + check_numbers() + check_layout_refused("matmul", "[[20,16],[16,16]]") + check_layout_refused("exp", "[[20,16]]");
     for (const refused &r : wrong_lists) wrong += check_refused(r);
     wrong += check_kept("{\"ops\":[{\"type\":\"tt.sum\",\"id\":\"s\",\"input_shapes\":[[512,512]],\"args\":{\"axis\":1}}]}");
     wrong += check_kept("{\"version\":1.50,\"ops\":[\n{\"colour\":{\"deep\":[1e3,-0.0,null,true]},\"type\":\"tt.sum\",\"input_shapes\":[[5]],\"note\":\"a\\u00e9\\n\\ud83d\\ude00\"}],\"z\":[]}");
