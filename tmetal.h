@@ -57167,6 +57167,33 @@ static int tmi_rule_broadcasted(tmi_list *l, tmi_node *n) {
     return 1;
 }
 
+/* The type in which operands meet, before the result's. */
+static uint8_t tmi_json_meeting(const tmi_list *l, const tmi_node *n) {
+    uint8_t  t = tmi_in_node(l, n, 0)->dtype;
+    uint32_t i;
+    for (i = 1; i < n->n_in; i++) t = tmi_lt_promote(t, tmi_in_node(l, n, i)->dtype);
+    return t;
+}
+
+/* The type in which an op on numbers works, where the list names the type of its result: that
+ * one, if it is a float; else that in which its operands meet, as what they give is cast once, at
+ * the end. Integers that become wider are so from the start, or they would wrap before. */
+static uint8_t tmi_json_working(const tmi_list *l, const tmi_node *n) {
+    uint8_t t = tmi_json_meeting(l, n), i;
+    int     is_power = n->kind == TMI_L_OP_POW;
+    if (t == TMI_LT_BOOL) t = TMI_LT_I32;
+    if (n->kind >= TMI_L_OP_ADD && n->kind <= TMI_L_OP_GE && n->n_in == 1 && !n->num[1] &&
+        !tmi_lt_is(t, 'f'))
+        t = TMI_LT_F32; /* the number beside it is no whole one */
+    if (tmi_lt_is(n->dtype, 'f')) return n->dtype;
+    if (tmi_lt_is(t, 'f') || is_power) return TMI_LT_F32;
+    for (i = 1; i < TMI_LT_COUNT && tmi_list_types[t].bits < tmi_list_types[n->dtype].bits; i++)
+        if (tmi_list_types[i].kind == tmi_list_types[t].kind &&
+            tmi_list_types[i].bits == tmi_list_types[n->dtype].bits)
+            t = i;
+    return t;
+}
+
 /* Is a whole number one of an integer type? */
 static int tmi_json_holds(uint8_t type, int64_t v) {
     uint32_t bits = tmi_list_types[type].bits;
@@ -57236,7 +57263,10 @@ static int tmi_rule_where(tmi_list *l, tmi_node *n) {
     return tmi_arg_type(l, n);
 }
 
-static int tmi_rule_clamp(tmi_list *l, tmi_node *n) { /* val: lower, upper */
+/* val: lower, upper; num: the same of integers, as bits of 64 */
+static int tmi_rule_clamp(tmi_list *l, tmi_node *n) {
+    uint32_t i;
+    uint8_t  type;
     if (!tmi_arg_double(l, n, TMI_ARG_MIN, 0, &n->val[0]) ||
         !tmi_arg_double(l, n, TMI_ARG_MAX, 0, &n->val[1]))
         return 0;
@@ -57245,14 +57275,19 @@ static int tmi_rule_clamp(tmi_list *l, tmi_node *n) { /* val: lower, upper */
     if (tmi_lt_is(n->dtype, 'b')) n->dtype = TMI_LT_I32;
     if (!n->has_val) return tmi_op_wrong(l, n, "needs 'min' or 'max'");
     if (!tmi_arg_type(l, n)) return 0;
-    if (!tmi_lt_is(n->dtype, 'f')) { /* a bound that no number of the type passes is none */
-        int    is_signed = tmi_lt_is(n->dtype, 's');
-        double end = (double)((uint64_t)1 << (tmi_list_types[n->dtype].bits - 1)),
-               low = is_signed ? -end : 0, high = is_signed ? end : 2 * end;
-        if ((n->has_val & 1 && n->val[0] >= high) || (n->has_val & 2 && n->val[1] <= low - 1))
+    type = tmi_json_working(l, n);
+    for (i = 0; i < 2 && !tmi_lt_is(type, 'f'); i++) {
+        const tmi_json *j = tmi_arg(n, i ? TMI_ARG_MAX : TMI_ARG_MIN);
+        double end = (double)((uint64_t)1 << (tmi_list_types[type].bits - 1)), v = n->val[i],
+               low = tmi_lt_is(type, 's') ? -end : 0, high = low < 0 ? end : 2 * end;
+        int exact = tmi_json_whole(j, type, &n->num[i]);
+        /* a double has not all digits of 64 bits */
+        if (!(n->has_val >> i & 1) || (exact && tmi_list_types[type].bits == 64)) continue;
+        if (!exact && (i ? v <= low - 1 : v >= high))
             return tmi_op_wrong(l, n, "has a bound that is beyond all numbers of its type");
-        if (n->val[0] <= low) n->has_val &= ~1;
-        if (n->val[1] >= high - 1) n->has_val &= ~2;
+        /* one that no number of the type passes is none */
+        if (i ? v >= high - 1 : v <= low) n->has_val &= ~(1 << i);
+        else if (!exact) n->num[i] = v < end ? (int64_t)v : (int64_t)(uint64_t)v;
     }
     return 1;
 }
@@ -58808,14 +58843,6 @@ static uint32_t tmi_gen_operand(tmi_gen *g, const tmi_node *n, uint32_t i, const
     return tmi_gen_as(g, n->in[i], &in, tmi_lt_work(type));
 }
 
-/* The type in which operands meet, before the result's. */
-static uint8_t tmi_meeting_type(const tmi_gen *g, const tmi_node *n, uint32_t from) {
-    uint8_t  t = TMI_NODE(g->l, n->in[from])->dtype;
-    uint32_t i;
-    for (i = from + 1; i < n->n_in; i++) t = tmi_lt_promote(t, TMI_NODE(g->l, n->in[i])->dtype);
-    return t;
-}
-
 /* a constant of a type that is computed with */
 static uint32_t tmi_gen_number(tmi_gen *g, double v, uint8_t type) {
     if (tmi_lt_is(type, 'f')) return tmi_gen_float(g, v);
@@ -58846,10 +58873,8 @@ static uint32_t tmi_op_for(uint32_t op, uint8_t type) {
 
 static uint32_t tmi_gen_binary(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     const tmi_node *n = TMI_NODE(g->l, node);
-    uint8_t  type = n->n_in == 2 ? tmi_meeting_type(g, n, 0) : n->dtype;
+    uint8_t  type = tmi_json_working(g->l, n);
     uint32_t x, y, op = tmi_list_ops[n->kind].detail;
-    if (tmi_lt_is(n->dtype, 'f') || type == TMI_LT_BOOL) type = n->dtype;
-    if (n->kind == TMI_L_OP_POW && !tmi_lt_is(type, 'f')) type = TMI_LT_F32;
     x = tmi_gen_operand(g, n, 0, s, type);
     y = n->n_in == 2 ? tmi_gen_operand(g, n, 1, s, type) : tmi_oplist_scalar(g, n, type);
     if (n->kind == TMI_L_OP_FLOORDIV) {
@@ -58866,7 +58891,7 @@ static uint32_t tmi_gen_compare(tmi_gen *g, uint32_t node, const tmi_indices *s)
     static const uint8_t on_signed[6] = {TMI_EQ, TMI_NE, TMI_SLT, TMI_SLE, TMI_SGT, TMI_SGE};
     static const uint8_t on_unsigned[6] = {TMI_EQ, TMI_NE, TMI_ULT, TMI_ULE, TMI_UGT, TMI_UGE};
     const tmi_node *n = TMI_NODE(g->l, node);
-    uint8_t  type = tmi_meeting_type(g, n, 0);
+    uint8_t  type = tmi_json_meeting(g->l, n);
     uint32_t x, y, which = (uint32_t)n->kind - TMI_L_OP_EQ;
     if (n->n_in == 1 && !tmi_lt_is(type, 'f') && !n->num[1]) type = TMI_LT_F32;
     if (type == TMI_LT_BOOL) type = TMI_LT_I32;
@@ -58924,21 +58949,25 @@ static uint32_t tmi_gen_unary(tmi_gen *g, uint32_t node, const tmi_indices *s) {
 /* Ops that integers have too. */
 static uint32_t tmi_gen_same(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     const tmi_node *n = TMI_NODE(g->l, node);
-    uint8_t         type = tmi_lt_work(n->dtype);
+    uint8_t         type = tmi_lt_work(tmi_json_working(g->l, n));
     uint32_t        x = tmi_gen_operand(g, n, 0, s, type), elem = tmi_list_work(g->m, type);
     int             is_float = tmi_lt_is(type, 'f');
     switch (n->kind) {
     case TMI_L_OP_NEG:
-        return is_float ? tmi_gen_1(g, TMI_OP_NEGF, x)
-                        : tmi_gen_2(g, TMI_OP_SUBI, tmi_gen_const(g, elem, 0), x);
+        x = is_float ? tmi_gen_1(g, TMI_OP_NEGF, x)
+                     : tmi_gen_2(g, TMI_OP_SUBI, tmi_gen_const(g, elem, 0), x);
+        break;
     case TMI_L_OP_ABS:
-        return tmi_lt_is(type, 'u') ? x : tmi_gen_1(g, is_float ? TMI_OP_ABSF : TMI_OP_ABSI, x);
+        if (!tmi_lt_is(type, 'u')) x = tmi_gen_1(g, is_float ? TMI_OP_ABSF : TMI_OP_ABSI, x);
+        break;
     case TMI_L_OP_RELU: /* NaN stays */
-        return is_float
+        x = is_float
             ? tmi_gen_2(g, TMI_OP_MAXIMUMF, x, tmi_gen_float(g, 0))
             : tmi_gen_2(g, tmi_op_for(TMI_OP_MAXNUMF, type), x, tmi_gen_const(g, elem, 0));
-    default: return tmi_gen_2(g, tmi_op_for(TMI_OP_MULF, type), x, x);
+        break;
+    default: x = tmi_gen_2(g, tmi_op_for(TMI_OP_MULF, type), x, x); break;
     }
+    return tmi_gen_cast(g, x, type, tmi_lt_work(n->dtype));
 }
 
 static uint32_t tmi_gen_where(tmi_gen *g, uint32_t node, const tmi_indices *s) {
@@ -58950,27 +58979,29 @@ static uint32_t tmi_gen_where(tmi_gen *g, uint32_t node, const tmi_indices *s) {
 
 static uint32_t tmi_gen_clamp(tmi_gen *g, uint32_t node, const tmi_indices *s) { /* NaN stays */
     const tmi_node *n = TMI_NODE(g->l, node);
-    uint8_t         type = tmi_lt_work(n->dtype);
-    uint32_t        x = tmi_gen_operand(g, n, 0, s, type);
+    uint8_t         type = tmi_lt_work(tmi_json_working(g->l, n));
+    uint32_t        x = tmi_gen_operand(g, n, 0, s, type), op, bound, i;
     int             is_float = tmi_lt_is(type, 'f');
-    if (n->has_val & 1)
-        x = tmi_gen_2(g, is_float ? (uint32_t)TMI_OP_MAXIMUMF : tmi_op_for(TMI_OP_MAXNUMF, type), x,
-                      tmi_gen_number(g, n->val[0], type));
-    if (n->has_val & 2)
-        x = tmi_gen_2(g, is_float ? (uint32_t)TMI_OP_MINIMUMF : tmi_op_for(TMI_OP_MINNUMF, type), x,
-                      tmi_gen_number(g, n->val[1], type));
-    return x;
+    for (i = 0; i < 2; i++) {
+        if (!(n->has_val >> i & 1)) continue;
+        op = is_float ? i ? TMI_OP_MINIMUMF : TMI_OP_MAXIMUMF
+                      : tmi_op_for(i ? TMI_OP_MINNUMF : TMI_OP_MAXNUMF, type);
+        bound = is_float ? tmi_gen_float(g, n->val[i])
+                         : tmi_gen_const(g, tmi_list_work(g->m, type), n->num[i]);
+        x = tmi_gen_2(g, op, x, bound);
+    }
+    return tmi_gen_cast(g, x, type, tmi_lt_work(n->dtype));
 }
 
 static uint32_t tmi_gen_fma(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     const tmi_node *n = TMI_NODE(g->l, node);
-    uint8_t         type = tmi_lt_work(n->dtype);
+    uint8_t         type = tmi_lt_work(tmi_json_working(g->l, n));
     uint32_t        v[3], i;
     for (i = 0; i < 3; i++) v[i] = tmi_gen_operand(g, n, i, s, type);
-    if (!tmi_lt_is(type, 'f'))
-        return tmi_gen_2(g, TMI_OP_ADDI, tmi_gen_2(g, TMI_OP_MULI, v[0], v[1]), v[2]);
     tmi_gen_join(g, v, 3);
-    return tmi_b_op(&g->b, TMI_OP_FMA, tmi_value_type(g->m, v[0]), v, 3);
+    if (tmi_lt_is(type, 'f')) v[0] = tmi_b_op(&g->b, TMI_OP_FMA, tmi_value_type(g->m, v[0]), v, 3);
+    else v[0] = tmi_gen_2(g, TMI_OP_ADDI, tmi_gen_2(g, TMI_OP_MULI, v[0], v[1]), v[2]);
+    return tmi_gen_cast(g, v[0], type, tmi_lt_work(n->dtype));
 }
 
 static uint32_t tmi_gen_convert(tmi_gen *g, uint32_t node, const tmi_indices *s) {

@@ -69,8 +69,9 @@ double round_to(double v, const std::string &t) {
     return r;
 }
 
-/* A product in a type: of integers modulo 2^bits, which a double would round. */
-double product(double x, double y, const std::string &type) {
+/* A product in a type: of integers modulo 2^bits, which a double would round; in the type of the result where that is wider. */
+double product(double x, double y, std::string type, const std::string &want = "") {
+    if (!want.empty() && !is_float(want) && !is_float(type) && want != "bool" && bits_of(want) > bits_of(type)) type = want;
     if (is_float(type) || type == "bool" || bits_of(type) == 64) return x * y;
     const uint64_t low = static_cast<uint64_t>(static_cast<int64_t>(x)) * static_cast<uint64_t>(static_cast<int64_t>(y));
     return round_to(static_cast<double>(low & 0xffffffffu), type);
@@ -316,7 +317,7 @@ bool binary(node &n) {
         double      &r = n.out.v[i], &e = n.out.e[i];
         if (n.is("add")) r = x + y, e = ex + ey + f32_step * (std::fabs(x) + std::fabs(y));
         else if (n.is("sub")) r = x - y, e = ex + ey + f32_step * (std::fabs(x) + std::fabs(y));
-        else if (n.is("mul")) r = product(x, y, type), e = std::fabs(x) * ey + std::fabs(y) * ex + ex * ey + f32_step * std::fabs(r);
+        else if (n.is("mul")) r = product(x, y, type, n.want), e = std::fabs(x) * ey + std::fabs(y) * ex + ex * ey + f32_step * std::fabs(r);
         else if (n.is("div")) r = x / y, e = quotient_error(x, y, ex, ey) + f32_step * std::fabs(r);
         else if (n.is("floordiv")) r = std::floor(x / y), e = is_open(x / y - std::nearbyint(x / y), quotient_error(x, y, ex, ey)) ? INFINITY : 0;
         else if (n.is("mod")) r = modulo(x, y), e = is_open(x / y - std::nearbyint(x / y), quotient_error(x, y, ex, ey)) ? INFINITY : ex + ey * (1 + std::fabs(x / y));

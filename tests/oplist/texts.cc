@@ -148,6 +148,10 @@ size_t check_numbers() {
     wrong += check_metal(one("lt", "\"value\":18446744073709551615", "[[9]]", ",\"dtype\":\"u64\""), "0xFFFFFFFFFFFFFFFFul");
     wrong += check_metal(one("maximum", "\"value\":-9223372036854775807", "[[9]]", ",\"dtype\":\"i64\""), "-9223372036854775807l");
     wrong += check_metal(one("lt", "\"value\":9e18", "[[9]]", ",\"dtype\":\"i64\""), "< 9000000000000000000l");
+    wrong += check_metal(one("clamp", "\"max\":10000000000000000000", "[[9]]", ",\"dtype\":\"u64\""), "0x8AC7230489E80000ul");
+    wrong += check_metal(one("clamp", "\"min\":9007199254740993", "[[9]]", ",\"dtype\":\"i64\""), "9007199254740993l");
+    wrong += check_metal(one("clamp", "\"max\":9223372036854775800", "[[9]]", ",\"dtype\":\"i64\""), "9223372036854775800l");
+    wrong += check_metal(one("clamp", "\"max\":1e400"), "INFINITY");
     return wrong;
 }
 
