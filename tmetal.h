@@ -59050,9 +59050,9 @@ static uint32_t tmi_gen_dropout(tmi_gen *g, uint32_t node, const tmi_indices *s)
                                    n->num[1]));
     keep = tmi_gen_cmpf(g, TMI_FOGT, r, tmi_gen_float(g, n->val[0]));
     const uint32_t right = tmi_gen_float(g, 0);
-    return tmi_gen_select(g, keep,
-                          tmi_gen_2(g, TMI_OP_MULF, x, tmi_gen_float(g, 1 / (1 - n->val[0]))),
-                          right);
+    x = tmi_gen_select(g, keep,
+                       tmi_gen_2(g, TMI_OP_MULF, x, tmi_gen_float(g, 1 / (1 - n->val[0]))), right);
+    return tmi_gen_cast(g, x, TMI_LT_F32, tmi_lt_work(n->dtype));
 }
 
 /* -- Ops that move indices --------------------------------------------------------------------- */
@@ -59259,6 +59259,14 @@ typedef struct tmi_comb {
 
 static int tmi_is_arg(uint16_t kind) { return kind == TMI_L_OP_ARGMAX || kind == TMI_L_OP_ARGMIN; }
 
+/* The type in which integers are added up or multiplied: the result's, as what is cut off in the
+ * end may as well be before; but a truth is one of the whole sum. */
+static uint8_t tmi_comb_whole(uint8_t in, uint8_t out) {
+    if (out != TMI_LT_BOOL) return tmi_lt_work(out);
+    if (tmi_list_types[in].bits >= 32) return in;
+    return tmi_lt_is(in, 'u') ? (uint8_t)TMI_LT_U32 : (uint8_t)TMI_LT_I32;
+}
+
 static tmi_comb tmi_comb_of(const tmi_gen *g, const tmi_node *n) {
     tmi_comb f;
     uint8_t  in = TMI_NODE(g->l, n->in[0])->dtype;
@@ -59269,7 +59277,7 @@ static tmi_comb tmi_comb_of(const tmi_gen *g, const tmi_node *n) {
     else if (tmi_lt_is(in, 'f')) f.type = TMI_LT_F32;
     else if (n->kind == TMI_L_OP_MEAN) f.type = TMI_LT_F32;
     else if (n->kind == TMI_L_OP_SUM || n->kind == TMI_L_OP_PROD)
-        f.type = tmi_lt_work(n->dtype);
+        f.type = tmi_comb_whole(in, n->dtype);
     else f.type = in == TMI_LT_BOOL ? (uint8_t)TMI_LT_I32 : in;
     return f;
 }
@@ -60016,7 +60024,8 @@ static void tmi_kern_rows(tmi_gen *g, uint32_t node) {
                    (unsigned long long)r.size, tmi_rows_most(g) / (r.after == 1 ? 1 : g->size[1]));
     tmi_rowing_facts(&r, fact);
     if (!r.whole) tmi_rowing_loop(&r, NULL, 0);
-    tmi_gen_finish(g, tmi_rowing_result(&r, fact), &r.space);
+    fact[0] = tmi_rowing_result(&r, fact);
+    tmi_gen_finish(g, tmi_gen_cast(g, fact[0], TMI_LT_F32, tmi_lt_work(r.n->dtype)), &r.space);
     if (!r.whole) tmi_gen_loop_end(g, &r.loop, NULL, NULL);
 }
 
@@ -60746,7 +60755,8 @@ static void tmi_kern_attention(tmi_gen *g, uint32_t node) {
     for (i = 0; i + 2 < a.n->shape.rank; i++) tmi_indices_add(&out, a.n->shape.dim[i], a.batch[i]);
     tmi_indices_add(&out, (uint64_t)a.n->num[2], a.row);
     tmi_indices_add(&out, (uint64_t)a.n->num[5], col);
-    tmi_gen_finish(g, tmi_gen_2(g, TMI_OP_DIVF, c[2], sum), &out);
+    sum = tmi_gen_2(g, TMI_OP_DIVF, c[2], sum);
+    tmi_gen_finish(g, tmi_gen_cast(g, sum, TMI_LT_F32, tmi_lt_work(a.n->dtype)), &out);
 }
 
 /* -- Cumulative sums ------------------------------------------------------------------------------
@@ -60787,7 +60797,8 @@ static void tmi_kern_scan_reduced(tmi_gen *g, uint32_t node) {
     tmi_comb        f, fold = tmi_comb_of(g, r);
     tmi_indices     s;
     f = tmi_comb_one(TMI_L_OP_SUM,
-                     tmi_lt_is(r->dtype, 'f') ? (uint8_t)TMI_LT_F32 : tmi_lt_work(n->dtype));
+                     tmi_lt_is(r->dtype, 'f') ? (uint8_t)TMI_LT_F32
+                                              : tmi_comb_whole(r->dtype, n->dtype));
     tmi_gen_axes(g, tmi_pow2_ceil(size, 2, 4096), tmi_pow2_ceil(folded, 1, 4096));
     s.rank = 0;
     tmi_indices_add(&s, before, before > 1 ? tmi_gen_pid(g, 0) : 0);
@@ -60827,10 +60838,11 @@ static void tmi_kern_scan(tmi_gen *g, uint32_t node) {
     tmi_comb   f;
     uint32_t   v, total, carry, i, dims[TMI_GEN_RANK], base, elem;
     uint64_t   last;
+    uint8_t    from;
     tmi_rowing_begin(&r, g, node, 4096);
-    f = tmi_comb_one(TMI_L_OP_SUM,
-                     tmi_lt_is(TMI_NODE(g->l, r.n->in[0])->dtype, 'f') ? (uint8_t)TMI_LT_F32
-                                                                       : tmi_lt_work(r.n->dtype));
+    from = TMI_NODE(g->l, r.n->in[0])->dtype;
+    f = tmi_comb_one(TMI_L_OP_SUM, tmi_lt_is(from, 'f') ? (uint8_t)TMI_LT_F32
+                                                        : tmi_comb_whole(from, r.n->dtype));
     elem = tmi_list_work(g->m, f.type);
     TMI_ASSERT(g->job, "oplist", g->pos[r.axis] >= 0);
     if (r.whole) {
