@@ -61772,7 +61772,7 @@ static int tmi_sp_rows(tmi_spelled *s, uint32_t root, tmi_node *to) {
     } kinds[] = {{TMI_L_OP_SOFTMAX, "softmax"}, {TMI_L_OP_LOG_SOFTMAX, "log softmax"},
                  {TMI_L_OP_LAYER_NORM, "layer norm"}, {TMI_L_OP_RMS_NORM, "rms norm"}};
     const tmi_dt_row *row;
-    uint32_t          kind, eps;
+    uint32_t          kind, eps, i;
     s->q.graph = &tmi_sp_graph;
     s->q.of = s;
     row = tmi_dt_row_of(&s->q, TMI_DT_IN_LIST, root);
@@ -61784,6 +61784,9 @@ static int tmi_sp_rows(tmi_spelled *s, uint32_t root, tmi_node *to) {
         kind = TMETAL_PATTERN_LAYER_NORM;
     s->what = kinds[kind].what;
     if (row->near) return tmi_sp_no(s, row->near);
+    for (i = 0; i < s->q.at.n_op; i++) /* by its argument 'dtype' */
+        if (!tmi_lt_is(TMI_NODE(s->l, s->q.op[i])->dtype, 'f'))
+            return tmi_sp_no(s, "a value inside is cut to an integer");
     to->kind = kinds[kind].kind;
     to->in[0] = TMI_DT_FOUND(&s->q, 'X');
     eps = TMI_DT_FOUND(&s->q, 'E') & ~TMI_DT_NUMBER;
