@@ -60766,7 +60766,7 @@ static void tmi_kern_attention(tmi_gen *g, uint32_t node) {
 static uint32_t tmi_scan_tile(tmi_rowing *r, const tmi_comb *f, uint32_t *total) {
     tmi_gen        *g = r->g;
     const tmi_node *x = TMI_NODE(g->l, r->n->in[0]);
-    uint32_t        at = r->space.at[1], before = g->extra, v, out;
+    uint32_t        at = r->space.at[1], before = g->extra, mark = g->memo.n, v, out;
     tmi_indices     s = r->space;
     int             direct = x->buffer && !tmi_lt_is(x->dtype, 'b');
     if (r->n->num[1]) {
@@ -60779,6 +60779,7 @@ static uint32_t tmi_scan_tile(tmi_rowing *r, const tmi_comb *f, uint32_t *total)
     if (!direct) v = tmi_rowing_only(r, v, tmi_gen_number(g, 0, f->type));
     if (!direct && r->n->num[1]) v = tmi_gen_select(g, g->extra, v, tmi_gen_number(g, 0, f->type));
     g->extra = before;
+    if (r->n->num[1]) tmi_gen_forget(g, mark); /* made under another condition */
     v = tmi_gen_whole(g, v);
     if (total) tmi_gen_reduced(g, f, r->axis, &v, total);
     tmi_gen_region(g, f, TMI_OP_SCAN, r->axis, &v, &out, r->n->num[0] != 0);
