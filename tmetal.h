@@ -60634,9 +60634,12 @@ static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base) {
     if (a->n->base) s = tmi_attend_spelled(a, s, &at);
     else if (a->n->n_in == 4) {
         const tmi_node *x = TMI_NODE(g->l, a->n->in[3]);
+        tmi_shape       mask = x->shape;
         tmi_indices     in;
         uint32_t        v;
-        tmi_gen_stretched(g, &scores, &at, &x->shape, &in);
+        for (; mask.rank > scores.rank; mask.rank--) /* dimensions of one element before them */
+            memmove(mask.dim, mask.dim + 1, (mask.rank - 1) * sizeof *mask.dim);
+        tmi_gen_stretched(g, &scores, &at, &mask, &in);
         v = tmi_gen_value(g, a->n->in[3], &in, 0);
         if (x->dtype == TMI_LT_BOOL) ok = tmi_gen_and(g, ok, v);
         else {
