@@ -60270,8 +60270,8 @@ static uint32_t tmi_oplist_thin_operand(const tmi_thinning *t, uint32_t i, uint3
     tmi_indices     s;
     tmi_operand_space(p->g, p->n, &x->shape, p->batch, rows, cols, &s);
     v = tmi_gen_value(p->g, p->n->in[i], &s, 0);
-    v = tmi_gen_cast(p->g, v, tmi_lt_work(x->dtype), TMI_LT_F32);
-    return tmi_gen_zeroed(p->g, p->n->in[i], v, p->g->mask[t->axis]);
+    v = tmi_gen_zeroed(p->g, p->n->in[i], v, p->g->mask[t->axis]);
+    return tmi_gen_cast(p->g, v, tmi_lt_work(x->dtype), TMI_LT_F32);
 }
 
 /* What K from `base` on adds to the partial sums of each row. */
