@@ -57422,6 +57422,8 @@ static int tmi_rule_matmul(tmi_list *l, tmi_node *n) {
         if (!tmi_shape_same(&bias, &n->shape))
             return tmi_shapes_wrong(l, n, &n->shape, &tmi_in_node(l, n, 2)->shape,
                                     "the bias is larger than the product");
+        if (tmi_lt_is_int(n->dtype) && !tmi_lt_is_int(tmi_in_node(l, n, 2)->dtype))
+            return tmi_op_wrong(l, n, "has a bias of floats, and a product of integers");
     }
     return tmi_arg_type(l, n);
 }
@@ -57542,11 +57544,13 @@ static int tmi_rule_conv(tmi_list *l, tmi_node *n) {
     if (x->rank != 4 || w->rank != 4)
         return tmi_shapes_wrong(l, n, x, w,
                                 "needs x as [N,C,H,W] and weights as [O,C/groups,KH,KW]");
-    if (!tmi_arg_list(l, n, TMI_ARG_STRIDE, 1, 2, &n->num[0], &count) ||
-        !tmi_arg_list(l, n, TMI_ARG_PADDING, 0, 2, &n->num[2], &count) ||
-        !tmi_arg_list(l, n, TMI_ARG_DILATION, 1, 2, &n->num[4], &count) ||
-        !tmi_arg_int(l, n, TMI_ARG_GROUPS, 1, &n->num[6]))
-        return 0;
+    for (i = 0; i < 3; i++) {
+        static const uint8_t arg[3] = {TMI_ARG_STRIDE, TMI_ARG_PADDING, TMI_ARG_DILATION};
+        if (!tmi_arg_list(l, n, (tmi_json_arg_id)arg[i], i != 1, 2, &n->num[2 * i], &count))
+            return 0;
+        if (count == 1) n->num[2 * i + 1] = n->num[2 * i]; /* a list of one is for both, too */
+    }
+    if (!tmi_arg_int(l, n, TMI_ARG_GROUPS, 1, &n->num[6])) return 0;
     if (n->num[6] < 1 || x->dim[1] != w->dim[1] * (uint64_t)n->num[6] ||
         w->dim[0] % (uint64_t)n->num[6])
         return tmi_shapes_wrong(l, n, x, w, "channels do not fit weights and groups");

@@ -53,6 +53,7 @@ const refused wrong_lists[] = {
     {"{\"ops\":[{\"type\":\"sum\",\"input_shapes\":[[3,4]],\"args\":{\"axis\":1,\"keepdmis\":true}}]}", TMETAL_E_OPS_ARGUMENT, 1, 74},
     {"{\"ops\":[{\"type\":\"exp\",\"id\":\"a\",\"input_shapes\":[[3]]},{\"type\":\"exp\",\"inputs\":[\"a\"],\"input_shapes\":[[4]]}]}", TMETAL_E_OPS_SHAPE, 1, 54},
     {"{\"ops\":[{\"type\":\"exp\",\"id\":\"z\",\"inputs\":[\"a\"]},{\"type\":\"exp\",\"id\":\"a\",\"inputs\":[\"a\"]}]}", TMETAL_E_OPS_CYCLE, 1, 48},
+    {"{\"ops\":[{\"type\":\"matmul\",\"input_shapes\":[[3,4],[4,5],[5]],\"input_dtypes\":[\"i8\",\"i8\",\"f32\"]}]}", TMETAL_E_OPS_ARGUMENT, 1, 9},
     {"tt.reduce", TMETAL_E_JSON, 1, 10},
     {"tt.reduce:[8,8]:1\ntt.sum:[8,x]:0", TMETAL_E_JSON, 2, 11},
     {"tt.sum:[8,8]:2", TMETAL_E_OPS_AXIS, 1, 14},
@@ -134,6 +135,7 @@ size_t check_spellings() {
     wrong += check_same(one("matmul", "\"transpose_a\":true", "[[30],[30,10]]"), one("matmul", "", "[[30],[30,10]]"));
     wrong += check_same(one("matmul", "\"transpose_b\":true", "[[10,30],[30]]"), one("matmul", "", "[[10,30],[30]]"));
     wrong += check_same(one("transpose", "\"dim0\":0,\"dim1\":-1", "[[2,3,4]]"), one("transpose", "\"perm\":[2,1,0]", "[[2,3,4]]"));
+    wrong += check_same(one("conv2d", "\"stride\":[2],\"padding\":[1]", "[[1,2,9,9],[3,2,3,3]]"), one("conv2d", "\"stride\":2,\"padding\":1", "[[1,2,9,9],[3,2,3,3]]"));
     wrong += check_same("\t\r " + one("exp", ""), one("exp", ""));
     wrong += check_same(" sum\t:[9,7] : 1\r\n\r\n", "sum:[9,7]:1");
     return wrong;
