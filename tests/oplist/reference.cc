@@ -797,9 +797,8 @@ void apply(node &n) {
     if (!(unary(n) || same(n) || binary(n) || several(n) || dropout(n) || reduce(n) || rows(n) || matmul(n) || attention(n) || conv2d(n) || cumsum(n) || moves(n) || indexed(n)))
         throw std::runtime_error("the reference has no op '" + n.type + "'");
     if (!n.want.empty() && n.want != n.out.type) {
+        for (size_t i = 0; i < n.out.v.size(); i++) n.out.e[i] = cast_error(n.out.v[i], n.out.e[i], n.out.type, n.want);
         n.out.type = n.want;
-        for (size_t i = 0; i < n.out.v.size(); i++)
-            if (!is_float(n.want)) settle_whole(n.out.e[i]);
     }
     settle(n.out);
 }
