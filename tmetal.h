@@ -56883,11 +56883,15 @@ static uint32_t tmi_key_distance(const char *key) {
 static int tmi_check_own_keys(tmi_list *l, const tmi_node *n) {
     const tmi_json *k;
     char            meant[32];
+    uint64_t        given = 0; /* bit: where the name stands among them; asked once for all keys */
+    for (k = n->json->child; k; k = k->next)
+        if (k->kind != TMI_J_NULL && tmi_key_among(TMI_OP_KEYS, k->key, 0, meant))
+            given |= (uint64_t)1 << (strstr(TMI_OP_KEYS, meant) - TMI_OP_KEYS);
     for (k = n->json->child; k; k = k->next) {
         if (tmi_key_among(TMI_OP_KEYS, k->key, 0, meant) ||
             !tmi_key_among(TMI_OP_KEYS, k->key, tmi_key_distance(k->key), meant))
             continue;
-        if (tmi_json_get(n->json, meant)) continue;
+        if (given >> (strstr(TMI_OP_KEYS, meant) - TMI_OP_KEYS) & 1) continue;
         tmi_error(l->job, tmi_json_at(k->at), TMETAL_E_OPS_ARGUMENT, n->id,
                   tmi_format(l->job, 1, "has a key '%s', which means nothing", k->key));
         tmi_help(l->job, NULL, tmi_format(l->job, 0, "did you mean '%s'?", meant));
