@@ -58030,6 +58030,7 @@ static void tmi_list_unknown(tmi_list *l, const tmi_json *type) {
 static int tmi_list_read_op(tmi_list *l, const tmi_json *j, uint32_t index) {
     tmi_node       *n = TMI_NODE(l, tmi_node_new(l, NULL, TMI_L_OP_NONE));
     const tmi_json *type = tmi_json_get(j, "type"), *id = tmi_json_get(j, "id");
+    const char     *name;
     n->at = j->at;
     n->json = j;
     n->id = tmi_format(l->job, 0, "ops[%u]", index);
@@ -58047,9 +58048,9 @@ static int tmi_list_read_op(tmi_list *l, const tmi_json *j, uint32_t index) {
         n->id = id->text;
         return tmi_arg_wrong(l, n, id, "id", "a name that no other op has");
     }
-    tmi_node_set_name(l, l->node.n - 1,
-                      id ? id->text
-                         : tmi_format(l->job, 0, "%s_%u", tmi_list_ops[n->kind].name, index));
+    name = id ? id->text : tmi_format(l->job, 0, "%s_%u", tmi_list_ops[n->kind].name, index);
+    while (!id && tmi_json_node_named(l, name)) name = tmi_format(l->job, 0, "%s_", name);
+    tmi_node_set_name(l, l->node.n - 1, name);
     if (!tmi_check_own_keys(l, n)) return 0;
     n->args = tmi_json_get(j, "args");
     if (n->args && n->args->kind != TMI_J_OBJECT)

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
+#include <set>
 
 namespace oplist {
 
@@ -157,6 +158,17 @@ size_t check_numbers() {
     return wrong;
 }
 
+/* An op without an id gets a name that no other has. */
+size_t check_names() {
+    const std::string list = "{\"ops\":[{\"type\":\"exp\",\"id\":\"exp_1\",\"input_shapes\":[[4]]},{\"type\":\"exp\",\"input_shapes\":[[4]]}]}";
+    const compiled    c = compile(list);
+    std::set<std::string> names;
+    if (c.code) return fail(list, "is refused: " + c.message);
+    for (const nlohmann::json &p : nlohmann::json::parse(c.plan)["params"])
+        if (!names.insert(p["name"].get<std::string>()).second) return fail(list, "has two parameters named " + p["name"].dump());
+    return 0;
+}
+
 /* A layout is of a reduction: those inside of a product are its own, and an elementwise op has none. */
 size_t check_layout_refused(const std::string &type, const std::string &shapes) {
     how options;
@@ -169,7 +181,7 @@ size_t check_layout_refused(const std::string &type, const std::string &shapes) 
 } // namespace
 
 size_t check_texts() {
-    size_t wrong = check_spellings() + check_numbers() + check_layout_refused("matmul", "[[20,16],[16,16]]") + check_layout_refused("exp", "[[20,16]]");
+    size_t wrong = check_spellings() + check_numbers() + check_names() + check_layout_refused("matmul", "[[20,16],[16,16]]") + check_layout_refused("exp", "[[20,16]]");
     for (const refused &r : wrong_lists) wrong += check_refused(r);
     wrong += check_kept("{\"ops\":[{\"type\":\"tt.sum\",\"id\":\"s\",\"input_shapes\":[[512,512]],\"args\":{\"axis\":1}}]}");
     wrong += check_kept("{\"version\":1.50,\"ops\":[\n{\"colour\":{\"deep\":[1e3,-0.0,null,true]},\"type\":\"tt.sum\",\"input_shapes\":[[5]],\"note\":\"a\\u00e9\\n\\ud83d\\ude00\"}],\"z\":[]}");
