@@ -57936,6 +57936,7 @@ static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i, const 
     const tmi_json *name = given->it[0], *sj = given->it[1];
     tmi_shape shape;
     uint32_t  id;
+    uint8_t   type;
     if (name && name->kind != TMI_J_STRING)
         return (uint32_t)tmi_arg_wrong(l, n, name, "inputs", "names of ops or inputs");
     if (sj && !tmi_list_read_shape(l, n, sj, &shape)) return 0;
@@ -57945,6 +57946,12 @@ static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i, const 
             uint32_t)tmi_shapes_wrong(l, n, &shape, &TMI_NODE(l, id)->shape,
                                       "it is another shape than where the input was first used");
     TMI_ASSERT(l->job, "json", id < l->node.n);
+    if (id > l->n_op && given->it[2]) {
+        if (!tmi_list_read_type(l, n, given->it[2], &type)) return 0;
+        if (type != TMI_NODE(l, id)->dtype)
+            return (uint32_t)tmi_arg_wrong(l, n, given->it[2], "input_dtypes",
+                                           "the type that the input has where it is first used");
+    }
     if (id) return id;
     if (!sj) {
         if (name) tmi_json_input_meant(l, n, name);

@@ -55,6 +55,7 @@ const refused wrong_lists[] = {
     {"{\"ops\":[{\"type\":\"exp\",\"id\":\"a\",\"input_shapes\":[[3]]},{\"type\":\"exp\",\"inputs\":[\"a\"],\"input_shapes\":[[4]]}]}", TMETAL_E_OPS_SHAPE, 1, 54},
     {"{\"ops\":[{\"type\":\"exp\",\"id\":\"z\",\"inputs\":[\"a\"]},{\"type\":\"exp\",\"id\":\"a\",\"inputs\":[\"a\"]}]}", TMETAL_E_OPS_CYCLE, 1, 48},
     {"{\"ops\":[{\"type\":\"matmul\",\"input_shapes\":[[3,4],[4,5],[5]],\"input_dtypes\":[\"i8\",\"i8\",\"f32\"]}]}", TMETAL_E_OPS_ARGUMENT, 1, 9},
+    {"{\"ops\":[{\"type\":\"exp\",\"inputs\":[\"x\"],\"input_shapes\":[[3]],\"input_dtypes\":[\"f16\"]},{\"type\":\"exp\",\"inputs\":[\"x\"],\"input_dtypes\":[\"f32\"]}]}", TMETAL_E_OPS_KEY, 1, 129},
     {"tt.reduce", TMETAL_E_JSON, 1, 10},
     {"tt.reduce:[8,8]:1\ntt.sum:[8,x]:0", TMETAL_E_JSON, 2, 11},
     {"tt.sum:[8,8]:2", TMETAL_E_OPS_AXIS, 1, 14},
