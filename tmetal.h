@@ -61342,7 +61342,7 @@ static void tmi_gen_end(tmi_gen *g) {
     tmi_op_set_attr(g->job, m, g->k->func, "arg_attrs", hints);
 }
 
-/* Does a kernel touch memory past 2^31 elements? Everything that it may read is walked, each
+/* Does a kernel touch memory past 2^31 elements, or count so far? Everything that it may read is walked, each
  * node once however many ways lead to it. */
 static int tmi_kern_is_wide(tmi_list *l, uint32_t root) {
     tmi_mark mark = tmi_mark_take(l->job);
@@ -61356,6 +61356,8 @@ static int tmi_kern_is_wide(tmi_list *l, uint32_t root) {
         const tmi_node *n = tmi_walk_in(l, tmi_base_todo_next(&todo));
         if (!n) continue;
         wide = tmi_shape_numel(&n->shape) > INT32_MAX / 2; /* half: room for the last tile */
+        if (n->kind == TMI_L_OP_DROPOUT) /* its numbers are counted on past 2^32 */
+            wide |= n->num[1] > (int64_t)UINT32_MAX - INT32_MAX / 2;
         if (n->buffer && n != TMI_NODE(l, root)) continue;
         for (i = 0; i < n->n_in; i++) tmi_todo(l->job, &todo, n->in[i]);
     }
