@@ -50893,8 +50893,9 @@ static void tmi_report_work_wait(tmi_work_walk *x) {
 static uint64_t tmi_report_work_walks(const tmi_work_walk *x, const tmi_ins *n, uint64_t rounds,
                                       int known) {
     if (!x->is_whole || !known || n->op == TMI_TF_WHILE) return 1;
-    if (n->op == TMI_TF_FOR) return rounds <= TMI_COST_ROUNDS / x->c.rounds ? rounds : 1;
-    return rounds < 8 ? rounds : x->c.rounds > 8 ? 1 : 8;
+    if (n->op == TMI_TF_FOR || rounds < 8) /* loops stand in loops */
+        return rounds <= TMI_COST_ROUNDS / x->c.rounds ? rounds : 1;
+    return x->c.rounds > 8 ? 1 : 8;
 }
 
 /* The rounds of an unrolled loop wait together, those of another one by one. */

@@ -792,6 +792,22 @@ static void check_counting(void) {
     arena.used = 0;
 }
 
+/* Loops in loops in loops: not each of their rounds is walked. */
+static void check_nested(void) {
+    char               text[4000];
+    size_t             n = 0;
+    uint32_t           i;
+    tmetal_result      out;
+    const tmetal_work *work;
+    n += (size_t)sprintf(text, "module {\ntt.func public @k(%%x: !tt.ptr<f32>) {\n%%a = arith.constant 0 : i32\n%%b = arith.constant 1 : i32\n%%c = arith.constant 7 : i32\n");
+    for (i = 0; i < 14; i++) n += (size_t)sprintf(text + n, "scf.for %%i%u = %%a to %%c step %%b : i32 {\n", i);
+    n += (size_t)sprintf(text + n, "%%p = tt.addptr %%x, %%i13 : !tt.ptr<f32>, i32\n%%v = tt.load %%p {isVolatile = true} : !tt.ptr<f32>\ntt.store %%p, %%v : !tt.ptr<f32>\n");
+    for (i = 0; i < 14; i++) n += (size_t)sprintf(text + n, "}\n");
+    n += (size_t)sprintf(text + n, "tt.return\n}\n}\n");
+    CHECK(tmetal_tune_count(text, n, NULL, NULL, &arena, &work, &out) == TMETAL_OK && work[0].read);
+    arena.used = 0;
+}
+
 /* Negative integers are a class of their own. */
 static void check_negative_integers(void) {
     static const int64_t minus[3] = {0, 0, -48}, other[3] = {0, 0, -16}, odd[3] = {0, 0, -3}, plus[3] = {0, 0, 48};
@@ -969,6 +985,7 @@ int main(int argc, char **argv) {
     check_most();
     check_arenas_further_on();
     check_counting();
+    check_nested();
     check_negative_integers();
     check_memory();
     check_options_that_are_none();
