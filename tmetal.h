@@ -48979,20 +48979,23 @@ static void tmi_report_access_shape(const tmi_touched_by *w, tmetal_access *a) {
         a->stride = (uint32_t)((step < 0 ? -step : step) / (int64_t)w->es);
 }
 
+/* 0: not known, or more than the row has room for */
 static uint32_t tmi_report_access_repeats(const tmi_thr *t, uint32_t blk) {
-    uint32_t n = 1;
+    uint64_t n = 1, rounds;
     for (; blk; blk = TMI_BLK(t, blk)->parent) {
         const tmi_ins *o = TMI_INS(t, TMI_BLK(t, blk)->owner);
         int64_t from, to, step;
         if (!TMI_BLK(t, blk)->owner || o->op == TMI_TF_IF) continue;
-        if (o->op == TMI_TF_FOR) n *= o->c - o->b;
+        if (o->op == TMI_TF_FOR) rounds = o->c - o->b;
         else if (o->op == TMI_TF_LOOP && tmi_t_is_const(t, o->a, &from) &&
                  tmi_t_is_const(t, o->b, &to) && tmi_t_is_const(t, o->c, &step) && step > 0 &&
                  o->e != 2)
-            n *= to > from ? (uint32_t)((uint64_t)(to - from + step - 1) / (uint64_t)step) : 0u;
+            rounds = to > from ? ((uint64_t)to - (uint64_t)from - 1) / (uint64_t)step + 1 : 0;
         else return 0;
+        if (rounds > UINT32_MAX / (n ? n : 1)) return 0;
+        n *= rounds;
     }
-    return n;
+    return (uint32_t)n;
 }
 
 static const char *tmi_report_access_limit(const tmi_plan *p, const tmi_op *op, uint32_t d);
@@ -50130,7 +50133,7 @@ static uint64_t tmi_report_cost_bytes(const tmi_costing *c, uint32_t mask, tmi_t
                                       uint32_t width, uint32_t *notes) {
     int64_t v = 1;
     if (mask && !tmi_report_cost_known(c, mask, &v)) *notes |= TMETAL_COST_AT_MOST;
-    return v ? c->times * tmi_scalar_bytes[type.kind] * width : 0;
+    return v ? tmi_report_mul64u(c->times, (uint64_t)tmi_scalar_bytes[type.kind] * width) : 0;
 }
 
 /* Bytes of a load. Where one round's address is that of the first, compilers load once. */
@@ -50155,7 +50158,7 @@ static uint64_t tmi_report_cost_rounds(const tmi_costing *c, const tmi_ins *n, i
     if (n->e == 2) return (uint64_t)to; /* counted */
     if (n->e == 1 && (from < 0 || to < 0)) *known = 0;
     return !*known  ? 1
-        : from < to ? ((uint64_t)to - (uint64_t)from + (uint64_t)step - 1) / (uint64_t)step
+        : from < to ? ((uint64_t)to - (uint64_t)from - 1) / (uint64_t)step + 1
                     : 0;
 }
 
@@ -50206,10 +50209,13 @@ static int tmi_report_cost_block(tmi_costing *c, uint32_t blk) {
     for (id = TMI_BLK(c->t, blk)->first; id; id = TMI_INS(c->t, id)->next) {
         const tmi_ins *n = TMI_INS(c->t, id);
         switch (n->op) {
-        case TMI_TF_LDG: c->read += tmi_report_cost_load(c, n, id); break;
+        case TMI_TF_LDG:
+            c->read = tmi_report_sum64u(c->read, tmi_report_cost_load(c, n, id));
+            break;
         case TMI_TF_STG:
-            c->written += tmi_report_cost_bytes(c, n->c, TMI_INS(c->t, n->b)->type, n->type.width,
-                                                &c->notes);
+            c->written = tmi_report_sum64u(
+                c->written, tmi_report_cost_bytes(c, n->c, TMI_INS(c->t, n->b)->type, n->type.width,
+                                                  &c->notes));
             break;
         case TMI_TF_RMW: c->notes |= TMETAL_COST_ATOMICS; break;
         case TMI_TF_FOR:

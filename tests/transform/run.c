@@ -175,6 +175,21 @@ static void check_list(const char *list, const char *what, uint64_t read, uint64
     free(arena.base);
 }
 
+/* Loops of more rounds than 64 bits count: the most, not what is left of them. */
+static void check_endless(void) {
+    static const char text[] =
+        "module {\ntt.func public @k(%x: !tt.ptr<f32>) {\n  %a = arith.constant 0 : i64\n  %b = arith.constant 1 : i64\n  %c = arith.constant 2147483648 : i64\n"
+        "  scf.for %i = %a to %c step %b : i64 {\n    scf.for %j = %a to %c step %b : i64 {\n      %p = tt.addptr %x, %j : !tt.ptr<f32>, i64\n"
+        "      %v = tt.load %p {isVolatile = true} : !tt.ptr<f32>\n      tt.store %p, %v : !tt.ptr<f32>\n    }\n  }\n  tt.return\n}\n}\n";
+    size_t                bytes = tmetal_transform_bound(text, sizeof text - 1);
+    tmetal_arena          arena = tmetal_arena_on(malloc(bytes), bytes);
+    tmetal_transformation x;
+    tmetal_result         r;
+    if (tmetal_transform(text, sizeof text - 1, NULL, &arena, &x, &r) != TMETAL_OK) wrong(text, "is refused");
+    else if (x.after.bytes_read != UINT64_MAX || x.after.bytes_written != UINT64_MAX) wrong(text, "bytes wrap");
+    free(arena.base);
+}
+
 /* -- Fusions --------------------------------------------------------------------------------------- */
 
 static int applies(const tmetal_transformation *x, const char *what) {
@@ -218,6 +233,7 @@ int main(int argc, char **argv) {
         check_line(line, argv + 2, argc - 2);
     }
     fclose(f);
+    check_endless();
     check_full("tt.softmax:[64,128]:1\n");
     check_list("tt.sum:[512,512]:1\n", "", 512 * 512 * 4, 512 * 4);
     check_list("{\"ops\":[{\"type\":\"tt.mul\",\"id\":\"m\",\"input_shapes\":[[512,512],[512,512]]},{\"type\":\"tt.sum\",\"id\":\"s\",\"inputs\":[\"m\"],\"args\":{\"axis\":1}}]}",
