@@ -59007,8 +59007,8 @@ static uint32_t tmi_gen_clamp(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     int             is_float = tmi_lt_is(type, 'f');
     for (i = 0; i < 2; i++) {
         if (!(n->has_val >> i & 1)) continue;
-        op = is_float ? i ? TMI_OP_MINIMUMF : TMI_OP_MAXIMUMF
-                      : tmi_op_for(i ? TMI_OP_MINNUMF : TMI_OP_MAXNUMF, type);
+        op = i ? TMI_OP_MINIMUMF : TMI_OP_MAXIMUMF;
+        if (!is_float) op = tmi_op_for(i ? TMI_OP_MINNUMF : TMI_OP_MAXNUMF, type);
         bound = is_float ? tmi_gen_float(g, n->val[i])
                          : tmi_gen_const(g, tmi_list_work(g->m, type), n->num[i]);
         x = tmi_gen_2(g, op, x, bound);
@@ -61349,8 +61349,8 @@ static void tmi_gen_end(tmi_gen *g) {
     tmi_op_set_attr(g->job, m, g->k->func, "arg_attrs", hints);
 }
 
-/* Does a kernel touch memory past 2^31 elements, or count so far? Everything that it may read is walked, each
- * node once however many ways lead to it. */
+/* Does a kernel touch memory past 2^31 elements, or count so far? Everything that it may read is
+ * walked, each node once however many ways lead to it. */
 static int tmi_kern_is_wide(tmi_list *l, uint32_t root) {
     tmi_mark mark = tmi_mark_take(l->job);
     tmi_vec  todo;
@@ -61910,7 +61910,8 @@ static int tmi_sp_attention(tmi_spelled *s, uint32_t root, tmi_node *to) {
         return tmi_sp_no(s,
                          "no maximum is taken off the scores: a running one would give finite "
                          "weights where these overflow");
-    if (!tmi_lt_is(qk->dtype, 'f') || !tmi_lt_is(TMI_NODE(l, qk->in[0])->dtype, 'f') ||
+    if (!tmi_lt_is(p->dtype, 'f') || !tmi_lt_is(qk->dtype, 'f') ||
+        !tmi_lt_is(TMI_NODE(l, qk->in[0])->dtype, 'f') ||
         !tmi_lt_is(TMI_NODE(l, qk->in[1])->dtype, 'f') ||
         !tmi_lt_is(TMI_NODE(l, n->in[1])->dtype, 'f') || !tmi_lt_is(n->dtype, 'f'))
         return tmi_sp_no(s, "it works on integers");
