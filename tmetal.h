@@ -3144,7 +3144,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 3397729251u
+#define TMI_STAMP_BASE 303495551u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -4263,7 +4263,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 3339191703u
+#define TMI_STAMP_OPS 670342359u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4744,7 +4744,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 429849452u
+#define TMI_STAMP_HARDWARE 3027005931u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -8056,7 +8056,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 1383787032u
+#define TMI_STAMP_IR 3045223308u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -8943,7 +8943,7 @@ static uint64_t tmi_int_value(tmi_parser *p, const tmi_tok *tok, int *over) {
 
 /* f8E8M0FNU holds powers of two alone: the exponent that f32 has, without a sign. No other
  * number is rounded to one. */
-static int tmi_e8m0_bits(uint64_t f32, uint64_t *bits) {
+static int tmi_parse_e8m0_bits(uint64_t f32, uint64_t *bits) {
     *bits = f32 >> 23;
     return (f32 == 0x400000u || (!(f32 & 0x7fffffu) && *bits)) && *bits < 255;
 }
@@ -8955,7 +8955,7 @@ static uint64_t tmi_number_bits(tmi_parser *p, const tmi_tok *tok, int negative,
     uint64_t        v;
     if (t->kind == TMI_T_FLOAT && tok->kind == TMI_K_FLOAT && t->format == TMI_F_E8M0) {
         v = tmi_decimal_bits(&tmi_float_formats[TMI_F_F32], p->src + tok->at, tok->len, negative);
-        if (tmi_e8m0_bits(v, &v)) return v;
+        if (tmi_parse_e8m0_bits(v, &v)) return v;
     } else if (t->kind == TMI_T_FLOAT && tok->kind == TMI_K_FLOAT)
         return tmi_decimal_bits(&tmi_float_formats[t->format], p->src + tok->at, tok->len,
                                 negative);
@@ -10841,7 +10841,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 2088056505u
+#define TMI_STAMP_PARSE 4067461673u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -11742,7 +11742,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 4133564789u
+#define TMI_STAMP_PRINT 1943200403u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -13523,7 +13523,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 335283614u
+#define TMI_STAMP_VERIFY 4017565759u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14125,7 +14125,7 @@ static uint32_t tmi_make_float(tmetal_builder *b, const tmi_make *k) {
         uint64_t whole = bits;
         if (e8m0) f = &tmi_float_formats[TMI_F_F32];
         bits = tmi_float_round(f, negative, mant, exp, 0);
-        if (e8m0 && (whole << 12 || !tmi_e8m0_bits(bits, &bits))) {
+        if (e8m0 && (whole << 12 || !tmi_parse_e8m0_bits(bits, &bits))) {
             tmi_text t;
             tmi_text_init(b->job, &t);
             tmi_put_float(&t, d, whole);
@@ -14432,7 +14432,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 3498266858u
+#define TMI_STAMP_BUILDER 1591355768u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -18252,7 +18252,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 862684645u
+#define TMI_STAMP_TRI 1055038055u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -20985,7 +20985,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 3262135563u
+#define TMI_STAMP_TL 3542495789u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -25482,7 +25482,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2378511608u
+#define TMI_STAMP_TRITON 1726476212u
 
 
 /*==============================================================================
@@ -26229,7 +26229,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 1607924998u
+#define TMI_STAMP_ANALYSE 1582213358u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -35222,7 +35222,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 1840376709u
+#define TMI_STAMP_TRANSFORM 3660110313u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -37087,7 +37087,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 1076051431u
+#define TMI_STAMP_LAYOUT 3659405666u
 
 /*==============================================================================
  * >>plan  [23]  Decisions before any code: what is kept, where each value lives, how many threads
@@ -40076,7 +40076,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 1470888761u
+#define TMI_STAMP_PLAN 2940318035u
 
 /*==============================================================================
  * >>lower  [24]  From tiles to threads
@@ -40620,7 +40620,8 @@ static uint32_t tmi_lower_f64_clamp(tmi_thr *t, const tmi_module *m, const tmi_o
 /* a^n for an n of 64 bits: a double may not say whether that is odd. */
 static uint32_t tmi_lower_f64_powi(tmi_thr *t, uint32_t a, uint32_t n) {
     const uint32_t sign = tmi_t_and(t, a, tmi_t_bin_c(t, TMI_TF_SHL, n, 63));
-    a = tmi_soft_2(t, "f64_pow", tmi_soft_1(t, "f64_abs", a), tmi_soft_1(t, "i64_to_f64", n));
+    a = tmi_soft_1(t, "f64_abs", a);
+    a = tmi_soft_2(t, "f64_pow", a, tmi_soft_1(t, "i64_to_f64", n));
     return tmi_t_xor(t, a, sign);
 }
 
@@ -46553,7 +46554,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 545657421u
+#define TMI_STAMP_LOWER 47965290u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
@@ -48097,7 +48098,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 1459019223u
+#define TMI_STAMP_CLEAN 10136007u
 
 /*==============================================================================
  * >>report  [26]  What was found, chosen and given up
@@ -51135,7 +51136,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 4294442964u
+#define TMI_STAMP_REPORT 2193451003u
 
 /*==============================================================================
  * >>emit  [27]  Metal text
@@ -55401,12 +55402,25 @@ static void tmi_name_params(tmi_emit *e) {
         e->param_name[e->n_own + i] = tmi_unique_name(e, tmi_extra_name(e, i));
 }
 
+/* What a launch needs to know beside the arguments. */
+static void tmi_emit_launch(tmi_plan *p, tmetal_kernel *k, uint32_t tg_bytes) {
+    uint32_t i;
+    k->threads = p->threads;
+    k->threadgroup_bytes = tg_bytes;
+    /* a declared 32 loses barriers (facts, 13) */
+    k->max_total_threads = p->threads >= 64 ? p->threads : 0;
+    k->family = tmi_first_family(p);
+    tmi_make_sites(p, k);
+    if (p->serial) k->grid[0] = k->grid[1] = k->grid[2] = 1;
+    for (i = 0; i < 3; i++) k->grid_times[i] = tmi_max32(k->grid_times[i], 1);
+}
+
 /* Print one kernel: `k` gets its text and everything a launcher needs. */
 static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmi_noted *noted,
                             tmetal_kernel *k, tmi_joined *joined) {
     tmi_emit e;
     tmi_text body, all, own;
-    uint32_t i, entry;
+    uint32_t entry;
     int      packed = 0;
     const char *head;
     tmetal_mlx *mlx = NULL;
@@ -55426,14 +55440,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmi_note
         e.scalars_name = tmi_unique_name(&e, "scalars");
     }
     tmi_name_arrays(&e);
-    k->threads = p->threads;
-    k->threadgroup_bytes = tg_bytes;
-    /* a declared 32 loses barriers (facts, 13) */
-    k->max_total_threads = p->threads >= 64 ? p->threads : 0;
-    k->family = tmi_first_family(p);
-    tmi_make_sites(p, k);
-    if (p->serial) k->grid[0] = k->grid[1] = k->grid[2] = 1;
-    for (i = 0; i < 3; i++) k->grid_times[i] = tmi_max32(k->grid_times[i], 1);
+    tmi_emit_launch(p, k, tg_bytes);
     e.indent = 0;
     if (p->job->opt->mlx) mlx = tmi_mlx_begin(&e, k);
     tmi_body(&e, 1);
@@ -55930,7 +55937,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1218507900u
+#define TMI_STAMP_EMIT 302840625u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
@@ -58223,7 +58230,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 1360263991u
+#define TMI_STAMP_JSON 4108450066u
 
 /*==============================================================================
  * >>oplist  [29]  Op lists to kernels: graph in, tile IR out
@@ -59284,7 +59291,7 @@ static int tmi_is_arg(uint16_t kind) { return kind == TMI_L_OP_ARGMAX || kind ==
 
 /* The type in which integers are added up or multiplied: the result's, as what is cut off in the
  * end may as well be before; but a truth is one of the whole sum. */
-static uint8_t tmi_comb_whole(uint8_t in, uint8_t out) {
+static uint8_t tmi_oplist_whole(uint8_t in, uint8_t out) {
     if (out != TMI_LT_BOOL) return tmi_lt_work(out);
     if (tmi_list_types[in].bits >= 32) return in;
     return tmi_lt_is(in, 'u') ? (uint8_t)TMI_LT_U32 : (uint8_t)TMI_LT_I32;
@@ -59300,7 +59307,7 @@ static tmi_comb tmi_comb_of(const tmi_gen *g, const tmi_node *n) {
     else if (tmi_lt_is(in, 'f')) f.type = TMI_LT_F32;
     else if (n->kind == TMI_L_OP_MEAN) f.type = TMI_LT_F32;
     else if (n->kind == TMI_L_OP_SUM || n->kind == TMI_L_OP_PROD)
-        f.type = tmi_comb_whole(in, n->dtype);
+        f.type = tmi_oplist_whole(in, n->dtype);
     else f.type = in == TMI_LT_BOOL ? (uint8_t)TMI_LT_I32 : in;
     return f;
 }
@@ -60681,7 +60688,7 @@ static void tmi_attend_begin(tmi_attending *a, tmi_gen *g, uint32_t node) {
     memset(a, 0, sizeof *a);
     a->g = g;
     a->n = TMI_NODE(g->l, node);
-    TMI_ASSERT(g->job, "oplist", a->n->n_in >= 3 && tmi_lt_is(a->n->dtype, 'f'));
+    TMI_ASSERT(g->job, "oplist", a->n->n_in >= 3);
     a->type = tmi_dot_type(g, a->n);
     if (!a->n->base) a->type = tmi_lt_promote(a->type, TMI_NODE(g->l, a->n->in[2])->dtype);
     a->type_v = a->n->base ? (uint8_t)a->n->num[6] : a->type;
@@ -60825,7 +60832,7 @@ static void tmi_kern_scan_reduced(tmi_gen *g, uint32_t node) {
     tmi_indices     s;
     f = tmi_comb_one(TMI_L_OP_SUM,
                      tmi_lt_is(r->dtype, 'f') ? (uint8_t)TMI_LT_F32
-                                              : tmi_comb_whole(r->dtype, n->dtype));
+                                              : tmi_oplist_whole(r->dtype, n->dtype));
     tmi_gen_axes(g, tmi_pow2_ceil(size, 2, 4096), tmi_pow2_ceil(folded, 1, 4096));
     s.rank = 0;
     tmi_indices_add(&s, before, before > 1 ? tmi_gen_pid(g, 0) : 0);
@@ -60869,7 +60876,7 @@ static void tmi_kern_scan(tmi_gen *g, uint32_t node) {
     tmi_rowing_begin(&r, g, node, 4096);
     from = TMI_NODE(g->l, r.n->in[0])->dtype;
     f = tmi_comb_one(TMI_L_OP_SUM, tmi_lt_is(from, 'f') ? (uint8_t)TMI_LT_F32
-                                                        : tmi_comb_whole(from, r.n->dtype));
+                                                        : tmi_oplist_whole(from, r.n->dtype));
     elem = tmi_list_work(g->m, f.type);
     TMI_ASSERT(g->job, "oplist", g->pos[r.axis] >= 0);
     if (r.whole) {
@@ -62868,7 +62875,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 138868419u
+#define TMI_STAMP_OPLIST 1052599571u
 
 /*==============================================================================
  * >>compile  [30]  What drives the others: options, refusals, from text to kernels
@@ -63979,7 +63986,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 863297108u
+#define TMI_STAMP_COMPILE 1279221619u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number
@@ -66247,7 +66254,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 1929846153u
+#define TMI_STAMP_CACHE 2423389270u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
