@@ -37,9 +37,23 @@ typedef struct fuzz_in {
     const uint8_t *p;
     size_t         n;
 } fuzz_in;
-uint32_t    fuzz_byte(fuzz_in *in);
-uint32_t    fuzz_number(fuzz_in *in);                  /* 4 bytes */
-uint32_t    fuzz_below(fuzz_in *in, uint32_t n);       /* one byte, 0 for n = 0 */
+static inline uint32_t fuzz_byte(fuzz_in *in) {
+    if (!in->n) return 0;
+    in->n--;
+    return *in->p++;
+}
+
+static inline uint32_t fuzz_number(fuzz_in *in) { /* 4 bytes */
+    uint32_t v = 0, i;
+    for (i = 0; i < 4; i++) v = v << 8 | fuzz_byte(in);
+    return v;
+}
+
+static inline uint32_t fuzz_below(fuzz_in *in, uint32_t n) { /* one byte, 0 for n = 0 */
+    uint32_t b = fuzz_byte(in);
+    return n ? b % n : 0;
+}
+
 const char *fuzz_text(fuzz_in *in);                    /* a length and so many bytes; NULL for a first byte of 0 */
 
 /* A text, and what stands behind its last NUL: an input without one is all text. */

@@ -63,23 +63,6 @@ tmetal_arena fuzz_arena(size_t bytes) {
 
 /* -- An input ------------------------------------------------------------------------------------------------ */
 
-uint32_t fuzz_byte(fuzz_in *in) {
-    if (!in->n) return 0;
-    in->n--;
-    return *in->p++;
-}
-
-uint32_t fuzz_number(fuzz_in *in) {
-    uint32_t v = 0, i;
-    for (i = 0; i < 4; i++) v = v << 8 | fuzz_byte(in);
-    return v;
-}
-
-uint32_t fuzz_below(fuzz_in *in, uint32_t n) {
-    uint32_t b = fuzz_byte(in);
-    return n ? b % n : 0;
-}
-
 const char *fuzz_text(fuzz_in *in) {
     size_t n = fuzz_byte(in);
     char  *s;
