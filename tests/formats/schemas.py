@@ -25,7 +25,7 @@ LISTS = [
 ]
 
 # Keys that no input of this test brings: remarks on no kernel; warnings of Apple's compiler; what only the simulator counts.
-RARE = {"explain": "$.remarks[]", "device_report": "$.warnings[]", "why": ("$.simulator", "$.causes[].remedy.simulator", "$.versions[].simulator")}
+RARE = {"explain": "$.remarks[]", "mlx": "$.grid_times", "device_report": "$.warnings[]", "why": ("$.simulator", "$.causes[].remedy.simulator", "$.versions[].simulator")}  # grid_times: of options.mlx = 2, see tests/mlx
 
 
 class Checker:
