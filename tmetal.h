@@ -29992,6 +29992,7 @@ typedef struct tmi_dispatch {
     uint32_t *carried; /* values that cross blocks, in order; [0] stands for the block number */
     uint32_t  n;
     uint32_t *now;     /* what is carried in, where a block is copied */
+    uint32_t *from;    /* per value: a parameter that it is a pointer into; 0: none is known */
 } tmi_dispatch;
 
 static void tmi_dispatch_carry(tmi_dispatch *d, uint32_t v) {
@@ -30107,6 +30108,66 @@ static void tmi_dispatch_chain(tmi_dispatch *d, uint32_t i, uint32_t *v, uint32_
     tmi_b_insert(&d->b, op);
 }
 
+/* What `v` points into, `to` does too: is that new? */
+static int tmi_dispatch_flows(tmi_dispatch *d, uint32_t v, uint32_t to) {
+    const tmi_module *m = d->f->m;
+    const tmi_value  *x = TMI_VALUE(m, v);
+    uint32_t          p = d->from[v];
+    if (!p && x->is_arg && d->f->at[x->def] < 2 && tmi_is_ptrlike(m, x->type) &&
+        !tmi_is_tensor(m, x->type) && TMI_OP(m, tmi_block_op(m, x->def))->kind == TMI_OP_FUNC)
+        p = v;
+    if (!p || d->from[to]) return 0;
+    d->from[to] = p;
+    return 1;
+}
+
+/* One walk over pointers and what blocks hand on; 0: nothing is new. */
+static int tmi_dispatch_follow(tmi_dispatch *d, uint32_t owner) {
+    const tmi_module *m = d->f->m;
+    uint32_t          op, i, k, is_new = 0;
+    for (op = tmi_walk_next(m, owner, owner); op; op = tmi_walk_next(m, owner, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        switch (o->kind) {
+        case TMI_OP_ADDPTR: case TMI_OP_TTBITCAST: case TMI_OP_SPLAT: case TMI_OP_EXPAND:
+        case TMI_OP_BROADCAST: case TMI_OP_RESHAPE: case TMI_OP_TRANS: case TMI_OP_UNSPLAT:
+            is_new |= tmi_dispatch_flows(d, tmi_in(m, o, 0), tmi_out(m, o, 0));
+            break;
+        case TMI_OP_SELECT:
+            is_new |= tmi_dispatch_flows(d, tmi_in(m, o, 1), tmi_out(m, o, 0));
+            break;
+        case TMI_OP_FOR: /* its arguments stand behind the counter */
+            for (i = 3; i < o->n_in; i++) {
+                k = tmi_block_arg(m, tmi_op_body(m, o, 0), i - 2);
+                is_new |= tmi_dispatch_flows(d, tmi_in(m, o, i), k);
+                is_new |= tmi_dispatch_flows(d, tmi_in(m, o, i), tmi_out(m, o, i - 3));
+            }
+            break;
+        case TMI_OP_YIELD:
+            k = tmi_parent_op(m, o);
+            for (i = 0; i < o->n_in && TMI_OP(m, k)->kind == TMI_OP_IF; i++)
+                is_new |= tmi_dispatch_flows(d, tmi_in(m, o, i), tmi_out(m, TMI_OP(m, k), i));
+            break;
+        default: break;
+        }
+        for (k = 0; k < o->n_succ; k++)
+            for (i = 0; i < TMI_SUCC(m, o->succ + k)->n_in; i++)
+                is_new |= tmi_dispatch_flows(d, TMI_ID(m, TMI_SUCC(m, o->succ + k)->in + i),
+                                             tmi_block_arg(m, TMI_SUCC(m, o->succ + k)->block, i));
+    }
+    return is_new != 0;
+}
+
+/* What is carried before it is made. Nobody reads it, but pointers keep their parameter, of which
+ * tmi_transform_into makes them again. */
+static uint32_t tmi_dispatch_init(tmi_dispatch *d, uint32_t i) {
+    const tmi_module *m = d->f->m;
+    uint32_t type = tmi_dispatch_type(d, i), elem = tmi_elem(m, type), p = 0;
+    if (i < d->n - d->f->n_types) p = d->from[d->carried[i]];
+    if (!p) return tmi_b_op(&d->b, TMI_OP_POISON, type, NULL, 0);
+    if (tmi_value_type(m, p) != elem) p = tmi_b_1(&d->b, TMI_OP_TTBITCAST, elem, p);
+    return tmi_is_tensor(m, type) ? tmi_b_splat(&d->b, p, type) : p;
+}
+
 static void tmi_flow_dispatch(tmi_flow *f, uint32_t owner, uint32_t dest, uint32_t *out) {
     tmi_module  *m = f->m;
     tmi_dispatch d;
@@ -30123,10 +30184,11 @@ static void tmi_flow_dispatch(tmi_flow *f, uint32_t owner, uint32_t dest, uint32
     init = TMI_TEMP(f->job, uint32_t, d.n);
     v = TMI_TEMP(f->job, uint32_t, d.n);
     next = TMI_TEMP(f->job, uint32_t, d.n);
+    d.from = TMI_TEMP(f->job, uint32_t, m->value.n);
+    for (i = 0; i < f->n && tmi_dispatch_follow(&d, owner); i++) {}
     d.b = tmi_build_in(f->job, m, dest, owner);
     tmi_flow_copy_ops(f, 0, dest);
-    for (i = 1; i < d.n; i++)
-        init[i] = tmi_b_op(&d.b, TMI_OP_POISON, tmi_dispatch_type(&d, i), NULL, 0);
+    for (i = 1; i < d.n; i++) init[i] = tmi_dispatch_init(&d, i);
     for (i = 1; i < d.n - f->n_types; i++) f->c.to[d.carried[i]] = init[i];
     d.now = init;
     tmi_dispatch_end(&d, TMI_BLOCK(m, f->block[0])->last_op, v);
