@@ -30759,6 +30759,40 @@ static void tmi_ref_control(tmi_refs *x, uint32_t op) {
 
 /* -- Making references ------------------------------------------------------------------ */
 
+/* b, so that the elements of an integer are at most 2^b from 0: by its type, or what it is made
+ * of. Depth: its last argument. */
+static uint32_t tmi_ref_bits(const tmi_module *m, uint32_t v, uint32_t depth) {
+    const tmi_op *o = TMI_OP(m, tmi_def(m, v));
+    uint32_t      bits = tmi_bits(m, tmi_value_type(m, v)), a, c;
+    int64_t       n;
+    if (tmi_const_int(m, v, &n)) {
+        for (a = 0, n = n < 0 ? -(n + 1) : n; n; n >>= 1) a++;
+        return a;
+    }
+    if (bits <= 32 || !depth-- || !tmi_def(m, v)) return bits;
+    switch (o->kind) {
+    case TMI_OP_EXTSI: case TMI_OP_EXTUI: return tmi_bits(m, tmi_in_type(m, o, 0));
+    case TMI_OP_ADDI: case TMI_OP_SUBI: case TMI_OP_MULI: case TMI_OP_MAXSI: case TMI_OP_MINSI:
+        a = tmi_ref_bits(m, tmi_in(m, o, 0), depth);
+        c = tmi_ref_bits(m, tmi_in(m, o, 1), depth);
+        if (o->kind == TMI_OP_MULI) return a + c < bits ? a + c : bits;
+        a = (a > c ? a : c) + (o->kind != TMI_OP_MAXSI && o->kind != TMI_OP_MINSI);
+        return a < bits ? a : bits;
+    case TMI_OP_DIVSI: return tmi_ref_bits(m, tmi_in(m, o, 0), depth);
+    default: return bits;
+    }
+}
+
+/* A size, so that an offset can be taken off without wrapping: memory is never longer than 2^62
+ * elements, and of fewer than none there are none. */
+static uint32_t tmi_ref_size(tmi_build *b, uint32_t v) {
+    const int is_small = tmi_ref_bits(b->m, v, 4) <= 62;
+    v = tmi_b_to_int(b, v, 64, 1);
+    if (is_small) return v;
+    v = tmi_b_2(b, TMI_OP_MAXSI, v, tmi_b_const(b, b->m->t_i64, 0));
+    return tmi_b_2(b, TMI_OP_MINSI, v, tmi_b_const(b, b->m->t_i64, (uint64_t)1 << 62));
+}
+
 /* The parts of what an op gives. */
 static void tmi_ref_make(tmi_refs *x, tmi_build *b, const tmi_op *op) {
     tmi_module *m = x->m;
@@ -30769,9 +30803,10 @@ static void tmi_ref_make(tmi_refs *x, tmi_build *b, const tmi_op *op) {
     for (i = 0; i < n; i++) {
         switch (op->kind) {
         case TMI_OP_MAKE_DESC: case TMI_OP_MAKE_PTR:
-            p[i] = !i            ? tmi_in(m, op, 0)
-                : i < op->n_in   ? tmi_b_to_int(b, tmi_in(m, op, i), 64, 1)
-                                 : tmi_b_const(b, m->t_i1, tmi_attr_int(m, op, "padding", 1) == 2);
+            p[i] = !i          ? tmi_in(m, op, 0)
+                : i <= rank    ? tmi_ref_size(b, tmi_in(m, op, i))
+                : i < op->n_in ? tmi_b_to_int(b, tmi_in(m, op, i), 64, 1)
+                               : tmi_b_const(b, m->t_i1, tmi_attr_int(m, op, "padding", 1) == 2);
             break;
         case TMI_OP_ADVANCE:
             p[i] = tmi_ref_part(x, tmi_in(m, op, 0), i);
@@ -31093,7 +31128,8 @@ static void tmi_ref_params(tmi_refs *x, tmi_build *b, uint32_t func) {
         TMI_ID(m, TMI_BLOCK(m, block)->arg + i) = base;
         p[0] = base;
         for (k = 0; k < 2 * rank; k++)
-            p[1 + k] = tmi_b_to_int(b, tmi_block_arg(m, block, i + 1 + k), 64, 1);
+            p[1 + k] = k < rank ? tmi_ref_size(b, tmi_block_arg(m, block, i + 1 + k))
+                                : tmi_b_to_int(b, tmi_block_arg(m, block, i + 1 + k), 64, 1);
         p[2 * rank] = tmi_b_const(b, m->t_i64, 1); /* the last stride of a descriptor is one */
         p[2 * rank + 1] = tmi_b_op(b, TMI_OP_PADDING, m->t_i1, NULL, 0);
         tmi_b_attr(b, p[2 * rank + 1], "param", i);
