@@ -25781,60 +25781,93 @@ static tmi_axis tmi_analyse_unwrapped(const tmi_module *m, uint32_t value, int a
 
 #define TMI_AXIS_SIGN_VISITS 64u
 
-/* By so much programs are multiplied to place them; by more where a number is to look random. */
-#define TMI_AXIS_FACTOR 65536
+/* A grid is taken to have no more programs along an axis, or in all where their numbers are put
+ * together: so many that by 65536 they reach the end of 32 bits. */
+#define TMI_AXIS_PROGRAMS ((int64_t)1 << 15)
 
-/* May the value be below 0, as far as its making shows? Sums and products by few are taken not to
- * overflow, divisors to be positive. Depth: TMI_AXIS_SIGN_VISITS. */
-static int tmi_analyse_may_be_negative(const tmi_module *m, uint32_t value, uint32_t *left) {
-    const uint32_t def = tmi_def(m, value);
+/* So far a loop is taken to count at most, where its end is not known. */
+#define TMI_AXIS_COUNTS ((int64_t)1 << 30)
+
+static int64_t tmi_analyse_top(uint32_t bits) { return (int64_t)(((uint64_t)1 << (bits - 1)) - 1); }
+
+/* a + b, a * b; -1: it wraps around in integers of so many bits, or one of them is -1 */
+static int64_t tmi_analyse_most_of(int64_t a, int64_t b, int times, uint32_t bits) {
+    const int64_t top = tmi_analyse_top(bits);
+    if (a < 0 || b < 0) return -1;
+    if (times) return !a || b <= top / a ? a * b : -1;
+    return a <= top && b <= top - a ? a + b : -1;
+}
+
+/* The most that a value is, as far as its making shows; -1: it may be below 0. Divisors that are no
+ * numbers are taken to be positive. Depth: TMI_AXIS_SIGN_VISITS. */
+static int64_t tmi_analyse_most(const tmi_module *m, uint32_t value, uint32_t *left) {
+    const uint32_t def = tmi_def(m, value), bits = tmi_bits(m, tmi_value_type(m, value));
     const tmi_op  *op;
-    int64_t        c;
-    uint32_t       i;
-    int            first, all = 0; /* all: both operands must be */
-    if (!*left) return 1;
+    int64_t        a = -1, b = -1, c = 0;
+    uint32_t       i = 0;
+    if (!*left || bits < 2 || bits > 64) return -1;
     --*left;
     if (!def) { /* a loop's variable is not below where it begins */
         const tmi_value *v = TMI_VALUE(m, value);
         op = TMI_OP(m, tmi_block_op(m, v->def));
-        return v->index || op->kind != TMI_OP_FOR ||
-            tmi_analyse_may_be_negative(m, tmi_in(m, op, 0), left);
+        a = v->index || op->kind != TMI_OP_FOR ? -1 : tmi_analyse_most(m, tmi_in(m, op, 0), left);
+        if (a < 0) return a;
+        b = tmi_analyse_top(bits);
+        if (tmi_const_int(m, tmi_in(m, op, 1), &c)) b = c;
+        else if (a < TMI_AXIS_COUNTS && b > TMI_AXIS_COUNTS) b = TMI_AXIS_COUNTS;
+        return a > b ? a : b;
     }
     op = TMI_OP(m, def);
     switch (op->kind) {
-    case TMI_OP_CONSTANT: return !tmi_const_int(m, value, &c) || c < 0;
-    case TMI_OP_RANGE: return tmi_attr_int(m, op, "start", 0) < 0;
-    case TMI_OP_PID: case TMI_OP_NPROGRAMS: case TMI_OP_EXTUI: return 0;
-    case TMI_OP_REMUI: case TMI_OP_DIVUI: case TMI_OP_DIVSI: case TMI_OP_REMSI:
-    case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_TRANS:
-    case TMI_OP_RESHAPE: case TMI_OP_SHRSI: case TMI_OP_INDEX_CAST:
-        return tmi_analyse_may_be_negative(m, tmi_in(m, op, 0), left);
+    case TMI_OP_CONSTANT: return tmi_const_int(m, value, &c) ? c : -1;
+    case TMI_OP_RANGE: return tmi_attr_int(m, op, "end", 0) - 1;
+    case TMI_OP_PID: case TMI_OP_NPROGRAMS: return TMI_AXIS_PROGRAMS - 1;
+    case TMI_OP_EXTUI:
+        a = tmi_analyse_most(m, tmi_in(m, op, 0), left);
+        i = tmi_bits(m, tmi_in_type(m, op, 0));
+        return a >= 0 ? a : i < 63 ? ((int64_t)1 << i) - 1 : -1;
+    case TMI_OP_DIVSI:
+        if (tmi_const_int(m, tmi_in(m, op, 1), &c) && c < 0) return -1;
+        return tmi_analyse_most(m, tmi_in(m, op, 0), left);
+    case TMI_OP_REMUI: case TMI_OP_DIVUI: case TMI_OP_REMSI: case TMI_OP_SHRSI: case TMI_OP_SPLAT:
+    case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_TRANS: case TMI_OP_RESHAPE:
+    case TMI_OP_INDEX_CAST: case TMI_OP_EXTSI:
+        a = tmi_analyse_most(m, tmi_in(m, op, 0), left);
+        return tmi_analyse_most_of(a, 0, 0, bits);
     case TMI_OP_SHLI:
-        return !tmi_const_int(m, tmi_in(m, op, 1), &c) || (uint64_t)c > 16 ||
-            tmi_analyse_may_be_negative(m, tmi_in(m, op, 0), left);
-    case TMI_OP_EXTSI: /* from few bits */
-        return tmi_bits(m, tmi_in_type(m, op, 0)) < 32 ||
-            tmi_analyse_may_be_negative(m, tmi_in(m, op, 0), left);
+        if (!tmi_const_int(m, tmi_in(m, op, 1), &c) || c < 0 || c > 31) return -1;
+        a = tmi_analyse_most(m, tmi_in(m, op, 0), left);
+        return tmi_analyse_most_of(a, (int64_t)1 << c, 1, bits);
     case TMI_OP_SELECT: i = 1; break;
-    case TMI_OP_MAXSI: case TMI_OP_ANDI: all = 1; i = 0; break;
-    case TMI_OP_MULI:
-        for (i = 0; i < 2; i++)
-            if (tmi_const_int(m, tmi_in(m, op, i), &c) && c > TMI_AXIS_FACTOR) return 1;
-        i = 0;
-        break;
-    case TMI_OP_ADDI: case TMI_OP_MINSI: case TMI_OP_ORI: case TMI_OP_XORI: i = 0; break;
-    default: return 1;
+    case TMI_OP_MAXSI: case TMI_OP_ANDI: case TMI_OP_MULI: case TMI_OP_ADDI: case TMI_OP_MINSI:
+    case TMI_OP_ORI: case TMI_OP_XORI: break;
+    default: return -1;
     }
-    first = tmi_analyse_may_be_negative(m, tmi_in(m, op, i), left);
-    if (first != all) return first;
-    return tmi_analyse_may_be_negative(m, tmi_in(m, op, i + 1), left);
+    a = tmi_analyse_most(m, tmi_in(m, op, i), left);
+    if (a < 0 && op->kind != TMI_OP_MAXSI && op->kind != TMI_OP_ANDI) return a;
+    b = tmi_analyse_most(m, tmi_in(m, op, i + 1), left);
+    c = a > b ? a : b;
+    switch (op->kind) {
+    case TMI_OP_MULI: /* by the length of a grid's axis: all programs, counted */
+        for (i = 0; i < 2; i++)
+            if (b >= 0 && tmi_def_kind(m, tmi_in(m, op, i)) == TMI_OP_NPROGRAMS) return c;
+        return tmi_analyse_most_of(a, b, 1, bits);
+    case TMI_OP_ADDI: return tmi_analyse_most_of(a, b, 0, bits);
+    case TMI_OP_ORI: case TMI_OP_XORI:
+        for (i = 1; i < 64 && b >= 0; i *= 2) c |= c >> i; /* all bits below the first */
+        return b < 0 ? b : c;
+    case TMI_OP_MAXSI: return c < 0 ? c : a < 0 || b < 0 ? tmi_analyse_top(bits) : c;
+    case TMI_OP_ANDI: return a < 0 ? b : b < 0 ? a : a < b ? a : b;
+    case TMI_OP_MINSI: return b < 0 ? b : a < b ? a : b;
+    default: return b < 0 ? b : c;
+    }
 }
 
 /* The quotient and the remainder of a run that may begin below 0 turn round there. */
 static tmi_axis tmi_analyse_dividend(const tmi_module *m, const tmi_op *op, tmi_axis l) {
     uint32_t left = TMI_AXIS_SIGN_VISITS;
     if (l.c && (op->kind == TMI_OP_DIVSI || op->kind == TMI_OP_REMSI) &&
-        tmi_analyse_may_be_negative(m, tmi_in(m, op, 0), &left))
+        tmi_analyse_most(m, tmi_in(m, op, 0), &left) < 0)
         l.c = l.v = 0;
     return l;
 }
