@@ -25759,13 +25759,72 @@ static uint32_t tmi_analyse_differs(const tmi_module *m, uint32_t v, uint32_t *l
     }
 }
 
-/* Is no address of a tile that of another element too, as far as that can be told? */
+/* By how much an element is more than the one before along axis `d`, for all alike, modulo 2^64 or
+ * the width of its type; 0: is not known. Depth: what is left. */
+static int tmi_analyse_stride(const tmi_module *m, uint32_t v, uint32_t d, uint64_t *by,
+                              uint32_t *left) {
+    const tmi_op *o = TMI_OP(m, tmi_def(m, v));
+    uint32_t      i, x = o->n_in ? tmi_in(m, o, 0) : 0, bits;
+    uint64_t      b = 0;
+    int64_t       times;
+    *by = o->kind == TMI_OP_RANGE;
+    if (!tmi_is_tensor(m, tmi_value_type(m, v)) || o->kind == TMI_OP_SPLAT ||
+        tmi_const_int(m, v, &times) || o->kind == TMI_OP_RANGE)
+        return 1;
+    if (!*left || !x) return 0;
+    --*left;
+    switch (o->kind) {
+    case TMI_OP_EXPAND:
+        i = (uint32_t)tmi_attr_int(m, o, "axis", 0);
+        return d == i || tmi_analyse_stride(m, x, d < i ? d : d - 1, by, left);
+    case TMI_OP_BROADCAST:
+        return tmi_dim(m, tmi_value_type(m, x), d) == 1 || tmi_analyse_stride(m, x, d, by, left);
+    case TMI_OP_EXTSI: case TMI_OP_EXTUI: return tmi_analyse_stride(m, x, d, by, left);
+    case TMI_OP_ADDPTR: case TMI_OP_ADDI:
+        if (!tmi_analyse_stride(m, x, d, by, left) ||
+            !tmi_analyse_stride(m, tmi_in(m, o, 1), d, &b, left))
+            return 0;
+        *by += b;
+        break;
+    case TMI_OP_MULI:
+        for (i = 0; i < 2 && !tmi_const_int(m, tmi_in(m, o, i), &times); i++) {}
+        if (i == 2 || !tmi_analyse_stride(m, tmi_in(m, o, 1 - i), d, by, left)) return 0;
+        *by *= (uint64_t)times;
+        break;
+    default: return 0;
+    }
+    bits = tmi_is_ptrlike(m, tmi_value_type(m, v)) ? 64 : tmi_bits(m, tmi_value_type(m, v));
+    *by = (uint64_t)tmi_sext(*by, bits);
+    return 1;
+}
+
+/* Is no address of a tile that of another element too, as far as that can be told? Strides that
+ * are numbers are each more than what lies between the elements along the axes of smaller ones. */
 static int tmi_analyse_apart(const tmi_module *m, uint32_t ptr) {
-    uint32_t left = 64, axes = tmi_analyse_differs(m, ptr, &left), d,
-             rank = tmi_rank(m, tmi_value_type(m, ptr));
-    for (d = 0; d < rank; d++)
-        if (tmi_dim(m, tmi_value_type(m, ptr), d) > 1 && !(axes >> d & 1)) return 0;
-    return axes != TMI_NONE;
+    const uint32_t type = tmi_value_type(m, ptr), rank = tmi_rank(m, type);
+    uint32_t       left = 64, axes = tmi_analyse_differs(m, ptr, &left), d, n = 0, least, many;
+    uint64_t       by[TMI_MAX_RANK], far[TMI_MAX_RANK], span = 0;
+    if (axes == TMI_NONE) return 0;
+    for (d = 0; d < rank; d++) {
+        if (tmi_dim(m, type, d) == 1) continue;
+        if (!(axes >> d & 1)) return 0;
+        left = 64;
+        if (!tmi_analyse_stride(m, ptr, d, &by[n], &left)) continue;
+        if (by[n] >> 63) by[n] = 0 - by[n];
+        if (by[n] >> 32) return 0;
+        far[n] = by[n] * (tmi_dim(m, type, d) - 1);
+        n++;
+    }
+    for (many = n > 1; n; n--) {
+        for (least = 0, d = 1; d < n; d++)
+            if (by[d] < by[least]) least = d;
+        if (by[least] <= span) return 0;
+        span += far[least];
+        if (many && span >> 31) return 0; /* sums may wrap */
+        by[least] = by[n - 1];
+        far[least] = far[n - 1];
+    }
+    return 1;
 }
 
 /* Integers of few bits begin again from the least of them, and so do those that are read as
