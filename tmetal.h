@@ -25652,6 +25652,11 @@ static uint32_t tmi_pointee_bytes_log2(const tmi_module *m, uint32_t type) {
     return t->kind == TMI_T_PTR && !tmi_is_tensor(m, t->elem) ? tmi_log2(tmi_bytes(m, t->elem)) : 0;
 }
 
+/* Must a load be made once, where it stands: volatile, or with cache modifier .cv? */
+static int tmi_analyse_is_volatile(const tmi_module *m, const tmi_op *op) {
+    return tmi_attr_of(m, op, "isVolatile") != NULL || tmi_attr_int(m, op, "cache", 1) == 7;
+}
+
 /* An integer hint of a function's argument; -1: it has none. */
 static int64_t tmi_analyse_hint(const tmi_module *m, uint32_t func, uint32_t arg,
                                 const char *name) {
@@ -32478,7 +32483,7 @@ static void tmi_transform_sink(tmi_job *job, tmi_module *m, uint32_t func) {
             continue;
         v = tmi_out(m, o, 0);
         if (mark[v] || !tmi_is_tensor(m, tmi_value_type(m, v)) || !tmi_read_once(&users, v) ||
-            tmi_attr_of(m, o, "isVolatile"))
+            tmi_analyse_is_volatile(m, o))
             continue;
         to = users.at[users.first[v]].op;
         if (TMI_OP(m, to)->block != body || epoch[to] != epoch[op] || !TMI_OP(m, to)->n_out ||
@@ -33354,7 +33359,7 @@ static int tmi_split_ops(tmi_split *s) {
             stores++;
             break;
         case TMI_OP_LOAD:
-            if (tmi_attr_of(m, o, "isVolatile"))
+            if (tmi_analyse_is_volatile(m, o))
                 return tmi_split_refuse(s, op, "a volatile load may not be done twice");
             break;
         case TMI_OP_PID:
@@ -34157,7 +34162,7 @@ static int tmi_transform_batch_see(tmi_batch *r, uint32_t op, int *more) {
                                                             "programs branch differently") : 1;
     case TMI_OP_YIELD: *more |= tmi_transform_batch_see_yield(r, op); return 1;
     case TMI_OP_LOAD: case TMI_OP_STORE:
-        if (tmi_attr_of(m, o, "isVolatile"))
+        if (tmi_analyse_is_volatile(m, o))
             return tmi_transform_batch_refuse(r, op,
                                               "a volatile load may wait for another program");
         break;
@@ -34754,7 +34759,7 @@ static int tmi_transform_stream_takes(tmi_stream *r, uint32_t op) {
         if (tmi_rank(m, type) != 1 || tmi_numel(m, type) != r->length) return 0;
         tiles++;
     }
-    if (kind == TMI_OP_LOAD && (tmi_attr_of(m, o, "isVolatile") ||
+    if (kind == TMI_OP_LOAD && (tmi_analyse_is_volatile(m, o) ||
                                 !tmi_transform_stream_base(m, tmi_in(m, o, 0))))
         return 0;
     if (kind == TMI_OP_STORE && tiles) r->last = op;
@@ -35068,7 +35073,7 @@ static int tmi_transform_same(const tmi_module *m, uint32_t a, uint32_t b,
         g->n_out != 1)
         return 0;
     if (f->kind == TMI_OP_LOAD
-            ? tmi_attr_of(m, f, "isVolatile") || tmi_attr_of(m, g, "isVolatile") ||
+            ? tmi_analyse_is_volatile(m, f) || tmi_analyse_is_volatile(m, g) ||
                 f->block != TMI_VALUE(m, counter[0])->def ||
                 g->block != TMI_VALUE(m, counter[1])->def
             : !(tmi_ops[f->kind].traits & TMI_PURE) || !tmi_dt_same_attrs(m, f, g))
@@ -38630,7 +38635,7 @@ static void tmi_split_groups(const tmi_plan *p, uint32_t type, uint32_t *rows, u
 static uint32_t tmi_access_width(const tmi_plan *p, const tmi_op *op, const tmi_lin *l) {
     const tmi_module *m = p->m;
     uint32_t type = tmi_op_shape(m, op), d;
-    if (!l->vec || tmi_attr_of(m, op, "isVolatile") || tmi_attr_int(m, op, "cache", 1) == 7)
+    if (!l->vec || tmi_analyse_is_volatile(m, op))
         return 0;
     for (d = 0; d < tmi_rank(m, type); d++)
         if (l->reg[0] == 1u << tmi_dim_low(m, type, d) && tmi_dim_bits(m, type, d) >= l->vec)
@@ -39277,7 +39282,7 @@ static const char *tmi_load_not_direct(const tmi_plan *p, const tmi_op *op) {
     const tmi_module *m = p->m;
     uint32_t i, d, type = tmi_out_type(m, op, 0);
     TMI_ASSERT(p->job, "plan", op->kind == TMI_OP_LOAD);
-    if (tmi_attr_of(m, op, "isVolatile") || tmi_attr_int(m, op, "cache", 1) == 7)
+    if (tmi_analyse_is_volatile(m, op))
         return "its load is volatile";
     for (i = 0; i < op->n_in; i++)
         if (!p->pure[tmi_in(m, op, i)])
@@ -39532,8 +39537,8 @@ static int tmi_plan_load_is_late(const tmi_plan *p, uint32_t value) {
     const tmi_module *m = p->m;
     const tmi_op *op = TMI_OP(m, tmi_def(m, value));
     uint32_t      i;
-    if (op->kind != TMI_OP_LOAD || tmi_attr_of(m, op, "isVolatile") ||
-        tmi_attr_int(m, op, "cache", 1) == 7 || tmi_is_written(p, p->base[tmi_in(m, op, 0)]))
+    if (op->kind != TMI_OP_LOAD || tmi_analyse_is_volatile(m, op) ||
+        tmi_is_written(p, p->base[tmi_in(m, op, 0)]))
         return 0;
     for (i = 0; i < op->n_in; i++)
         if (!p->pure[tmi_in(m, op, i)]) return 0;
@@ -39811,7 +39816,7 @@ static int tmi_may_reload(const tmi_plan *p, uint32_t value, const tmi_lin *l) {
         value = tmi_in(m, op, 0);
         op = TMI_OP(m, tmi_def(m, value));
     }
-    if (op->kind != TMI_OP_LOAD || tmi_attr_of(m, op, "isVolatile")) return 0;
+    if (op->kind != TMI_OP_LOAD || tmi_analyse_is_volatile(m, op)) return 0;
     have = TMI_LIN(p, TMI_INST(p, p->first_inst[value] - 1)->lin);
     same.offset = have->offset;
     if (tmi_lin_same(&same, have) && tmi_lin_shuffle(have, l, &s)) return 0; /* one shuffle each */
@@ -40145,9 +40150,7 @@ static void tmi_pick_order(tmi_plan *p) {
             if (used && !told && tmi_attr_int(m, o, "sem", 1) > 1) told = op;
             if (tmi_attr_int(m, o, "sem", 1) > 1 && !ordered) ordered = op;
         } else if (tmi_accesses_memory(o)) {
-            if (o->kind == TMI_OP_LOAD &&
-                (tmi_attr_of(m, o, "isVolatile") || tmi_attr_int(m, o, "cache", 1) == 7) &&
-                tmi_in_while(m, op))
+            if (o->kind == TMI_OP_LOAD && tmi_analyse_is_volatile(m, o) && tmi_in_while(m, op))
                 polled |= bit, polling = op;
             if (tmi_ops[o->kind].traits & TMI_READS) reads |= bit;
             if (tmi_ops[o->kind].traits & TMI_WRITES) writes |= bit;
@@ -41625,10 +41628,7 @@ static uint32_t tmi_ldg(tmi_thr *t, uint32_t ptr, uint32_t mask, uint32_t other,
 static uint32_t tmi_load_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint32_t mask,
                              uint32_t other, tmi_tty type, uint32_t width) {
     tmi_thr *t = w->t;
-    uint32_t flags = tmi_attr_of(w->m, op, "isVolatile") || tmi_attr_int(w->m, op, "cache", 1) == 7
-        ? TMI_INS_VOLATILE
-        : 0,
-             r;
+    uint32_t flags = tmi_analyse_is_volatile(w->m, op) ? TMI_INS_VOLATILE : 0, r;
     tmi_tty  mem = type;
     if (type.kind == TMI_S_BOOL) mem.kind = TMI_S_I8;
     if (type.kind == TMI_S_PTR) mem = tmi_tty_of(TMI_S_I64, 1);
