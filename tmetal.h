@@ -33420,9 +33420,13 @@ static uint32_t tmi_split_joins(tmi_split *s, uint32_t i) {
                (uint32_t)TMI_OP_NONE;
     if (!tmi_read_once(&s->users, arg) || !tmi_read_once(&s->users, y))
         return tmi_split_refuse(s, def, "the loop reads its accumulator"), (uint32_t)TMI_OP_NONE;
-    if ((op->kind == TMI_OP_ADDF || op->kind == TMI_OP_MULF) &&
-        tmi_bits(m, tmi_value_type(m, arg)) < 32)
+    if (op->kind == TMI_OP_ADDF && tmi_bits(m, tmi_value_type(m, arg)) < 32)
         return tmi_split_refuse(s, def, "a 16-bit accumulator would be rounded in another place"),
+               (uint32_t)TMI_OP_NONE;
+    if (op->kind == TMI_OP_MULF)
+        return tmi_split_refuse(s, def,
+                                "the product of some rounds may leave the range of its type, where "
+                                "that of all before does not"),
                (uint32_t)TMI_OP_NONE;
     return op->kind;
 }
