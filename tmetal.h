@@ -27735,6 +27735,7 @@ static int tmi_dt_up(const tmi_module *m, uint32_t *v, uint32_t *axis) {
 static int tmi_dt_is_position(tmi_detector *d, uint32_t v, uint32_t axis) {
     const tmi_module *m = d->m;
     uint32_t          i, a, b;
+    int64_t           n;
     for (i = 0; i < TMI_DT_DEPTH; i++) {
         const tmi_op *op = TMI_OP(m, tmi_def(m, v));
         if (!tmi_def(m, v)) return 0;
@@ -27744,8 +27745,8 @@ static int tmi_dt_is_position(tmi_detector *d, uint32_t v, uint32_t axis) {
         case TMI_OP_ADDI: /* plus one number for all */
             a = tmi_in(m, op, 0);
             b = tmi_in(m, op, 1);
-            if (tmi_splat_source(m, a) || tmi_def_kind(m, a) == TMI_OP_CONSTANT) v = b;
-            else if (tmi_splat_source(m, b) || tmi_def_kind(m, b) == TMI_OP_CONSTANT) v = a;
+            if (tmi_splat_source(m, a) || tmi_const_int(m, a, &n)) v = b;
+            else if (tmi_splat_source(m, b) || tmi_const_int(m, b, &n)) v = a;
             else return 0;
             continue;
         default:
@@ -27886,35 +27887,6 @@ static int tmi_dt_covers(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t bo
     return 0;
 }
 
-/* Does a condition let exactly the first `count` places along the axis pass? `axis` is that of
- * the condition. Depth: its last argument. */
-static int tmi_dt_bounds(tmi_detector *d, uint32_t cond, uint32_t axis, uint32_t count,
-                         uint32_t depth) {
-    const tmi_module *m = d->m;
-    const tmi_op     *op = TMI_OP(m, tmi_def(m, cond));
-    int64_t           pred;
-    if (!depth || !tmi_def(m, cond) || axis >= tmi_rank(m, tmi_value_type(m, cond))) return 0;
-    switch (op->kind) {
-    case TMI_OP_ANDI:
-        return tmi_dt_bounds(d, tmi_in(m, op, 0), axis, count, depth - 1) ||
-            tmi_dt_bounds(d, tmi_in(m, op, 1), axis, count, depth - 1);
-    case TMI_OP_CMPI:
-        pred = tmi_attr_int(m, op, "predicate", 0);
-        return (pred == TMI_SLT || pred == TMI_ULT) &&
-            tmi_dt_same_count(m, tmi_in(m, op, 1), count) &&
-            tmi_dt_covers(d, tmi_in(m, op, 0), axis, tmi_in(m, op, 1));
-    default: return tmi_dt_up(m, &cond, &axis) && tmi_dt_bounds(d, cond, axis, count, depth - 1);
-    }
-}
-
-static int tmi_dt_zero_past(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count,
-                            uint32_t depth, uint32_t *left);
-
-static int tmi_dt_is_zero(const tmi_module *m, uint32_t v) {
-    double x = 1.0;
-    return tmi_dt_number(m, v, &x) && x <= 0.0 && x >= 0.0;
-}
-
 /* Are all elements along the axis taken: does no load and no choice have a mask that differs along
  * it? Depth: its last argument but one. */
 static int tmi_detect_is_whole(const tmi_module *m, uint32_t v, uint32_t axis, uint32_t depth,
@@ -27933,6 +27905,38 @@ static int tmi_detect_is_whole(const tmi_module *m, uint32_t v, uint32_t axis, u
     for (i = 0; i < op->n_in; i++)
         if (!tmi_detect_is_whole(m, tmi_in(m, op, i), axis, depth - 1, left)) return 0;
     return 1;
+}
+
+/* Does a condition let exactly the first `count` places along the axis pass? `axis` is that of
+ * the condition. Depth: its last argument. */
+static int tmi_dt_bounds(tmi_detector *d, uint32_t cond, uint32_t axis, uint32_t count,
+                         uint32_t depth) {
+    const tmi_module *m = d->m;
+    const tmi_op     *op = TMI_OP(m, tmi_def(m, cond));
+    uint32_t          i, left = 32, of[2];
+    int64_t           pred;
+    if (!depth || !tmi_def(m, cond) || axis >= tmi_rank(m, tmi_value_type(m, cond))) return 0;
+    switch (op->kind) {
+    case TMI_OP_ANDI: /* one does, the other is alike along the axis, or does too */
+        for (i = 0; i < 2; i++) of[i] = tmi_dt_bounds(d, tmi_in(m, op, i), axis, count, depth - 1);
+        for (i = 0; i < 2 && of[1 - i]; i++)
+            of[i] = of[i] || tmi_detect_is_whole(m, tmi_in(m, op, i), axis, 8, &left);
+        return of[0] && of[1];
+    case TMI_OP_CMPI:
+        pred = tmi_attr_int(m, op, "predicate", 0);
+        return (pred == TMI_SLT || pred == TMI_ULT) &&
+            tmi_dt_same_count(m, tmi_in(m, op, 1), count) &&
+            tmi_dt_covers(d, tmi_in(m, op, 0), axis, tmi_in(m, op, 1));
+    default: return tmi_dt_up(m, &cond, &axis) && tmi_dt_bounds(d, cond, axis, count, depth - 1);
+    }
+}
+
+static int tmi_dt_zero_past(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count,
+                            uint32_t depth, uint32_t *left);
+
+static int tmi_dt_is_zero(const tmi_module *m, uint32_t v) {
+    double x = 1.0;
+    return tmi_dt_number(m, v, &x) && x <= 0.0 && x >= 0.0;
 }
 
 /* A value that a loop adds up from zero: each tile zero past the count, or all of a range by
@@ -28002,16 +28006,24 @@ static int tmi_dt_zero_past(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t
     }
 }
 
-/* Elements that a sum adds: its axis, times those of a sum that feeds it. */
+static uint32_t tmi_dt_summand(tmi_detector *d, uint32_t v, uint32_t kind);
+
+/* Elements that a sum adds: its axis, times those of a sum that feeds it. Below 0: those of the
+ * rounds of a loop, which its shape does not tell. */
 static double tmi_dt_extent(tmi_detector *d, uint32_t red) {
     double   n = 1.0;
-    uint32_t i, v;
+    uint32_t i, v, was = d->q.at.n_op;
     for (i = 0; i < 4 && red; i++) {
         const tmi_op *op = TMI_OP(d->m, red);
         tmi_dt_path   path = tmi_dt_no_path();
         n *= (double)tmi_dim(d->m, tmi_in_type(d->m, op, 0),
                              (uint32_t)tmi_attr_int(d->m, op, "axis", 0));
+        v = tmi_dt_unmask(d, tmi_in(d->m, op, 0), TMI_DT_ZERO);
+        if (tmi_dt_summand(d, v, TMI_OP_ADDF)) n = -1.0;
+        d->q.at.n_op = was;
+        if (n < 0.0) return n;
         v = tmi_dt_back(d, tmi_in(d->m, op, 0), &path);
+        was = d->q.at.n_op;
         red = path.axis == TMI_NONE && !path.splat ? tmi_def(d->m, v) : 0;
         if (red &&
             (!d->reduce_of[red] ||
@@ -28728,9 +28740,20 @@ static uint32_t tmi_dt_mask_form(tmi_detector *d, uint32_t v) {
              : 0u);
 }
 
+/* Is a value that is added a choice of 0 and -infinity: a mask? */
+static int tmi_dt_is_mask(const tmi_module *m, uint32_t v) {
+    const tmi_op *op = TMI_OP(m, tmi_def(m, v));
+    uint32_t      k;
+    for (k = 1; k < 3 && tmi_def_kind(m, v) == TMI_OP_SELECT; k++)
+        if (tmi_dt_is_zero(m, tmi_in(m, op, k)) && tmi_dt_is_lowest(m, tmi_in(m, op, 3 - k)))
+            return 1;
+    return 0;
+}
+
 /* From the argument of exp back to the product of Q and K: scales, masks, added tensors. 0:
- * there is none. Depth: TMI_DT_DEPTH. */
+ * there is none, and `a` is as it was. Depth: TMI_DT_DEPTH. */
 static uint32_t tmi_dt_scores(tmi_detector *d, uint32_t v, tmi_dt_attention *a, uint32_t depth) {
+    const tmi_dt_attention before = *a;
     uint32_t was = d->q.at.n_op, i, k, n = sizeof tmi_dt_score_rows / sizeof *tmi_dt_score_rows;
     for (i = 0; i < depth && tmi_dt_step(d); i++) {
         v = tmi_dt_bare(d, v);
@@ -28742,9 +28765,9 @@ static uint32_t tmi_dt_scores(tmi_detector *d, uint32_t v, tmi_dt_attention *a, 
             uint32_t      r = tmi_dt_scores(d, tmi_in(d->m, op, 0), a, depth - i - 1);
             v = tmi_in(d->m, op, r != 0);
             if (!r && !(r = tmi_dt_scores(d, tmi_in(d->m, op, 1), a, depth - i - 1))) break;
-            v = tmi_dt_bare(d, v); /* what is added: of 0 or -infinity, a mask */
-            a->form |= tmi_def_kind(d->m, v) == TMI_OP_SELECT ? tmi_dt_mask_form(d, v)
-                                                              : (uint32_t)TMETAL_FORM_BIAS;
+            v = tmi_dt_bare(d, v);
+            a->form |= tmi_dt_is_mask(d->m, v) ? tmi_dt_mask_form(d, v)
+                                               : (uint32_t)TMETAL_FORM_BIAS;
             return r;
         }
         if (tmi_dt_score_rows[k].form == TMETAL_FORM_SCALE) /* of two there is no one text */
@@ -28755,6 +28778,7 @@ static uint32_t tmi_dt_scores(tmi_detector *d, uint32_t v, tmi_dt_attention *a, 
         v = TMI_DT_FOUND(&d->q, 'S');
     }
     d->q.at.n_op = was;
+    *a = before;
     return 0;
 }
 
