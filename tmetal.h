@@ -43875,6 +43875,7 @@ static uint32_t tmi_flat_op_lin(tmi_low *w, uint32_t id) {
 
 enum {
     TMI_PX_TF = 1,
+    TMI_PX_ALONE,
     TMI_PX_MOV,
     TMI_PX_NOT,
     TMI_PX_MAD,
@@ -43914,11 +43915,11 @@ static const tmi_ptx_row tmi_ptx_rows[] = {
     {"shl", 3, TMI_PX_TF, TMI_TF_SHL, TMI_TF_SHL, 0},
     {"shr", 3, TMI_PX_TF, TMI_TF_SSHR, TMI_TF_USHR, 0},
     {"add", 3, TMI_PX_TF, TMI_TF_IADD, TMI_TF_IADD, TMI_TF_FADD},
-    {"add.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FADD},
+    {"add.rn", 3, TMI_PX_ALONE, 0, 0, TMI_TF_FADD},
     {"sub", 3, TMI_PX_TF, TMI_TF_ISUB, TMI_TF_ISUB, TMI_TF_FSUB},
-    {"sub.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FSUB},
+    {"sub.rn", 3, TMI_PX_ALONE, 0, 0, TMI_TF_FSUB},
     {"mul", 3, TMI_PX_TF, 0, 0, TMI_TF_FMUL},
-    {"mul.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FMUL},
+    {"mul.rn", 3, TMI_PX_ALONE, 0, 0, TMI_TF_FMUL},
     {"mul.lo", 3, TMI_PX_TF, TMI_TF_IMUL, TMI_TF_IMUL, 0},
     {"mul.hi", 3, TMI_PX_TF, TMI_TF_SMULHI, TMI_TF_UMULHI, 0},
     {"mul.wide", 3, TMI_PX_WIDE, 1, 1, 0},
@@ -44418,6 +44419,21 @@ static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32
     return wide ? tmi_conv(t, r, kind) : r;
 }
 
+/* A sum or product with .rn is never part of a multiply-add, which Metal makes of x * y + z. In
+ * float two halves are rounded so little that rounding again is rounding once; bf16 needs no such
+ * care, as it is rounded between any two instructions. */
+static uint32_t tmi_ptx_alone(tmi_low *w, uint32_t tf, const uint32_t *v, int kind) {
+    tmi_thr       *t = w->t;
+    const uint32_t a = tmi_conv(t, v[0], TMI_S_F32), b = tmi_conv(t, v[1], TMI_S_F32);
+    return tmi_conv(t,
+                    tmi_soft_2(t,
+                               tf == TMI_TF_FADD       ? "f32_add_rn"
+                                   : tf == TMI_TF_FSUB ? "f32_sub_rn"
+                                                       : "f32_mul_rn",
+                               a, b),
+                    kind);
+}
+
 /* {v1, v0} shifted by v2 mod 32: the high or low word */
 static uint32_t tmi_lower_ptx_funnel(tmi_low *w, const uint32_t *v, int left) {
     tmi_thr *t = w->t;
@@ -44552,6 +44568,9 @@ static uint32_t tmi_ptx_value(tmi_low *w, const tmi_ptx_ins *x, uint32_t *v, int
     tmi_thr *t = w->t;
     uint32_t tf = (uint32_t)tmi_ptx_column(x), n = x->row->operands - 1u, r, sign;
     switch (x->row->how) {
+    case TMI_PX_ALONE:
+        return kind == TMI_S_BF16 ? tmi_ptx_float(w, tf, v, n, kind)
+                                  : tmi_ptx_alone(w, tf, v, kind);
     case TMI_PX_MOV: return v[0];
     case TMI_PX_NOT:
         return kind == TMI_S_BOOL ? tmi_t_not(t, v[0]) : tmi_t_flip(t, v[0]);
