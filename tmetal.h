@@ -44416,6 +44416,12 @@ static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32
         r = n == 1   ? tmi_t_un(t, (int)tf, type, x[0])
             : n == 2 ? tmi_t_bin(t, (int)tf, x[0], x[1])
                      : tmi_t_value(t, (int)tf, type, x[0], x[1], x[2]);
+    if (tf == TMI_TF_FMAXN || tf == TMI_TF_FMINN) { /* -0 is below +0, which Metal leaves open */
+        const int      whole = (int)tmi_s_int(tmi_scalar_bits[type.kind]);
+        const uint32_t a = tmi_ptx_as(w, x[0], whole), b = tmi_ptx_as(w, x[1], whole);
+        const uint32_t both = tf == TMI_TF_FMAXN ? tmi_t_and(t, a, b) : tmi_t_or(t, a, b);
+        r = tmi_t_select(t, tmi_t_fcmp(t, TMI_FOEQ, x[0], x[1]), tmi_ptx_as(w, both, type.kind), r);
+    }
     return wide ? tmi_conv(t, r, kind) : r;
 }
 
