@@ -4938,7 +4938,9 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
       "z, uint element) {const uint head[6] = {6 + values, site, x, y, z, element};    // a " \
       "record; see docs/debugging.md\n" \
       "const uint at = atomic_fetch_add_explicit(debug, head[0], memory_order_relaxed); " \
-      "if (at > room || head[0] > room - at) return 0;    // full: counted, not written\n" \
+      "if (at > room || head[0] > room - at) {    // full: counted, to 2^31, but not written\n" \
+      "if (at >= 0x80000000u) atomic_fetch_sub_explicit(debug, head[0], memory_order_relaxed); " \
+      "return 0; } " \
       "#pragma clang loop unroll(full)\n" \
       "for (uint i = 0; i < 6; i++) atomic_store_explicit(debug + 8 + at + i, head[i], " \
       "memory_order_relaxed); return 8 + at + 6; }") \
@@ -4948,8 +4950,10 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
       "memory_order_relaxed); }") \
     X(DEBUG_FAILED, "debug_failed", "v(auuuuu)", \
       "void @(device atomic_uint *debug, uint site, uint x, uint y, uint z, uint element) {" \
-      "uint first = 0;    // the first failure leaves its place, all are counted\n" \
-      "atomic_fetch_add_explicit(debug + 1, 1, memory_order_relaxed);" \
+      "uint first = 0;    // the first failure leaves its place, all are counted, to 2^31\n" \
+      "const uint before = atomic_fetch_add_explicit(debug + 1, 1, memory_order_relaxed); " \
+      "if (before >= 0x80000000u) atomic_fetch_sub_explicit(debug + 1, 1, " \
+      "memory_order_relaxed);" \
       " while (!atomic_compare_exchange_weak_explicit(debug + 2, &first, site + 1, " \
       "memory_order_relaxed, memory_order_relaxed)) {if (first != 0) return; } " \
       "const uint place[4] = {x, y, z, element}; " \
