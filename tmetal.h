@@ -40842,12 +40842,18 @@ static uint32_t tmi_lower_f64_clamp(tmi_thr *t, const tmi_module *m, const tmi_o
         : r;
 }
 
-/* a^n for an n of 64 bits: a double may not say whether that is odd. */
+/* a^n for an n of 64 bits: a double may not say whether that is odd, and leaves up to 2^10 of it,
+ * which count where a is next to 1. */
 static uint32_t tmi_lower_f64_powi(tmi_thr *t, uint32_t a, uint32_t n) {
-    const uint32_t sign = tmi_t_and(t, a, tmi_t_bin_c(t, TMI_TF_SHL, n, 63));
+    const uint32_t sign = tmi_t_and(t, a, tmi_t_bin_c(t, TMI_TF_SHL, n, 63)),
+                   most = tmi_soft_1(t, "i64_to_f64_rz", n),
+                   rest = tmi_t_sub(t, n, tmi_soft_1(t, "f64_to_i64_rz", most));
+    uint32_t r;
     a = tmi_soft_1(t, "f64_abs", a);
-    a = tmi_soft_2(t, "f64_pow", a, tmi_soft_1(t, "i64_to_f64", n));
-    return tmi_t_xor(t, a, sign);
+    r = tmi_soft_2(t, "f64_pow", a, most);
+    r = tmi_soft_2(t, "f64_mul", r,
+                   tmi_soft_2(t, "f64_pow", a, tmi_soft_1(t, "i64_to_f64", rest)));
+    return tmi_t_xor(t, r, sign);
 }
 
 static uint32_t tmi_f64_elt(tmi_low *w, const tmi_op *op, const uint32_t *v) {

@@ -405,7 +405,8 @@ FLOAT2(atan2, atan2(x, y))
 
 SCALAR1(fpowi) {
     UNUSED2;
-    return put(op, pow(get(op, a), (double)ti_signed(b, op->in_type[1]->bits)));
+    /* 64 bits of an exponent are more than a double holds */
+    return put(op, (double)powl(get(op, a), (long double)ti_signed(b, op->in_type[1]->bits)));
 }
 
 /* -- Whole values ------------------------------------------------------------------------- */
