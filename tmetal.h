@@ -11770,6 +11770,7 @@ typedef struct tmi_verifier {
     uint8_t    *poisoned;
     tmi_vec     told;     /* tmi_told */
     const uint32_t *func; /* of tmi_verify_funcs() */
+    uint32_t   *func_type; /* per op: that of a function that was called; 0: not looked up yet */
 } tmi_verifier;
 
 typedef struct tmi_told { /* a wrong size that was reported */
@@ -13035,14 +13036,17 @@ static TMI_COLD void tmi_verify_callee_meant(tmi_verifier *v, const tmi_op *op) 
 
 static int tmi_verify_call(tmi_verifier *v, const tmi_op *op) {
     uint32_t        f = v->func[tmi_verify_name_of(v->m, op, "callee")], i;
-    const tmi_attr *fn = f ? tmi_attr_of(v->m, TMI_OP(v->m, f), "function_type") : NULL;
     const tmi_type *t;
-    if (!fn) {
+    if (f && !v->func_type[f]) { /* once: it stands among as many attributes as the text has */
+        const tmi_attr *fn = tmi_attr_of(v->m, TMI_OP(v->m, f), "function_type");
+        v->func_type[f] = fn ? fn->type : 0;
+    }
+    if (!f || !v->func_type[f]) {
         (void)tmi_fail_call(v, op, "no such function in the module");
         if (v->job->n_errors < 9) tmi_verify_callee_meant(v, op); /* which reads all names */
         return 0;
     }
-    t = TMI_TYPE(v->m, fn->type);
+    t = TMI_TYPE(v->m, v->func_type[f]);
     if (t->bits != op->n_in || t->n_dims - t->bits != op->n_out)
         return tmi_fail_call(v, op, "the number of arguments or results differs");
     for (i = 0; i < op->n_in; i++)
@@ -13287,6 +13291,7 @@ static int tmi_verify_all(tmi_job *job, tmi_module *m) {
     v.m = m;
     v.op_at = TMI_TEMP(job, uint32_t, m->op.n);
     v.func = tmi_verify_funcs(job, m);
+    v.func_type = TMI_TEMP(job, uint32_t, m->op.n);
     v.poisoned = TMI_TEMP(job, uint8_t, m->value.n);
     tmi_vec_init(&v.told, sizeof(tmi_told), 0);
     v.dom_in = TMI_TEMP(job, uint32_t, m->block.n);
@@ -30729,7 +30734,7 @@ static int tmi_transform_ready(tmi_job *job, tmi_module *m, uint32_t func, uint8
             callee = by[tmi_verify_name_of(m, TMI_OP(m, op), "callee")];
             tmi_remark(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_APPLIED, "calls",
                        "the body of @%s takes the place of the call",
-                       tmi_attr_str(m, TMI_OP(m, callee), "sym_name"));
+                       tmi_attr_str(m, TMI_OP(m, op), "callee")); /* whose name comes late */
             tmi_inline_call(job, m, op, callee, &names);
         }
         tmi_rename_apply(&names, func);
