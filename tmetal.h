@@ -4650,6 +4650,10 @@ static const tmetal_gpu *tmi_gpu_of_family(uint32_t family) {
 /* The largest threadgroup of any family (Apple, Metal Feature Set Tables): a layout has room for no
  * more, whatever a caller says. */
 #define TMI_GPU_THREADS 1024u
+/* Of cores, GB/s and registers, and of bytes: no GPU is near, and what is multiplied by one of them
+ * fits 32 bits. */
+#define TMI_GPU_MOST       65536u
+#define TMI_GPU_MOST_BYTES (1u << 30)
 
 static void tmi_gpu_override(tmetal_gpu *g, const tmetal_gpu_limits *with) {
     if (!with) return;
@@ -4705,7 +4709,11 @@ static int tmi_gpu_resolve(const char *text, const tmetal_gpu_limits *live,
     if (family) tmi_gpu_take_family(g, family);
     tmi_gpu_override(g, live);
     tmi_gpu_override(g, limits);
-    if (g->threads > TMI_GPU_THREADS) g->threads = TMI_GPU_THREADS;
+    g->threads = tmi_min32(g->threads, TMI_GPU_THREADS);
+    g->cores = tmi_min32(g->cores, TMI_GPU_MOST);
+    g->gbps = tmi_min32(g->gbps, TMI_GPU_MOST);
+    g->registers = tmi_min32(g->registers, TMI_GPU_MOST);
+    g->tg_bytes = tmi_min32(g->tg_bytes, TMI_GPU_MOST_BYTES);
     return 1;
 }
 

@@ -782,6 +782,11 @@ START_TEST(threadgroups_are_no_larger_than_any_gpu_has) {
     opt.limits = &limits;
     says_ok(compile(text, &opt, &arena, &r), &r);
     for (i = 0; i < r.n_kernels; i++) ck_assert_int_le((int)r.kernels[i].threads, 1024);
+    /* nor more of anything than products of it fit 32 bits */
+    limits.registers = limits.cores = limits.gbps = limits.tg_bytes = 1u << 31;
+    says_ok(compile(text, &opt, &arena, &r), &r);
+    for (i = 0; i < r.n_kernels; i++)
+        ck_assert_int_ge((int)r.kernels[i].register_room, (int)r.kernels[i].registers);
     opt.threads = 2048;
     ck_assert_int_eq((int)compile(text, &opt, &arena, &r), TMETAL_E_THREADS);
 }
