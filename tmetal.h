@@ -8595,11 +8595,20 @@ static uint32_t tmi_parse_tensor(tmi_parser *p) {
 /* ptr ::= '<' type [',' int] '>' after '!tt.ptr' or where only a pointer can stand */
 static uint32_t tmi_parse_ptr_body(tmi_parser *p) {
     uint32_t elem, space = 1;
+    tmi_tok  tok;
     tmi_want_punct(p, '<');
     elem = tmi_parse_type(p);
-    if (tmi_skip_punct(p, ',')) space = tmi_parse_u32(p);
+    if (tmi_skip_punct(p, ',')) {
+        tok = p->tok;
+        space = tmi_parse_u32(p);
+        if (space > 255 && !p->bad) {
+            tmi_error(p->job, tmi_at_src(tok.at), TMETAL_E_BAD_NUMBER, tmi_tok_text(p, &tok),
+                      "an address space, from 0 to 255");
+            p->bad = 1;
+        }
+    }
     tmi_want_punct(p, '>');
-    return p->bad ? 0 : tmi_type_ptr(p->job, p->m, elem, space & 255);
+    return p->bad ? 0 : tmi_type_ptr(p->job, p->m, elem, space);
 }
 
 /* desc ::= '<' (tensor-type | dims type [',' encoding]) '>' */
@@ -9236,19 +9245,27 @@ static int tmi_named_before(const void *ctx, uint32_t a, uint32_t b) {
     return strcmp(TMI_STR(m, TMI_NAMED(m, a)->name), TMI_STR(m, TMI_NAMED(m, b)->name)) < 0;
 }
 
-/* The entries of a list and those on the stack from `base` on, by name; of one name the last. */
-static uint32_t tmi_named_sorted(tmi_parser *p, uint32_t list, uint32_t base) {
-    uint32_t  head = 0, n = p->n_stack - base, i;
+/* The entries of a list and those on the stack from `base` on, by name. A dictionary has each once;
+ * what it says goes before what the op's list says already. */
+static uint32_t tmi_named_sorted(tmi_parser *p, uint32_t list, uint32_t base, uint32_t at) {
+    uint32_t  head = 0, n = p->n_stack - base, i, first;
     tmi_mark  mark = tmi_mark_take(p->job);
     uint32_t *id;
     if (!n) return list;
+    first = tmi_stack(p, base); /* of the dictionary: ids grow */
     for (i = list; i; i = TMI_NAMED(p->m, i)->next) n++;
     id = TMI_TEMP(p->job, uint32_t, n);
     for (n = 0, i = list; i; i = TMI_NAMED(p->m, i)->next) id[n++] = i;
     for (i = base; i < p->n_stack; i++) id[n++] = tmi_stack(p, i);
     tmi_sort(p->job, id, n, tmi_named_before, p->m);
     while (n-- > 0) {
-        if (head && !tmi_named_before(p->m, id[n], head)) continue;
+        if (head && !tmi_named_before(p->m, id[n], head)) {
+            if (id[n] < first || p->bad) continue;
+            tmi_error(p->job, tmi_at_src(at), TMETAL_E_REDEFINED,
+                      tmi_format(p->job, 1, "'%s'", TMI_STR(p->m, TMI_NAMED(p->m, head)->name)));
+            p->bad = 1;
+            continue;
+        }
         TMI_NAMED(p->m, id[n])->next = head;
         head = id[n];
     }
@@ -9257,14 +9274,27 @@ static uint32_t tmi_named_sorted(tmi_parser *p, uint32_t list, uint32_t base) {
     return head;
 }
 
+/* An attribute's name in quotes, which is compared up to a NUL. */
+static uint32_t tmi_parse_key(tmi_parser *p) {
+    tmi_tok           tok = p->tok;
+    uint32_t          id = tmi_parse_string(p);
+    const tmi_string *s = TMI_AT(&p->m->strings->item, tmi_string, id);
+    if (strlen(s->p) == s->len) return id;
+    if (!p->bad)
+        tmi_error(p->job, tmi_at_src(tok.at), TMETAL_E_EXPECTED, "an attribute name of characters",
+                  tmi_tok_text(p, &tok));
+    p->bad = 1;
+    return 0;
+}
+
 /* dict ::= '{' [entry (',' entry)*] '}' ; entry ::= (bare-id | string) ['=' attribute]
  * Adds to a list sorted by name and gives its head. */
 static uint32_t tmi_parse_entries(tmi_parser *p, uint32_t list) {
-    uint32_t base = p->n_stack;
+    uint32_t base = p->n_stack, at = p->tok.at;
     if (!tmi_skip_punct(p, '{')) return list;
     while (!p->bad && !tmi_at_punct(p, '}')) {
         uint32_t name, attr;
-        if (p->tok.kind == TMI_K_STRING) name = tmi_parse_string(p);
+        if (p->tok.kind == TMI_K_STRING) name = tmi_parse_key(p);
         else if (p->tok.kind == TMI_K_WORD) {
             name = tmi_intern_src(p, p->tok.at, p->tok.len);
             tmi_next(p);
@@ -9283,7 +9313,7 @@ static uint32_t tmi_parse_entries(tmi_parser *p, uint32_t list) {
         if (!tmi_skip_punct(p, ',')) break;
     }
     tmi_want_punct(p, '}');
-    return tmi_named_sorted(p, list, base);
+    return tmi_named_sorted(p, list, base, at);
 }
 
 static uint32_t tmi_parse_dict(tmi_parser *p) {
@@ -10324,6 +10354,40 @@ static void tmi_parse_custom(tmi_parser *p, tmi_draft *d) {
     }
 }
 
+/* The generic form has all operands of a branch in one list: a condition, then those of each block,
+ * as operandSegmentSizes says where there are two. */
+static void tmi_parse_branch_operands(tmi_parser *p, tmi_draft *d) {
+    const uint32_t  own = d->kind == TMI_OP_COND_BR, all = d->n_in;
+    const tmi_op   *op = TMI_OP(p->m, d->op);
+    const tmi_attr *a = tmi_attr_of(p->m, op, "operandSegmentSizes");
+    uint64_t        n[2] = {0, 0};
+    uint32_t        i, *ids;
+    tmi_mark        mark;
+    if ((d->kind != TMI_OP_BR && !own) || all <= own || op->n_succ != 1 + own) return;
+    for (i = 0; i <= own; i++)
+        if (TMI_SUCC(p->m, op->succ + i)->n_in) return; /* in our own form of it */
+    n[0] = all - own;
+    for (i = 0; own && i < 2; i++)
+        n[i] = a && a->kind == TMI_A_LIST && a->n == 3 ? TMI_WORD(p->m, (uint32_t)a->value + 1 + i)
+                                                       : TMI_NONE;
+    if (n[0] > all || n[1] > all || own + n[0] + n[1] != all) {
+        tmi_error(p->job, tmi_at_src(d->at), TMETAL_E_ATTRIBUTE, "cf.cond_br",
+                  "operandSegmentSizes", "1 and the number of values for each block");
+        p->bad = 1;
+        return;
+    }
+    mark = tmi_mark_take(p->job);
+    ids = TMI_TEMP(p->job, uint32_t, all);
+    for (i = 0; i < all; i++) ids[i] = tmi_draft_in(p, d, i);
+    for (i = 0; i <= own; i++) {
+        tmi_succ *s = TMI_SUCC(p->m, op->succ + i);
+        s->n_in = (uint32_t)n[i];
+        s->in = tmi_ids_add(p->job, p->m, ids + own + (i ? n[0] : 0), s->n_in);
+    }
+    d->n_in = own;
+    tmi_mark_drop(p->job, mark);
+}
+
 /* generic ::= string '(' operands ')' ['[' targets ']'] ['<' dict '>'] ['(' regions ')'] dict
  * ':' fn-type */
 static void tmi_parse_generic_op(tmi_parser *p, tmi_draft *d) {
@@ -10348,6 +10412,7 @@ static void tmi_parse_generic_op(tmi_parser *p, tmi_draft *d) {
     }
     tmi_parse_attrs_colon(p, d);
     if (!p->bad) tmi_parse_fn_types(p, d);
+    if (!p->bad && TMI_OP(p->m, d->op)->n_succ) tmi_parse_branch_operands(p, d);
 }
 
 /* Of an op's name by its length, its end and its middle: few instructions, for all names are hashed
