@@ -68671,6 +68671,9 @@ typedef struct tmi_host_launch {
     const char       *name;
     const char       *title;
     uint32_t          takes_programs, takes_buffers, is_list;
+    /* programs along an axis at most, as the launcher has it; all together count too; fewer than
+     * the type of a number allows */
+    uint32_t          most_programs, in_turn, is_narrow;
     uint32_t          needs; /* what not every language can do: sum of TMI_HOST_LACKS */
     const char       *programs_end;
     tmi_host_param   *params, *results; /* those of an op list, else all that is written */
@@ -68693,6 +68696,7 @@ typedef struct tmi_host_file {
     uint32_t           msl_major, msl_minor, family;
     uint32_t           has_debug, has_scratch, has_struct, has_address, has_buffers, has_later;
     uint32_t           has_program_bytes; /* scratch that grows with the programs */
+    uint32_t           has_programs, counts_programs;
     uint32_t           binds_buffers, binds_bytes; /* of any kind */
     uint32_t           has_prints;
     tmi_host_launch   *launches;
@@ -68760,6 +68764,11 @@ static const tmi_host_list tmi_host_lists[] = {
     X("binds_buffers", FILE, U32, tmi_host_file, binds_buffers)                                   \
     X("binds_bytes", FILE, U32, tmi_host_file, binds_bytes)                                       \
     X("has_program_bytes", FILE, U32, tmi_host_file, has_program_bytes)                           \
+    X("has_programs", FILE, U32, tmi_host_file, has_programs)                                     \
+    X("counts_programs", FILE, U32, tmi_host_file, counts_programs)                               \
+    X("most_programs", LAUNCH, U32, tmi_host_launch, most_programs)                               \
+    X("in_turn", LAUNCH, U32, tmi_host_launch, in_turn)                                           \
+    X("is_narrow", LAUNCH, U32, tmi_host_launch, is_narrow)                                       \
     X("launch", LAUNCH, TEXT, tmi_host_launch, name)                                              \
     X("launch_title", LAUNCH, TEXT, tmi_host_launch, title)                                       \
     X("takes_programs", LAUNCH, U32, tmi_host_launch, takes_programs)                             \
@@ -68990,6 +68999,16 @@ typedef struct tmi_host_language {
     "    }",                                                                                      \
     "}",                                                                                          \
     "%end"
+
+/* What the launcher refuses by TM711. */
+#define TMI_HOST_C_TOO_MANY                                                                       \
+    "/* Are there more along an axis than can be counted, or of those that go in turn in all? */", \
+    "static bool too_many(const uint32_t programs[3], uint32_t most, bool in_turn) {",            \
+    "    uint64_t all = (uint64_t)programs[0] * programs[1];",                                    \
+    "    if (all <= INT32_MAX || !programs[2]) all *= programs[2];",                              \
+    "    return programs[0] > most || programs[1] > most || programs[2] > most ||",               \
+    "        (in_turn && all > INT32_MAX);",                                                      \
+    "}"
 
 /* Scratch grows with the programs: without a limit its bytes would wrap. */
 #define TMI_HOST_C_COUNT                                                                          \
@@ -69222,6 +69241,10 @@ static const char *const tmi_host_c[] = {
     "         buffer, offset, index);",
     "}",
     "%end",
+    "%if has_programs",
+    "",
+    TMI_HOST_C_TOO_MANY,
+    "%end",
     "%if has_program_bytes",
     "",
     TMI_HOST_C_COUNT,
@@ -69345,6 +69368,8 @@ static const char *const tmi_host_c[] = {
     "    bool good = true;",
     "%end",
     "%if takes_programs",
+    "    if (good && too_many(programs, $most_programs, $in_turn))",
+    "        good = fail(gpu, \"programs\", \"they are too many\");",
     "    if (!programs[0] || !programs[1] || !programs[2]) {",
     "        objc_autoreleasePoolPop(pool);",
     "        return good;",
@@ -69682,10 +69707,18 @@ static const char *const tmi_host_swift[] = {
     "        guard programs.count == 3, programs.allSatisfy({ one in one >= 0 }) else {",
     "            throw Failure(text: \"programs: three numbers are wanted, from 0 on\")",
     "        }",
+    "%if is_narrow",
+    "        guard programs.allSatisfy({ one in one <= $most_programs }) else {",
+    "            throw Failure(text: \"programs: they are too many\")",
+    "        }",
+    "%end",
     "%if has_debug",
     "        if programs.contains(0) { return [] }",
     "%else",
     "        if programs.contains(0) { return }",
+    "%end",
+    "%if in_turn",
+    "        let _ = try Self.count(programs, most: Int(Int32.max))",
     "%end",
     "%end",
     "%for kernel",
@@ -69830,13 +69863,15 @@ static const char *const tmi_host_swift[] = {
     "        return buffer.gpuAddress + UInt64(offset)",
     "    }",
     "%end",
-    "%if has_program_bytes",
+    "%if counts_programs",
     "",
-    "    private static func count(_ programs: [Int32]) throws -> Int {",
+    "    private static func count(",
+    "        _ programs: [Int32], most: Int = Int(UInt32.max) - 1",
+    "    ) throws -> Int {",
     "        var count = 1",
     "        for one in programs {",
     "            let (product, overflows) = count.multipliedReportingOverflow(by: Int(one))",
-    "            guard !overflows, product < Int(UInt32.max) else {",
+    "            guard !overflows, product <= most else {",
     "                throw Failure(text: \"programs: they are too many\")",
     "            }",
     "            count = product",
@@ -69986,6 +70021,10 @@ static const char *const tmi_host_objc[] = {
     "    return YES;",
     "}",
     "%end",
+    "%if has_programs",
+    "",
+    TMI_HOST_C_TOO_MANY,
+    "%end",
     "%if has_program_bytes",
     "",
     TMI_HOST_C_COUNT,
@@ -70108,6 +70147,8 @@ static const char *const tmi_host_objc[] = {
     "    if (!check(arguments, sizeof arguments / sizeof *arguments, error)) return NO;",
     "%end",
     "%if takes_programs",
+    "    if (too_many(programs, $most_programs, $in_turn))",
+    "        return fail(error, @\"programs: they are too many\");",
     "    if (!programs[0] || !programs[1] || !programs[2]) return YES;",
     "%end",
     "%for kernel",
@@ -70352,6 +70393,10 @@ static const char *const tmi_host_metal_cpp[] = {
     "}",
     "} // namespace",
     "%end",
+    "%if has_programs",
+    "",
+    TMI_HOST_C_TOO_MANY,
+    "%end",
     "%if has_program_bytes",
     "",
     TMI_HOST_C_COUNT,
@@ -70414,6 +70459,8 @@ static const char *const tmi_host_metal_cpp[] = {
     "        if (const char *why = wrong(arguments, one)) return fail(one.name, why);",
     "%end",
     "%if takes_programs",
+    "    if (too_many(programs, $most_programs, $in_turn))",
+    "        return fail(\"programs\", \"they are too many\");",
     "    if (!programs[0] || !programs[1] || !programs[2]) return true;",
     "%end",
     "%for kernel",
@@ -70520,7 +70567,7 @@ static const char *const tmi_host_metal_cpp[] = {
     {"bool", "int", "int", "int", "int", "float", "float", "float", "float"}
 
 #define TMI_HOST_PY_HELPERS \
-    "def _grid(programs):", \
+    "def _grid(programs, most, in_turn):", \
     "    \"\"\"The number of programs along x, y and z.\"\"\"", \
     "    if callable(programs):", \
     ("        raise TypeError(\"grid must be numbers: the constexpr parameters that a " \
@@ -70531,6 +70578,8 @@ static const char *const tmi_host_metal_cpp[] = {
     "    programs = tuple(operator.index(n) for n in programs) + (1, 1)[len(programs) - 1:]", \
     "    if min(programs) < 0:", \
     "        raise ValueError(\"grid must not be negative\")", \
+    "    if max(programs) > most or in_turn and programs[0] * programs[1] * programs[2] >= 1 << 31:", \
+    "        raise ValueError(f\"grid: {programs} programs are more than can be counted\")", \
     "    return programs", \
     "", \
     "", \
@@ -70612,7 +70661,7 @@ static const char *const tmi_host_metal_cpp[] = {
     "    \"\"\"", \
     "%local", \
     "%if !is_list", \
-    "    programs = _grid(grid)", \
+    "    programs = _grid(grid, $most_programs, $in_turn)", \
     "%end", \
     "%for kernel", \
     "%if is_staged", \
@@ -71652,12 +71701,16 @@ static void tmi_host_kernel_of(tmi_host *h, tmi_host_launch *l, tmi_host_kernel 
             to->grid[0] = tmi_format(h->job, 0, "(programs[0] + %u) / %u", k->programs - 1,
                                      k->programs);
         if (!k->grid[0]) l->takes_programs = 1;
+        if (!k->grid[0] && k->programs > 1)
+            l->most_programs = tmi_min32(l->most_programs, INT32_MAX + 1u - k->programs);
         to->times[axis] = times;
         if (k->grid[0] || times == 1) continue;
         to->is_staged = 1; /* one program along it, so many threadgroups */
         to->staged_axis = axis;
         to->staged_letter = tmi_host_axes[axis];
     }
+    for (axis = 0; axis < k->n_args; axis++)
+        l->in_turn |= k->grid[0] && k->args[axis].kind == TMETAL_ARG_PROGRAMS;
     tmi_host_needs(h, l, k);
     if (h->language->is_mlx) tmi_host_mlx(h, l, to, k);
     else tmi_host_binds(h, l, to, k);
@@ -71708,6 +71761,7 @@ static void tmi_host_launch_of(tmi_host *h, tmi_host_launch *l, const char *name
     const tmetal_kernel *k = &h->result->kernels[first];
     uint32_t             i, j;
     l->name = name;
+    l->most_programs = INT32_MAX;
     l->title = tmi_host_word(h->job, !first && h->name ? h->name : k->name, "-. ");
     l->n_kernels = last - first;
     l->is_list = h->result->graph != NULL;
@@ -71735,6 +71789,9 @@ static void tmi_host_launch_of(tmi_host *h, tmi_host_launch *l, const char *name
     tmi_host_scratch_of(h, l);
     tmi_host_results(h, l);
     if (!l->n_params) l->takes_programs = 1; /* a function of nothing */
+    l->is_narrow = l->most_programs < INT32_MAX;
+    h->file.has_programs |= l->takes_programs;
+    h->file.counts_programs |= h->file.has_program_bytes | l->in_turn;
     l->programs_end = l->n_params ? "," : ")";
     if (l->n_params) l->params[l->n_params - 1].end = ")";
 }

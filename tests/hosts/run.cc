@@ -241,6 +241,7 @@ const struct {
     {"an offset", "HOSTS_PROGRAMS, b[0], 4, b[1], 0, b[2], 0, 100", "alignment"},
     {"an offset behind the end", "HOSTS_PROGRAMS, b[0], 1 << 30, b[1], 0, b[2], 0, 100", "too short"},
     {"no buffer", "HOSTS_PROGRAMS, b[0], 0, NULL, 0, b[2], 0, 100", "no buffer"},
+    {"too many programs", "hosts_many, b[0], 0, b[1], 0, b[2], 0, 100", "too many"},
     {"no programs", "hosts_none, b[0], 0, b[1], 0, b[2], 0, 100", "buffer "}, /* which nothing was written to */
 };
 

@@ -60,6 +60,7 @@ raises("a grid of four", TypeError, "one to three", add, x, y, out, 1000, grid=(
 raises("a grid of floats", TypeError, "float", add, x, y, out, 1000, grid=4.0)
 raises("a negative grid", ValueError, "negative", add, x, y, out, 1000, grid=-1)
 raises("a grid that Metal cannot count", ValueError, "more than", add, x, y, out, 1000, grid=1 << 31)
+raises("a grid that Triton cannot count", ValueError, "can be counted", add, x, y, out, 1000, grid=(1, 1, 1 << 31))
 raises("too few arguments", TypeError, "'n'", add, x, y, out, grid=4)
 raises("a list for a tensor", TypeError, "x_ptr must be a tensor", add, [1.0], y, out, 1000, grid=4)
 raises("a tensor of the CPU", TypeError, "on the device mps", add, torch.empty(8), y, out, 8, grid=1)
@@ -131,6 +132,10 @@ raises("MLX: a result like another type", TypeError, "out_ptr is of mlx.core.flo
 raises("MLX: a grid that it cannot count", ValueError, "more than", add, a, b, 8, 8, grid=1 << 26)
 raises("MLX: an array for a number", TypeError, "n must be a number of type i32", add, a, b, 8, a, grid=1)
 raises("MLX: a number that does not fit", OverflowError, "does not fit", add, a, b, 8, -2**31 - 1, grid=1)
+
+turns = module("tests/kernels/lookalikes/wait_for_program_before.ttir", "torch").wait_for_program_before
+numbers = [torch.zeros(9, dtype=torch.int32, device="mps") for _ in "xsr"]
+raises("programs in turn that cannot be counted", ValueError, "can be counted", turns, *numbers, grid=(1 << 16, 1 << 15))
 
 asserts = module("tests/metal/asserts.ttir", "torch").asserts
 raises("an assertion that fails", AssertionError, "61 assertions failed, one in program (0, 0, 0): below three", asserts, None, None, grid=1)

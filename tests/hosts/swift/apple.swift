@@ -5,7 +5,7 @@
 // -- Swift --
 struct Int8 { init(_ value: Any) }
 struct Int16 { init(_ value: Any) }
-struct Int32 { init(_ value: Any) ; init(bitPattern: UInt32) }
+struct Int32 { init(_ value: Any) ; init(bitPattern: UInt32) ; static var max: Int32 { get } }
 struct Int64 { init(_ value: Any) }
 struct UInt8 { init(_ value: Any) }
 struct UInt16 { init(_ value: Any) ; static var max: UInt16 { get } }
