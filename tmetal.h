@@ -70723,7 +70723,8 @@ static const char *const tmi_host_torch_py[] = {
     "    data = 0",
     "    for name, value, type, offset in numbers:",
     "        data |= _bits(name, value, type) << 8 * offset",
-    "    end = numbers[-1][3] + 8",
+    ("    end = max(offset + (int(type.lstrip(\"bfiu\")) + 7) // 8 for _, _, type, offset in "
+     "numbers)"),
     ("    words = struct.unpack(f\"<{(end + 7) // 8}q\", data.to_bytes((end + 7) // 8 * 8, "
      "\"little\"))"),
     "    return words[0] if len(numbers) == 1 else words",
