@@ -487,6 +487,27 @@ typedef struct launch_spec {
     uint32_t            grid[MOST_CONFIGS][3]; /* of further configurations */
 } launch_spec;
 
+/* `len` digits, and nothing else, of a number up to `most`. */
+static int read_digits(const char *s, size_t len, uint64_t most, uint64_t *n) {
+    size_t i;
+    for (*n = 0, i = 0; i < len; i++) {
+        unsigned digit = (unsigned)(s[i] - '0');
+        if (digit > 9 || digit > most || *n > (most - digit) / 10) return 0;
+        *n = *n * 10 + digit;
+    }
+    return len != 0;
+}
+
+/* The number of an option, which is left as it is where the option is not there. 0 after a message. */
+static int read_count(const request *r, int option, uint32_t most, const char *what, uint32_t *n) {
+    const char *s = r->value[option];
+    uint64_t    v;
+    if (!s) return 1;
+    if (!read_digits(s, strlen(s), most, &v)) return misuse(r, what, s), 0;
+    *n = (uint32_t)v;
+    return 1;
+}
+
 /* A grid may hang on the constants of a kernel: "cdiv(4096, BLOCK), 8". Of a configuration "BLOCK=64, num_warps=4" or of
  * --const. */
 typedef struct grid_text {
@@ -506,18 +527,20 @@ static int grid_takes(grid_text *g, const char *word) {
 static int64_t grid_named(grid_text *g) {
     const char *name = g->s, *s;
     size_t      n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+    uint64_t    v;
     int         i;
     g->s += n;
     for (i = 0; n && i < 2; i++)
         for (s = g->of[i]; s && *s; s += strcspn(s, ","), s += *s == ',', s += strspn(s, " "))
-            if (strncmp(s, name, n) == 0 && s[n] == '=') return strtoll(s + n + 1, NULL, 10);
+            if (strncmp(s, name, n) == 0 && s[n] == '=' && read_digits(s + n + 1, strcspn(s + n + 1, ", "), 0xffffffff, &v)) return (int64_t)v;
     g->bad = 1;
     return 1;
 }
 
 static int64_t grid_term(grid_text *g, int deep) {
-    int64_t a, b;
-    char   *end;
+    int64_t  a, b;
+    uint64_t v;
+    size_t   digits;
     if (deep > 20) return g->bad = 1;
     if (grid_takes(g, "cdiv(")) {
         a = grid_sum(g, deep + 1);
@@ -531,10 +554,11 @@ static int64_t grid_term(grid_text *g, int deep) {
         g->bad |= !grid_takes(g, ")");
         return a;
     }
-    if (*g->s < '0' || *g->s > '9') return grid_named(g);
-    a = strtoll(g->s, &end, 10);
-    g->s = end;
-    return a;
+    digits = strspn(g->s, "0123456789");
+    if (!digits) return grid_named(g);
+    if (!read_digits(g->s, digits, 0xffffffff, &v)) return g->bad = 1;
+    g->s += digits;
+    return (int64_t)v;
 }
 
 static int64_t grid_product(grid_text *g, int deep) {
@@ -551,7 +575,7 @@ static int64_t grid_product(grid_text *g, int deep) {
 
 static int64_t grid_sum(grid_text *g, int deep) {
     int64_t a = grid_product(g, deep);
-    while (!g->bad && a <= 0xffffffff) {
+    while (!g->bad && a <= 0xffffffff && a >= -(int64_t)0xffffffff) {
         if (grid_takes(g, "+")) a += grid_product(g, deep);
         else if (grid_takes(g, "-")) a -= grid_product(g, deep);
         else break;
@@ -566,18 +590,42 @@ static int read_grid(const request *r, const char *config, uint32_t programs[3])
     g.s = r->value[OPT_GRID];
     g.of[0] = r->value[OPT_CONST];
     g.of[1] = config;
-    for (i = 0; g.s && i < 3 && *g.s; i++) {
+    for (i = 0; g.s && i < 3; i++) {
         int64_t n = grid_sum(&g, 0);
-        if (g.bad || n <= 0 || n > 0xffffffff || (!grid_takes(&g, ",") && *g.s)) return misuse(r, "not X[,Y[,Z]] programs:", r->value[OPT_GRID]), 0;
+        if (!g.bad && n > INT32_MAX) return misuse(r, "not programs along an axis, below 2147483648:", r->value[OPT_GRID]), 0;
+        if (g.bad || n <= 0) break;
         programs[i] = (uint32_t)n;
+        g.s += strspn(g.s, " ");
+        if (!*g.s) return 1;
+        if (*g.s++ != ',') break;
     }
-    return !g.s || !*g.s ? 1 : (misuse(r, "more than X,Y,Z programs:", r->value[OPT_GRID]), 0);
+    return !g.s ? 1 : (misuse(r, i == 3 ? "more than X,Y,Z programs:" : "not X[,Y[,Z]] programs:", r->value[OPT_GRID]), 0);
+}
+
+/* One argument of a launch, up to `len`: an integer, @ and bytes, or else a float. */
+static int read_arg(const char *s, size_t len, int64_t *n) {
+    const int minus = *s == '-';
+    uint64_t  v;
+    char     *end;
+    *n = 0;
+    if (*s == '@') return read_digits(s + 1, len - 1, INT64_MAX, &v);
+    if (read_digits(s + minus, len - (size_t)minus, (uint64_t)INT64_MAX + (unsigned)minus, &v)) {
+        *n = minus ? (int64_t)(0 - v) : (int64_t)v;
+        return 1;
+    }
+    /* too large; what C alone reads so */
+    if (strspn(s + minus, "0123456789") >= len - (size_t)minus || *s == '+' || strcspn(s, "xX(") < len) return 0;
+    (void)strtod(s, &end);
+    return end == s + len && len;
+}
+
+static int is_float_arg(const char *s) {
+    return *s != '@' && s[(*s == '-') + strspn(s + (*s == '-'), "0123456789")] != ',' && s[(*s == '-') + strspn(s + (*s == '-'), "0123456789")];
 }
 
 /* 0 after a message. The configurations of `j`, with their grids, are tuned beside the first. */
 static int read_launch(const request *r, const job *j, launch_spec *l) {
     const char *s, *args = r->value[OPT_ARGS];
-    char       *end;
     unsigned    i;
     memset(l, 0, sizeof *l);
     if (is_python(j->path) && !r->value[OPT_SIGNATURE]) args = NULL; /* they are types */
@@ -587,11 +635,10 @@ static int read_launch(const request *r, const job *j, launch_spec *l) {
     l->how.more = (const char *const *)j->more;
     l->how.grids = (const uint32_t (*)[3])l->grid;
     l->how.n_more = j->n_more;
-    for (s = args; s && *s; s += strcspn(s, ","), s += *s == ',') {
+    for (s = args && *args ? args : NULL; s; s = s[strcspn(s, ",")] ? s + strcspn(s, ",") + 1 : NULL) {
+        s += strspn(s, " ");
         if (l->n == MOST_ARGS) return misuse(r, "more than 64 arguments:", args), 0;
-        (void)strtod(*s == '@' ? s + 1 : s, &end);
-        if (end == s || (*end && *end != ',')) return misuse(r, "not an argument:", s), 0;
-        if (*s != '@' && !memchr(s, '.', (size_t)(end - s))) l->ints[l->n] = strtoll(s, NULL, 10);
+        if (!read_arg(s, strcspn(s, ","), &l->ints[l->n])) return misuse(r, "not an argument:", s), 0;
         l->arg[l->n++] = s;
     }
     if (l->n) l->how.ints = l->ints, l->how.n_ints = l->n;
@@ -861,9 +908,10 @@ static uint32_t count_configs(const request *r, job *j) {
 /* j->src becomes the Triton IR of its kernel; for the tuner that of all configurations, which j->more takes. 0 after a
  * message. */
 static int read_triton(const request *r, job *j) {
-    uint32_t config = r->value[OPT_CONFIG] ? (uint32_t)strtoul(r->value[OPT_CONFIG], NULL, 10) : 0, i, n;
+    uint32_t config = 0, i, n;
     size_t   len, other;
     char    *text;
+    (void)read_count(r, OPT_CONFIG, UINT32_MAX, "", &config); /* which read_target has looked at */
     n = config || !(r->value[OPT_TUNED] || (r->command && r->command->run == tune_command)) ? 0 : count_configs(r, j);
     text = triton_ir(r, j, n ? 1 : config, &len);
     for (i = 1; text && i < n; i++) j->more[j->n_more++] = triton_ir(r, j, i + 1, &other);
@@ -1623,7 +1671,7 @@ static int analyze_command(request *r) {
     const char *operation = r->value[OPT_OPERATION], *list = r->value[OPT_OP_LIST];
     analysis    a;
     int         ok = 1, json = r->value[OPT_RESULTS] != NULL;
-    if (r->value[OPT_VERSION]) return puts("tmetal " TMETAL_VERSION) < 0;
+    if (r->value[OPT_VERSION]) return (void)puts("tmetal " TMETAL_VERSION), 0;
     if (!operation && !list && !r->n_files) return misuse(r, "nothing to analyse: give --json FILE, --operation TEXT or files", NULL);
     memset(&a, 0, sizeof a);
     put(&a.json, "{\"tmetal_analysis\":1,\"files\":[");
@@ -3258,7 +3306,7 @@ static int tutorial_command(request *r) {
         if (!steps[i].show(r)) return 1;
         if (i + 1 < n && !go_on(r)) break;
     }
-    return ferror(stdout) || fflush(stdout) ? 1 : 0;
+    return 0;
 }
 
 /* -- tune: which way to compile a kernel is fastest ---------------------------------------------------------------- */
@@ -3314,7 +3362,7 @@ static int tune_args(tuning *t) {
             if (!tune_buffer(t, i, bytes, r->params[i].type)) return 0;
         } else if (*s == '@') {
             if (!tune_buffer(t, i, strtoull(s + 1, NULL, 10), type_of_param(r, i))) return 0;
-        } else if (memchr(s, '.', strcspn(s, ","))) t->arg[i] = tmetal_arg_float(strtod(s, NULL));
+        } else if (is_float_arg(s)) t->arg[i] = tmetal_arg_float(strtod(s, NULL));
         else t->arg[i] = tmetal_arg_int(t->launch.ints[i]);
     }
     return 1;
@@ -3430,8 +3478,8 @@ static int tune_options(tuning *t) {
     for (k = 0; s && k < 4 && strcmp(names[k], s) != 0; k++) {}
     if (s && k == 4) return misuse(r, "--strategy knows guided, exhaustive, random and model, not", s), 0;
     t->launch.how.strategy = s ? (tmetal_tune_strategy)k : TMETAL_TUNE_GUIDED;
-    if (r->value[OPT_TRIALS]) t->launch.how.trials = (uint32_t)strtoul(r->value[OPT_TRIALS], NULL, 10);
-    if (r->value[OPT_ORDER]) t->launch.how.seed = (uint32_t)strtoul(r->value[OPT_ORDER], NULL, 10);
+    if (!read_count(r, OPT_TRIALS, UINT32_MAX, "not a number of trials:", &t->launch.how.trials) ||
+        !read_count(r, OPT_ORDER, UINT32_MAX, "not a seed from 0 to 4294967295:", &t->launch.how.seed)) return 0;
     t->opt = r->opt;
     return 1;
 }
@@ -3755,26 +3803,14 @@ static void print_pass(void *user, const char *pass, const char *text) {
 /* 0, or 2 after a message. */
 static int read_target(request *r) {
     static const char *const ways[] = {"auto", "direct", "staged"}; /* as tmetal_operands counts them */
-    const char *threads = r->value[OPT_THREADS], *msl = r->value[OPT_MSL], *parts = r->value[OPT_TWO_STAGE], *debug, *way = r->value[OPT_OPERANDS],
-               *programs = r->value[OPT_PROGRAMS];
-    char       *end;
+    const char *msl = r->value[OPT_MSL], *debug, *way = r->value[OPT_OPERANDS];
+    uint32_t    config = 0;
     if (read_features(r, r->value[OPT_HAS], &r->limits.features) || read_features(r, r->value[OPT_LACKS], &r->limits.lacks)) return 2;
     if (r->limits.features || r->limits.lacks) r->opt.limits = &r->limits;
-    if (threads) {
-        unsigned long n = strtoul(threads, &end, 10);
-        if (*end || !*threads || n > 4096) return misuse(r, "not a number of threads:", threads);
-        r->opt.threads = (uint32_t)n;
-    }
-    if (parts) {
-        unsigned long n = strtoul(parts, &end, 10);
-        if (*end || !*parts || n > 512) return misuse(r, "not a number of parts up to 512:", parts);
-        r->opt.two_stage = (uint32_t)n;
-    }
-    if (programs) {
-        unsigned long n = strtoul(programs, &end, 10);
-        if (*end || !*programs || n > 64) return misuse(r, "not a number of programs up to 64:", programs);
-        r->opt.programs = (uint32_t)n;
-    }
+    if (!read_count(r, OPT_THREADS, 4096, "not a number of threads:", &r->opt.threads) ||
+        !read_count(r, OPT_TWO_STAGE, 512, "not a number of parts up to 512:", &r->opt.two_stage) ||
+        !read_count(r, OPT_PROGRAMS, 64, "not a number of programs up to 64:", &r->opt.programs) ||
+        !read_count(r, OPT_CONFIG, 100000, "not the number of a configuration:", &config)) return 2;
     if (msl) {
         r->opt.msl = msl_number(msl);
         if (!r->opt.msl) return misuse(r, "not a Metal version such as 3.1:", msl);
@@ -3833,7 +3869,7 @@ static int shows_colours(int fd) {
     return is_terminal(fd) && !(no && *no);
 }
 
-int main(int argc, char **argv) {
+static int command_line(int argc, char **argv) {
     request  r;
     unsigned i;
     int      bad, help;
@@ -3841,7 +3877,7 @@ int main(int argc, char **argv) {
     r.self = argv[0];
     if (argc < 2) return print_usage(stderr), 2;
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (strcmp(argv[1], "help") == 0 && argc == 2)) return print_usage(stdout);
-    if (strcmp(argv[1], "--version") == 0) return puts("tmetal " TMETAL_VERSION) < 0;
+    if (strcmp(argv[1], "--version") == 0) return (void)puts("tmetal " TMETAL_VERSION), 0;
     help = strcmp(argv[1], "help") == 0;
     for (i = 0; i < COMMAND_COUNT && strcmp(commands[i].name, argv[1 + help]) != 0; i++) {}
     if (i == COMMAND_COUNT) return unknown_command(&r, argv[1 + help]);
@@ -3853,4 +3889,12 @@ int main(int argc, char **argv) {
     r.progress = is_terminal(2);
     r.colour = shows_colours(1) && (!r.value[OPT_OUT] || strcmp(r.value[OPT_OUT], "-") == 0);
     return r.command->run(&r);
+}
+
+int main(int argc, char **argv) {
+    int bad = command_line(argc, argv);
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return bad;
+    if (!bad) fprintf(stderr, "tmetal: standard output: %s\n", errno ? strerror(errno) : "it cannot be written"); /* else it was said */
+    return bad ? bad : 1;
 }

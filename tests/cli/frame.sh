@@ -119,6 +119,11 @@ gives 0 compile $k -o /dev/null
 [ -c /dev/null ] || fail "-o replaces a device"
 gives 1 compile $k -o "$out/o/no/such/folder"
 if [ -w /dev/full ]; then
+    for what in --help --version "help why" "why --help" "tutorial --yes"; do
+        # shellcheck disable=SC2086
+        "$tmetal" $what > /dev/full 2> "$out/err" && fail "$what: a full disk is not noticed"
+        grep -q '^tmetal: standard output: ' "$out/err" || fail "$what: a full disk is not told"
+    done
     "$tmetal" compile $k > /dev/full 2> "$out/err" && fail "a full disk is not noticed"
     warns 'standard output'
 fi

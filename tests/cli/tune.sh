@@ -96,6 +96,21 @@ gives 2 tune --grid 4,x $k/softmax.ttir
 warns 'not X'
 gives 2 tune --args 1,y $k/softmax.ttir
 warns 'not an argument: y'
+for arg in @-5 @ @1.5 @9223372036854775808 9223372036854775808 -9223372036854775809 0x10 +1 1, ,; do
+    gives 2 tune --args "1,$arg" $k/softmax.ttir
+    warns 'not an argument: '
+done
+for grid in '' 0 -1 1, 2147483648 1-4294967295-4294967295 9223372036854775807; do
+    gives 2 tune --grid "$grid" $k/softmax.ttir
+    warns 'programs'
+done
+for count in nan -1 4294967296 ''; do
+    gives 2 tune --trials "$count" $k/softmax.ttir
+    gives 2 tune --seed "$count" $k/softmax.ttir
+    gives 2 tune --config "$count" $py --signature "$types"
+    warns 'not the number of a configuration: '
+done
+gives 2 compile --threads -18446744073709551584 $k/softmax.ttir
 gives 2 tune
 gives 1 tune tests/cases/diagnostics/106_undefined.ttir
 silent
