@@ -831,25 +831,50 @@ static void why_measure_all(why *w) {
 
 /* -- A launch, recorded or by options ----------------------------------------------------- */
 
-/* Arguments and grid of a .case: tests/kernels/README.md. */
-static void why_read_case(why *w, const char *text) {
+/* "grid 4 1 1" */
+static int why_read_grid(const char *s, uint32_t programs[3]) {
+    uint64_t v;
+    size_t   n;
+    unsigned i;
+    for (i = 0, s += 4; i < 3; i++, s += n) {
+        s += strspn(s, " ");
+        n = strcspn(s, " \r\n");
+        if (!read_digits(s, n, INT32_MAX, &v)) return 0;
+        programs[i] = (uint32_t)v;
+    }
+    return 1;
+}
+
+/* "arg i32 -5", whose value stands at `s` */
+static int why_read_int(const char *s, int64_t *v) {
+    const int minus = *s == '-';
+    uint64_t  n;
+    if (!read_digits(s + minus, strcspn(s + minus, " \r\n"), UINT64_MAX, &n)) return 0;
+    *v = (int64_t)(minus ? 0 - n : n);
+    return 1;
+}
+
+/* Arguments and grid of a .case: tests/kernels/README.md. 0 after a message. */
+static int why_read_case(why *w, const char *text) {
     static char  buffer_arg[] = "@", other[] = "";
     launch_spec *l = &w->launch;
-    const char  *s, *from;
-    char         type[16];
-    unsigned     offset;
+    const char  *s, *from, *bad = NULL;
+    unsigned     offset, has_grid = 0;
+    int          at = 0;
     int64_t      v;
     memset(l, 0, sizeof *l);
-    for (s = text; *s; s += strcspn(s, "\n"), s += *s == '\n') {
-        if (sscanf(s, "grid %u %u %u", &l->how.programs[0], &l->how.programs[1],
-                   &l->how.programs[2]) == 3)
+    for (s = text; *s && !bad; s += strcspn(s, "\n"), s += *s == '\n') {
+        if (strncmp(s, "grid ", 5) == 0) {
+            has_grid = 1;
+            if (!why_read_grid(s, l->how.programs)) bad = s;
             continue;
+        }
         if (strncmp(s, "arg ", 4) != 0 || l->n == MOST_ARGS) continue;
         l->arg[l->n] = other;
         if (sscanf(s, "arg ptr %*s buffer %*u offset %u", &offset) == 1)
             l->arg[l->n] = offset % 16 ? other : buffer_arg;
-        else if (sscanf(s, "arg %15s %lld", type, (long long *)&v) == 2 && *type == 'i')
-            l->ints[l->n] = v;
+        else if (s[4] == 'i' && sscanf(s, "arg %*15s %n", &at) == 0 && at && !why_read_int(s + at, &l->ints[l->n]))
+            bad = s;
         l->n++;
         if (strncmp(s, "arg desc ", 9) != 0) continue;
         for (from = strstr(s, " shape "); from && from < why_line_end(s);
@@ -863,6 +888,10 @@ static void why_read_case(why *w, const char *text) {
         }
     }
     l->how.ints = l->ints, l->how.n_ints = l->n;
+    if (bad || !has_grid)
+        fprintf(stderr, "tmetal: %s: %s%.*s\n", w->recorded, bad ? "not a launch: " : "it says no grid",
+                bad ? (int)strcspn(bad, "\r\n") : 0, bad ? bad : "");
+    return !bad && has_grid;
 }
 
 /* The IR of the job as tmetal_print writes it. */
@@ -887,10 +916,11 @@ static char *why_print(const request *r, const job *j) {
 static int why_open(why *w, const request *r, const char *path) {
     char   ttir[1100], *text;
     size_t n = strlen(path), len;
-    int    is_case = n > 5 && strcmp(path + n - 5, ".case") == 0;
+    int    is_case = n > 5 && strcmp(path + n - 5, ".case") == 0, has_launch;
     memset(w, 0, sizeof *w);
     w->r = r;
-    if (is_case && n < 1000) {
+    if (is_case && n >= 1000) return fprintf(stderr, "tmetal: a name of 1000 bytes or more: %s\n", path), 1;
+    if (is_case) {
         snprintf(w->recorded, sizeof w->recorded, "%s", path);
         snprintf(ttir, sizeof ttir, "%.*s.ttir", (int)(n - 5), path);
     }
@@ -900,8 +930,9 @@ static int why_open(why *w, const request *r, const char *path) {
     if (is_case) {
         text = read_all(path, &len);
         if (!text) return 1;
-        why_read_case(w, text);
+        has_launch = why_read_case(w, text);
         free(text);
+        if (!has_launch) return 1;
     } else if (!read_launch(r, &w->j, &w->launch)) return 2;
     w->launch.how.n_more = 0;
     if (!w->j.is_ops) w->ir = why_print(r, &w->j);

@@ -111,6 +111,12 @@ for count in nan -1 4294967296 ''; do
     warns 'not the number of a configuration: '
 done
 gives 2 compile --threads -18446744073709551584 $k/softmax.ttir
+cp $k/softmax.ttir "$out/bad.ttir"
+for line in 'grid x 1 1' 'grid 13' 'grid -1 1 1' 'arg i32 x' 'kernel softmax'; do
+    echo "$line" > "$out/bad.case"
+    gives 1 why "$out/bad.case"
+    warns 'bad.case: \(not a launch: \|it says no grid\)'
+done
 gives 2 tune
 gives 1 tune tests/cases/diagnostics/106_undefined.ttir
 silent
