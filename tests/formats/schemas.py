@@ -24,8 +24,9 @@ LISTS = [
         {"type": "tt.gelu", "id": "y", "inputs": ["b"], "args": {"approximate": "tanh"}}]}),
 ]
 
-# Keys that no input of this test brings: remarks on no kernel; warnings of Apple's compiler; what only the simulator counts.
-RARE = {"explain": "$.remarks[]", "mlx": "$.grid_times", "device_report": "$.warnings[]", "why": ("$.simulator", "$.causes[].remedy.simulator", "$.versions[].simulator")}  # grid_times: of options.mlx = 2, see tests/mlx
+# Keys that no input of this test brings: remarks on no kernel; warnings of Apple's compiler; what only the simulator counts;
+# options.mlx = 2, which the command line does not ask for (tests/mlx does).
+RARE = {"explain": "$.remarks[]", "mlx": "$.grid_times", "device_report": "$.warnings[]", "why": ("$.simulator", "$.causes[].remedy.simulator", "$.versions[].simulator")}
 
 
 class Checker:
