@@ -25886,7 +25886,8 @@ static int tmi_analyse_stride(const tmi_module *m, uint32_t v, uint32_t d, uint6
 }
 
 /* Is no address of a tile that of another element too, as far as that can be told? Strides that
- * are numbers are each more than what lies between the elements along the axes of smaller ones. */
+ * are numbers are each more than what lies between the elements along the axes of smaller ones, or
+ * than half of it: rows of 24 stand in tiles of 32 whose masks leave the rest out. */
 static int tmi_analyse_apart(const tmi_module *m, uint32_t ptr) {
     const uint32_t type = tmi_value_type(m, ptr), rank = tmi_rank(m, type);
     uint32_t       left = 64, axes = tmi_analyse_differs(m, ptr, &left), d, n = 0, least, many;
@@ -25905,7 +25906,7 @@ static int tmi_analyse_apart(const tmi_module *m, uint32_t ptr) {
     for (many = n > 1; n; n--) {
         for (least = 0, d = 1; d < n; d++)
             if (by[d] < by[least]) least = d;
-        if (by[least] <= span) return 0;
+        if (2 * by[least] <= span) return 0;
         span += far[least];
         if (many && span >> 31) return 0; /* sums may wrap */
         by[least] = by[n - 1];
