@@ -26839,6 +26839,7 @@ struct tmi_detector {
     tmi_module *m;
     uint32_t    func;
     tmi_users   users;
+    uint32_t   *named;    /* of tmi_verify_funcs() */
     uint32_t   *number;   /* per op: its place in the function from 0, in the order of the text */
     uint32_t   *reduce_of; /* per op: entry of `reduce` + 1 */
     uint8_t    *claimed;  /* per op: TMI_DT_PART, TMI_DT_NORM */
@@ -27304,6 +27305,7 @@ typedef struct tmi_dt_sample {
     int      exponent;
     double   of;
     uint32_t left;           /* steps that remain */
+    const uint32_t *named;    /* of tmi_verify_funcs(); NULL: there are no calls */
     uint32_t call[4], n_call; /* calls that the value looked at lies inside of */
     uint8_t  sees_signed, sees_unsigned; /* comparisons of the first operand */
     uint8_t  index_sign;                 /* of the second: 1 with a sign, 2 without */
@@ -27391,13 +27393,10 @@ static uint32_t tmi_dt_yielded(const tmi_module *m, const tmi_op *op, uint32_t r
 }
 
 /* What a function of the module returns as result k; 0: it is not there, or more than one block. */
-static uint32_t tmi_dt_call_result(const tmi_module *m, const tmi_op *call, uint32_t k) {
-    uint32_t f = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, end;
-    for (; f; f = TMI_OP(m, f)->next)
-        if (TMI_OP(m, f)->kind == TMI_OP_FUNC &&
-            strcmp(tmi_attr_str(m, TMI_OP(m, f), "sym_name"), tmi_attr_str(m, call, "callee")) == 0)
-            break;
-    end = tmi_terminator(m, f ? tmi_op_body(m, TMI_OP(m, f), 0) : 0);
+static uint32_t tmi_dt_call_result(const tmi_module *m, const uint32_t *named,
+                                   const tmi_op *call, uint32_t k) {
+    const uint32_t f = named ? named[tmi_verify_name_of(m, call, "callee")] : 0,
+                   end = tmi_terminator(m, f ? tmi_op_body(m, TMI_OP(m, f), 0) : 0);
     return end && TMI_OP(m, end)->kind == TMI_OP_RETURN && k < TMI_OP(m, end)->n_in
         ? tmi_in(m, TMI_OP(m, end), k)
         : 0;
@@ -27408,7 +27407,7 @@ static tmi_dt_res tmi_dt_calc_call(tmi_dt_sample *c, const tmi_value *x, uint32_
     tmi_dt_res r = tmi_dt_res_of(TMI_RES_NONE, 0, 0.0);
     uint32_t   v, call;
     if (!x->is_arg) {
-        v = c->n_call < 4 ? tmi_dt_call_result(c->m, TMI_OP(c->m, x->def), x->index) : 0;
+        v = c->n_call < 4 ? tmi_dt_call_result(c->m, c->named, TMI_OP(c->m, x->def), x->index) : 0;
         if (!v) return r;
         c->call[c->n_call++] = x->def;
         r = tmi_dt_calc(c, v, depth);
@@ -27583,9 +27582,11 @@ static uint32_t tmi_dt_nan_rule(uint32_t left, uint32_t right) {
 }
 
 /* A value and an index that travel together: argmax, argmin, with their rules for ties and NaN. */
-static uint32_t tmi_dt_arg_extreme(const tmi_module *m, const tmi_op *red, tmi_dt_reduce *r) {
+static uint32_t tmi_dt_arg_extreme(const tmi_module *m, const uint32_t *named, const tmi_op *red,
+                                   tmi_dt_reduce *r) {
     tmi_dt_sample c = tmi_dt_sample_of(m, TMI_BY_ORDER);
     uint32_t      rel, i, side[TMI_REL_COUNT], eq[3], nan[3] = {0, 0, 0};
+    c.named = named;
     if (!tmi_is_intlike(m, tmi_in_type(m, red, 1))) return TMETAL_REDUCE_GENERIC;
     tmi_dt_give(&c, red, 0);
     tmi_dt_give(&c, red, 1);
@@ -27618,15 +27619,16 @@ static uint32_t tmi_dt_arg_extreme(const tmi_module *m, const tmi_op *red, tmi_d
 #ifndef TMETAL_NO_REPORTS
 /* A value inside calls, seen from the region: into results of calls, out of arguments of
  * callees. */
-static uint32_t tmi_dt_uncall(const tmi_module *m, uint32_t v, uint32_t region, uint32_t *call,
+static uint32_t tmi_dt_uncall(const tmi_detector *d, uint32_t v, uint32_t region, uint32_t *call,
                               uint32_t *n) {
-    uint32_t i;
+    const tmi_module *m = d->m;
+    uint32_t          i;
     for (i = 0; i < 8 && v; i++) {
         const tmi_value *x = TMI_VALUE(m, v);
         if (x->is_arg && x->def != region && *n && x->index < TMI_OP(m, call[*n - 1])->n_in)
             v = tmi_in(m, TMI_OP(m, call[--*n]), x->index);
         else if (!x->is_arg && TMI_OP(m, x->def)->kind == TMI_OP_CALL && *n < 4) {
-            v = tmi_dt_call_result(m, TMI_OP(m, x->def), x->index);
+            v = tmi_dt_call_result(m, d->named, TMI_OP(m, x->def), x->index);
             call[(*n)++] = x->def;
         } else break;
     }
@@ -27635,9 +27637,10 @@ static uint32_t tmi_dt_uncall(const tmi_module *m, uint32_t v, uint32_t region, 
 
 /* One arithmetic op of both arguments of operand k, in either order, at most inside a widening
  * and back. */
-static uint32_t tmi_dt_plain(const tmi_module *m, const tmi_op *red, uint32_t k) {
+static uint32_t tmi_dt_plain(const tmi_detector *d, const tmi_op *red, uint32_t k) {
+    const tmi_module *m = d->m;
     uint32_t call[4], n = 0, body = tmi_op_body(m, red, 0),
-                      v = tmi_dt_uncall(m, tmi_dt_returned(m, red, k), body, call, &n), i, seen = 0;
+                      v = tmi_dt_uncall(d, tmi_dt_returned(m, red, k), body, call, &n), i, seen = 0;
     const tmi_op *op;
     if (v && (tmi_def_kind(m, v) == TMI_OP_TRUNCF || tmi_def_kind(m, v) == TMI_OP_TRUNCI))
         v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
@@ -27648,7 +27651,7 @@ static uint32_t tmi_dt_plain(const tmi_module *m, const tmi_op *red, uint32_t k)
         uint32_t a = tmi_in(m, op, i), ak = tmi_def_kind(m, a), at = n;
         if (ak == TMI_OP_EXTF || ak == TMI_OP_EXTSI || ak == TMI_OP_EXTUI)
             a = tmi_in(m, TMI_OP(m, tmi_def(m, a)), 0);
-        a = tmi_dt_uncall(m, a, body, call, &at);
+        a = tmi_dt_uncall(d, a, body, call, &at);
         if (a == tmi_block_arg(m, body, k)) seen |= 1;
         if (a == tmi_block_arg(m, body, red->n_in + k)) seen |= 2;
     }
@@ -27656,11 +27659,13 @@ static uint32_t tmi_dt_plain(const tmi_module *m, const tmi_op *red, uint32_t k)
 }
 
 /* Maximum or minimum of operand k by whatever comparisons; GENERIC: neither. */
-static uint32_t tmi_dt_extreme(const tmi_module *m, const tmi_op *red, uint32_t k,
+static uint32_t tmi_dt_extreme(const tmi_detector *d, const tmi_op *red, uint32_t k,
                                tmi_dt_reduce *r) {
-    tmi_dt_sample c = tmi_dt_sample_of(m, TMI_BY_ORDER);
-    uint32_t      side[TMI_REL_COUNT], rel, type = tmi_in_type(m, red, k);
-    int           is_float = tmi_is_floatlike(m, type), is_max;
+    const tmi_module *m = d->m;
+    tmi_dt_sample     c = tmi_dt_sample_of(m, TMI_BY_ORDER);
+    uint32_t          side[TMI_REL_COUNT], rel, type = tmi_in_type(m, red, k);
+    int               is_float = tmi_is_floatlike(m, type), is_max;
+    c.named = d->named;
     tmi_dt_give(&c, red, k);
     for (rel = 0; rel < (is_float ? (uint32_t)TMI_REL_COUNT : TMI_REL_GT + 1u); rel++) {
         side[rel] = tmi_dt_side(&c, red, k, 0, rel, 0);
@@ -27678,9 +27683,10 @@ static uint32_t tmi_dt_extreme(const tmi_module *m, const tmi_op *red, uint32_t 
 }
 
 /* `a or b`, `a and b` of numbers taken as booleans. */
-static uint32_t tmi_dt_truth(const tmi_module *m, const tmi_op *red, uint32_t k) {
-    tmi_dt_sample c = tmi_dt_sample_of(m, TMI_BY_TRUTH);
-    uint32_t      v = tmi_dt_returned(m, red, k), table = 0, i;
+static uint32_t tmi_dt_truth(const tmi_detector *d, const tmi_op *red, uint32_t k) {
+    tmi_dt_sample c = tmi_dt_sample_of(d->m, TMI_BY_TRUTH);
+    uint32_t      v = tmi_dt_returned(d->m, red, k), table = 0, i;
+    c.named = d->named;
     tmi_dt_give(&c, red, k);
     for (i = 0; i < 4 && v; i++) {
         tmi_dt_res r;
@@ -27697,11 +27703,12 @@ static uint32_t tmi_dt_truth(const tmi_module *m, const tmi_op *red, uint32_t k)
 }
 
 /* Kind of operand k when the region treats it on its own. */
-static uint32_t tmi_dt_kind_of_operand(const tmi_module *m, const tmi_op *red, uint32_t k,
+static uint32_t tmi_dt_kind_of_operand(const tmi_detector *d, const tmi_op *red, uint32_t k,
                                        tmi_dt_reduce *r) {
-    uint32_t type = tmi_in_type(m, red, k), kind;
-    int      boolean = tmi_is_intlike(m, type) && tmi_bits(m, type) == 1;
-    switch (tmi_dt_plain(m, red, k)) {
+    const tmi_module *m = d->m;
+    uint32_t          type = tmi_in_type(m, red, k), kind;
+    int               boolean = tmi_is_intlike(m, type) && tmi_bits(m, type) == 1;
+    switch (tmi_dt_plain(d, red, k)) {
     case TMI_OP_ADDF: return TMETAL_REDUCE_SUM;
     case TMI_OP_ADDI: return boolean ? TMETAL_REDUCE_XOR : TMETAL_REDUCE_SUM;
     case TMI_OP_MULF: return TMETAL_REDUCE_PRODUCT;
@@ -27711,8 +27718,8 @@ static uint32_t tmi_dt_kind_of_operand(const tmi_module *m, const tmi_op *red, u
     case TMI_OP_XORI: return TMETAL_REDUCE_XOR;
     default: break;
     }
-    kind = tmi_dt_extreme(m, red, k, r);
-    return kind != TMETAL_REDUCE_GENERIC ? kind : tmi_dt_truth(m, red, k);
+    kind = tmi_dt_extreme(d, red, k, r);
+    return kind != TMETAL_REDUCE_GENERIC ? kind : tmi_dt_truth(d, red, k);
 }
 
 /* -- Formulas ---------------------------------------------------------------------------------- */
@@ -27730,6 +27737,7 @@ static tmi_dt_sample tmi_dt_formula_of(tmi_detector *d, uint32_t n) {
     tmi_dt_sample c = tmi_dt_sample_of(d->m, TMI_BY_NUMBER);
     c.d = d;
     c.n = n;
+    c.named = d->named;
     return c;
 }
 
@@ -27884,14 +27892,15 @@ static int tmi_dt_asserts(const tmi_module *m, uint32_t red) {
 static void tmi_dt_classify(tmi_detector *d, uint32_t id, tmi_dt_reduce *r) {
     const tmi_module *m = d->m;
     const tmi_op     *red = TMI_OP(m, id);
-    uint32_t          k, kind = TMETAL_REDUCE_GENERIC, plain = tmi_dt_plain(m, red, 0);
+    uint32_t          k, kind = TMETAL_REDUCE_GENERIC, plain = tmi_dt_plain(d, red, 0);
     for (k = 0; k < red->n_in; k++) {
-        uint32_t one = tmi_dt_kind_of_operand(m, red, k, r);
+        uint32_t one = tmi_dt_kind_of_operand(d, red, k, r);
         if (k && one != kind) break;
         kind = one;
     }
     if (k < red->n_in) kind = TMETAL_REDUCE_GENERIC;
-    if (kind == TMETAL_REDUCE_GENERIC && red->n_in == 2) kind = tmi_dt_arg_extreme(m, red, r);
+    if (kind == TMETAL_REDUCE_GENERIC && red->n_in == 2)
+        kind = tmi_dt_arg_extreme(m, d->named, red, r);
     if (kind == TMETAL_REDUCE_GENERIC && red->n_in == 3 && tmi_dt_welford(d, red))
         kind = TMETAL_REDUCE_WELFORD;
     r->kind = kind;
@@ -29340,6 +29349,7 @@ static void tmi_dt_begin(tmi_detector *d, tmi_job *job, tmi_module *m, uint32_t 
     d->number = TMI_TEMP(job, uint32_t, m->op.n);
     d->reduce_of = TMI_TEMP(job, uint32_t, m->op.n);
     d->claimed = TMI_TEMP(job, uint8_t, m->op.n);
+    d->named = tmi_verify_funcs(job, m);
     tmi_vec_init(&d->reduce, sizeof(tmi_dt_reduce), 1);
     tmi_vec_init(&d->pattern, sizeof(tmi_dt_pattern), 1);
     tmi_vec_init(&d->list, sizeof(uint32_t), 1);
@@ -29347,6 +29357,13 @@ static void tmi_dt_begin(tmi_detector *d, tmi_job *job, tmi_module *m, uint32_t 
     tmi_vec_init(&d->reductions, sizeof(tmetal_reduction), 1);
     tmi_vec_init(&d->patterns, sizeof(tmetal_pattern), 1);
     tmi_users_make(job, m, scope, tmi_walk_order(job, m, scope), &d->users);
+}
+
+/* A parameter that the function writes to stands in the list once, which is asked for each load. */
+static void tmi_dt_writes(tmi_detector *d, uint32_t base) {
+    uint32_t i;
+    for (i = 0; i < d->written.n && *TMI_AT(&d->written, uint32_t, i) != base; i++) {}
+    if (i == d->written.n) *(uint32_t *)tmi_vec_add(d->job, &d->written) = base;
 }
 
 /* Reductions and patterns of one function. Linear in its ops but for walks of bounded length. */
@@ -29360,8 +29377,7 @@ static TMI_COLD void tmi_dt_function(tmi_detector *d, uint32_t func) {
         d->number[op] = n++;
         if ((tmi_ops[o->kind].traits & TMI_WRITES) && o->kind != TMI_OP_ASSERT &&
             o->kind != TMI_OP_CF_ASSERT && o->kind != TMI_OP_PRINT)
-            *(uint32_t *)tmi_vec_add(d->job,
-                                     &d->written) = o->n_in ? tmi_dt_base(m, tmi_in(m, o, 0)) : 0;
+            tmi_dt_writes(d, o->n_in ? tmi_dt_base(m, tmi_in(m, o, 0)) : 0);
     }
     tmi_dt_find_reductions(d);
     tmi_dt_each(d, tmi_dt_gates_from);
@@ -32268,7 +32284,7 @@ static int tmi_transform_is_pick(const tmi_module *m, uint32_t red, tmi_dt_reduc
         return 0;
     for (op = tmi_walk_next(m, red, red); op; op = tmi_walk_next(m, red, op))
         if (!(tmi_ops[TMI_OP(m, op)->kind].traits & (TMI_PURE | TMI_ENDS))) return 0;
-    r->kind = tmi_dt_arg_extreme(m, o, r);
+    r->kind = tmi_dt_arg_extreme(m, NULL, o, r);
     return r->kind != TMETAL_REDUCE_GENERIC && !r->nan_apart && r->index_sign != 3 &&
         (r->tie == TMETAL_TIE_FIRST || r->tie == TMETAL_TIE_LAST);
 }
@@ -33686,7 +33702,7 @@ static int tmi_split_region(const tmi_module *m, const tmi_op *red) {
     uint32_t      kind;
     memset(&r, 0, sizeof r);
     if (red->n_in == 1) return tmi_combiner_kind(m, red) != TMI_OP_NONE;
-    kind = red->n_in == 2 ? tmi_dt_arg_extreme(m, red, &r) : (uint32_t)TMETAL_REDUCE_GENERIC;
+    kind = red->n_in == 2 ? tmi_dt_arg_extreme(m, NULL, red, &r) : (uint32_t)TMETAL_REDUCE_GENERIC;
     return (kind == TMETAL_REDUCE_ARGMAX || kind == TMETAL_REDUCE_ARGMIN) &&
         (r.tie == TMETAL_TIE_FIRST || r.tie == TMETAL_TIE_LAST);
 }
