@@ -63310,7 +63310,7 @@ static void tmi_compile_refuse_types(tmi_job *job, tmi_module *m, const tmi_op *
 
 /* Do the operands and result of an external function have the kinds that its signature names? */
 static int tmi_compile_extern_fits(const tmi_module *m, const tmi_op *op, const char *sig) {
-    uint32_t i, n = (uint32_t)strlen(sig), type, f;
+    uint32_t i, n = (uint32_t)strlen(sig), type, f, have, named;
     if (n < 3 || op->n_in != n - 3) return 0;
     for (i = 0; i <= op->n_in; i++) {
         char c = i ? sig[1 + i] : sig[0];
@@ -63320,12 +63320,25 @@ static int tmi_compile_extern_fits(const tmi_module *m, const tmi_op *op, const 
         if (c == 'd') continue;
         if (strchr("fht", c) ? f == TMI_F_COUNT || tmi_format_is_soft(f) : !tmi_is_intlike(m, type))
             return 0;
+        /* nothing is cut off, but of an answer that is yes or no */
+        have = tmi_scalar_bits[tmi_s_of(m, type)];
+        named = tmi_scalar_bits[tmi_sig_type(c).kind];
+        if (i ? have > named : have < named && have > 1 && !strchr("fht", c)) return 0;
+        if (c == 'h' && f == TMI_F_BF16) return 0;
     }
     return 1;
 }
 
 static const char *tmi_compile_extern_kind(char c) { /* of a signature: in words */
-    return c == 'd' ? "fp64" : strchr("fht", c) ? "float" : "integer";
+    switch (c) {
+    case 'd': return "fp64";
+    case 'h': return "f16";
+    case 'f': case 't': return "float";
+    case 'l': case 'm': return "i64";
+    case 'i': case 'u': return "i32";
+    case 's': case 'w': return "i16";
+    default: return "integer";
+    }
 }
 
 /* A known function on other types than its signature names: what it takes, and what came. */
