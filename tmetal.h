@@ -10368,8 +10368,9 @@ static void tmi_parse_branch_operands(tmi_parser *p, tmi_draft *d) {
         if (TMI_SUCC(p->m, op->succ + i)->n_in) return; /* in our own form of it */
     n[0] = all - own;
     for (i = 0; own && i < 2; i++)
-        n[i] = a && a->kind == TMI_A_LIST && a->n == 3 ? TMI_WORD(p->m, (uint32_t)a->value + 1 + i)
-                                                       : TMI_NONE;
+        n[i] = a && a->kind == TMI_A_LIST && a->n == 3 && TMI_WORD(p->m, (uint32_t)a->value) == 1
+            ? TMI_WORD(p->m, (uint32_t)a->value + 1 + i)
+            : TMI_NONE;
     if (n[0] > all || n[1] > all || own + n[0] + n[1] != all) {
         tmi_error(p->job, tmi_at_src(d->at), TMETAL_E_ATTRIBUTE, "cf.cond_br",
                   "operandSegmentSizes", "1 and the number of values for each block");
