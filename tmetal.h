@@ -65278,6 +65278,12 @@ TMETAL_API int tmetal_mlx_grid(const tmetal_kernel *kernel, const uint32_t progr
     int      fixed = kernel->grid[0] != 0;
     uint32_t i;
     uint64_t n;
+    for (i = 0; fixed && i < kernel->n_args; i++)
+        if (kernel->args[i].kind == TMETAL_ARG_PROGRAMS) { /* in turn: it counts all of them */
+            n = (uint64_t)programs[0] * programs[1];
+            if (n > INT32_MAX || n * programs[2] > INT32_MAX) return 0;
+            break;
+        }
     for (i = 0; i < 3; i++) {
         n = fixed ? kernel->grid[i] : programs[i];
         /* the parts of a row stand along an axis that the programs must leave free */

@@ -359,6 +359,16 @@ START_TEST(threads_for_mlx_stand_in_one_row) {
     tmetal_options opt;
     tmetal_result  r;
     static const char large[] = "tt.exp:[1048576,65536]";
+    static const char in_turn[] = "tt.func public @k(%p: !tt.ptr<i64>, %q: !tt.ptr<i64>) {\n"
+                                  "  %i = tt.get_program_id x : i32\n"
+                                  "  %c = arith.constant 1 : i64\n"
+                                  "  %t = arith.constant true\n"
+                                  "  %o = tt.atomic_rmw add, acq_rel, gpu, %p, %c, %t : (!tt.ptr<i64>, i64, i1) -> i64\n"
+                                  "  %a = tt.addptr %q, %i : !tt.ptr<i64>, i32\n"
+                                  "  tt.store %a, %o : !tt.ptr<i64>\n"
+                                  "  tt.return\n"
+                                  "}\n";
+    static const uint32_t few[3] = {65535, 32768, 1}, many[3] = {65536, 32768, 1};
     const char    *said;
     int32_t        grid[3];
     memset(&opt, 0, sizeof opt);
@@ -372,6 +382,10 @@ START_TEST(threads_for_mlx_stand_in_one_row) {
     said = tmetal_mlx_json(&r.kernels[0], &arena);
     ck_assert_msg(said && strstr(said, "\"grid\":[17179869184,1,1]"), "%s", said ? said : "");
     ck_assert_int_eq(tmetal_mlx_grid(&r.kernels[0], NULL, grid), 0);
+    opt.mlx = 0;
+    says_ok(compile(in_turn, &opt, &arena, &r), &r); /* one threadgroup, which counts its programs in 32 bits */
+    ck_assert_int_eq(tmetal_mlx_grid(&r.kernels[0], few, grid), 1);
+    ck_assert_int_eq(tmetal_mlx_grid(&r.kernels[0], many, grid), 0);
 }
 END_TEST
 
