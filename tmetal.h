@@ -70615,7 +70615,8 @@ static const char *const tmi_host_metal_cpp[] = {
     "    programs = tuple(operator.index(n) for n in programs) + (1, 1)[len(programs) - 1:]", \
     "    if min(programs) < 0:", \
     "        raise ValueError(\"grid must not be negative\")", \
-    "    if max(programs) > most or in_turn and programs[0] * programs[1] * programs[2] >= 1 << 31:", \
+    "    all_of_them = programs[0] * programs[1] * programs[2]", \
+    "    if max(programs) > most or in_turn and all_of_them >= 1 << 31:", \
     "        raise ValueError(f\"grid: {programs} programs are more than can be counted\")", \
     "    return programs", \
     "", \

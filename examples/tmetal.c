@@ -499,8 +499,8 @@ static int read_digits(const char *s, size_t len, uint64_t most, uint64_t *n) {
 }
 
 /* The number of an option, which is left as it is where the option is not there. 0 after a message. */
-static int read_count(const request *r, int option, uint32_t most, const char *what, uint32_t *n) {
-    const char *s = r->value[option];
+static int read_count(const request *r, int which, uint32_t most, const char *what, uint32_t *n) {
+    const char *s = r->value[which];
     uint64_t    v;
     if (!s) return 1;
     if (!read_digits(s, strlen(s), most, &v)) return misuse(r, what, s), 0;
