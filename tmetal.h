@@ -4752,7 +4752,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 3027005931u
+#define TMI_STAMP_HARDWARE 320939983u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -7058,7 +7058,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 2260346930u
+#define TMI_STAMP_LIBRARY 1098688124u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -10919,7 +10919,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 4067461673u
+#define TMI_STAMP_PARSE 2383916003u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -13606,7 +13606,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 4017565759u
+#define TMI_STAMP_VERIFY 1988411315u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -25946,6 +25946,16 @@ static int64_t tmi_analyse_most_of(int64_t a, int64_t b, int times, uint32_t bit
     return a <= top && b <= top - a ? a + b : -1;
 }
 
+/* A loop's variable, which is not below where it begins: at most `first` there. */
+static int64_t tmi_analyse_most_counted(const tmi_module *m, const tmi_op *loop, int64_t first,
+                                        uint32_t bits) {
+    int64_t end = tmi_analyse_top(bits), c;
+    if (first < 0) return first;
+    if (tmi_const_int(m, tmi_in(m, loop, 1), &c)) end = c;
+    else if (first < TMI_AXIS_COUNTS && end > TMI_AXIS_COUNTS) end = TMI_AXIS_COUNTS;
+    return first > end ? first : end;
+}
+
 /* The most that a value is, as far as its making shows; -1: it may be below 0. Divisors that are no
  * numbers are taken to be positive. Depth: TMI_AXIS_SIGN_VISITS. */
 static int64_t tmi_analyse_most(const tmi_module *m, uint32_t value, uint32_t *left) {
@@ -25955,15 +25965,10 @@ static int64_t tmi_analyse_most(const tmi_module *m, uint32_t value, uint32_t *l
     uint32_t       i = 0;
     if (!*left || bits < 2 || bits > 64) return -1;
     --*left;
-    if (!def) { /* a loop's variable is not below where it begins */
-        const tmi_value *v = TMI_VALUE(m, value);
-        op = TMI_OP(m, tmi_block_op(m, v->def));
-        a = v->index || op->kind != TMI_OP_FOR ? -1 : tmi_analyse_most(m, tmi_in(m, op, 0), left);
-        if (a < 0) return a;
-        b = tmi_analyse_top(bits);
-        if (tmi_const_int(m, tmi_in(m, op, 1), &c)) b = c;
-        else if (a < TMI_AXIS_COUNTS && b > TMI_AXIS_COUNTS) b = TMI_AXIS_COUNTS;
-        return a > b ? a : b;
+    if (!def) {
+        op = TMI_OP(m, tmi_block_op(m, TMI_VALUE(m, value)->def));
+        if (TMI_VALUE(m, value)->index || op->kind != TMI_OP_FOR) return -1;
+        return tmi_analyse_most_counted(m, op, tmi_analyse_most(m, tmi_in(m, op, 0), left), bits);
     }
     op = TMI_OP(m, def);
     switch (op->kind) {
@@ -26410,7 +26415,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 1582213358u
+#define TMI_STAMP_ANALYSE 1486948239u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -28834,7 +28839,7 @@ static uint32_t tmi_dt_mask_form(tmi_detector *d, uint32_t v) {
 }
 
 /* Is a value that is added a choice of 0 and -infinity: a mask? */
-static int tmi_dt_is_mask(const tmi_module *m, uint32_t v) {
+static int tmi_detect_is_mask(const tmi_module *m, uint32_t v) {
     const tmi_op *op = TMI_OP(m, tmi_def(m, v));
     uint32_t      k;
     for (k = 1; k < 3 && tmi_def_kind(m, v) == TMI_OP_SELECT; k++)
@@ -28859,7 +28864,7 @@ static uint32_t tmi_dt_scores(tmi_detector *d, uint32_t v, tmi_dt_attention *a, 
             v = tmi_in(d->m, op, r != 0);
             if (!r && !(r = tmi_dt_scores(d, tmi_in(d->m, op, 1), a, depth - i - 1))) break;
             v = tmi_dt_bare(d, v);
-            a->form |= tmi_dt_is_mask(d->m, v) ? tmi_dt_mask_form(d, v)
+            a->form |= tmi_detect_is_mask(d->m, v) ? tmi_dt_mask_form(d, v)
                                                : (uint32_t)TMETAL_FORM_BIAS;
             return r;
         }
@@ -29361,7 +29366,7 @@ static void tmi_dt_begin(tmi_detector *d, tmi_job *job, tmi_module *m, uint32_t 
 }
 
 /* A parameter that the function writes to stands in the list once, which is asked for each load. */
-static void tmi_dt_writes(tmi_detector *d, uint32_t base) {
+static void tmi_detect_writes(tmi_detector *d, uint32_t base) {
     uint32_t i;
     for (i = 0; i < d->written.n && *TMI_AT(&d->written, uint32_t, i) != base; i++) {}
     if (i == d->written.n) *(uint32_t *)tmi_vec_add(d->job, &d->written) = base;
@@ -29378,7 +29383,7 @@ static TMI_COLD void tmi_dt_function(tmi_detector *d, uint32_t func) {
         d->number[op] = n++;
         if ((tmi_ops[o->kind].traits & TMI_WRITES) && o->kind != TMI_OP_ASSERT &&
             o->kind != TMI_OP_CF_ASSERT && o->kind != TMI_OP_PRINT)
-            tmi_dt_writes(d, o->n_in ? tmi_dt_base(m, tmi_in(m, o, 0)) : 0);
+            tmi_detect_writes(d, o->n_in ? tmi_dt_base(m, tmi_in(m, o, 0)) : 0);
     }
     tmi_dt_find_reductions(d);
     tmi_dt_each(d, tmi_dt_gates_from);
@@ -29611,7 +29616,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 841353365u
+#define TMI_STAMP_DETECT 2256175138u
 
 /*==============================================================================
  * >>transform  [20]  Passes over tile IR, before anything is planned
@@ -30330,7 +30335,7 @@ static void tmi_dispatch_chain(tmi_dispatch *d, uint32_t i, uint32_t *v, uint32_
 }
 
 /* What `v` points into, `to` does too: is that new? */
-static int tmi_dispatch_flows(tmi_dispatch *d, uint32_t v, uint32_t to) {
+static int tmi_transform_flows(tmi_dispatch *d, uint32_t v, uint32_t to) {
     const tmi_module *m = d->f->m;
     const tmi_value  *x = TMI_VALUE(m, v);
     uint32_t          p = d->from[v];
@@ -30343,7 +30348,7 @@ static int tmi_dispatch_flows(tmi_dispatch *d, uint32_t v, uint32_t to) {
 }
 
 /* One walk over pointers and what blocks hand on; 0: nothing is new. */
-static int tmi_dispatch_follow(tmi_dispatch *d, uint32_t owner) {
+static int tmi_transform_follow(tmi_dispatch *d, uint32_t owner) {
     const tmi_module *m = d->f->m;
     uint32_t          op, i, k, is_new = 0;
     for (op = tmi_walk_next(m, owner, owner); op; op = tmi_walk_next(m, owner, op)) {
@@ -30351,28 +30356,28 @@ static int tmi_dispatch_follow(tmi_dispatch *d, uint32_t owner) {
         switch (o->kind) {
         case TMI_OP_ADDPTR: case TMI_OP_TTBITCAST: case TMI_OP_SPLAT: case TMI_OP_EXPAND:
         case TMI_OP_BROADCAST: case TMI_OP_RESHAPE: case TMI_OP_TRANS: case TMI_OP_UNSPLAT:
-            is_new |= tmi_dispatch_flows(d, tmi_in(m, o, 0), tmi_out(m, o, 0));
+            is_new |= tmi_transform_flows(d, tmi_in(m, o, 0), tmi_out(m, o, 0));
             break;
         case TMI_OP_SELECT:
-            is_new |= tmi_dispatch_flows(d, tmi_in(m, o, 1), tmi_out(m, o, 0));
+            is_new |= tmi_transform_flows(d, tmi_in(m, o, 1), tmi_out(m, o, 0));
             break;
         case TMI_OP_FOR: /* its arguments stand behind the counter */
             for (i = 3; i < o->n_in; i++) {
                 k = tmi_block_arg(m, tmi_op_body(m, o, 0), i - 2);
-                is_new |= tmi_dispatch_flows(d, tmi_in(m, o, i), k);
-                is_new |= tmi_dispatch_flows(d, tmi_in(m, o, i), tmi_out(m, o, i - 3));
+                is_new |= tmi_transform_flows(d, tmi_in(m, o, i), k);
+                is_new |= tmi_transform_flows(d, tmi_in(m, o, i), tmi_out(m, o, i - 3));
             }
             break;
         case TMI_OP_YIELD:
             k = tmi_parent_op(m, o);
             for (i = 0; i < o->n_in && TMI_OP(m, k)->kind == TMI_OP_IF; i++)
-                is_new |= tmi_dispatch_flows(d, tmi_in(m, o, i), tmi_out(m, TMI_OP(m, k), i));
+                is_new |= tmi_transform_flows(d, tmi_in(m, o, i), tmi_out(m, TMI_OP(m, k), i));
             break;
         default: break;
         }
         for (k = 0; k < o->n_succ; k++)
             for (i = 0; i < TMI_SUCC(m, o->succ + k)->n_in; i++)
-                is_new |= tmi_dispatch_flows(d, TMI_ID(m, TMI_SUCC(m, o->succ + k)->in + i),
+                is_new |= tmi_transform_flows(d, TMI_ID(m, TMI_SUCC(m, o->succ + k)->in + i),
                                              tmi_block_arg(m, TMI_SUCC(m, o->succ + k)->block, i));
     }
     return is_new != 0;
@@ -30380,7 +30385,7 @@ static int tmi_dispatch_follow(tmi_dispatch *d, uint32_t owner) {
 
 /* What is carried before it is made. Nobody reads it, but pointers keep their parameter, of which
  * tmi_transform_into makes them again. */
-static uint32_t tmi_dispatch_init(tmi_dispatch *d, uint32_t i) {
+static uint32_t tmi_transform_begins_as(tmi_dispatch *d, uint32_t i) {
     const tmi_module *m = d->f->m;
     uint32_t type = tmi_dispatch_type(d, i), elem = tmi_elem(m, type), p = 0;
     if (i < d->n - d->f->n_types) p = d->from[d->carried[i]];
@@ -30406,10 +30411,10 @@ static void tmi_flow_dispatch(tmi_flow *f, uint32_t owner, uint32_t dest, uint32
     v = TMI_TEMP(f->job, uint32_t, d.n);
     next = TMI_TEMP(f->job, uint32_t, d.n);
     d.from = TMI_TEMP(f->job, uint32_t, m->value.n);
-    for (i = 0; i < f->n && tmi_dispatch_follow(&d, owner); i++) {}
+    for (i = 0; i < f->n && tmi_transform_follow(&d, owner); i++) {}
     d.b = tmi_build_in(f->job, m, dest, owner);
     tmi_flow_copy_ops(f, 0, dest);
-    for (i = 1; i < d.n; i++) init[i] = tmi_dispatch_init(&d, i);
+    for (i = 1; i < d.n; i++) init[i] = tmi_transform_begins_as(&d, i);
     for (i = 1; i < d.n - f->n_types; i++) f->c.to[d.carried[i]] = init[i];
     d.now = init;
     tmi_dispatch_end(&d, TMI_BLOCK(m, f->block[0])->last_op, v);
@@ -30982,7 +30987,7 @@ static void tmi_ref_control(tmi_refs *x, uint32_t op) {
 
 /* b, so that the elements of an integer are at most 2^b from 0: by its type, or what it is made
  * of. Depth: its last argument. */
-static uint32_t tmi_ref_bits(const tmi_module *m, uint32_t v, uint32_t depth) {
+static uint32_t tmi_transform_ref_bits(const tmi_module *m, uint32_t v, uint32_t depth) {
     const tmi_op *o = TMI_OP(m, tmi_def(m, v));
     uint32_t      bits = tmi_bits(m, tmi_value_type(m, v)), a, c;
     int64_t       n;
@@ -30994,20 +30999,20 @@ static uint32_t tmi_ref_bits(const tmi_module *m, uint32_t v, uint32_t depth) {
     switch (o->kind) {
     case TMI_OP_EXTSI: case TMI_OP_EXTUI: return tmi_bits(m, tmi_in_type(m, o, 0));
     case TMI_OP_ADDI: case TMI_OP_SUBI: case TMI_OP_MULI: case TMI_OP_MAXSI: case TMI_OP_MINSI:
-        a = tmi_ref_bits(m, tmi_in(m, o, 0), depth);
-        c = tmi_ref_bits(m, tmi_in(m, o, 1), depth);
+        a = tmi_transform_ref_bits(m, tmi_in(m, o, 0), depth);
+        c = tmi_transform_ref_bits(m, tmi_in(m, o, 1), depth);
         if (o->kind == TMI_OP_MULI) return a + c < bits ? a + c : bits;
         a = (a > c ? a : c) + (o->kind != TMI_OP_MAXSI && o->kind != TMI_OP_MINSI);
         return a < bits ? a : bits;
-    case TMI_OP_DIVSI: return tmi_ref_bits(m, tmi_in(m, o, 0), depth);
+    case TMI_OP_DIVSI: return tmi_transform_ref_bits(m, tmi_in(m, o, 0), depth);
     default: return bits;
     }
 }
 
 /* A size, so that an offset can be taken off without wrapping: memory is never longer than 2^62
  * elements, and of fewer than none there are none. */
-static uint32_t tmi_ref_size(tmi_build *b, uint32_t v) {
-    const int is_small = tmi_ref_bits(b->m, v, 4) <= 62;
+static uint32_t tmi_transform_ref_size(tmi_build *b, uint32_t v) {
+    const int is_small = tmi_transform_ref_bits(b->m, v, 4) <= 62;
     v = tmi_b_to_int(b, v, 64, 1);
     if (is_small) return v;
     v = tmi_b_2(b, TMI_OP_MAXSI, v, tmi_b_const(b, b->m->t_i64, 0));
@@ -31025,7 +31030,7 @@ static void tmi_ref_make(tmi_refs *x, tmi_build *b, const tmi_op *op) {
         switch (op->kind) {
         case TMI_OP_MAKE_DESC: case TMI_OP_MAKE_PTR:
             p[i] = !i          ? tmi_in(m, op, 0)
-                : i <= rank    ? tmi_ref_size(b, tmi_in(m, op, i))
+                : i <= rank    ? tmi_transform_ref_size(b, tmi_in(m, op, i))
                 : i < op->n_in ? tmi_b_to_int(b, tmi_in(m, op, i), 64, 1)
                                : tmi_b_const(b, m->t_i1, tmi_attr_int(m, op, "padding", 1) == 2);
             break;
@@ -31349,7 +31354,7 @@ static void tmi_ref_params(tmi_refs *x, tmi_build *b, uint32_t func) {
         TMI_ID(m, TMI_BLOCK(m, block)->arg + i) = base;
         p[0] = base;
         for (k = 0; k < 2 * rank; k++)
-            p[1 + k] = k < rank ? tmi_ref_size(b, tmi_block_arg(m, block, i + 1 + k))
+            p[1 + k] = k < rank ? tmi_transform_ref_size(b, tmi_block_arg(m, block, i + 1 + k))
                                 : tmi_b_to_int(b, tmi_block_arg(m, block, i + 1 + k), 64, 1);
         p[2 * rank] = tmi_b_const(b, m->t_i64, 1); /* the last stride of a descriptor is one */
         p[2 * rank + 1] = tmi_b_op(b, TMI_OP_PADDING, m->t_i1, NULL, 0);
@@ -35545,7 +35550,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 3660110313u
+#define TMI_STAMP_TRANSFORM 3821686737u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -40397,7 +40402,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 2940318035u
+#define TMI_STAMP_PLAN 1951966159u
 
 /*==============================================================================
  * >>lower  [24]  From tiles to threads
@@ -44526,7 +44531,8 @@ static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32
         const int      whole = (int)tmi_s_int(tmi_scalar_bits[type.kind]);
         const uint32_t a = tmi_ptx_as(w, x[0], whole), b = tmi_ptx_as(w, x[1], whole);
         const uint32_t both = tf == TMI_TF_FMAXN ? tmi_t_and(t, a, b) : tmi_t_or(t, a, b);
-        r = tmi_t_select(t, tmi_t_fcmp(t, TMI_FOEQ, x[0], x[1]), tmi_ptx_as(w, both, type.kind), r);
+        const uint32_t zero = tmi_ptx_as(w, both, type.kind);
+        r = tmi_t_select(t, tmi_t_fcmp(t, TMI_FOEQ, x[0], x[1]), zero, r);
     }
     return wide ? tmi_conv(t, r, kind) : r;
 }
@@ -44534,7 +44540,7 @@ static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32
 /* A sum or product with .rn is never part of a multiply-add, which Metal makes of x * y + z. In
  * float two halves are rounded so little that rounding again is rounding once; bf16 needs no such
  * care, as it is rounded between any two instructions. */
-static uint32_t tmi_ptx_alone(tmi_low *w, uint32_t tf, const uint32_t *v, int kind) {
+static uint32_t tmi_lower_ptx_alone(tmi_low *w, uint32_t tf, const uint32_t *v, int kind) {
     tmi_thr       *t = w->t;
     const uint32_t a = tmi_conv(t, v[0], TMI_S_F32), b = tmi_conv(t, v[1], TMI_S_F32);
     return tmi_conv(t,
@@ -44682,7 +44688,7 @@ static uint32_t tmi_ptx_value(tmi_low *w, const tmi_ptx_ins *x, uint32_t *v, int
     switch (x->row->how) {
     case TMI_PX_ALONE:
         return kind == TMI_S_BF16 ? tmi_ptx_float(w, tf, v, n, kind)
-                                  : tmi_ptx_alone(w, tf, v, kind);
+                                  : tmi_lower_ptx_alone(w, tf, v, kind);
     case TMI_PX_MOV: return v[0];
     case TMI_PX_NOT:
         return kind == TMI_S_BOOL ? tmi_t_not(t, v[0]) : tmi_t_flip(t, v[0]);
@@ -46903,7 +46909,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 47965290u
+#define TMI_STAMP_LOWER 872080711u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
@@ -64348,7 +64354,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 1279221619u
+#define TMI_STAMP_COMPILE 3844456874u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number
