@@ -23136,6 +23136,14 @@ static int tmi_triton_assigns(tmi_tri *t, const tmi_py_node *s, void *with) {
     return 0;
 }
 
+/* The names that comprehensions in a loop give, which Triton keeps. The nodes of a loop stand in
+ * front of its own. */
+static void tmi_tri_comp_names(tmi_tri *t, const tmi_py_node *loop, tmi_map *with) {
+    const tmi_py_node *n, *first = TMI_PY(tmi_tri_py(t), 0);
+    for (n = loop; n-- > first && n->at >= loop->at && n->at < loop->to;)
+        if (n->kind == TMI_PY_COMPFOR) tmi_triton_targets(t, tmi_tri_node(t, n->a), with);
+}
+
 /* 1: one of the names holds the same values of the IR as another name that lives. */
 static int tmi_tri_shares(tmi_tri *t, const tmi_tri_carried *c, uint32_t n) {
     tmi_map  seen;
@@ -23194,6 +23202,7 @@ static tmi_tri_carried *tmi_tri_loop_carried(tmi_tri *t, const tmi_py_node *n, u
     uint32_t         i, k = 0;
     memset(&seen, 0, sizeof seen);
     (void)tmi_triton_any(t, n->list, n->n, tmi_triton_assigns, &seen);
+    tmi_tri_comp_names(t, n, &seen);
     for (i = t->frame->first; i < t->name.n; i++) {
         const tmi_tri_name *name = tmi_triton_name_at(t, i);
         if (!tmi_map_get(&seen, name->name) || !tmi_tri_carries(t, &name->v)) continue;
