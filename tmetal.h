@@ -20388,10 +20388,12 @@ static tmi_tri_value tmi_tl_getattr(tmi_tri *t, const tmi_tri_value *in) {
 }
 
 static tmi_tri_value tmi_tl_list(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value v = in[0];
+    tmi_tri_value v = in[0], r;
     if (v.kind != TMI_V_TUPLE) return TMI_TL_BAD_TYPE(t, NULL, "wants a tuple, not %v", &in[0]);
-    v.is_other = 1;
-    return v;
+    r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+    while (r.n < v.n) tmi_tri_put_field(t, &r, tmi_tri_field(t, &v, r.n));
+    r.is_other = 1;
+    return r;
 }
 
 /* -- Python's math, of numbers --------------------------------------------------------------- */
@@ -23828,6 +23830,21 @@ static void tmi_tri_ann_assign(tmi_tri *t, const tmi_py_node *n) {
     else tmi_tri_bind(t, target->text, v); /* a tensor too: Triton takes it, and it is one */
 }
 
+/* Python's += changes a list for all names that it has: where there are two, nothing is made of
+ * it. What is the one empty list and what another is not told. */
+static int tmi_tri_one_name(tmi_tri *t, const tmi_tri_value *list) {
+    uint32_t i, n = 0;
+    for (i = 0; i < t->name.n; i++) {
+        const tmi_tri_value *v = &tmi_triton_name_at(t, i)->v;
+        n += v->kind == TMI_V_TUPLE && v->is_other && v->n && v->n == list->n &&
+             v->list == list->list;
+    }
+    if (n > 1)
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, "write x = x + [...], which makes a new list",
+                            "a list that two names have cannot be changed by +=");
+    return n <= 1;
+}
+
 static void tmi_tri_aug_assign(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value a, b, v;
     if (tmi_tri_node(t, n->a)->kind != TMI_PY_NAME) {
@@ -23837,7 +23854,8 @@ static void tmi_tri_aug_assign(tmi_tri *t, const tmi_py_node *n) {
     a = tmi_tri_expr(t, n->a);
     b = tmi_tri_expr(t, n->b);
     tmi_triton_look(t, n);
-    if (t->bad) return;
+    if (t->bad || (t->is_const && a.kind == TMI_V_TUPLE && a.is_other && !tmi_tri_one_name(t, &a)))
+        return;
     v = tmi_tri_operate(t, n->op, a, b);
     if (!t->bad) tmi_tri_assign(t, n->a, tmi_tri_settle(t, v));
 }
