@@ -22227,6 +22227,14 @@ static TMI_COLD tmi_tri_value tmi_tri_undefined(tmi_tri *t, uint32_t name) {
 static TMI_APART tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_name *local = tmi_tri_local(t, n->text);
     tmi_tri_value v;
+    if (local && local->v.kind == TMI_V_TENSOR && !t->dry &&
+        tmi_def_kind(t->m, local->v.ir) == TMI_OP_POISON) {
+        tmi_triton_look(t, n);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME,
+                             "copy it to another name in the loop's body, which has a value before",
+                             "behind the loop that counts it, '%n' has no value in Triton: it",
+                             n->text);
+    }
     if (local && local->v.kind) return local->v;
     v = tmi_tri_global_value(t, t->frame->file, n->text);
     if (v.is_plain && !t->is_const) {
@@ -23369,7 +23377,7 @@ static void tmi_tri_dynamic_for(tmi_tri *t, const tmi_py_node *n, tmi_tri_range 
     tmi_tri_names    live;
     tmi_tri_carried *c;
     tmi_tri_value    index, begin = r->bound[0], *step = &r->bound[2];
-    uint32_t         count = 0, op, dt, name = tmi_tri_node(t, n->a)->text;
+    uint32_t         count = 0, i, op, dt, name = tmi_tri_node(t, n->a)->text;
     if (!tmi_triton_no_else(t, n)) return;
     r->is_down = step->kind == TMI_V_INT && step->v.i.hi < 0;
     if (r->is_down) { /* counts up, and turns the number round */
@@ -23390,6 +23398,13 @@ static void tmi_tri_dynamic_for(tmi_tri *t, const tmi_py_node *n, tmi_tri_range 
     t->at = n->at;
     t->to = n->at + 3;
     tmi_triton_end_loop(t, op, c, count, &live, name);
+    /* Triton gives the name this before the loop, where what was there goes, and the loop gives it
+     * nothing: unless its body assigns it, which carries it */
+    for (i = 0; i < count && c[i].name != name; i++) {}
+    if (!t->bad && i == count && tmi_tri_local(t, name))
+        tmi_tri_bind(
+            t, name,
+            tmi_tri_tensor(tmi_tri_op(t, TMI_OP_POISON, NULL, 0, tmi_tri_ir_elem(t, dt)), dt));
 }
 
 static TMI_APART tmi_tri_flow tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
