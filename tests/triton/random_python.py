@@ -3,15 +3,15 @@
 
     python3 tests/triton/random_python.py [--first N] [--programs N] [--tmetal PATH] [--interp PATH]
 
-Program N is the same each time. It is integers and control flow: helpers with returns in branches, loops, tuples, constants
-of compile time. Python runs the same text, with what Triton does otherwise put in its place (Value, TritonsWay): types and their promotion, division toward zero, numbers that become values where they are assigned, `and` that
-asks all sides. A program that tmetal refuses is a fault too: all are right by Triton's rules. What is wrong is printed
-after lines that it does not need are dropped.
+Program N is the same each time. It is integers and control flow: helpers with returns in branches, loops, tuples,
+constants of compile time. Python runs the same text, with what Triton does otherwise put in its place (Value, TritonsWay):
+types and their promotion, division toward zero, numbers that become values where they are assigned, `and` that asks all
+sides. A program that tmetal refuses is a fault too: all are right by Triton's rules. What is wrong is printed after lines
+that it does not need are dropped.
 """
 
 import argparse
 import ast
-import collections
 import os
 import random
 import re
@@ -136,7 +136,7 @@ for _name, _op in dict(lt="<", le="<=", gt=">", ge=">=", eq="==", ne="!=").items
 
 def made(x):
     """What an assignment makes of it: numbers become values."""
-    if isinstance(x, tuple):
+    if isinstance(x, (tuple, list)):
         return tuple(map(made, x))
     return Value(x, of_number(x)) if isinstance(x, int) else x
 
@@ -403,10 +403,10 @@ class Maker:
         return f"{name}({', '.join(a if i < named else f'x{i}={a}' for i, a in enumerate(args))})"
 
     def argument(self, env, kind):
-        if not isinstance(kind, str):  # of compile time
+        if isinstance(kind, frozenset):  # of compile time
             known = [n for n, k in env.items() if isinstance(k, frozenset) and k <= kind]
             return self.pick(known) if known and self.chance(0.6) else str(self.pick(kind))
-        return self.value(env, 1, kind)[0]
+        return self.of_kind(env, kind, 1)
 
     def condition(self, env, depth):
         """A value that is true or false."""
@@ -451,6 +451,10 @@ class Maker:
             same = [n for n, k in env.items() if k == kind]
             if same and self.chance(0.3):
                 return self.pick(same)
+            alike = [n for n, k in env.items() if isinstance(k, tuple) and len(k) == len(kind) and all(isinstance(e, str) for e in k)]
+            if alike and isinstance(kind[0], str) and set(kind) == {kind[0]} and self.chance(0.4):
+                name = self.fresh("e")  # of its own: Triton keeps it
+                return f"[tl.cast({name} {self.pick('+*&')} {self.dice.randrange(1, 100)}, tl.{kind[0]}) for {name} in {self.pick(alike)}]"
             calls = [f for f in self.functions if f[2] == kind]
             if calls and self.chance(0.5):
                 name, kinds, _ = self.pick(calls)
@@ -532,7 +536,7 @@ class Maker:
             inner = dict(env)
             test = f"{name} < ({self.value(env, 1)[0]} & 3)"
             if self.chance(0.5):
-                test = f"{test} {self.pick(['and', 'and'])} {self.condition(env, 1)}"
+                test = f"{test} and {self.condition(env, 1)}"
             body = self.block(inner, depth - 1)
             return [f"{name} = {self.pick([0, 1, -2])}", *begun(env, body), f"while {test}:"] + indented(body + [f"{name} += 1"])
         name = self.pick(held)
@@ -561,10 +565,15 @@ class Maker:
         if self.chance(0.6):
             heads.append("else:")
         bound = (self.fresh("b"), self.a_type()) if heads[-1] == "else:" and self.chance(0.4) else None
+        held = [n for n, k in env.items() if not isinstance(k, frozenset)]
+        name = self.pick(held)
+        alike = [n for n in held if n != name and env[n] == env[name]]
         lines = []
         for head in heads:
             inner = dict(env)
             body = self.block(inner, depth - 1, returns=returns)
+            if alike and self.chance(0.4):  # one value from several branches, under one name or two
+                body.append(f"{name} = {self.pick(alike[:2])}")
             if bound:  # a name that each branch binds
                 body.append(f"{bound[0]} = {self.of_kind(inner, bound[1])}")
             elif returns and self.chance(0.25):
@@ -589,18 +598,20 @@ class Maker:
             kind = promoted("int32", kind)
         inner = {**env, name: kind}
         body = self.block(inner, depth - 1)
+        if self.chance(0.2):
+            body.insert(0, f"{name} = tl.cast({name} * 3 + 1, tl.{kind})")
         return begun(env, body) + [f"for {name} in {self.pick(['range', 'tl.range'])}({bounds}):"] + indented(body)
 
     # ---- functions
 
     def function(self):
         name = f"f{len(self.functions)}"
-        kinds = [self.a_type() if self.chance(0.75) else frozenset(range(4)) for _ in range(self.dice.randrange(1, 4))]
+        kinds = [self.pick([self.a_type()] * 3 + [frozenset(range(4)), (self.a_type(), "int32")]) for _ in range(self.dice.randrange(1, 4))]
         returned = self.a_type() if self.chance(0.7) else tuple(self.a_type() for _ in range(self.dice.randrange(1, 4)))
         env = {f"x{i}": kind for i, kind in enumerate(kinds)}
-        text = ", ".join(f"x{i}" + ("" if isinstance(k, str) else ": tl.constexpr") for i, k in enumerate(kinds))
+        text = ", ".join(f"x{i}" + (": tl.constexpr" if isinstance(k, frozenset) else "") for i, k in enumerate(kinds))
         body = []
-        if all(not isinstance(k, str) for k in kinds):
+        if all(isinstance(k, frozenset) for k in kinds):
             env["y"] = "int32"
             body.append("y = x0")
         body += self.block(env, 2, True, lambda: self.of_kind({n: k for n, k in env.items() if n[0] in "xy"}, returned, 1), 2)
@@ -621,7 +632,8 @@ class Maker:
         body.append(f"t = ({', '.join(list(env)[1:4])})")
         env["t"] = tuple(env[n] for n in list(env)[1:4])
         outputs = INPUTS + 3
-        stores = [f"tl.store(q + {i}, a{i}.to(tl.int64))" for i in range(INPUTS)] + [f"tl.store(q + {INPUTS + i}, t[{i}].to(tl.int64))" for i in range(3)]
+        stored = [f"a{i}" for i in range(INPUTS)] + [f"t[{i}]" for i in range(3)]
+        stores = [f"tl.store(q + {i}, {name}.to(tl.int64))" for i, name in enumerate(stored)]
         body.append(f"q += tl.program_id(0) * {outputs}")
         # the results keep kinds that can be stored
         while len(body) < 22:
