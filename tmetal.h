@@ -21485,6 +21485,22 @@ static int tmi_tri_decide_compare(tmi_tri *t, uint32_t f, const tmi_py_node *n, 
 
 static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep);
 
+/* A function of the file that does nothing but give what can be told: 1, 0; -1: it is none. */
+static int tmi_tri_decide_body(tmi_tri *t, uint32_t f, uint32_t name, unsigned deep) {
+    tmi_py            *py = tmi_triton_text_of(t, f);
+    uint32_t           i = tmi_tri_global_of(t, f, name), node;
+    const tmi_py_node *s;
+    if (deep > 8 || !i || tmi_triton_global_at(t, i - 1)->file != f) return -1;
+    node = tmi_triton_global_at(t, i - 1)->node;
+    if (!node || TMI_PY(py, node)->kind != TMI_PY_FUNCTION) return -1;
+    if (TMI_PY(py, node)->v.i && !tmi_py_rest(py, node, 1, 0)) return -1; /* it is not read */
+    s = TMI_PY(py, node);
+    if (s->n2 != 1) return -1;
+    s = TMI_PY(py, TMI_PY_ID(py, s->list2));
+    if (s->kind != TMI_PY_RETURN || !s->a || TMI_PY(py, s->a)->kind == TMI_PY_BOOLOP) return -1;
+    return tmi_tri_decide(t, f, s->a, deep + 4); /* functions of functions: few, so that it ends */
+}
+
 static int tmi_tri_decide_call(tmi_tri *t, uint32_t f, const tmi_py_node *n, unsigned deep) {
     static const char *const ops[] = {"lt", "le", "gt", "ge", "eq", "ne"};
     static const uint8_t op[] = {TMI_PY_LT, TMI_PY_LE, TMI_PY_GT, TMI_PY_GE, TMI_PY_EQ, TMI_PY_NE};
@@ -21515,6 +21531,10 @@ static int tmi_tri_decide_call(tmi_tri *t, uint32_t f, const tmi_py_node *n, uns
         return tmi_tl_row_of("tl", tmi_tri_string(t, arg[1]->text), 0) ? 1 : -1;
     if (!n->n && strcmp(s, "is_available") == 0 && callee->kind == TMI_PY_ATTRIBUTE)
         return tmi_tri_decide(t, f, callee->a, deep + 1);
+    if (!n->n && callee->kind == TMI_PY_NAME) { /* its body goes before what a name sounds like */
+        int told = tmi_tri_decide_body(t, f, callee->text, deep);
+        if (told >= 0) return told;
+    }
     return n->n ? -1 : tmi_tri_machine_word(s);
 }
 
