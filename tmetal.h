@@ -16717,6 +16717,7 @@ typedef struct tmi_tri {
     uint32_t                  dry;              /* loops that are walked only to see what changes */
     int                       bad;              /* this kernel has an error: give up on it */
     int                       is_const;         /* only values that need no op are wanted */
+    uint32_t                  n_decided;        /* steps of tmi_tri_decide() */
     uint32_t                  is_quiet; /* a constant may be unknown: nothing is reported */
     tmi_tri_param            *param;    /* of the kernel */
     uint32_t                  n_param, n_step;
@@ -21556,6 +21557,9 @@ static int tmi_tri_decide_name(tmi_tri *t, uint32_t f, uint32_t name, unsigned d
     return tmi_tri_decide_name(t, from - 1, name, deep + 1);
 }
 
+/* of tests of modules, in all: names of names of names are few by their depth, but not wide ones */
+#define TMI_TRI_DECIDED 20000u
+
 /* Whether a test of a module holds for Triton 3.6 on CUDA: 1, 0; -1: it cannot be told.
  * Depth: TMI_MAX_DEPTH, by the parser. */
 static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) {
@@ -21564,7 +21568,7 @@ static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) 
     const char        *s;
     uint32_t           i;
     int                r = -1, one;
-    if (deep > 8) return -1;
+    if (deep > 8 || ++t->n_decided > TMI_TRI_DECIDED) return -1;
     switch (n->kind) {
     case TMI_PY_TRUE: return 1;
     case TMI_PY_FALSE:
