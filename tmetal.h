@@ -18336,7 +18336,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1055038055u
+#define TMI_STAMP_TRI 2774760628u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -21071,7 +21071,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 3542495789u
+#define TMI_STAMP_TL 596745889u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -25631,7 +25631,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1726476212u
+#define TMI_STAMP_TRITON 1527455680u
 
 
 /*==============================================================================

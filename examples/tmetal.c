@@ -3810,7 +3810,7 @@ static int read_target(request *r) {
     if (!read_count(r, OPT_THREADS, 4096, "not a number of threads:", &r->opt.threads) ||
         !read_count(r, OPT_TWO_STAGE, 512, "not a number of parts up to 512:", &r->opt.two_stage) ||
         !read_count(r, OPT_PROGRAMS, 64, "not a number of programs up to 64:", &r->opt.programs) ||
-        !read_count(r, OPT_CONFIG, 100000, "not the number of a configuration:", &config)) return 2;
+        !read_count(r, OPT_CONFIG, 1000000, "not the number of a configuration:", &config)) return 2;
     if (msl) {
         r->opt.msl = msl_number(msl);
         if (!r->opt.msl) return misuse(r, "not a Metal version such as 3.1:", msl);
