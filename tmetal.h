@@ -40474,7 +40474,8 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
  * >>lower  [24]  From tiles to threads
  *
  * gives   tmi_lower_func(): fills a tmi_thr
- * uses    >>ops  >>library  >>ir  >>verify  >>analyse  >>transform  >>thread  >>layout  >>plan
+ * uses    >>ops  >>library  >>ir  >>verify  >>analyse  >>detect  >>transform  >>thread  >>layout
+ *         >>plan
  * order   program order; work on tiles of one layout is gathered into one loop nest where no
  *         dependence and no memory access forbids it
  *
@@ -42779,6 +42780,44 @@ static void tmi_lower_fold_lanes(tmi_low *w, const tmi_folding *f, uint32_t *v) 
     }
 }
 
+/* Does the region give the same whichever side is which? Where it does not, of equal values or
+ * with NaN, the lanes that combine with each other do not end with one result. */
+static int tmi_lower_sides_alike(const tmi_module *m, const tmi_op *red) {
+    uint32_t      body = tmi_op_body(m, red, 0), k, v, a, b;
+    const tmi_op *op;
+    tmi_dt_reduce r;
+    for (k = 0; k < red->n_in; k++) { /* an op for each operand, which takes both in either order */
+        v = tmi_dt_returned(m, red, k);
+        op = TMI_OP(m, v ? tmi_def(m, v) : 0);
+        if (!v || !tmi_def(m, v) || op->n_in != 2 || !(tmi_ops[op->kind].traits & TMI_SWAPS)) break;
+        a = tmi_in(m, op, 0), b = tmi_in(m, op, 1);
+        if (a != tmi_block_arg(m, body, k)) v = a, a = b, b = v;
+        if (a != tmi_block_arg(m, body, k) || b != tmi_block_arg(m, body, red->n_in + k)) break;
+    }
+    if (k == red->n_in) return 1;
+    memset(&r, 0, sizeof r);
+    if (red->n_in != 2 || tmi_dt_arg_extreme(m, red, &r) == TMETAL_REDUCE_GENERIC) return 0;
+    return (r.tie == TMETAL_TIE_FIRST || r.tie == TMETAL_TIE_LAST) && !r.nan_apart &&
+        r.nan != TMETAL_NAN_BY_ORDER;
+}
+
+/* One lane's result for all that share it, where each may have another. Not of scalars that are
+ * stored and no more: one thread does that. */
+static void tmi_lower_fold_agree(tmi_low *w, const tmi_folding *f, uint32_t *v) {
+    const tmi_op *op = TMI_OP(w->m, f->op);
+    uint32_t      i, k, out, lane, read = 0;
+    for (i = 0; i < op->n_out; i++) {
+        out = tmi_out(w->m, op, i);
+        if (tmi_is_tensor(w->m, tmi_value_type(w->m, out))) read = 1;
+        for (k = w->p->users.first[out]; k < w->p->users.first[out + 1]; k++)
+            read |= TMI_OP(w->m, w->p->users.at[k].op)->kind != TMI_OP_STORE ||
+                w->p->users.at[k].operand != 1;
+    }
+    if (!read || !f->lane_axis || f->sg_axis || tmi_lower_sides_alike(w->m, op)) return;
+    lane = tmi_t_and_c(w->t, tmi_t_lane(w->t), 31 & ~f->lane_axis);
+    for (i = 0; i < op->n_in; i++) v[i] = tmi_shuffled(w, TMI_TF_SHUF, v[i], lane);
+}
+
 /* Elements of one vector that lie along the axis: the vector's own elements, or none. */
 static void tmi_lower_fold_vector(tmi_low *w, const tmi_folding *f, uint32_t *v) {
     const tmi_op *op = TMI_OP(w->m, f->op);
@@ -43006,6 +43045,7 @@ static void tmi_finish_lanes(tmi_low *w, tmi_finish *x, uint32_t out_id) {
     for (k = 0; k < times; k++) {
         tmi_lower_fold_fetch(w, x, index, k, v);
         tmi_lower_fold_lanes(w, f, v);
+        tmi_lower_fold_agree(w, f, v);
         tmi_t_name(w->t, v[0], tmi_lower_out_name(w, op, 0));
         for (i = 0; i < op->n_in; i++) part[i][k] = v[i];
         if (f->sg_axis) tmi_lower_finish_write(w, x, *n.lin, k, v);
