@@ -278,6 +278,68 @@ bool maker::execute_region() {
     return true;
 }
 
+/* Blocks in a cycle, which are handed what a loop would carry; left by the first of them. */
+bool maker::cycle_of_blocks() {
+    const kind        &i32 = kind_named("i32"), &i1 = kind_named("i1");
+    std::vector<value> inits = carried(2);
+    if (inits.empty()) return false;
+    inits.insert(inits.begin(), whole_constant(i32, {}, 0));
+    const value              limit = bound(i32, 0, 4), one = whole_constant(i32, {}, 1);
+    const std::vector<value> passed = arguments_for(inits), left = arguments_for(passed);
+    const size_t             outside = pool_.size();
+    const std::string        result = fresh(), types = types_of(inits);
+    const std::string        head = "^bb" + std::to_string(names_++), round = "^bb" + std::to_string(names_++), end = "^bb" + std::to_string(names_++);
+    const std::vector<value> model(passed.begin() + 1, passed.end()), out(left.begin() + 1, left.end());
+    line(results_text(result, out.size()) + "scf.execute_region -> " + (out.size() > 1 ? "(" + types_of(out) + ")" : types_of(out)) + " {");
+    indent_++;
+    line("cf.br " + head + "(" + names_of(inits) + " : " + types + ")");
+    line(head + "(" + declared(passed) + "):");
+    for (const value &v : passed) add(v);
+    const size_t inside = pool_.size();
+    body(static_cast<unsigned>(rng_.below(3)));
+    value go = give("arith.cmpi slt, " + passed[0].name + ", " + use(limit) + " : i32", i1, {}, whole(1, i1));
+    if (chance(40)) go = plain("arith.andi", {go, condition({})}, whole(1, i1));
+    const std::vector<value> last = yields(model, inside);
+    line("cf.cond_br " + go.name + ", " + round + ", " + end + "(" + names_of(last) + " : " + types_of(last) + ")");
+    line(round + ":");
+    body(1 + static_cast<unsigned>(rng_.below(3)));
+    std::vector<value> next = yields(passed, inside);
+    next[0] = plain("arith.addi", {passed[0], one}, any_of(i32));
+    line("cf.br " + head + "(" + names_of(next) + " : " + types + ")");
+    pool_.resize(outside);
+    line(end + "(" + declared(out) + "):");
+    line("scf.yield " + names_of(out) + " : " + types_of(out));
+    indent_--;
+    line("}");
+    add_results(result, out);
+    return true;
+}
+
+/* What other threads wrote, read back: a tile is stored in one order and loaded in another, in the same round of a
+ * loop or in the next. One store for each buffer, since the order of two is left open. */
+bool maker::through_memory() {
+    const kind &i32 = kind_named("i32");
+    const value v = pick([](const value &x) { return !x.is_scalar() && x.k->is_int() && x.k->bits > 1 && count_of(x.dims) > 1; });
+    if (!v) return false;
+    const size_t      n = count_of(v.dims);
+    const std::string buffer = add_buffer(*v.k, n * programs_, "bits"), type = pointer_text(*v.k, v.dims);
+    const auto        place = [&]() {
+        value at = linear(v.dims);
+        if (chance(50)) at = plain("arith.muli", {at, whole_constant(i32, v.dims, 2 * rng_.between(1, 4) + 1)}, any_of(i32));
+        if (chance(50)) at = plain("arith.addi", {at, whole_constant(i32, v.dims, rng_.between(1, 99))}, any_of(i32));
+        at = shifted(masked(at, static_cast<int64_t>(n) - 1), n);
+        return pointers(buffer, *v.k, at);
+    };
+    const bool store_first = chance(60);
+    for (unsigned i = 0; i < 2; i++) {
+        const std::string p = place();
+        if ((i == 0) == store_first) line("tt.store " + p + ", " + use(v) + (chance(25) ? ", " + use(condition(v.dims)) : std::string()) + " : " + type);
+        else add(give("tt.load " + p + " : " + type, *v.k, v.dims, any_of(*v.k)));
+        if (i == 0 && chance(40)) body(1);
+    }
+    return true;
+}
+
 /* -- Functions and early returns ----------------------------------------------------------------------------------- */
 
 /* A function of scalars that is kept out of line; gives its name. */
@@ -291,10 +353,12 @@ std::string maker::function_of(const std::vector<value> &arguments, value &resul
     indent_ = 2;
     for (const value &v : arguments) add(v);
     in_region_ = true;
-    for (unsigned i = 0, n = 2 + static_cast<unsigned>(rng_.below(5)); i < n; i++) elementwise();
+    const bool tiles = std::any_of(arguments.begin(), arguments.end(), [](const value &v) { return !v.is_scalar(); });
+    for (unsigned i = 0, n = 2 + static_cast<unsigned>(rng_.below(5)); i < n; i++)
+        if (!tiles || chance(60) || !(chance(50) ? transpose() : reshape())) elementwise();
     in_region_ = false;
     result = pool_.back();
-    if (chance(30)) result = splat(result, random_dims(std::min<size_t>(largest_, 64)));
+    if (result.is_scalar() && chance(30)) result = splat(result, random_dims(std::min<size_t>(largest_, 64)));
     line("tt.return " + result.name + " : " + result.type());
     functions_ += "  tt.func private " + name + "(" + declared(arguments) + ") -> " + result.type() + " attributes {noinline = true} {\n" + text_ + "  }\n";
     indent_ = indent;
@@ -306,8 +370,9 @@ std::string maker::function_of(const std::vector<value> &arguments, value &resul
 bool maker::call() {
     std::vector<value> passed, arguments;
     value              result;
+    const bool         tiles = more_ && chance(60);
     for (unsigned i = 0; i < 2; i++)
-        if (const value v = pick([](const value &x) { return x.is_scalar() && !x.f.wild && !x.k->is_byte_float(); })) passed.push_back(v);
+        if (const value v = pick([&](const value &x) { return (tiles || x.is_scalar()) && !x.f.wild && !x.k->is_byte_float(); })) passed.push_back(v);
     if (passed.empty()) return false;
     for (value v : passed) {
         v.name = fresh();
@@ -395,9 +460,11 @@ void maker::statement() {
         {"scf.if", 8, &maker::if_else}, {"scf.for", 8, &maker::for_loop}, {"scf.while", 4, &maker::while_loop}, {"scf.for", 4, &maker::pointer_loop},
         {"scf.execute_region", 2, &maker::execute_region}, {"ub.poison", 2, &maker::poison}, {"tt.call", 2, &maker::call}, {"cf.cond_br", 1, &maker::early_return}, {"tt.assert", 1, &maker::assert_true},
         {"llvm.intr.assume", 1, &maker::assume}, {"tt.print", 1, &maker::print_some}, {"gpu.barrier", 1, &maker::barrier},
+        {"scf.execute_region", 6, &maker::cycle_of_blocks}, {"tt.load", 14, &maker::through_memory}, {"tt.call", 4, &maker::call},
     };
-    unsigned total = 0;
-    for (const auto &m : makers) total += m.weight;
+    const size_t late = 3; /* the last of them are for more_ alone */
+    unsigned     total = 0;
+    for (size_t i = 0; i < sizeof makers / sizeof *makers - (more_ ? 0 : late); i++) total += makers[i].weight;
     for (unsigned tries = 0; tries < 50; tries++) {
         uint64_t dice = rng_.below(total);
         size_t   i = 0;
@@ -424,7 +491,8 @@ void maker::store_what_is_unread() {
 
 /* -- The module --------------------------------------------------------------------------------------------------------------- */
 
-maker::maker(uint64_t seed, const std::set<std::string> &without) : rng_(numbers(seed).next()), without_(without), seed_(seed) {}
+maker::maker(uint64_t seed, const std::set<std::string> &without)
+    : rng_(numbers(seed).next()), without_(without), seed_(seed), more_(seed >= 1000000 && seed % 5 == 3) {}
 
 std::string maker::run() {
     static const size_t sizes[] = {32, 128, 256, 512, 1024, 2048};

@@ -93,6 +93,7 @@ private:
     numbers                     rng_;
     const std::set<std::string> without_; /* operations that are not to be made */
     uint64_t                    seed_;
+    const bool                  more_; /* what came later too: not in seeds that were chosen by what they are */
     std::string                 text_, head_, parameters_, functions_;
     unsigned                    indent_ = 2, names_ = 0, parameter_count_ = 0, programs_ = 1, function_count_ = 0;
     size_t                      largest_ = 1024; /* elements of a tensor */
@@ -199,6 +200,7 @@ private:
     void statements(unsigned n);
     void store_what_is_unread();
     bool if_else(), for_loop(), while_loop(), pointer_loop(), execute_region(), call(), early_return();
+    bool cycle_of_blocks(), through_memory();
     bool assert_true(), print_some(), assume(), barrier(), poison();
     value always_true(const value &a);
     value       bound(const kind &k, int64_t low, int64_t high);
