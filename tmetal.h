@@ -42796,7 +42796,7 @@ static int tmi_lower_sides_alike(const tmi_module *m, const tmi_op *red) {
     }
     if (k == red->n_in) return 1;
     memset(&r, 0, sizeof r);
-    if (red->n_in != 2 || tmi_dt_arg_extreme(m, red, &r) == TMETAL_REDUCE_GENERIC) return 0;
+    if (red->n_in != 2 || tmi_dt_arg_extreme(m, NULL, red, &r) == TMETAL_REDUCE_GENERIC) return 0;
     return (r.tie == TMETAL_TIE_FIRST || r.tie == TMETAL_TIE_LAST) && !r.nan_apart &&
         r.nan != TMETAL_NAN_BY_ORDER;
 }
@@ -47015,7 +47015,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 872080711u
+#define TMI_STAMP_LOWER 497907814u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
