@@ -23170,12 +23170,14 @@ static int tmi_triton_assigns(tmi_tri *t, const tmi_py_node *s, void *with) {
     return 0;
 }
 
-/* The names that comprehensions in a loop give, which Triton keeps. The nodes of a loop stand in
- * front of its own. */
+/* The names that comprehensions in a loop give, which Triton keeps. What a node is made of stands in
+ * front of it, down to the loop's first. */
 static void tmi_tri_comp_names(tmi_tri *t, const tmi_py_node *loop, tmi_map *with) {
-    const tmi_py_node *n, *first = TMI_PY(tmi_tri_py(t), 0);
-    for (n = loop; n-- > first && n->at >= loop->at && n->at < loop->to;)
-        if (n->kind == TMI_PY_COMPFOR) tmi_triton_targets(t, tmi_tri_node(t, n->a), with);
+    const tmi_py *py = tmi_tri_py(t);
+    uint32_t      id = loop->n ? TMI_PY_ID(py, loop->list + loop->n - 1) : 0;
+    for (; id && TMI_PY(py, id)->at >= loop->at && TMI_PY(py, id)->at < loop->to; id--)
+        if (TMI_PY(py, id)->kind == TMI_PY_COMPFOR)
+            tmi_triton_targets(t, tmi_tri_node(t, TMI_PY(py, id)->a), with);
 }
 
 /* 1: one of the names holds the same values of the IR as another name that lives. */
@@ -25631,7 +25633,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1527455680u
+#define TMI_STAMP_TRITON 153325466u
 
 
 /*==============================================================================
@@ -28077,7 +28079,8 @@ static int tmi_dt_bounds(tmi_detector *d, uint32_t cond, uint32_t axis, uint32_t
                          uint32_t depth) {
     const tmi_module *m = d->m;
     const tmi_op     *op = TMI_OP(m, tmi_def(m, cond));
-    uint32_t          i, left = 32, of[2];
+    uint32_t          i, left = 32;
+    int               of[2];
     int64_t           pred;
     if (!depth || !tmi_def(m, cond) || axis >= tmi_rank(m, tmi_value_type(m, cond))) return 0;
     switch (op->kind) {
@@ -29682,7 +29685,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 2256175138u
+#define TMI_STAMP_DETECT 660829091u
 
 /*==============================================================================
  * >>transform  [20]  Passes over tile IR, before anything is planned
@@ -30416,7 +30419,8 @@ static int tmi_transform_flows(tmi_dispatch *d, uint32_t v, uint32_t to) {
 /* One walk over pointers and what blocks hand on; 0: nothing is new. */
 static int tmi_transform_follow(tmi_dispatch *d, uint32_t owner) {
     const tmi_module *m = d->f->m;
-    uint32_t          op, i, k, is_new = 0;
+    uint32_t          op, i, k;
+    int               is_new = 0;
     for (op = tmi_walk_next(m, owner, owner); op; op = tmi_walk_next(m, owner, op)) {
         const tmi_op *o = TMI_OP(m, op);
         switch (o->kind) {
@@ -30446,7 +30450,7 @@ static int tmi_transform_follow(tmi_dispatch *d, uint32_t owner) {
                 is_new |= tmi_transform_flows(d, TMI_ID(m, TMI_SUCC(m, o->succ + k)->in + i),
                                              tmi_block_arg(m, TMI_SUCC(m, o->succ + k)->block, i));
     }
-    return is_new != 0;
+    return is_new;
 }
 
 /* What is carried before it is made. Nobody reads it, but pointers keep their parameter, of which
@@ -35616,7 +35620,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 3821686737u
+#define TMI_STAMP_TRANSFORM 3712769557u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
