@@ -56045,11 +56045,16 @@ typedef struct tmi_emit_lines {
 } tmi_emit_lines;
 
 static void tmi_emit_find_lines(tmi_text *t, const char *msl, tmi_emit_lines *x) {
-    const char *s;
+    const char *s, *end;
     memset(x, 0, sizeof *x);
-    for (s = msl; s; s = strchr(s, '\n'), s += s != NULL) x->n++;
+    if (!msl) return; /* only planned */
+    for (s = msl, x->n = 1; (s = strchr(s, '\n')) != NULL; s++) x->n++;
     x->at = TMI_TEMP(t->job, const char *, x->n);
-    for (x->n = 0, s = msl; s; s = strchr(s, '\n'), s += s != NULL) x->at[x->n++] = s;
+    for (x->n = 0, s = msl;; s = end + 1) {
+        x->at[x->n++] = s;
+        end = strchr(s, '\n');
+        if (!end) break;
+    }
 }
 
 /* The number of a line, and the line without the spaces around it. */
@@ -56402,7 +56407,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 302840625u
+#define TMI_STAMP_EMIT 2498430008u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
