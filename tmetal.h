@@ -25954,10 +25954,15 @@ static int tmi_analyse_stride(const tmi_module *m, uint32_t v, uint32_t d, uint6
     return 1;
 }
 
+/* Has a load or a store a mask? */
+static int tmi_analyse_is_masked(const tmi_op *op) {
+    return op->n_in > (op->kind == TMI_OP_LOAD ? 1u : 2u);
+}
+
 /* Is no address of a tile that of another element too, as far as that can be told? Strides that
- * are numbers are each more than what lies between the elements along the axes of smaller ones, or
- * than half of it: rows of 24 stand in tiles of 32 whose masks leave the rest out. */
-static int tmi_analyse_apart(const tmi_module *m, uint32_t ptr) {
+ * are numbers are each more than what lies between the elements along the axes of smaller ones; of
+ * masked ones than half of it: rows of 24 stand in tiles of 32 whose masks leave the rest out. */
+static int tmi_analyse_apart(const tmi_module *m, uint32_t ptr, int masked) {
     const uint32_t type = tmi_value_type(m, ptr), rank = tmi_rank(m, type);
     uint32_t       left = 64, axes = tmi_analyse_differs(m, ptr, &left), d, n = 0, least, many;
     uint64_t       by[TMI_MAX_RANK], far[TMI_MAX_RANK], span = 0;
@@ -25975,7 +25980,7 @@ static int tmi_analyse_apart(const tmi_module *m, uint32_t ptr) {
     for (many = n > 1; n; n--) {
         for (least = 0, d = 1; d < n; d++)
             if (by[d] < by[least]) least = d;
-        if (2 * by[least] <= span) return 0;
+        if ((masked ? 2 : 1) * by[least] <= span) return 0;
         span += far[least];
         if (many && span >> 31) return 0; /* sums may wrap */
         by[least] = by[n - 1];
@@ -26483,7 +26488,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 1486948239u
+#define TMI_STAMP_ANALYSE 3588032356u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -34944,7 +34949,9 @@ static int tmi_transform_stream_memory(const tmi_stream *r) {
             if (other == op || (o->kind != TMI_OP_LOAD && o->kind != TMI_OP_STORE)) continue;
             if (tmi_transform_stream_base(m, tmi_in(m, o, 0)) == base &&
                 !(stores == 1 && tmi_in(m, o, 0) == tmi_in(m, TMI_OP(m, op), 0) &&
-                  tmi_analyse_apart(m, tmi_in(m, o, 0))))
+                  tmi_analyse_apart(m, tmi_in(m, o, 0),
+                                    tmi_analyse_is_masked(o) &&
+                                        tmi_analyse_is_masked(TMI_OP(m, op)))))
                 return 0;
         }
     }
@@ -35620,7 +35627,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 3712769557u
+#define TMI_STAMP_TRANSFORM 537838337u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -40518,6 +40525,7 @@ typedef struct tmi_access {
     uint32_t ptr, lin; /* TMI_NONE when there were several */
     int      copies;   /* several threads hold an element */
     int      first;    /* stores of scalars: the first thread's alone, so in its order */
+    int      masked;   /* elements may be left out */
 } tmi_access;
 
 typedef struct tmi_seen {
@@ -45224,7 +45232,7 @@ static void tmi_add_fence_for(tmi_low *w, int why) {
  * and one layout without copies: then the order within each thread is order enough. */
 static int tmi_own_elements(const tmi_low *w, const tmi_access *a, const tmi_access *b) {
     return a->ptr != TMI_NONE && a->ptr == b->ptr && a->lin == b->lin && !a->copies &&
-        !b->copies && tmi_analyse_apart(w->m, a->ptr);
+        !b->copies && tmi_analyse_apart(w->m, a->ptr, a->masked && b->masked);
 }
 
 /* What threads read more than once each may be what this store overwrites, where a kernel is
@@ -45284,6 +45292,7 @@ static void tmi_note_access(tmi_low *w, uint32_t c, const tmi_access *x, int wri
         have->copies |= x->copies;
     }
     have->first &= x->first;
+    have->masked &= x->masked;
     have->slot = tmi_max32(last, slot + 1);
     if (writes || !x->copies || x->ptr == TMI_NONE) return;
     type = tmi_value_type(w->m, x->ptr);
@@ -45336,6 +45345,7 @@ static tmi_access tmi_lower_access_of_op(const tmi_low *w, const tmi_op *op, uin
     x.lin = lin;
     x.copies = lin == TMI_NONE || tmi_lin_has_copies(TMI_LIN(w->p, lin));
     x.first = 0;
+    x.masked = tmi_analyse_is_masked(op);
     return x;
 }
 
@@ -45451,7 +45461,7 @@ static int tmi_lower_whole_meets(const tmi_low *w, uint32_t id, uint32_t k) {
  * done. */
 static void tmi_lower_place_whole(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
-    const tmi_access any = {0, TMI_NONE, TMI_NONE, 1, op->kind == TMI_OP_STORE};
+    const tmi_access any = {0, TMI_NONE, TMI_NONE, 1, op->kind == TMI_OP_STORE, 0};
     uint32_t k, slot, i;
     TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     if (op->n_region || op->kind == TMI_OP_ASM ||
@@ -47019,7 +47029,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 497907814u
+#define TMI_STAMP_LOWER 3293164216u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
