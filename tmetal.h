@@ -25980,7 +25980,7 @@ static int tmi_analyse_apart(const tmi_module *m, uint32_t ptr, int masked) {
     for (many = n > 1; n; n--) {
         for (least = 0, d = 1; d < n; d++)
             if (by[d] < by[least]) least = d;
-        if ((masked ? 2 : 1) * by[least] <= span) return 0;
+        if ((masked ? 2u : 1u) * by[least] <= span) return 0;
         span += far[least];
         if (many && span >> 31) return 0; /* sums may wrap */
         by[least] = by[n - 1];
@@ -26488,7 +26488,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 3588032356u
+#define TMI_STAMP_ANALYSE 2505988788u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
