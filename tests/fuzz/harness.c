@@ -32,9 +32,12 @@ static struct {
 } arenas[8];
 static size_t n_arenas;
 
+static uint32_t threadgroup_bytes; /* the most that a kernel may take: Apple's, or what the caller says that there is */
+
 void fuzz_begin(void) {
     while (n_blocks) free(blocks[--n_blocks]);
     n_arenas = 0;
+    threadgroup_bytes = 32768;
 }
 
 static void *memory(void *p) {
@@ -100,6 +103,7 @@ static const tmetal_gpu_limits *limits_of(fuzz_in *in) {
         if (v == 255) v = fuzz_number(in);
         memcpy((char *)l + 4 * i, &v, 4);
     }
+    if (l->tg_bytes > threadgroup_bytes) threadgroup_bytes = l->tg_bytes;
     return l;
 }
 
@@ -258,7 +262,7 @@ static void check_kernel(const tmetal_kernel *k) {
     }
     if (braces || parens) fuzz_fail("braces or parentheses of a kernel do not match", k->entry);
     if (k->threads < 32 || k->threads > 1024 || k->threads % 32) fuzz_fail("a number of threads that Metal refuses", k->entry);
-    if (k->threadgroup_bytes > 32768) fuzz_fail("more threadgroup memory than there is", k->entry);
+    if (k->threadgroup_bytes > threadgroup_bytes) fuzz_fail("more threadgroup memory than there is", k->entry);
 }
 
 void fuzz_result(const tmetal_result *r, int how) {
