@@ -31650,34 +31650,41 @@ static void tmi_lower_scaled(tmi_build *b, uint32_t op) {
     tmi_op_operands(b->job, m, op, in, 3);
 }
 
-static int tmi_is_f8(const tmi_module *m, uint32_t type) {
-    return tmi_is_floatlike(m, type) && tmi_bits(m, type) <= 8;
-}
-
-/* Products of 8-bit floats: every value of theirs is a half. */
-static void tmi_lower_f8_dot(tmi_build *b, uint32_t op) {
+/* The float types that a product is made in: doubles where any of its are, else f16 for operands of
+ * 8 bits, whose values all are halves, and f32 for a result of 8 bits. It is rounded once. */
+static void tmi_lower_dot_floats(tmi_build *b, uint32_t op) {
     tmi_module *m = b->m;
-    uint32_t    in[3];
-    TMI_ASSERT(b->job, "transform", TMI_OP(b->m, op)->kind == TMI_OP_DOT);
-    in[0] = tmi_b_cast_float(b, tmi_in(m, TMI_OP(m, op), 0), m->t_float[TMI_F_F16]);
-    in[1] = tmi_b_cast_float(b, tmi_in(m, TMI_OP(m, op), 1), m->t_float[TMI_F_F16]);
-    in[2] = tmi_in(m, TMI_OP(m, op), 2);
+    uint32_t    in[3], i, to, d = tmi_out_type(m, TMI_OP(m, op), 0);
+    const uint32_t from = tmi_format_of(m, tmi_in_type(m, TMI_OP(m, op), 0)),
+                   into = tmi_format_of(m, d);
+    TMI_ASSERT(b->job, "transform", TMI_OP(m, op)->kind == TMI_OP_DOT);
+    if (!tmi_format_is_soft(from) && !tmi_format_is_soft(into)) return;
+    for (i = 0; i < 3; i++) {
+        in[i] = tmi_in(m, TMI_OP(m, op), i);
+        to = tmi_elem(m, tmi_value_type(m, in[i]));
+        if (from == TMI_F_F64 || into == TMI_F_F64) to = m->t_float[TMI_F_F64];
+        else if (tmi_format_is_soft(i < 2 ? from : into))
+            to = m->t_float[i < 2 ? TMI_F_F16 : TMI_F_F32];
+        in[i] = tmi_b_cast_float(b, in[i], to);
+    }
     tmi_op_operands(b->job, m, op, in, 3);
+    if (tmi_value_type(m, in[2]) == d) return;
+    in[0] = tmi_b_op(b, TMI_OP_DOT, tmi_value_type(m, in[2]), in, 3);
+    TMI_OP(m, op)->kind = TMI_OP_FP_TO_FP;
+    TMI_OP(m, op)->attr = 0;
+    tmi_b_attr(b, tmi_out(m, TMI_OP(m, op), 0), "rounding", 1);
+    tmi_op_operands(b->job, m, op, in, 1);
 }
 
-/* Requires: nothing. Leaves: tt.dot on f16, bf16, f32, f64 and integers only. */
+/* Requires: nothing. Leaves: tt.dot on f16, bf16 and f32, on doubles alone, and on integers. */
 static void tmi_lower_products(tmi_job *job, tmi_module *m, uint32_t func) {
     uint32_t  op;
     tmi_build b;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
-        if (TMI_OP(m, op)->kind == TMI_OP_DOT_SCALED) {
-            b = tmi_build_before(job, m, op);
-            tmi_lower_scaled(&b, op);
-        } else if (TMI_OP(m, op)->kind == TMI_OP_DOT &&
-                   tmi_is_f8(m, tmi_in_type(m, TMI_OP(m, op), 0))) {
-            b = tmi_build_before(job, m, op);
-            tmi_lower_f8_dot(&b, op);
-        }
+        if (TMI_OP(m, op)->kind != TMI_OP_DOT_SCALED && TMI_OP(m, op)->kind != TMI_OP_DOT) continue;
+        b = tmi_build_before(job, m, op);
+        if (TMI_OP(m, op)->kind == TMI_OP_DOT_SCALED) tmi_lower_scaled(&b, op);
+        if (tmi_is_floatlike(m, tmi_out_type(m, TMI_OP(m, op), 0))) tmi_lower_dot_floats(&b, op);
     }
 }
 
