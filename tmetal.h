@@ -41089,7 +41089,9 @@ static uint32_t tmi_lower_elt_soft(tmi_low *w, const tmi_op *op, const uint32_t 
             ? tmi_soft_decode(t, v[i], tmi_format_of(w->m, tmi_in_type(w->m, op, i)))
             : v[i];
     if (!tmi_format_is_soft(to)) return tmi_elt_plain(w, op, x, type);
-    return tmi_soft_encode(t, tmi_elt_plain(w, op, x, tmi_tty_of(TMI_S_F32, 1)), to, 0);
+    /* what has another sign at most needs no rounding, and infinity stays */
+    return tmi_soft_encode(t, tmi_elt_plain(w, op, x, tmi_tty_of(TMI_S_F32, 1)), to,
+                           tf == TMI_TF_FNEG || tf == TMI_TF_FABS);
 }
 
 static int tmi_lower_elt_is_soft(const tmi_module *m, const tmi_op *op) {
@@ -41122,9 +41124,11 @@ static uint32_t tmi_lower_elt_extern(tmi_low *w, const tmi_op *op, const uint32_
     return tmi_t_intcast(w->t, r, type.kind, strchr("qsil", *sig) != NULL);
 }
 
-/* a * b + c in float, then in bfloat: a tie in bfloat may be none of the sum. */
+/* a * b + c in float, then in bfloat or 8 bits: a tie there may be none of the sum. */
 static int tmi_lower_elt_rounds_twice(const tmi_module *m, const tmi_op *op) {
-    return op->kind == TMI_OP_FMA && tmi_format_of(m, tmi_out_type(m, op, 0)) == TMI_F_BF16;
+    const uint32_t f = op->kind == TMI_OP_FMA ? tmi_format_of(m, tmi_out_type(m, op, 0))
+                                              : (uint32_t)TMI_F_COUNT;
+    return f == TMI_F_BF16 || (f != TMI_F_F64 && tmi_format_is_soft(f));
 }
 
 /* One elementwise op on values of one width; floats are half or float here. */
