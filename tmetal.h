@@ -9882,7 +9882,8 @@ static void tmi_parse_dotscaled(tmi_parser *p, tmi_draft *d) {
         if (i < 3 || has[i - 3]) tmi_push(p, v[i]), d->n_in++;
     for (i = 0; i < 2 && !p->bad; i++) {
         tmi_expect_type(p, v[i], tmi_parse_type(p), d->at);
-        if (tmi_skip_punct(p, ',')) tmi_expect_type(p, v[3 + i], tmi_parse_type(p), d->at);
+        if (has[i]) tmi_want_punct(p, ','); /* a type for each scale, and for no other */
+        if (has[i]) tmi_expect_type(p, v[3 + i], tmi_parse_type(p), d->at);
         if (i == 0) tmi_want_punct(p, '*');
     }
     tmi_want_arrow(p);
