@@ -9559,8 +9559,8 @@ static void tmi_parse_field(tmi_parser *p, tmi_draft *d, const tmi_field *f) {
 }
 
 /* Flags between operands and attributes: overflow<..>, fastmath<..>, exact, nneg, rounding
- * words. All are permissions that right code need not use, so they are kept as text and
- * otherwise ignored. */
+ * words. But for roundings, which the verifier looks at, all are permissions that right code need
+ * not use, so they are kept as text and otherwise ignored. */
 static void tmi_parse_flags(tmi_parser *p, tmi_draft *d, const char *const *words) {
     while (!p->bad && p->tok.kind == TMI_K_WORD && !tmi_at_word(p, "loc")) {
         uint32_t at = p->tok.at, name = tmi_intern_src(p, at, p->tok.len);
@@ -13323,13 +13323,32 @@ static int tmi_uses_ok(tmi_verifier *v, const tmi_op *op) {
     return 1;
 }
 
+/* Does an attribute of arithmetic ask for a rounding that is not to the nearest even? Of all words
+ * behind operands these alone are no permission. */
+static int tmi_verify_rounds_else(const tmi_module *m, const char *name, const tmi_attr *a) {
+    static const char *const words[] = {"downward", "upward", "toward_zero", "to_nearest_away",
+                                        NULL};
+    if (a->kind == TMI_A_UNIT) return tmi_ops_is_one_of(words, name);
+    return strcmp(name, "roundingmode") == 0 && (a->type != m->t_i32 || a->value);
+}
+
 /* Attributes that stand for words have values that there are words for. */
 static int tmi_words_ok(tmi_verifier *v, const tmi_op *op) {
+    const int arithmetic = (tmi_ops[op->kind].traits & TMI_ELT) && op->attr &&
+        strncmp(tmi_ops[op->kind].name, "arith.", 6) == 0;
     uint32_t id;
     for (id = op->attr; id; id = TMI_NAMED(v->m, id)->next) {
-        const tmi_field *f = tmi_field_named(op->kind, TMI_STR(v->m, TMI_NAMED(v->m, id)->name));
+        const char      *name = TMI_STR(v->m, TMI_NAMED(v->m, id)->name);
+        const tmi_field *f = tmi_field_named(op->kind, name);
         if (f && f->words && !tmi_field_attr(v->m, op, f))
             return tmi_fail_attr(v, op, f->attr, "a number that a word stands for");
+        if (arithmetic &&
+            tmi_verify_rounds_else(v->m, name, TMI_ATTR(v->m, TMI_NAMED(v->m, id)->attr))) {
+            tmi_error(v->job, tmi_verify_at_attr(v, op, name), TMETAL_E_ATTRIBUTE, tmi_op_name(op),
+                      "roundingmode", "to_nearest_even, where it has one");
+            tmi_help(v->job, NULL, "tt.fp_to_fp with rounding = rtz rounds toward zero");
+            return 0;
+        }
     }
     return 1;
 }
