@@ -25974,17 +25974,61 @@ static int tmi_analyse_stride(const tmi_module *m, uint32_t v, uint32_t d, uint6
     return 1;
 }
 
-/* Has a load or a store a mask? */
-static int tmi_analyse_is_masked(const tmi_op *op) {
-    return op->n_in > (op->kind == TMI_OP_LOAD ? 1u : 2u);
+/* The mask of a load or a store; 0: it has none. */
+static uint32_t tmi_analyse_mask_of(const tmi_module *m, const tmi_op *op) {
+    const uint32_t at = op->kind == TMI_OP_LOAD ? 1 : 2;
+    return op->n_in > at ? tmi_in(m, op, at) : 0;
+}
+
+/* How many elements along axis `d` a mask leaves at most: those below a number; below a bound that
+ * only the launch knows half of them, since a tile is as long as it has to be. What does not end
+ * along this axis alone leaves all. Depth: what is left. */
+static uint32_t tmi_analyse_leaves(const tmi_module *m, uint32_t mask, uint32_t d,
+                                   uint32_t *left) {
+    const tmi_op  *o = TMI_OP(m, tmi_def(m, mask)), *x;
+    const uint32_t all = tmi_dim(m, tmi_value_type(m, mask), d);
+    uint32_t       a, b, i, turned;
+    int64_t        pred, n = 0;
+    if (!*left || !o->n_in) return all;
+    --*left;
+    switch (o->kind) {
+    case TMI_OP_ANDI:
+        a = tmi_analyse_leaves(m, tmi_in(m, o, 0), d, left);
+        b = tmi_analyse_leaves(m, tmi_in(m, o, 1), d, left);
+        return a < b ? a : b;
+    case TMI_OP_EXPAND:
+        i = (uint32_t)tmi_attr_int(m, o, "axis", 0);
+        return d == i ? 1 : tmi_analyse_leaves(m, tmi_in(m, o, 0), d < i ? d : d - 1, left);
+    case TMI_OP_BROADCAST:
+        return tmi_dim(m, tmi_in_type(m, o, 0), d) == all
+            ? tmi_analyse_leaves(m, tmi_in(m, o, 0), d, left)
+            : all;
+    case TMI_OP_CMPI: break;
+    default: return all;
+    }
+    pred = tmi_attr_int(m, o, "predicate", 0);
+    turned = pred == TMI_SGT || pred == TMI_SGE || pred == TMI_UGT || pred == TMI_UGE;
+    if (!turned && pred != TMI_SLT && pred != TMI_SLE && pred != TMI_ULT && pred != TMI_ULE)
+        return all;
+    a = tmi_in(m, o, turned);
+    b = tmi_in(m, o, 1 - turned);
+    if (tmi_analyse_differs(m, a, left) != 1u << d || tmi_analyse_differs(m, b, left)) return all;
+    if (!tmi_const_int(m, b, &n)) return all > 1 ? all / 2 : all;
+    for (x = TMI_OP(m, tmi_def(m, a)); x->kind == TMI_OP_EXPAND || x->kind == TMI_OP_BROADCAST;)
+        x = TMI_OP(m, tmi_def(m, tmi_in(m, x, 0)));
+    if (x->kind != TMI_OP_RANGE || n <= 0) return all;
+    n += pred == TMI_SLE || pred == TMI_SGE || pred == TMI_ULE || pred == TMI_UGE;
+    n -= tmi_attr_int(m, x, "start", 0);
+    return n >= all ? all : n > 1 ? (uint32_t)n : 1;
 }
 
 /* Is no address of a tile that of another element too, as far as that can be told? Strides that
- * are numbers are each more than what lies between the elements along the axes of smaller ones; of
- * masked ones than half of it: rows of 24 stand in tiles of 32 whose masks leave the rest out. */
-static int tmi_analyse_apart(const tmi_module *m, uint32_t ptr, int masked) {
+ * are numbers are each more than what lies between the elements along the axes of smaller ones, of
+ * those that both masks leave: rows of 24 stand in tiles of 32. A mask of 0 leaves all. */
+static int tmi_analyse_apart(const tmi_module *m, uint32_t ptr, uint32_t mask, uint32_t mask_2) {
     const uint32_t type = tmi_value_type(m, ptr), rank = tmi_rank(m, type);
     uint32_t       left = 64, axes = tmi_analyse_differs(m, ptr, &left), d, n = 0, least, many;
+    uint32_t       count, count_2;
     uint64_t       by[TMI_MAX_RANK], far[TMI_MAX_RANK], span = 0;
     if (axes == TMI_NONE) return 0;
     for (d = 0; d < rank; d++) {
@@ -25994,13 +26038,18 @@ static int tmi_analyse_apart(const tmi_module *m, uint32_t ptr, int masked) {
         if (!tmi_analyse_stride(m, ptr, d, &by[n], &left)) continue;
         if (by[n] >> 63) by[n] = 0 - by[n];
         if (by[n] >> 32) return 0;
-        far[n] = by[n] * (tmi_dim(m, type, d) - 1);
+        count = count_2 = tmi_dim(m, type, d);
+        left = 64;
+        if (mask && mask_2) count = tmi_analyse_leaves(m, mask, d, &left);
+        left = 64;
+        if (mask && mask_2) count_2 = tmi_analyse_leaves(m, mask_2, d, &left);
+        far[n] = by[n] * (tmi_max32(count, count_2) - 1);
         n++;
     }
     for (many = n > 1; n; n--) {
         for (least = 0, d = 1; d < n; d++)
             if (by[d] < by[least]) least = d;
-        if ((masked ? 2u : 1u) * by[least] <= span) return 0;
+        if (by[least] <= span) return 0;
         span += far[least];
         if (many && span >> 31) return 0; /* sums may wrap */
         by[least] = by[n - 1];
@@ -34976,9 +35025,7 @@ static int tmi_transform_stream_memory(const tmi_stream *r) {
             if (other == op || (o->kind != TMI_OP_LOAD && o->kind != TMI_OP_STORE)) continue;
             if (tmi_transform_stream_base(m, tmi_in(m, o, 0)) == base &&
                 !(stores == 1 && tmi_in(m, o, 0) == tmi_in(m, TMI_OP(m, op), 0) &&
-                  tmi_analyse_apart(m, tmi_in(m, o, 0),
-                                    tmi_analyse_is_masked(o) &&
-                                        tmi_analyse_is_masked(TMI_OP(m, op)))))
+                  tmi_analyse_apart(m, tmi_in(m, o, 0), 0, 0)))
                 return 0;
         }
     }
@@ -40552,7 +40599,7 @@ typedef struct tmi_access {
     uint32_t ptr, lin; /* TMI_NONE when there were several */
     int      copies;   /* several threads hold an element */
     int      first;    /* stores of scalars: the first thread's alone, so in its order */
-    int      masked;   /* elements may be left out */
+    uint32_t mask;     /* which leaves elements out; 0: there is none, or there were several */
 } tmi_access;
 
 typedef struct tmi_seen {
@@ -45263,7 +45310,7 @@ static void tmi_add_fence_for(tmi_low *w, int why) {
  * and one layout without copies: then the order within each thread is order enough. */
 static int tmi_own_elements(const tmi_low *w, const tmi_access *a, const tmi_access *b) {
     return a->ptr != TMI_NONE && a->ptr == b->ptr && a->lin == b->lin && !a->copies &&
-        !b->copies && tmi_analyse_apart(w->m, a->ptr, a->masked && b->masked);
+        !b->copies && tmi_analyse_apart(w->m, a->ptr, a->mask, b->mask);
 }
 
 /* What threads read more than once each may be what this store overwrites, where a kernel is
@@ -45323,7 +45370,7 @@ static void tmi_note_access(tmi_low *w, uint32_t c, const tmi_access *x, int wri
         have->copies |= x->copies;
     }
     have->first &= x->first;
-    have->masked &= x->masked;
+    if (have->mask != x->mask) have->mask = 0;
     have->slot = tmi_max32(last, slot + 1);
     if (writes || !x->copies || x->ptr == TMI_NONE) return;
     type = tmi_value_type(w->m, x->ptr);
@@ -45376,7 +45423,7 @@ static tmi_access tmi_lower_access_of_op(const tmi_low *w, const tmi_op *op, uin
     x.lin = lin;
     x.copies = lin == TMI_NONE || tmi_lin_has_copies(TMI_LIN(w->p, lin));
     x.first = 0;
-    x.masked = tmi_analyse_is_masked(op);
+    x.mask = tmi_analyse_mask_of(w->m, op);
     return x;
 }
 
