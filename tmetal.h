@@ -46195,7 +46195,8 @@ static TMI_APART int tmi_lower_needs_wrap_fence(const tmi_low *w, uint32_t block
     if (kind != TMI_OP_FOR && kind != TMI_OP_WHILE) return 0;
     for (k = 0; k < 32; k++) {
         const tmi_seen *s = &w->seen[k];
-        if (s->aslot && (s->write.slot || s->read.slot || k == 31)) return 1;
+        if (s->aslot && (s->write.slot || s->read.slot || w->seen[31].read.slot || k == 31))
+            return 1;
         if (!s->write.slot) continue;
         left = 64;
         /* behind a fence of the body's own `seen` has forgotten how the round began */
