@@ -20367,6 +20367,8 @@ static int tmi_tl_instance(tmi_tri *t, const tmi_tri_value *v, const char *of) {
                 {TMI_V_DTYPE, "dtype"},
                 {TMI_V_TUPLE, "tuple"}};
     size_t i;
+    if (v->kind == TMI_V_TUPLE && v->is_other && t->is_const) /* a kernel's are tuples */
+        return strcmp(of, "list") == 0;
     if (v->kind == TMI_V_DTYPE && strcmp(of, "pointer_type") == 0) return tmi_tri_is_ptr(t, v->dt);
     if (v->kind == TMI_V_DTYPE && strcmp(of, "block_type") == 0)
         return TMI_DTYPE(t, v->dt)->kind == TMI_DT_BLOCK;
@@ -20413,8 +20415,20 @@ static tmi_tri_value tmi_tl_list(tmi_tri *t, const tmi_tri_value *in) {
     if (v.kind != TMI_V_TUPLE) return TMI_TL_BAD_TYPE(t, NULL, "wants a tuple, not %v", &in[0]);
     r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
     while (r.n < v.n) tmi_tri_put_field(t, &r, tmi_tri_field(t, &v, r.n));
-    r.is_other = 1;
+    r.is_other = !t->row->arg;
     return r;
+}
+
+static tmi_tri_value tmi_tl_python_abs(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value v = in[0];
+    if (!tmi_tri_is_number(&v)) return TMI_TL_BAD_TYPE(t, NULL, "wants a number, not %v", &in[0]);
+    if (v.kind == TMI_V_FLOAT) v.v.f = v.v.f < 0 ? -v.v.f : v.v.f + 0.0; /* -0.0 + 0.0 is 0.0 */
+    else v = tmi_tri_int_of(v.v.i.hi < 0 ? tmi_tri_big_neg(v.v.i) : v.v.i);
+    return v;
+}
+
+static tmi_tri_value tmi_tl_python_bool(tmi_tri *t, const tmi_tri_value *in) {
+    return tmi_tri_bool(tmi_tri_is_true(t, &in[0]));
 }
 
 /* -- Python's math, of numbers --------------------------------------------------------------- */
@@ -20637,6 +20651,10 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"", "getattr", 0, "x, name, *default", tmi_tl_getattr, 0, NULL},
     {"", "hasattr", 0, "x, name", tmi_tl_getattr, 1, NULL},
     {"", "list", 0, "x", tmi_tl_list, 0, NULL},
+    /* and where it runs itself, which is not in kernels */
+    {"python", "abs", 0, "x", tmi_tl_python_abs, 0, NULL},
+    {"python", "bool", 0, "x=False", tmi_tl_python_bool, 0, NULL},
+    {"python", "tuple", 0, "x=()", tmi_tl_list, 1, NULL},
     {"math", "sqrt", 0, "x", tmi_tl_python_math, TMI_TL_M_SQRT, NULL},
     {"math", "log2", 0, "x", tmi_tl_python_math, TMI_TL_M_LOG2, NULL},
     {"math", "log", 0, "x", tmi_tl_python_math, TMI_TL_M_LOG, NULL},
@@ -22271,6 +22289,7 @@ static TMI_COLD tmi_tri_value tmi_tri_undefined(tmi_tri *t, uint32_t name) {
 static TMI_APART tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_name *local = tmi_tri_local(t, n->text);
     tmi_tri_value v;
+    uint32_t      row;
     if (local && local->v.kind == TMI_V_TENSOR && !t->dry &&
         tmi_def_kind(t->m, local->v.ir) == TMI_OP_POISON) {
         tmi_triton_look(t, n);
@@ -22304,6 +22323,11 @@ static TMI_APART tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node 
     }
     if (!v.kind && !t->bad) v = tmi_tl_named(t, "", n->text);
     if (v.kind || t->bad) return v;
+    if (t->is_const && (row = tmi_tl_row_of("python", tmi_tri_string(t, n->text), 0)) != 0) {
+        v = tmi_tri_of(TMI_V_BUILTIN);
+        v.id = row - 1;
+        return v;
+    }
     if (t->is_const && !tmi_triton_file_at(t, t->frame->file)->module) { /* the caller's words */
         if (n->text == tmi_tri_word(t, "tl")) return tmi_tri_module_value(t, "triton.language");
         if (n->text == tmi_tri_word(t, "torch")) return tmi_tri_module_value(t, "torch");
@@ -22381,32 +22405,62 @@ static tmi_tri_value tmi_tri_fold_unary(tmi_tri *t, int op, tmi_tri_value v) {
     return tmi_tri_is_least(&v) ? tmi_tri_overflow(t) : v;
 }
 
-static TMI_APART tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node *n) {
-    const tmi_py_node *c;
-    tmi_tri_value      a, b;
-    if (n->n != 1)
-        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, "write (a < b) & (b < c)",
-                             "Triton does not take a chained comparison (a < b < c)");
-    c = tmi_tri_node(t, TMI_PY_ID(tmi_tri_py(t), n->list));
-    a = tmi_tri_expr(t, n->a);
-    b = tmi_tri_expr(t, c->a);
-    tmi_triton_look(t, n);
-    if (t->bad) return a;
+/* `a in b` where Python runs: of a tuple or a string. */
+static tmi_tri_value tmi_tri_is_in(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b,
+                                   int wanted) {
+    uint32_t i;
+    if (a->kind == TMI_V_STR && b->kind == TMI_V_STR)
+        return tmi_tri_bool(
+            (strstr(tmi_tri_string(t, b->id), tmi_tri_string(t, a->id)) != NULL) == wanted);
+    if (b->kind != TMI_V_TUPLE)
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "operator in is not defined for %v and %v",
+                             a, b);
+    for (i = 0; i < b->n; i++) {
+        tmi_tri_value one = tmi_tri_field(t, b, i);
+        if (tmi_tri_is_open(t, &one)) return one;
+        if (tmi_tri_same(t, a, &one)) return tmi_tri_bool(wanted);
+    }
+    return tmi_tri_bool(!wanted);
+}
+
+static tmi_tri_value tmi_tri_compare_two(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
     if (tmi_triton_is_unsaid(&a) && b.kind == TMI_V_NONE &&
-        (c->op == TMI_PY_IS || c->op == TMI_PY_ISNOT || c->op == TMI_PY_EQ || c->op == TMI_PY_NE))
-        return tmi_tri_bool(c->op == TMI_PY_ISNOT || c->op == TMI_PY_NE);
+        (op == TMI_PY_IS || op == TMI_PY_ISNOT || op == TMI_PY_EQ || op == TMI_PY_NE))
+        return tmi_tri_bool(op == TMI_PY_ISNOT || op == TMI_PY_NE);
     if (tmi_tri_is_open(t, &a) || tmi_tri_is_open(t, &b)) return a;
-    if (c->op == TMI_PY_IS || c->op == TMI_PY_ISNOT)
-        return tmi_tri_bool((a.kind == b.kind && tmi_tri_same(t, &a, &b)) == (c->op == TMI_PY_IS));
-    if (c->op == TMI_PY_IN || c->op == TMI_PY_NOTIN)
+    if (op == TMI_PY_IS || op == TMI_PY_ISNOT)
+        return tmi_tri_bool((a.kind == b.kind && tmi_tri_same(t, &a, &b)) == (op == TMI_PY_IS));
+    if ((op == TMI_PY_IN || op == TMI_PY_NOTIN) && t->is_const)
+        return tmi_tri_is_in(t, &a, &b, op == TMI_PY_IN);
+    if (op == TMI_PY_IN || op == TMI_PY_NOTIN)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, "compare with == and combine with |",
                              "Triton does not take `in` and `not in`");
-    if (tmi_tri_is_const(&a) && tmi_tri_is_const(&b)) return tmi_tri_fold_compare(t, c->op, a, b);
-    if ((c->op == TMI_PY_EQ || c->op == TMI_PY_NE) &&
+    if (tmi_tri_is_const(&a) && tmi_tri_is_const(&b)) return tmi_tri_fold_compare(t, op, a, b);
+    if ((op == TMI_PY_EQ || op == TMI_PY_NE) &&
         ((tmi_tri_is_const(&a) && !tmi_tri_is_number(&a)) ||
          (tmi_tri_is_const(&b) && !tmi_tri_is_number(&b))))
-        return tmi_tri_bool(c->op == TMI_PY_NE); /* a tensor is no None, string or dtype */
-    return tmi_tri_compare(t, c->op, a, b);
+        return tmi_tri_bool(op == TMI_PY_NE); /* a tensor is no None, string or dtype */
+    return tmi_tri_compare(t, op, a, b);
+}
+
+/* a < b < c is for the functions that Python runs: it ends at the first that does not hold. */
+static TMI_APART tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node *n) {
+    const tmi_py_node *c;
+    tmi_tri_value      a, b, r = tmi_tri_of(TMI_V_UNSET);
+    uint32_t           i;
+    if (n->n != 1 && !t->is_const)
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, "write (a < b) & (b < c)",
+                             "Triton does not take a chained comparison (a < b < c)");
+    a = tmi_tri_expr(t, n->a);
+    for (i = 0; i < n->n && !t->bad; i++, a = b) {
+        c = tmi_tri_node(t, TMI_PY_ID(tmi_tri_py(t), n->list + i));
+        b = tmi_tri_expr(t, c->a);
+        tmi_triton_look(t, n);
+        if (t->bad) break;
+        r = tmi_tri_compare_two(t, c->op, a, b);
+        if (t->bad || (i + 1 < n->n && !tmi_tri_is_true(t, &r))) break;
+    }
+    return r;
 }
 
 /* `and`, `or`: what is known decides at once or drops out; the rest is combined from the right. */
@@ -22597,7 +22651,12 @@ static tmi_tri_value tmi_tri_refused(tmi_tri *t, const tmi_py_node *n) {
     };
     size_t i;
     for (i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].kind == n->kind)
+        if (rows[i].kind == n->kind && t->is_const && n->kind != TMI_PY_RAISE)
+            return TMI_TRI_WRONG(
+                t, TMETAL_E_PY_NOT_YET,
+                "write it otherwise, or say with --const or --global what comes of it",
+                "%s where Python runs while compiling", rows[i].what);
+        else if (rows[i].kind == n->kind)
             return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, rows[i].help, "Triton does not take %s",
                                  rows[i].what);
     return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, NULL, "Triton does not take %s",
@@ -22675,7 +22734,8 @@ static tmi_tri_value tmi_tri_expr(tmi_tri *t, uint32_t node) {
 typedef enum tmi_tri_flow {
     TMI_FLOW_ON,
     TMI_FLOW_OUT, /* returned */
-    TMI_FLOW_NEXT /* `continue`, which kernels do not have */
+    TMI_FLOW_NEXT, /* `continue`, which kernels do not have */
+    TMI_FLOW_LEAVE /* `break`, likewise */
 } tmi_tri_flow;
 
 static tmi_tri_flow tmi_tri_block(tmi_tri *t, uint32_t list, uint32_t n);
@@ -23357,22 +23417,52 @@ static TMI_APART tmi_tri_flow tmi_tri_static_for(tmi_tri *t, const tmi_py_node *
     if (!t->bad && at[2] == 0) (void)tmi_tri_wrong(t, TMETAL_E_PY_VALUE, NULL, "the step is 0");
     if (!t->is_const && !tmi_triton_no_else(t, n)) return TMI_FLOW_OUT;
     for (i = at[0]; !t->bad && (at[2] > 0 ? i < at[1] : i > at[1]); i += at[2]) {
+        tmi_tri_flow flow;
         tmi_tri_bind(t, tmi_tri_node(t, n->a)->text, tmi_tri_int(i));
-        if (tmi_tri_block(t, n->list, n->n) == TMI_FLOW_OUT) return TMI_FLOW_OUT;
+        flow = tmi_tri_block(t, n->list, n->n);
+        if (flow == TMI_FLOW_LEAVE) return TMI_FLOW_ON;
+        if (flow == TMI_FLOW_OUT) return flow;
         if (at[2] > 0 ? i > INT64_MAX - at[2] : i < INT64_MIN - at[2]) break;
     }
     return tmi_tri_block(t, n->list2, n->n2); /* no break: Python's else comes behind */
 }
 
+/* Where Python runs, a loop may go over a tuple too. */
+static tmi_tri_flow tmi_tri_python_for(tmi_tri *t, const tmi_py_node *n) {
+    tmi_tri_range r;
+    tmi_tri_flow  flow;
+    uint32_t      i;
+    r.told = tmi_tri_expr(t, n->b);
+    if (t->bad) return TMI_FLOW_OUT;
+    for (i = 0; i < 3 && r.told.kind == TMI_V_SLICE; i++)
+        r.bound[i] = tmi_tri_field(t, &r.told, i);
+    if (r.told.kind == TMI_V_SLICE && tmi_tri_node(t, n->a)->kind == TMI_PY_NAME)
+        return tmi_tri_static_for(t, n, &r);
+    if (r.told.kind != TMI_V_TUPLE)
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_NOT_YET, "go over a range or a tuple",
+                            "a loop over %s where Python runs while compiling",
+                            tmi_tri_type_text(t, &r.told));
+    for (i = 0; i < r.told.n && !t->bad; i++) {
+        tmi_tri_assign(t, n->a, tmi_tri_field(t, &r.told, i));
+        flow = tmi_tri_block(t, n->list, n->n);
+        if (flow == TMI_FLOW_LEAVE) return TMI_FLOW_ON;
+        if (flow == TMI_FLOW_OUT) return flow;
+    }
+    return tmi_tri_block(t, n->list2, n->n2);
+}
+
 #define TMI_TRI_ROUNDS 65536u /* of a loop that Python runs while compiling */
 
 static tmi_tri_flow tmi_tri_python_while(tmi_tri *t, const tmi_py_node *n) {
-    uint32_t i;
+    tmi_tri_flow flow;
+    uint32_t     i;
     for (i = 0; i < TMI_TRI_ROUNDS && !t->bad; i++) {
         tmi_tri_value test = tmi_tri_expr(t, n->a);
         if (t->bad || tmi_tri_is_open(t, &test)) return TMI_FLOW_ON;
         if (!tmi_tri_is_true(t, &test)) return tmi_tri_block(t, n->list2, n->n2);
-        if (tmi_tri_block(t, n->list, n->n) == TMI_FLOW_OUT) return TMI_FLOW_OUT;
+        flow = tmi_tri_block(t, n->list, n->n);
+        if (flow == TMI_FLOW_LEAVE) return TMI_FLOW_ON;
+        if (flow == TMI_FLOW_OUT) return flow;
     }
     (void)tmi_tri_wrong(t, TMETAL_E_PY_VALUE, NULL, "the loop does not end while compiling");
     return TMI_FLOW_OUT;
@@ -23456,13 +23546,14 @@ static void tmi_tri_dynamic_for(tmi_tri *t, const tmi_py_node *n, tmi_tri_range 
 static TMI_APART tmi_tri_flow tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_range r;
     if (!tmi_triton_waits_not(t, n)) return TMI_FLOW_OUT;
+    if (t->is_const) return tmi_tri_python_for(t, n);
     if (tmi_tri_node(t, n->a)->kind != TMI_PY_NAME) {
         (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL,
                             "Triton takes one name as a loop's variable");
         return TMI_FLOW_OUT;
     }
     if (!tmi_tri_range_of(t, n, &r)) return TMI_FLOW_OUT;
-    if (r.is_static || t->is_const) return tmi_tri_static_for(t, n, &r);
+    if (r.is_static) return tmi_tri_static_for(t, n, &r);
     tmi_tri_dynamic_for(t, n, &r);
     return TMI_FLOW_ON;
 }
@@ -23748,6 +23839,8 @@ static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
 
 /* -- Small expressions ----------------------------------------------------------------------- */
 
+static tmi_tri_value tmi_tri_config_range(tmi_tri *t, tmi_tri_value range);
+
 static TMI_APART tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *n) {
     const tmi_py      *py = tmi_tri_py(t);
     const tmi_py_node *f = n->n == 1 ? TMI_PY(py, TMI_PY_ID(py, n->list)) : NULL;
@@ -23763,6 +23856,7 @@ static TMI_APART tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *
     if (was) old = was->v;
     over = tmi_tri_expr(t, f->b);
     if (t->bad || !tmi_triton_waits_not(t, f)) return over;
+    if (t->is_const && over.kind == TMI_V_SLICE) over = tmi_tri_config_range(t, over);
     if (over.kind != TMI_V_TUPLE)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL,
                              "a list comprehension goes over a tuple only");
@@ -23930,7 +24024,7 @@ static tmi_tri_flow tmi_tri_statement(tmi_tri *t, uint32_t node) {
     case TMI_PY_EXPR: (void)tmi_tri_expr(t, n->a); break;
     case TMI_PY_PASS: break;
     case TMI_PY_ASSIGN:
-        if (n->n != 1) {
+        if (n->n != 1 && !t->is_const) {
             (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, "assign on two lines",
                                 "Triton does not take a = b = ...");
             break;
@@ -23949,6 +24043,14 @@ static tmi_tri_flow tmi_tri_statement(tmi_tri *t, uint32_t node) {
         break;
     case TMI_PY_RETURN: return tmi_tri_return(t, n);
     case TMI_PY_ASSERT: tmi_tri_assert(t, n); break;
+    case TMI_PY_CONTINUE:
+        if (t->is_const) return TMI_FLOW_NEXT;
+        (void)tmi_tri_refused(t, n);
+        break;
+    case TMI_PY_BREAK:
+        if (t->is_const) return TMI_FLOW_LEAVE;
+        (void)tmi_tri_refused(t, n);
+        break;
     default: (void)tmi_tri_refused(t, n); break;
     }
     return TMI_FLOW_ON;
