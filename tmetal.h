@@ -14609,7 +14609,8 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
                     * [b] TUPLE of decorators, [c] NAME, [op] 1: async, 2: wrong, was reported;    \
                     * [v.i] where its parameters are, until tmi_py_body() reads the rest */        \
     X(PARAM)       /* [text] [a] annotation [b] default, [op] tmi_py_param */                      \
-    X(CLASS)       /* [text] [list] of arguments, [list2] body, [b] TUPLE of decorators */         \
+    X(CLASS)       /* [text] [list] of arguments, [list2] body, [b] TUPLE of decorators, [op] 1:   \
+                    * a NamedTuple whose [list] became its fields, of PARAM */                     \
     X(OTHER)       /* [text] what it is, e.g. "a match statement"; [list2] what was understood */
 
 typedef enum tmi_py_kind {
@@ -21996,10 +21997,10 @@ static tmi_tri_value tmi_tri_given(tmi_tri *t, const tmi_tri_global *g) {
     const tmi_py_node *n = TMI_PY(py, g->node), *a;
     tmi_tri_value      v;
     if (n->kind == TMI_PY_FOR || n->kind == TMI_PY_WITH || n->kind == TMI_PY_DELETE ||
-        n->kind == TMI_PY_CLASS || g->alias == TMI_NONE)
+        (n->kind == TMI_PY_CLASS && !n->op) || g->alias == TMI_NONE)
         return tmi_tri_not_said(t, g);
     a = TMI_PY(py, g->alias);
-    if (n->kind == TMI_PY_FUNCTION) {
+    if (n->kind == TMI_PY_FUNCTION || n->kind == TMI_PY_CLASS) {
         v = tmi_tri_of(TMI_V_FUNC);
         v.id = tmi_triton_add_func(t, g->file, g->node, g->cond);
     } else if (n->kind == TMI_PY_IMPORT) {
@@ -22231,7 +22232,8 @@ static TMI_COLD const char *tmi_tri_nearest(tmi_tri *t, uint32_t name, const cha
 static int tmi_tri_is_undecorated(tmi_tri *t, uint32_t func) {
     const tmi_tri_func *f = tmi_triton_func_at(t, func);
     const tmi_tri_file *file = tmi_triton_file_at(t, f->file);
-    return !file->is_ours && !TMI_PY(file->py, f->node)->b;
+    return !file->is_ours && TMI_PY(file->py, f->node)->kind == TMI_PY_FUNCTION &&
+           !TMI_PY(file->py, f->node)->b;
 }
 
 typedef int (*tmi_triton_see)(tmi_tri *t, const tmi_py_node *statement, void *with);
@@ -22271,6 +22273,7 @@ static int tmi_triton_gives(tmi_tri *t, const tmi_py_node *s, void *with) {
 }
 
 static TMI_COLD tmi_tri_value tmi_tri_undefined(tmi_tri *t, uint32_t name) {
+    const tmi_py      *py = tmi_tri_py(t);
     const char        *s = tmi_tri_string(t, name), *help = NULL;
     const tmi_py_node *f = tmi_tri_node(t, t->frame->func);
     tmi_meant          meant = tmi_base_meant(s);
@@ -22283,6 +22286,14 @@ static TMI_COLD tmi_tri_value tmi_tri_undefined(tmi_tri *t, uint32_t name) {
             "a name that is first given inside a loop, or in one branch of an if, does not exist "
             "behind it: give it a value before";
     else if (tmi_tl_row_of("tl", s, 0)) help = tmi_format(t->job, 0, "write tl.%s", s);
+    for (i = 0; i < py->n_body && !t->is_quiet; i++) {
+        f = TMI_PY(py, TMI_PY_ID(py, py->body + i));
+        if (f->kind == TMI_PY_CLASS && f->text == name)
+            return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED,
+                                 "write tl.constexpr(...) or a function with @triton.jit outside "
+                                 "of it; a NamedTuple is read",
+                                 "what the class %s gives is not read", s);
+    }
     return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, help, "%s", s);
 }
 
@@ -23706,6 +23717,21 @@ static int tmi_tri_knows_args(tmi_tri *t, const tmi_py *py, const tmi_py_node *f
     return 1;
 }
 
+/* A NamedTuple of n arguments t->arg[base ..). */
+static TMI_APART tmi_tri_value tmi_tri_call_class(tmi_tri *t, const tmi_tri_func *fn,
+                                                  uint32_t base, uint32_t n) {
+    const tmi_py      *py = tmi_triton_text_of(t, fn->file);
+    const tmi_py_node *c = TMI_PY(py, fn->node);
+    tmi_tri_value      r = tmi_tri_of(TMI_V_UNSET);
+    uint32_t           i;
+    if (!tmi_triton_bind_params(t, fn, base, n, NULL)) return r;
+    r = tmi_tri_tuple(t, base + n);
+    if (t->bad) return r;
+    r.id = t->item.n + 1;
+    for (i = 0; i < c->n; i++) tmi_tri_put_item(t, tmi_tri_str(tmi_triton_kid(py, c, i)->text));
+    return r;
+}
+
 /* Walk a function with the arguments t->arg[base ..), here and now. */
 static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
                                        const tmi_tri_row *row) {
@@ -23715,6 +23741,7 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
     uint32_t           n = t->arg.n - base, i, at = t->at, to = t->to;
     int           was_const = t->is_const, is_python = !row && !tmi_tri_decorator(t, py, f, "jit");
     tmi_tri_frame frame;
+    if (f->kind == TMI_PY_CLASS) return tmi_tri_call_class(t, &fn, base, n);
     tmi_py_body(tmi_triton_text_of(t, fn.file), fn.node);
     if (!tmi_triton_waits_not(t, f) || f->op) { /* or wrong, and told already */
         t->bad = 1;
@@ -24166,6 +24193,37 @@ static int tmi_tri_wrapped(tmi_tri *t, uint32_t file, uint32_t id) {
     return (int)k;
 }
 
+/* `class A(NamedTuple)`: its fields, `name: type = default`, as the parameters of what makes one. 1:
+ * it is such a class. */
+static int tmi_tri_named_tuple(tmi_tri *t, uint32_t file, uint32_t id) {
+    tmi_py     *py = tmi_triton_file_at(t, file)->py;
+    tmi_py_node c = *TMI_PY(py, id), *p;
+    uint32_t    i, first;
+    if (c.op) return 1;
+    for (i = 0; i < c.n; i++)
+        if (tmi_tri_says(t, tmi_triton_kid(py, &c, i)->text, "NamedTuple")) break;
+    if (i == c.n) return 0;
+    first = py->node.n;
+    for (i = 0; i < c.n2; i++) {
+        const tmi_py_node field = *TMI_PY(py, TMI_PY_ID(py, c.list2 + i));
+        if (field.kind != TMI_PY_ANNASSIGN || TMI_PY(py, field.a)->kind != TMI_PY_NAME) continue;
+        p = (tmi_py_node *)tmi_vec_add(t->job, &py->node);
+        *p = field;
+        p->kind = TMI_PY_PARAM;
+        p->op = TMI_PY_PLAIN;
+        p->text = TMI_PY(py, field.a)->text;
+        p->a = field.b;
+        p->b = field.c;
+        p->c = 0;
+    }
+    c.op = 1;
+    c.list = py->ids.n;
+    c.n = py->node.n - first;
+    for (i = 0; i < c.n; i++) *(uint32_t *)tmi_vec_add(t->job, &py->ids) = first + i;
+    *TMI_PY(py, id) = c;
+    return 1;
+}
+
 /* The names that a target of statement `id` gives: of A, B which part as well, of the names in
  * A, (B, *C) and of what A[0] changes nothing more: TMI_NONE.
  * Depth: TMI_MAX_DEPTH, by the parser. */
@@ -24232,7 +24290,9 @@ static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_
         switch (s->kind) {
         case TMI_PY_FUNCTION: tmi_tri_put_global(t, file, s->text, id, 0, cond); break;
         case TMI_PY_CLASS: /* is known by the names in it alone; what it hides is not meant */
-            if (tmi_map_get(&tmi_triton_file_at(t, file)->global, s->text))
+            way = (uint32_t)tmi_tri_named_tuple(t, file, id);
+            s = TMI_PY(py, id); /* which may have moved */
+            if (way || tmi_map_get(&tmi_triton_file_at(t, file)->global, s->text))
                 tmi_tri_put_global(t, file, s->text, id, 0, cond);
             break;
         case TMI_PY_IMPORT:
