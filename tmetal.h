@@ -12485,8 +12485,11 @@ static int tmi_verify_dotscaled(tmi_verifier *v, const tmi_op *op) {
         return tmi_fail_shape(v, op, a, d);
     if (cols != tmi_dim(m, d, rank - 1) || (rank > 2 && tmi_dim(m, b, 0) != tmi_dim(m, d, 0)))
         return tmi_fail_shape(v, op, b, d);
-    return (!has_a || tmi_scale_ok(v, op, 3, 0, rows, k)) &&
-        (!has_b || tmi_scale_ok(v, op, 3 + has_a, 1, cols, k));
+    if ((has_a && !tmi_scale_ok(v, op, 3, 0, rows, k)) ||
+        (has_b && !tmi_scale_ok(v, op, 3 + has_a, 1, cols, k)))
+        return 0;
+    return op->n_in != 4 || tmi_attr_of(m, op, "operandSegmentSizes") || /* else it is either's */
+        tmi_fail_attr(v, op, "operandSegmentSizes", "whose scale there is");
 }
 
 static int tmi_args_ok(tmi_verifier *v, const tmi_op *op, uint32_t block, uint32_t from, uint32_t n,
