@@ -26253,13 +26253,16 @@ static int64_t tmi_analyse_most_of(int64_t a, int64_t b, int times, uint32_t bit
     return a <= top && b <= top - a ? a + b : -1;
 }
 
-/* A loop's variable, which is not below where it begins: at most `first` there. */
+/* A loop's variable, which is not below where it begins: at most `first` there. -1: its end is one
+ * of unsigned numbers past the largest signed one. */
 static int64_t tmi_analyse_most_counted(const tmi_module *m, const tmi_op *loop, int64_t first,
                                         uint32_t bits) {
     int64_t end = tmi_analyse_top(bits), c;
     if (first < 0) return first;
-    if (tmi_const_int(m, tmi_in(m, loop, 1), &c)) end = c;
-    else if (first < TMI_AXIS_COUNTS && end > TMI_AXIS_COUNTS) end = TMI_AXIS_COUNTS;
+    if (tmi_const_int(m, tmi_in(m, loop, 1), &c)) {
+        if (c < 0 && tmi_attr_of(m, loop, "unsignedCmp")) return -1;
+        end = c;
+    } else if (first < TMI_AXIS_COUNTS && end > TMI_AXIS_COUNTS) end = TMI_AXIS_COUNTS;
     return first > end ? first : end;
 }
 
@@ -26280,7 +26283,8 @@ static int64_t tmi_analyse_most(const tmi_module *m, uint32_t value, uint32_t *l
     op = TMI_OP(m, def);
     switch (op->kind) {
     case TMI_OP_CONSTANT: return tmi_const_int(m, value, &c) ? c : -1;
-    case TMI_OP_RANGE: return tmi_attr_int(m, op, "end", 0) - 1;
+    case TMI_OP_RANGE:
+        return tmi_attr_int(m, op, "start", 0) < 0 ? -1 : tmi_attr_int(m, op, "end", 0) - 1;
     case TMI_OP_PID: case TMI_OP_NPROGRAMS: return TMI_AXIS_PROGRAMS - 1;
     case TMI_OP_EXTUI:
         a = tmi_analyse_most(m, tmi_in(m, op, 0), left);
