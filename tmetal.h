@@ -23441,6 +23441,8 @@ static TMI_APART tmi_tri_flow tmi_tri_static_for(tmi_tri *t, const tmi_py_node *
     return tmi_tri_block(t, n->list2, n->n2); /* no break: Python's else comes behind */
 }
 
+static void tmi_tri_assign(tmi_tri *t, uint32_t target, tmi_tri_value v);
+
 /* Where Python runs, a loop may go over a tuple too. */
 static tmi_tri_flow tmi_tri_python_for(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_range r;
