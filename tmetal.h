@@ -18067,7 +18067,8 @@ static double tmi_tri_floor_div(double x, double y, double *mod) {
         q -= 1;
     }
     whole = tmi_tri_floor(q);
-    *mod = rest;
+    *mod = rest != 0 ? rest : y < 0 ? -0.0 : 0.0; /* the divisor's sign, of 0 too */
+    if (q == 0) return x / y == 0 ? x / y : x / y < 0 ? -0.0 : 0.0;
     return q - whole > 0.5 ? whole + 1 : whole;
 }
 
