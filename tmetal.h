@@ -10920,7 +10920,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 2383916003u
+#define TMI_STAMP_PARSE 3485278309u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -13629,7 +13629,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 1988411315u
+#define TMI_STAMP_VERIFY 3558434158u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -16540,7 +16540,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 2413279402u
+#define TMI_STAMP_PYTHON 1139702666u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -18361,7 +18361,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2774760628u
+#define TMI_STAMP_TRI 2183829954u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -21114,7 +21114,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 596745889u
+#define TMI_STAMP_TL 4030107581u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -24272,6 +24272,14 @@ static void tmi_tri_globals_of_try(tmi_tri *t, uint32_t file, uint32_t id, uint3
     }
 }
 
+/* A class is known by the names in it alone, but for a NamedTuple; what it hides is not meant. */
+static void tmi_tri_globals_of_class(tmi_tri *t, uint32_t file, uint32_t id, uint32_t cond) {
+    const int      made = tmi_tri_named_tuple(t, file, id);
+    const uint32_t name = TMI_PY(tmi_triton_text_of(t, file), id)->text;
+    if (made || tmi_map_get(&tmi_triton_file_at(t, file)->global, name))
+        tmi_tri_put_global(t, file, name, id, 0, cond);
+}
+
 /* What the cases of a `match` give, of which nobody can tell which it is. */
 static void tmi_tri_globals_of_match(tmi_tri *t, uint32_t file, uint32_t id, uint32_t cond) {
     const tmi_py      *py = tmi_triton_text_of(t, file);
@@ -24295,12 +24303,7 @@ static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_
         s = TMI_PY(py, id);
         switch (s->kind) {
         case TMI_PY_FUNCTION: tmi_tri_put_global(t, file, s->text, id, 0, cond); break;
-        case TMI_PY_CLASS: /* is known by the names in it alone; what it hides is not meant */
-            way = (uint32_t)tmi_tri_named_tuple(t, file, id);
-            s = TMI_PY(py, id); /* which may have moved */
-            if (way || tmi_map_get(&tmi_triton_file_at(t, file)->global, s->text))
-                tmi_tri_put_global(t, file, s->text, id, 0, cond);
-            break;
+        case TMI_PY_CLASS: tmi_tri_globals_of_class(t, file, id, cond); break;
         case TMI_PY_IMPORT:
         case TMI_PY_FROM: tmi_tri_imports_of(t, file, id, cond); break;
         case TMI_PY_ASSIGN:
@@ -25821,7 +25824,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 153325466u
+#define TMI_STAMP_TRITON 1440641585u
 
 
 /*==============================================================================
@@ -26729,7 +26732,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 2505988788u
+#define TMI_STAMP_ANALYSE 3574705891u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -35873,7 +35876,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 537838337u
+#define TMI_STAMP_TRANSFORM 2509730107u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -47280,7 +47283,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3293164216u
+#define TMI_STAMP_LOWER 2805958319u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
