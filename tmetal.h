@@ -22420,10 +22420,18 @@ static tmi_tri_value tmi_tri_fold_unary(tmi_tri *t, int op, tmi_tri_value v) {
     return tmi_tri_is_least(&v) ? tmi_tri_overflow(t) : v;
 }
 
+/* Does a string hold a NUL, behind which C sees nothing? */
+static int tmi_tri_is_cut(const tmi_tri *t, uint32_t id) {
+    return strlen(tmi_tri_string(t, id)) != TMI_AT(&t->strings->item, tmi_string, id)->len;
+}
+
 /* `a in b` where Python runs: of a tuple or a string. */
 static tmi_tri_value tmi_tri_is_in(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b,
                                    int wanted) {
     uint32_t i;
+    if (a->kind == TMI_V_STR && b->kind == TMI_V_STR &&
+        (tmi_tri_is_cut(t, a->id) || tmi_tri_is_cut(t, b->id)))
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_NOT_YET, NULL, "operator in of a string with \\0");
     if (a->kind == TMI_V_STR && b->kind == TMI_V_STR)
         return tmi_tri_bool(
             (strstr(tmi_tri_string(t, b->id), tmi_tri_string(t, a->id)) != NULL) == wanted);
@@ -25824,7 +25832,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1440641585u
+#define TMI_STAMP_TRITON 61048983u
 
 
 /*==============================================================================
