@@ -42192,7 +42192,7 @@ static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *v
         mk[k] = mask ? tmi_elem_at(w, mask, view, k) : 0;
     }
     for (k = 1; k < n && p[k] == p[0] && mk[k] == mk[0]; k++) {}
-    if (n > 1 && k == n && !other) n = 1; /* one address for all */
+    if ((k == n && !other) || !tmi_view_varies(w->nest, view)) n = 1; /* one element for all */
     for (k = 0; k < n; k++)
         part[k] = tmi_load_one(w, op, p[k], mk[k], other ? tmi_elem_at(w, other, view, k) : 0, type,
                                1);
@@ -47291,7 +47291,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 2805958319u
+#define TMI_STAMP_LOWER 1410365205u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
