@@ -1037,6 +1037,7 @@ void describes() {
             else {
                 const tmetal_device &d = *tmetal_metal_device(s.metal);
                 if (d.live.cores != r.cores) fail(std::string(r.what) + ": " + std::to_string(d.live.cores) + " cores");
+                if (d.headless || d.low_power || !d.unified) fail(std::string(r.what) + ": told of another device");
                 if (d.live.tg_bytes != 32768 || d.live.family != static_cast<uint32_t>(m.family)) fail(std::string(r.what) + ": other limits");
             }
         }

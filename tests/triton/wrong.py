@@ -6,7 +6,7 @@ IR that is made of them: made.txt.
     python3 tests/triton/wrong.py TMETAL bless    write messages and IR anew
 
 A case is `=== what it is | --args | --const | more options`, the text of the file (behind the two imports that every file
-has), behind a line `+++ NAME` the text of a module of that name, and after a line `---` what tmetal prints, of `places: ...` with line
+has, unless it has its own), behind a line `+++ NAME` the text of a module of that name, and after a line `---` what tmetal prints, of `places: ...` with line
 and column of each operation, from 0. A wrong one must be refused, with the line, the reason and, but for a few, a
 way out.
 """
@@ -25,7 +25,7 @@ HEAD = "import triton\nimport triton.language as tl\n\n"
 def said(tmetal, folder, places, text, args, consts="", more=""):
     folder.mkdir()
     text, *others = re.split(r"^\+\+\+ (\w+)\n", text, flags=re.M)
-    (folder / "kernel.py").write_text(HEAD + text)
+    (folder / "kernel.py").write_text(("" if "import triton\n" in text else HEAD) + text)
     command = [tmetal, "compile", "kernel.py", "--kernel", "k", "--args", args, *more.split(), "--emit", "ir"]
     for module, body in zip(others[::2], others[1::2]):
         (folder / (module + ".py")).write_text(body)
