@@ -62672,6 +62672,7 @@ static int tmi_sp_attention(tmi_spelled *s, uint32_t root, tmi_node *to) {
         return 0;
     (void)tmi_sp_chain(s, scores, product, 0);
     tmi_dt_add(&s->q, product);
+    if (tmi_dt_has(&s->q, n->in[1])) return tmi_sp_no(s, "the values are its weights or scores");
     if (s->why || tmi_sp_is_long(s)) return 0;
     q = qk->num[0] ? tmi_list_turned(l, qk->in[0]) : qk->in[0];
     k = qk->num[1] ? qk->in[1] : tmi_list_turned(l, qk->in[1]);
@@ -63619,7 +63620,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 1052599571u
+#define TMI_STAMP_OPLIST 3731269987u
 
 /*==============================================================================
  * >>compile  [30]  What drives the others: options, refusals, from text to kernels
