@@ -39103,9 +39103,9 @@ static void tmi_split_groups(const tmi_plan *p, uint32_t type, uint32_t *rows, u
  * neighbours in memory, aligned and under one mask; else 0. */
 static uint32_t tmi_access_width(const tmi_plan *p, const tmi_op *op, const tmi_lin *l) {
     const tmi_module *m = p->m;
-    uint32_t type = tmi_op_shape(m, op), d;
-    if (!l->vec || tmi_analyse_is_volatile(m, op))
-        return 0;
+    uint32_t type = tmi_op_shape(m, op), d, i;
+    for (i = 1; i < l->vec && l->reg[i] == l->reg[i - 1] << 1; i++) {} /* side by side, all of it */
+    if (!l->vec || i < l->vec || tmi_analyse_is_volatile(m, op)) return 0;
     for (d = 0; d < tmi_rank(m, type); d++)
         if (l->reg[0] == 1u << tmi_dim_low(m, type, d) && tmi_dim_bits(m, type, d) >= l->vec)
             return tmi_access_vec(p, op, d) >= l->vec ? l->vec : 0;
@@ -40738,7 +40738,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 1951966159u
+#define TMI_STAMP_PLAN 3613773302u
 
 /*==============================================================================
  * >>lower  [24]  From tiles to threads

@@ -135,8 +135,7 @@ std::string moved(const row &r, const compiled &c, const sim::report &report) {
         const bool        is_result = p["kind"] == "result";
         const std::string buffer = (is_result ? "result " : "input ") + std::to_string(at++);
         if (is_result && written[buffer] != bytes) return name + " of " + std::to_string(bytes) + " bytes is written " + std::to_string(written[buffer]);
-        const auto        typed = r.times.find(name + ":" + p["type"].get<std::string>()), once = typed == r.times.end() ? r.times.find(name) : typed;
-        if (once != r.times.end() && read[buffer] != bytes * once->second) return name + " of " + std::to_string(bytes) + " bytes is read " + std::to_string(read[buffer]);
+        if (r.times.count(name) && read[buffer] != bytes * r.times.at(name)) return name + " of " + std::to_string(bytes) + " bytes is read " + std::to_string(read[buffer]);
     }
     return "";
 }
