@@ -28345,8 +28345,9 @@ static int tmi_dt_bounds(tmi_detector *d, uint32_t cond, uint32_t axis, uint32_t
     switch (op->kind) {
     case TMI_OP_ANDI: /* one does, the other is alike along the axis, or does too */
         for (i = 0; i < 2; i++) of[i] = tmi_dt_bounds(d, tmi_in(m, op, i), axis, count, depth - 1);
-        for (i = 0; i < 2 && of[1 - i]; i++)
-            of[i] = of[i] || tmi_detect_is_whole(m, tmi_in(m, op, i), axis, 8, &left);
+        for (i = 0; i < 2; i++)
+            if (of[1 - i] && !of[i])
+                of[i] = tmi_detect_is_whole(m, tmi_in(m, op, i), axis, 8, &left);
         return of[0] && of[1];
     case TMI_OP_CMPI:
         pred = tmi_attr_int(m, op, "predicate", 0);
@@ -31324,7 +31325,7 @@ static uint32_t tmi_transform_ref_bits(const tmi_module *m, uint32_t v, uint32_t
         for (a = 0, n = n < 0 ? -(n + 1) : n; n; n >>= 1) a++;
         return a;
     }
-    if (bits <= 32 || !depth-- || !tmi_def(m, v)) return bits;
+    if (!depth-- || !tmi_def(m, v)) return bits;
     switch (o->kind) {
     case TMI_OP_EXTSI: case TMI_OP_EXTUI: return tmi_bits(m, tmi_in_type(m, o, 0));
     case TMI_OP_ADDI: case TMI_OP_SUBI: case TMI_OP_MULI: case TMI_OP_MAXSI: case TMI_OP_MINSI:
