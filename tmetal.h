@@ -26161,9 +26161,8 @@ static uint32_t tmi_analyse_mask_of(const tmi_module *m, const tmi_op *op) {
     return op->n_in > at ? tmi_in(m, op, at) : 0;
 }
 
-/* How many elements along axis `d` a mask leaves at most: those below a number; below a bound that
- * only the launch knows half of them, since a tile is as long as it has to be. What does not end
- * along this axis alone leaves all. Depth: what is left. */
+/* How many elements along axis `d` a mask leaves at most: those below a number. What does not end
+ * along this axis alone, or where only the launch knows, leaves all. Depth: what is left. */
 static uint32_t tmi_analyse_leaves(const tmi_module *m, uint32_t mask, uint32_t d,
                                    uint32_t *left) {
     const tmi_op  *o = TMI_OP(m, tmi_def(m, mask)), *x;
@@ -26193,8 +26192,7 @@ static uint32_t tmi_analyse_leaves(const tmi_module *m, uint32_t mask, uint32_t 
         return all;
     a = tmi_in(m, o, turned);
     b = tmi_in(m, o, 1 - turned);
-    if (tmi_analyse_differs(m, a, left) != 1u << d || tmi_analyse_differs(m, b, left)) return all;
-    if (!tmi_const_int(m, b, &n)) return all > 1 ? all / 2 : all;
+    if (tmi_analyse_differs(m, a, left) != 1u << d || !tmi_const_int(m, b, &n)) return all;
     for (x = TMI_OP(m, tmi_def(m, a)); x->kind == TMI_OP_EXPAND || x->kind == TMI_OP_BROADCAST;)
         x = TMI_OP(m, tmi_def(m, tmi_in(m, x, 0)));
     if (x->kind != TMI_OP_RANGE || n <= 0) return all;
@@ -26742,7 +26740,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 3574705891u
+#define TMI_STAMP_ANALYSE 831239653u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -29945,7 +29943,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 660829091u
+#define TMI_STAMP_DETECT 2290932262u
 
 /*==============================================================================
  * >>transform  [20]  Passes over tile IR, before anything is planned
@@ -35887,7 +35885,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 2509730107u
+#define TMI_STAMP_TRANSFORM 1763047436u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -38340,7 +38338,7 @@ static void tmi_plan_bases(tmi_plan *p) {
 }
 
 static int tmi_accesses_memory(const tmi_op *op) {
-    return (tmi_ops[op->kind].traits & (TMI_READS | TMI_WRITES)) && op->n_in > 0 &&
+    return (tmi_ops[op->kind].traits & (TMI_READS | TMI_WRITES)) &&
         op->kind != TMI_OP_PRINT && op->kind != TMI_OP_ASSERT && op->kind != TMI_OP_CF_ASSERT &&
         op->kind != TMI_OP_CALL && op->kind != TMI_OP_MAP;
 }
@@ -40739,7 +40737,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 3613773302u
+#define TMI_STAMP_PLAN 3968607801u
 
 /*==============================================================================
  * >>lower  [24]  From tiles to threads

@@ -449,6 +449,7 @@ static void check_merging(void) {
     CHECK(strcmp(merged(ab, one, ba, two, &len), ab) == 0);
     CHECK(strcmp(merged(ab, one, NULL, 0, &len), ab) == 0 && strcmp(merged("", 0, ab, one, &len), ab) == 0);
     CHECK(found(ab, one, "apple-m1", 512, &tuned, &out) && found(ab, one, "apple-m3-max", 512, &tuned, &out));
+    CHECK(strcmp(merged(ab, one, model, n[2], &len), ab) == 0);
     all = merged(model, n[2], ab, one, &len);
     CHECK(strcmp(all, ab) == 0); /* what was timed stays before the model's choice */
     all = merged(more, n[3], ab, one, &len);
