@@ -85,7 +85,7 @@ struct row {
     std::string           name, what, reason;
     bool                  takes = false;
     size_t                kernels = 0;
-    std::map<std::string, uint64_t> times; /* that an input is read */
+    std::map<std::string, uint64_t> times; /* that an input is read, or one of a type: q:f32 */
     std::string           list;
 };
 
@@ -135,7 +135,9 @@ std::string moved(const row &r, const compiled &c, const sim::report &report) {
         const bool        is_result = p["kind"] == "result";
         const std::string buffer = (is_result ? "result " : "input ") + std::to_string(at++);
         if (is_result && written[buffer] != bytes) return name + " of " + std::to_string(bytes) + " bytes is written " + std::to_string(written[buffer]);
-        if (r.times.count(name) && read[buffer] != bytes * r.times.at(name)) return name + " of " + std::to_string(bytes) + " bytes is read " + std::to_string(read[buffer]);
+        auto times = r.times.find(name + ":" + p["type"].get<std::string>());
+        if (times == r.times.end()) times = r.times.find(name);
+        if (times != r.times.end() && read[buffer] != bytes * times->second) return name + " of " + std::to_string(bytes) + " bytes is read " + std::to_string(read[buffer]);
     }
     return "";
 }
