@@ -44588,10 +44588,9 @@ static int tmi_lower_ptx_literal(const char **text, tmi_ptx_arg *a) {
     return 1;
 }
 
-/* operand = reg | "[" reg "]" | "{" reg ("," reg)* "}" | literal */
+/* operand = reg | "[" reg "]" | "{" reg ("," reg)* "}" | literal. `a` is all zero before. */
 static int tmi_lower_ptx_arg_of(const tmi_ptx *px, const char **text, tmi_ptx_arg *a) {
     const char *s = *text;
-    memset(a, 0, sizeof *a);
     if (*s == '{') {
         for (s = tmi_ptx_skip(s + 1); a->n_part < 4 && tmi_ptx_reg(px, &s, &a->part[a->n_part]);
              s = tmi_ptx_skip(s + 1)) {
@@ -47292,7 +47291,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1410365205u
+#define TMI_STAMP_LOWER 2794080387u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
