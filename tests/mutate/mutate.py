@@ -43,7 +43,7 @@ MODES = {"": [], "two-stage": ["--two-stage", "4"], "m3": ["--gpu", "apple-m3"],
 SUITES = [
     ("test-detect", "", True), ("test-cases", "", True), ("odd", "", True), ("test-triton-quick", "python tri tl triton", True),
     ("test-explain", "", True), ("test-reductions", "", True), ("test-moves", "", True), ("test-transform", "", True),
-    ("test-cli", "", True), ("test-tune", "tune", True), ("test-metal", "metal", True), ("test-unit", "", True),
+    ("test-cli", "", True), ("test-tune", "tune", True), ("test-why", "tune", True), ("test-metal", "metal", True), ("test-unit", "", True),
     ("test-counters", "", True), ("test-layouts-quick", "", True), ("test-memory", "", True), ("test-chips", "", True),
     ("depth", "", True), ("test-oplist-quick", "", True), ("test-style", "", False), ("test-golden", "", False), ("test-fingerprints", "", False),
 ]

@@ -48,6 +48,13 @@ def layer_norm_loop(x_ptr, w_ptr, b_ptr, out_ptr, stride, n, eps, BLOCK: tl.cons
 
 
 @triton.jit
+def silu_in_double(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n).to(tl.float64)
+    tl.store(out_ptr + at, x / (1.0 + tl.exp(-x.to(tl.float32))), mask=at < n)
+
+
+@triton.jit
 def scale_tile(x_ptr, out_ptr, stride, M: tl.constexpr, N: tl.constexpr):
     rows = tl.program_id(0) * M + tl.arange(0, M)
     cols = tl.program_id(1) * N + tl.arange(0, N)
