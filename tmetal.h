@@ -36659,27 +36659,25 @@ static uint32_t tmi_fold_by_range(tmi_thr *t, int op, uint32_t a, uint32_t b, in
 static uint32_t tmi_fold_identity(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     int64_t  c;
     uint32_t zero;
-    int      is_bool = tmi_t_type(t, a).kind == TMI_S_BOOL, fits;
+    int      is_bool = tmi_t_type(t, a).kind == TMI_S_BOOL;
     int64_t  ones = is_bool ? 1 : -1;
     if (op == TMI_TF_UMULHI && tmi_t_is_const(t, b, &c) && c == 0) return b;
     if (a == b && (op == TMI_TF_AND || op == TMI_TF_OR || (op >= TMI_TF_SMAX && op <= TMI_TF_UMIN)))
         return a;
     if (!tmi_t_is_const(t, b, &c)) return 0;
     zero = b;
-    /* ones below a bit */
-    fits = !is_bool && TMI_INS(t, a)->lo >= 0 && c >= 0 && c < INT64_MAX && !(c & (c + 1));
     switch (op) {
     case TMI_TF_IADD: case TMI_TF_ISUB: case TMI_TF_OR: case TMI_TF_XOR:
     case TMI_TF_SHL: case TMI_TF_SSHR: case TMI_TF_USHR:
         if (c == 0) return a;
-        if (op == TMI_TF_OR && (c == ones || (fits && c >= TMI_INS(t, a)->hi))) return b;
+        if (op == TMI_TF_OR && c == ones) return b;
         break;
     case TMI_TF_IMUL:
         if (c == 1) return a;
         if (c == 0) return zero;
         break;
     case TMI_TF_AND:
-        if (c == ones || (fits && c >= TMI_INS(t, a)->hi)) return a;
+        if (c == ones) return a;
         if (c == 0) return zero;
         break;
     case TMI_TF_SDIV: case TMI_TF_UDIV: case TMI_TF_GSDIV: case TMI_TF_GUDIV:
@@ -37208,7 +37206,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 1171412484u
+#define TMI_STAMP_THREAD 4096385479u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
