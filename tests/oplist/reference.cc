@@ -514,6 +514,7 @@ bool rows(node &n) {
                 double ew = 0;
                 if (n.in.size() > 1) ew = std::fabs(r) * n.x(1).e[k], r *= n.x(1).v[k], e = e * std::fabs(n.x(1).v[k]) + ew;
                 if (n.in.size() > 2) r += n.x(2).v[k], e += n.x(2).e[k] + f32_step * (std::fabs(r) + std::fabs(n.x(2).v[k]));
+                if (var * size > 3.38e38) e = INFINITY; /* squares are added in f32, as everybody does */
             }
         }
     });
