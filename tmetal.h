@@ -16759,6 +16759,8 @@ typedef struct tmi_tri {
     /* calls a value with t->arg[base ..): of >>triton */
     tmi_tri_value (*walk)(struct tmi_tri *t, tmi_tri_value callee, uint32_t base);
     tmi_tri_value (*member)(struct tmi_tri *t, tmi_tri_value v, uint32_t name); /* v.name */
+    /* has a module a name? 1, 0; -1: unknown */
+    int (*has)(struct tmi_tri *t, uint32_t module, uint32_t name);
 } tmi_tri;
 
 TMI_ITEMS(tmi_triton_dtype_at, tmi_tri, tmi_dtype, &o->dtype)
@@ -18363,7 +18365,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2183829954u
+#define TMI_STAMP_TRI 3869837731u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -20349,7 +20351,7 @@ static tmi_tri_value tmi_tl_not_apple(tmi_tri *t, const tmi_tri_value *in) {
 /* -- Python's own functions ------------------------------------------------------------------ */
 
 static const char   *tmi_tl_row_name(uint32_t row);
-static int           tmi_tl_is_module(const char *name);
+static int           tmi_tl_ends(const char *s, const char *end);
 static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name);
 
 /* What a class is called: of Python's (int) or of triton.language (tl.tensor). */
@@ -20399,22 +20401,180 @@ static tmi_tri_value tmi_tl_isinstance(tmi_tri *t, const tmi_tri_value *in) {
     return tmi_tri_bool(is);
 }
 
+/* -- Which names modules have -------------------------------------------------------------- */
+
+#define TMI_TL_VERSION 9u /* of Triton: 3.x */
+
+/* Of Triton from one version to another (6: 3.6), of Python's math as of 3.12, of torch those that
+ * kernels ask for. */
+static const struct {
+    uint8_t     from, to;
+    const char *modules, *names;
+} tmi_tl_members[] = {
+    {0, 99, "triton",
+     "AsyncCompileMode CompilationError Config FutureKernel InterpreterError JITFunction "
+     "KernelInterface MockTensor OutOfResources TensorWrapper TritonError autotune backends "
+     "compile compiler errors heuristics knobs language next_power_of_2 reinterpret runtime "
+     "set_allocator testing tools"},
+    {8, 99, "triton",
+     "aggregate"},
+    {0, 99, "triton tl tl.standard",
+     "cdiv"},
+    {0, 99, "triton tl.core",
+     "must_use_result"},
+    {0, 99, "triton tl.standard",
+     "constexpr_function"},
+    {0, 99, "triton tl.standard tl.random",
+     "jit"},
+    {0, 8, "tl",
+     "advance"},
+    {0, 99, "tl",
+     "extra random standard str_to_ty target_info"},
+    {7, 99, "tl",
+     "to_tensor"},
+    {0, 99, "tl tl.core",
+     "PropagateNan TRITON_MAX_TENSOR_NUMEL add arange associative_scan assume atomic_add "
+     "atomic_and atomic_cas atomic_max atomic_min atomic_or atomic_xchg atomic_xor bfloat16 "
+     "block_type broadcast broadcast_to cast cat clamp condition const constexpr "
+     "constexpr_type debug_barrier device_assert device_print dot dot_scaled dtype expand_dims "
+     "float16 float32 float64 float8e4b15 float8e4b8 float8e4nv float8e5 float8e5b16 full "
+     "gather histogram inline_asm_elementwise int1 int16 int32 int64 int8 join load "
+     "load_tensor_descriptor make_block_ptr make_tensor_descriptor map_elementwise "
+     "max_constancy max_contiguous maximum minimum mul multiple_of num_programs permute pi32_t "
+     "pointer_type program_id range reduce reshape slice split static_assert static_print "
+     "static_range store store_tensor_descriptor sub tensor tensor_descriptor "
+     "tensor_descriptor_type trans tuple tuple_type uint16 uint32 uint64 uint8 view void where"},
+    {8, 99, "tl tl.core",
+     "aggregate_replace expect_zero"},
+    {9, 99, "tl tl.core",
+     "atomic_load atomic_poll atomic_store"},
+    {0, 99, "tl tl.core tl.standard tl.random",
+     "math"},
+    {0, 99, "tl tl.math",
+     "abs ceil cos div_rn erf exp exp2 fdiv floor fma log log2 rsqrt sin sqrt sqrt_rn umulhi"},
+    {0, 99, "tl tl.math tl.standard",
+     "core"},
+    {0, 99, "tl tl.random",
+     "pair_uniform_to_normal philox philox_impl rand rand4x randint randint4x randn randn4x "
+     "uint_to_uniform_float"},
+    {0, 99, "tl tl.standard",
+     "argmax argmin bitonic_merge cumprod cumsum flip interleave max min ravel reduce_or "
+     "sigmoid softmax sort sum swizzle2d topk xor_sum zeros zeros_like"},
+    {7, 99, "tl tl.standard",
+     "squeeze unsqueeze"},
+    {0, 99, "tl.core",
+     "CONSTEXPR_0 advance base_type base_value binary_op_type_legalization builtin builtin_max "
+     "builtin_min check_bit_width extern extern_elementwise get_int_dtype "
+     "get_primitive_bitwidth is_builtin is_negative_zero slice_type tensor_descriptor_base "
+     "tensor_descriptor_base_type to_tensor validate_block_shape"},
+    {9, 99, "tl.core",
+     "CAT_CAN_REORDER_WARNING RESHAPE_CAN_REORDER_WARNING"},
+    {0, 99, "tl.standard",
+     "sort_impl"},
+    {0, 99, "tl.random",
+     "N_ROUNDS_DEFAULT tl"},
+    {0, 99, "triton",
+     "__version__"},
+    {0, 99, "tl.extra",
+     "cuda hip libdevice"},
+    {0, 99, "math",
+     "acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist e erf "
+     "erfc exp exp2 expm1 fabs factorial floor fmod frexp fsum gamma gcd hypot inf isclose "
+     "isfinite isinf isnan isqrt lcm ldexp lgamma log log10 log1p log2 modf nan nextafter perm pi "
+     "pow prod radians remainder sin sinh sqrt sumprod tan tanh tau trunc ulp"},
+    {0, 99, "torch",
+     "Generator Size Tensor __version__ accelerator amp arange autograd backends bfloat16 bool "
+     "cdouble cfloat chalf compile compiler complex128 complex32 complex64 cpu cuda device "
+     "distributed double dtype empty export finfo float float16 float32 float4_e2m1fn_x2 float64 "
+     "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu fx half iinfo int "
+     "int16 int32 int64 int8 jit library long mps nn ops qint32 qint8 quint8 short tensor uint16 "
+     "uint32 uint64 uint8 utils version xpu zeros"},
+};
+
+/* "tl.math" of "triton.language.math"; another module's own name. */
+static const char *tmi_tl_module_key(tmi_tri *t, const char *module) {
+    if (strncmp(module, "triton.language", 15) != 0 || (module[15] && module[15] != '.'))
+        return module;
+    return tmi_format(t->job, 0, "tl%s", module + 15);
+}
+
+/* Has a module without a text a name? 1, 0; -1: unknown. */
+static int tmi_tl_has(tmi_tri *t, const char *module, const char *name) {
+    static const char whole[] = "triton tl tl.core tl.math tl.standard tl.random tl.extra math";
+    const char       *key = tmi_tl_module_key(t, module);
+    const unsigned    version = TMI_TL_VERSION;
+    size_t            i;
+    if (tmi_tl_ends(module, "libdevice")) return tmi_tl_extern_sigs(name) ? 1 : *name == '_' ? -1 : 0;
+    for (i = 0; i < sizeof tmi_tl_members / sizeof *tmi_tl_members; i++)
+        if (tmi_tl_members[i].from <= version && version <= tmi_tl_members[i].to &&
+            tmi_fn_lists(tmi_tl_members[i].modules, key, strlen(key)) &&
+            tmi_fn_lists(tmi_tl_members[i].names, name, strlen(name)))
+            return 1;
+    if (strcmp(key, "torch") == 0 && tmi_fn_lists("npu mlu musa gcu", name, strlen(name))) return 0;
+    if (!tmi_fn_lists(whole, key, strlen(key))) return -1;
+    return *name == '_' && (name[1] == '_' || strcmp(key, "tl") != 0) ? -1 : 0;
+}
+
+/* Has a value of this kind a member that the tables of its functions lack? 1, 0; -1: unknown. */
+static int tmi_tl_value_has(const tmi_tri_value *v, const char *name) {
+    static const struct {
+        uint8_t     kind;
+        const char *names;
+    } rows[] = {
+        {TMI_V_TENSOR, "cdiv handle item logical_and logical_or reduce_or"},
+        {TMI_V_BLOCK_PTR, ""},
+        {TMI_V_DESC, ""},
+        {TMI_V_INT, "as_integer_ratio bit_count bit_length conjugate denominator from_bytes imag "
+                    "is_integer numerator real to_bytes"},
+        {TMI_V_BOOL, "as_integer_ratio bit_count bit_length conjugate denominator from_bytes imag "
+                     "is_integer numerator real to_bytes"},
+        {TMI_V_FLOAT, "as_integer_ratio conjugate fromhex hex imag is_integer real"},
+        {TMI_V_STR, "capitalize casefold center count encode endswith expandtabs find format "
+                    "format_map index isalnum isalpha isascii isdecimal isdigit isidentifier "
+                    "islower isnumeric isprintable isspace istitle isupper join ljust lower lstrip "
+                    "maketrans partition removeprefix removesuffix replace rfind rindex rjust "
+                    "rpartition rsplit rstrip split splitlines startswith strip swapcase title "
+                    "translate upper zfill"},
+        {TMI_V_NONE, ""},
+        {TMI_V_DTYPE, "FP_TYPES KIND OTHER_TYPES SIGNEDNESS SINT_TYPES STANDARD_FP_TYPES UINT_TYPES "
+                      "cache_key_part codegen_name get_int_max_value get_int_min_value is_dtype kind "
+                      "mangle to_ir with_element_ty"},
+        {TMI_V_TUPLE, "count index"},
+    };
+    size_t i;
+    if (*name == '_') return -1;
+    if (v->kind == TMI_V_DTYPE && v->is_other)
+        return tmi_fn_lists("is_complex is_floating_point is_signed itemsize to_complex to_real",
+                            name, strlen(name));
+    for (i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].kind == v->kind) return tmi_fn_lists(rows[i].names, name, strlen(name));
+    return -1;
+}
+
 /* getattr(x, name[, default]); arg 1: hasattr. */
 static tmi_tri_value tmi_tl_getattr(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value r;
+    const char   *name = tmi_tl_str(t, &in[1]), *module = "";
+    tmi_tri_value r = tmi_tri_of(TMI_V_UNSET);
+    int           has = 1;
     if (in[1].kind != TMI_V_STR) return TMI_TL_BAD_TYPE(t, NULL, "wants a name, as a string");
-    if (in[0].kind == TMI_V_OBJECT) return TMI_TL_BAD_TYPE(t, NULL, "only Python knows its names");
-    if (in[0].kind == TMI_V_MODULE) {
-        r = t->member(t, in[0], in[1].id);
-        /* a name that nothing gives looks like a module inside this one */
-        if (r.kind == TMI_V_MODULE && !tmi_tl_is_module(tmi_tri_string(t, r.id)))
-            r.kind = TMI_V_UNSET;
-    } else r = tmi_tl_attribute(t, in[0], in[1].id);
+    if (in[0].kind == TMI_V_MODULE) has = t->has(t, in[0].id, in[1].id);
+    else r = tmi_tl_attribute(t, in[0], in[1].id);
+    if (in[0].kind != TMI_V_MODULE && !r.kind) has = tmi_tl_value_has(&in[0], name);
     if (t->bad) return r;
-    if (t->row->arg) return tmi_tri_bool(r.kind != TMI_V_UNSET);
-    if (r.kind) return r;
-    if (in[2].n) return tmi_tri_field(t, &in[2], 0);
-    return t->member(t, in[0], in[1].id);
+    if (has < 0) {
+        if (in[0].kind == TMI_V_MODULE) module = tmi_tri_string(t, in[0].id);
+        return TMI_TRI_WRONG(
+            t, TMETAL_E_PY_REFUSED,
+            *module ? tmi_format(t->job, 1,
+                                 "say what it is: --global %s.%s=VALUE, or --global NAME=VALUE of "
+                                 "the name that is made of it", module, name)
+                    : "say what the name is that is made of it: --global NAME=VALUE",
+            "whether %s has the attribute '%s' is unknown",
+            *module ? module : tmi_tri_type_text(t, &in[0]), name);
+    }
+    if (t->row->arg) return tmi_tri_bool(has);
+    if (!has && in[2].n) return tmi_tri_field(t, &in[2], 0);
+    return r.kind ? r : t->member(t, in[0], in[1].id);
 }
 
 static tmi_tri_value tmi_tl_list(tmi_tri *t, const tmi_tri_value *in) {
@@ -21116,7 +21276,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 4030107581u
+#define TMI_STAMP_TL 1479202570u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -21234,6 +21394,10 @@ static uint32_t tmi_triton_add_func(tmi_tri *t, uint32_t file, uint32_t node, ui
 
 static uint32_t tmi_tri_word(tmi_tri *t, const char *s) {
     return tmi_intern(t->job, t->strings, s, strlen(s));
+}
+
+static const char *tmi_tri_piece(tmi_tri *t, const char *s, size_t n) {
+    return tmi_tri_string(t, tmi_intern(t->job, t->strings, s, n));
 }
 
 static tmi_tri_value tmi_tri_module_value(tmi_tri *t, const char *name) {
@@ -21547,11 +21711,13 @@ static int tmi_tri_decide_body(tmi_tri *t, uint32_t f, uint32_t name, unsigned d
     return tmi_tri_decide(t, f, s->a, deep + 4); /* functions of functions: few, so that it ends */
 }
 
-static int tmi_tri_decide_call(tmi_tri *t, uint32_t f, const tmi_py_node *n, unsigned deep) {
+static tmi_tri_value tmi_tri_try_constant(tmi_tri *t, uint32_t node);
+
+static int tmi_tri_decide_call(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) {
     static const char *const ops[] = {"lt", "le", "gt", "ge", "eq", "ne"};
     static const uint8_t op[] = {TMI_PY_LT, TMI_PY_LE, TMI_PY_GT, TMI_PY_GE, TMI_PY_EQ, TMI_PY_NE};
     const tmi_py        *py = tmi_triton_text_of(t, f);
-    const tmi_py_node   *callee = TMI_PY(py, n->a), *arg[3];
+    const tmi_py_node   *n = TMI_PY(py, node), *callee = TMI_PY(py, n->a), *arg[3];
     const char          *s, *v;
     uint32_t             i;
     if (callee->kind != TMI_PY_NAME && callee->kind != TMI_PY_ATTRIBUTE) return -1;
@@ -21573,8 +21739,10 @@ static int tmi_tri_decide_call(tmi_tri *t, uint32_t f, const tmi_py_node *n, uns
         for (i = 0; i < sizeof ops / sizeof *ops; i++)
             if (arg[1]->text && tmi_tri_says(t, arg[1]->text, ops[i]))
                 return tmi_tri_truth_of(op[i], tmi_triton_compare_versions("3.6", v));
-    if (n->n == 2 && strcmp(s, "hasattr") == 0 && arg[1]->kind == TMI_PY_STRING)
-        return tmi_tl_row_of("tl", tmi_tri_string(t, arg[1]->text), 0) ? 1 : -1;
+    if (n->n == 2 && strcmp(s, "hasattr") == 0 && f == t->frame->file) {
+        tmi_tri_value has = tmi_tri_try_constant(t, node);
+        return has.kind == TMI_V_BOOL ? tmi_tri_is_true(t, &has) : -1;
+    }
     if (!n->n && strcmp(s, "is_available") == 0 && callee->kind == TMI_PY_ATTRIBUTE)
         return tmi_tri_decide(t, f, callee->a, deep + 1);
     if (!n->n && callee->kind == TMI_PY_NAME) { /* its body goes before what a name sounds like */
@@ -21633,7 +21801,7 @@ static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) 
     case TMI_PY_COMPARE:
         r = tmi_tri_decide_compare(t, f, n, deep);
         return r < 0 && f == t->frame->file ? tmi_tri_decide_value(t, node) : r;
-    case TMI_PY_CALL: r = tmi_tri_decide_call(t, f, n, deep); break;
+    case TMI_PY_CALL: r = tmi_tri_decide_call(t, f, node, deep); break;
     case TMI_PY_ATTRIBUTE: /* what the text says goes before what a name sounds like */
         if (f == t->frame->file) r = tmi_tri_decide_value(t, node);
         if (r < 0) r = tmi_tri_machine_word(tmi_tri_string(t, n->text));
@@ -21648,8 +21816,6 @@ static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) 
     if ((s = tmi_tri_guess(t, f, node, deep)) != NULL) return *s != '\0'; /* "0" is true */
     return f == t->frame->file ? tmi_tri_decide_value(t, node) : -1;
 }
-
-static tmi_tri_value tmi_tri_try_constant(tmi_tri *t, uint32_t node);
 
 /* Does an expression ask for nothing but what the text says? Whether triton has a name, or what a
  * function of another module gives, is for tmi_tri_decide_call().
@@ -22190,7 +22356,9 @@ static tmi_tri_value tmi_tri_torch_dtype(tmi_tri *t, const char *name) {
                                            {"long", "int64"},
                                            {"bool", "int1"},
                                            {"float8_e5m2", "float8e5"},
-                                           {"float8_e4m3fn", "float8e4nv"}};
+                                           {"float8_e4m3fn", "float8e4nv"},
+                                           {"float8_e5m2fnuz", "float8e5b16"},
+                                           {"float8_e4m3fnuz", "float8e4b8"}};
     tmi_tri_value            v;
     uint32_t                 i;
     for (i = 0; i < sizeof other / sizeof *other; i++)
@@ -22212,9 +22380,29 @@ static tmi_tri_value tmi_tri_member(tmi_tri *t, uint32_t module, uint32_t name) 
     if (!v.kind && !t->bad && tmi_tl_space(m) && strcmp(tmi_tl_space(m), "tl") == 0 &&
         (f = tmi_tl_dtype_named(t, n, strlen(n))) != 0)
         return tmi_tri_dtype(f);
-    if (!v.kind && !t->bad && t->is_const && strcmp(m, "torch") == 0) v = tmi_tri_torch_dtype(t, n);
+    if (!v.kind && !t->bad && strcmp(m, "torch") == 0) v = tmi_tri_torch_dtype(t, n);
     if (v.kind || t->bad) return v;
     return tmi_tri_module_value(t, *m ? tmi_format(t->job, 0, "%s.%s", m, n) : n);
+}
+
+/* Has a module a name? 1, 0; -1: unknown. Its text or the caller says it, or the tables do. */
+static int tmi_tri_has(tmi_tri *t, uint32_t module, uint32_t name) {
+    const char    *m = tmi_tri_string(t, module);
+    const uint32_t f = tmi_tri_file_of(t, m);
+    tmi_tri_value  v;
+    if (f && tmi_triton_last(t, f - 1, name)) {
+        v = tmi_tri_global_value(t, f - 1, name);
+        return t->bad || !v.kind ? -1 : 1;
+    }
+    if (f && *tmi_triton_text_of(t, f - 1)->text.name != '<')
+        return tmi_triton_file_at(t, f - 1)->star.n || *tmi_tri_string(t, name) == '_' ? -1 : 0;
+    return tmi_tl_has(t, m, tmi_tri_string(t, name));
+}
+
+/* Is it an object that exists, whatever it is? None is none. */
+static int tmi_tri_exists(tmi_tri *t, const tmi_tri_value *v) {
+    const char *s = v->kind == TMI_V_MODULE ? tmi_tri_string(t, v->id) : "", *dot = strrchr(s, '.');
+    return dot && tmi_tl_has(t, tmi_tri_piece(t, s, (size_t)(dot - s)), dot + 1) == 1;
 }
 
 /* "did you mean tl.maximum?": the row of a name that is close; NULL: none. */
@@ -22452,6 +22640,8 @@ static tmi_tri_value tmi_tri_compare_two(tmi_tri *t, int op, tmi_tri_value a, tm
     if (tmi_triton_is_unsaid(&a) && b.kind == TMI_V_NONE &&
         (op == TMI_PY_IS || op == TMI_PY_ISNOT || op == TMI_PY_EQ || op == TMI_PY_NE))
         return tmi_tri_bool(op == TMI_PY_ISNOT || op == TMI_PY_NE);
+    if (b.kind == TMI_V_NONE && (op == TMI_PY_IS || op == TMI_PY_ISNOT) && tmi_tri_exists(t, &a))
+        return tmi_tri_bool(op == TMI_PY_ISNOT);
     if (tmi_tri_is_open(t, &a) || tmi_tri_is_open(t, &b)) return a;
     if (op == TMI_PY_IS || op == TMI_PY_ISNOT)
         return tmi_tri_bool((a.kind == b.kind && tmi_tri_same(t, &a, &b)) == (op == TMI_PY_IS));
@@ -24578,10 +24768,6 @@ static TMI_APART tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v,
 
 /* -- The call: kernel, types of its arguments, constants ------------------------------------- */
 
-static const char *tmi_tri_piece(tmi_tri *t, const char *s, size_t n) {
-    return tmi_tri_string(t, tmi_intern(t->job, t->strings, s, n));
-}
-
 /* Depth: TMI_TRI_POINTERS stars of a type that the caller spells. */
 static uint32_t tmi_tri_type_named(tmi_tri *t, const char *s, size_t n) {
     static const char *const other[][2] = {
@@ -25711,6 +25897,7 @@ static tmi_tri *tmi_tri_open(tmi_job *job, const char *src, uint32_t len,
     tmi_tri_begin(t);
     t->walk = tmi_tri_call_value;
     t->member = tmi_tri_attribute_of;
+    t->has = tmi_tri_has;
     tmi_triton_open_file(t, NULL, "__main__", src, len);
     for (i = 0; i < call->n_files && !job->n_errors; i++)
         tmi_triton_open_file(t, tmi_format(job, 0, "%s", call->files[i].name),
@@ -25834,7 +26021,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 61048983u
+#define TMI_STAMP_TRITON 1629444420u
 
 
 /*==============================================================================
