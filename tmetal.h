@@ -3782,6 +3782,8 @@ static void tmi_diags_finish(tmi_job *job) {
       elt,       PSQRT,  TMI_PE) \
     X(PRECISE_DIV, "tt.precise_divf",             "tt elementwise", 2, 1,     samefloat, same, \
       elt,       FDIV,   TMI_PE) \
+    X(APPROX_DIV,  "tt.approx_divf",              "tt elementwise", 2, 1,     float32,  same, \
+      elt,       FDIV,   TMI_PE) \
     X(MULHIUI,     "tt.mulhiui",                  "tt elementwise", 2, 1,     sameint,  same, \
       elt,       UMULHI, TMI_PES) \
     X(EXTERN,      "tt.extern_elementwise",       "tt elementwise", TMI_VAR, 1, extern_, extern_, \
@@ -3800,6 +3802,12 @@ static void tmi_diags_finish(tmi_job *job) {
       rmw,       NONE,   TMI_READS | TMI_WRITES) \
     X(CAS,         "tt.atomic_cas",               "tt memory", 3, 1,          cas,      cas, \
       cas,       NONE,   TMI_READS | TMI_WRITES) \
+    X(ALOAD,       "tt.atomic_load",              "tt memory", TMI_VAR, 1,    aload,    cas, \
+      cas,       NONE,   TMI_READS) \
+    X(ASTORE,      "tt.atomic_store",             "tt memory", TMI_VAR, 0,    astore,   astore, \
+      rmw,       NONE,   TMI_WRITES) \
+    X(APOLL,       "tt.atomic_poll",              "tt memory", TMI_VAR, 1,    apoll,    apoll, \
+      while_,    NONE,   TMI_READS) \
     X(DOT,         "tt.dot",                      "tt matrix", 3, 1,          dot,      dot, \
       dot,       NONE,   TMI_PURE) \
     X(DOT_SCALED,  "tt.dot_scaled",               "tt matrix", TMI_VAR, 1,    dotscaled, dotscaled, \
@@ -3842,6 +3850,10 @@ static void tmi_diags_finish(tmi_job *job) {
       operand, tensormap, NONE, TMI_FENCE) \
     X(REINTERPRET, "tt.reinterpret_tensor_descriptor", "tt descriptors", 1, 1, any, cast, \
       tensormap, NONE,          TMI_PURE) \
+    X(GRID_WAIT,   "tt.grid_dependency_wait",     "tt structure", 0, 0,       any,      attrs, \
+      none,      NONE,   0) \
+    X(GRID_NEXT,   "tt.grid_dependency_launch_dependents", "tt structure", 0, 0, any, attrs, \
+      none,      NONE,   0) \
     X(PRINT,       "tt.print",                    "tt debug",  TMI_VAR, 0,    any,      print, \
       print,     NONE,   TMI_WRITES) \
     X(ASSERT,      "tt.assert",                   "tt debug",  1, 0,          cond,     assert_, \
@@ -4067,7 +4079,7 @@ static void tmi_diags_finish(tmi_job *job) {
  *   $< $)     read and written where there are operands
  *   ;         then what is not written: r, the result is like the first type; e, like its
  *             element; 2, the second result like the first; c and 0, operand 2 and 0 like the
- *             result; i, operand 0 is i1 */
+ *             result; i, operand 0 is i1; l, operand 2 is i64 */
 #define TMI_TEXT_same      " $n$Kn$F$A : $S"
 #define TMI_TEXT_cast      " $1$F$A : $t0 to $r"
 #define TMI_TEXT_fpowi     " $n$F$A : $t0, $t1;r"
@@ -4085,10 +4097,13 @@ static void tmi_diags_finish(tmi_job *job) {
 #define TMI_TEXT_typed     "$A : $r"
 #define TMI_TEXT_pid       "$Kx$A : $r"
 #define TMI_TEXT_addptr    " $n$A : $t0, $t1;r"
-#define TMI_TEXT_load      " $N$Kc$Ke$kc$A : $p"
-#define TMI_TEXT_store     " $n$Kc$Ke$kc$A : $V"
+#define TMI_TEXT_load      " $N$kc$ke$kc$A : $p"
+#define TMI_TEXT_store     " $n$kc$ke$kc$A : $V"
 #define TMI_TEXT_rmw       " $Ko, $Km$Kg, $n$A : $f"
 #define TMI_TEXT_cas       " $Km$Kg, $n$A : $f"
+#define TMI_TEXT_astore    " $Km$Kg, $n$A : $V"
+#define TMI_TEXT_apoll     " $Km$Kg, $1, $1$( timeout $n$)$A : $t0, $t1 -> $r;l"
+#define TMI_TEXT_attrs     "$A"
 #define TMI_TEXT_dot       " $n$Kp$A : $t0 * $t1 -> $r;c"
 #define TMI_TEXT_gather    " $1[$1]$A : $f"
 #define TMI_TEXT_extern_   "$( $n$)$A : $f"
@@ -4105,7 +4120,7 @@ static void tmi_diags_finish(tmi_job *job) {
 #define TMI_TEXT_mkptr     " $1, $L, $L, $I$A : $R"
 #define TMI_TEXT_advance   " $1, $I$A : $R;0"
 #define TMI_TEXT_mkdesc    " $1, $I, $L$A : $P, $D"
-#define TMI_TEXT_dload     " $1$l$Kc$Ke$kc$A : $t0 -> $r"
+#define TMI_TEXT_dload     " $1$l$kc$ke$kc$A : $t0 -> $r"
 #define TMI_TEXT_dstore    " $1$l, $s$A : $t0, $t1"
 #define TMI_TEXT_dreduce   " $Kd, $1$l, $s$A : $t0, $t1"
 #define TMI_TEXT_dgather   " $1$l$A : $f"
@@ -4248,7 +4263,8 @@ static int tmi_is_predicate(const tmi_field *f) { return f->key == 'i' || f->key
 static const tmi_field *tmi_field_named(uint16_t kind, const char *name) {
     const char *f = tmi_ops[kind].text;
     for (; f && (f = strchr(f, '$')) != NULL; f += 2)
-        if (f[1] == 'K' && strcmp(tmi_field_of(f[2])->attr, name) == 0) return tmi_field_of(f[2]);
+        if ((f[1] == 'K' || f[1] == 'k') && strcmp(tmi_field_of(f[2])->attr, name) == 0)
+            return tmi_field_of(f[2]);
     return NULL;
 }
 
@@ -4263,7 +4279,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 670342359u
+#define TMI_STAMP_OPS 665162295u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4803,6 +4819,11 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     "const uint want = (whole & ~(" MASK " << shift)) | (uint(" U "(" WANT ")) << shift); " \
     "if (atomic_compare_exchange_weak_explicit(word, &whole, want, memory_order_relaxed, " \
     "memory_order_relaxed)) return old; } }"
+#define TMI_AROUND_LOAD(S, T, U) \
+    TMI_R("fetch_load_" S, "", T " @(device uchar *p) {" \
+      "const uint shift = 8 * (uint(reinterpret_cast<ulong>(p)) & 3); " \
+      "device atomic_uint *word = (device atomic_uint *)(p - shift / 8); " \
+      "return " T "(" U "(atomic_load_explicit(word, memory_order_relaxed) >> shift)); }")
 #define TMI_AROUND_CAS "if (old != expected) return old; "
 #define TMI_AROUND_F(T) \
     TMI_AROUND(T, "v", "ushort", "0xFFFFu", "as_type<" T ">", "", "as_type<ushort>(" T "($w))")
@@ -4991,6 +5012,7 @@ static const tmi_fn tmi_fns[] = {
       TMI_AROUND("short", "expected, short v", "ushort", "0xFFFFu", "short", TMI_AROUND_CAS, "v")),
     TMI_R("fetch_cas_i8", "",
       TMI_AROUND("char", "expected, char v", "uchar", "0xFFu", "char", TMI_AROUND_CAS, "v")),
+    TMI_AROUND_LOAD("i16", "short", "ushort"), TMI_AROUND_LOAD("i8", "char", "uchar"),
     TMI_AROUNDS("i16", "ushort", TMI_AROUND("short", "v", "ushort", "0xFFFFu", "short", "", "$w")),
     TMI_AROUNDS("i8", "uchar", TMI_AROUND("char", "v", "uchar", "0xFFu", "char", "", "$w")),
     TMI_RW("fetch_fadd_f16", "", TMI_AROUND_F("half"), "old + v"),
@@ -7058,7 +7080,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 1098688124u
+#define TMI_STAMP_LIBRARY 1899456213u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -7082,10 +7104,13 @@ typedef enum tmi_type_kind {
     TMI_T_OPAQUE  /* of another dialect: its text */
 } tmi_type_kind;
 
+/* Of pointers that nothing is written through (tl.const, from 3.9); others are numbers to 255. */
+#define TMI_SPACE_CONSTANT 256u
+
 typedef struct tmi_type {
     uint8_t  kind, sign;
     uint8_t  format;   /* floats: row of TMI_FLOATS */
-    uint8_t  space;    /* pointers: address space, 1 when not printed */
+    uint16_t space;    /* pointers: address space, 1 when not printed; TMI_SPACE_CONSTANT */
     uint32_t bits;     /* ints and floats: width */
     uint32_t elem;
     uint32_t n_dims;
@@ -7344,7 +7369,7 @@ static uint32_t tmi_type_ptr(tmi_job *job, tmi_module *m, uint32_t elem, uint32_
     memset(&t, 0, sizeof t);
     t.kind = TMI_T_PTR;
     t.elem = elem;
-    t.space = (uint8_t)space;
+    t.space = (uint16_t)space;
     return tmi_type_get(job, m, &t, NULL);
 }
 
@@ -7611,12 +7636,16 @@ static void tmi_put_type(tmi_text *t, const tmi_module *m, uint32_t id) {
     case TMI_T_PTR:
         tmi_put_str(t, "!tt.ptr<");
         tmi_put_type(t, m, type->elem);
-        if (type->space != 1) tmi_put(t, ", %u", (unsigned)type->space);
+        if (type->space == TMI_SPACE_CONSTANT) tmi_put_str(t, ", \"constant\"");
+        else if (type->space != 1) tmi_put(t, ", %u", (unsigned)type->space);
         tmi_put_char(t, '>');
         break;
     case TMI_T_DESC:
         tmi_put_str(t, "!tt.tensordesc<");
-        tmi_put_type(t, m, type->elem);
+        if (tmi_rank(m, type->elem) && !TMI_TYPE(m, type->elem)->text)
+            tmi_put_dims(t, m, TMI_TYPE(m, type->elem)),
+            tmi_put_type(t, m, tmi_elem(m, type->elem));
+        else tmi_put_type(t, m, type->elem); /* as up to 3.7 */
         tmi_put_char(t, '>');
         break;
     case TMI_T_FUNC: tmi_put_func_type(t, m, type); break;
@@ -8070,7 +8099,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 2664522261u
+#define TMI_STAMP_IR 2877679941u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -8594,18 +8623,21 @@ static uint32_t tmi_parse_tensor(tmi_parser *p) {
     return p->bad ? 0 : tmi_type_get(p->job, p->m, &t, dims);
 }
 
-/* ptr ::= '<' type [',' int] '>' after '!tt.ptr' or where only a pointer can stand */
+/* ptr ::= '<' type [',' (int | '"constant"')] '>' after '!tt.ptr', or where no other type can be */
 static uint32_t tmi_parse_ptr_body(tmi_parser *p) {
     uint32_t elem, space = 1;
+    int      is_constant;
     tmi_tok  tok;
     tmi_want_punct(p, '<');
     elem = tmi_parse_type(p);
     if (tmi_skip_punct(p, ',')) {
         tok = p->tok;
-        space = tmi_parse_u32(p);
-        if (space > 255 && !p->bad) {
+        is_constant = tok.kind == TMI_K_STRING &&
+            strcmp(TMI_STR(p->m, tmi_parse_string(p)), "constant") == 0;
+        space = tok.kind == TMI_K_STRING ? TMI_SPACE_CONSTANT : tmi_parse_u32(p);
+        if (space > 255 && !is_constant && !p->bad) {
             tmi_error(p->job, tmi_at_src(tok.at), TMETAL_E_BAD_NUMBER, tmi_tok_text(p, &tok),
-                      "an address space, from 0 to 255");
+                      "an address space, from 0 to 255 or \"constant\"");
             p->bad = 1;
         }
     }
@@ -9796,10 +9828,13 @@ static TMI_APART const char *tmi_parse_item(tmi_parser *p, tmi_draft *d, const c
 static int tmi_is_group_here(const tmi_parser *p, const tmi_draft *d, const char *f) {
     if (*f++ == '<') return d->n_in != 0;
     while (*f == ' ') f++;
+    if (tmi_is_letter(*f)) return p->tok.kind == TMI_K_WORD && tmi_peek_at(p, p->tok.at) == *f;
     return *f == '$' ? p->tok.kind == TMI_K_VALUE && !p->tok.first : tmi_at_punct(p, *f);
 }
 
 static TMI_APART const char *tmi_parse_literal(tmi_parser *p, const char *f) {
+    const char *word;
+    uint32_t    n = 0;
     if (f[0] == '-' && f[1] == '>') {
         tmi_want_arrow(p);
         return f + 2;
@@ -9808,8 +9843,10 @@ static TMI_APART const char *tmi_parse_literal(tmi_parser *p, const char *f) {
         tmi_want_punct(p, *f);
         return f + 1;
     }
-    if (!tmi_skip_word(p, "to")) tmi_expected(p, "'to'"); /* the one word */
-    return f + 2;
+    while (tmi_is_letter(f[n])) n++;
+    word = TMI_STR(p->m, tmi_intern(p->job, p->m->strings, f, n));
+    if (!tmi_skip_word(p, word)) tmi_expected(p, tmi_format(p->job, 1, "'%s'", word));
+    return f + n;
 }
 
 static void tmi_parse_custom(tmi_parser *p, tmi_draft *d);
@@ -9835,6 +9872,7 @@ static void tmi_parse_text(tmi_parser *p, tmi_draft *d, const char *f) {
         case 'c': tmi_draft_expect(p, d, 2, tmi_stack(p, d->out)); break;
         case '0': tmi_draft_expect(p, d, 0, tmi_stack(p, d->out)); break;
         case 'i': tmi_draft_expect(p, d, 0, p->m->t_i1); break;
+        case 'l': tmi_draft_expect(p, d, 2, p->m->t_i64); break;
         default: break;
         }
     }
@@ -10513,6 +10551,45 @@ static void tmi_parse_load_sizes(tmi_parser *p, const tmi_draft *d) {
     p->bad = 1;
 }
 
+/* What follows a word or sign and blanks; NULL: it does not stand here. */
+static const char *tmi_parse_after(const char *s, const char *word) {
+    size_t n = strlen(word);
+    if (!s || strncmp(s, word, n) != 0) return NULL;
+    for (s += n; *s == ' '; s++) {}
+    return s;
+}
+
+/* Both hints of a load or store in one attribute, as from 3.9 on: kept as the two that they were.
+ * One that is not of this form stays, for the verifier. */
+static TMI_APART void tmi_parse_policy(tmi_parser *p, const tmi_draft *d) {
+    static const char *const head = "#tt.cache_policy<";
+    const tmi_attr  *a = tmi_attr_of(p->m, TMI_OP(p->m, d->op), "cachePolicy");
+    const char      *s = a && a->kind == TMI_A_OPAQUE ? TMI_STR(p->m, (uint32_t)a->value) : "";
+    const tmi_field *f;
+    const tmi_word  *w;
+    uint32_t         seen = 0, k;
+    int32_t          value[2] = {0, 0};
+    if (strncmp(s, head, strlen(head)) != 0) return;
+    for (s += strlen(head); seen < 2; seen++) {
+        k = strncmp(s, "cache_modifier", 14) != 0;
+        s = tmi_parse_after(tmi_parse_after(s, k ? "eviction_policy" : "cache_modifier"), "=");
+        f = tmi_field_of(k ? 'e' : 'c');
+        for (w = f->words; s && w->word; w++) {
+            const char *after = tmi_parse_after(s, w->word);
+            if (!after || (*after != ',' && *after != '>')) continue;
+            value[k] = w->value;
+            s = after;
+            break;
+        }
+        s = tmi_parse_after(s, seen ? ">" : ",");
+        if (!s || !value[k]) return;
+    }
+    if (*s || !value[0] || !value[1]) return;
+    tmi_op_drop_attr(p->m, d->op, "cachePolicy");
+    tmi_set_i32(p, d, "cache", value[0]);
+    tmi_set_i32(p, d, "evict", value[1]);
+}
+
 /* Attribute names of old versions and defaults that newer ones leave out. */
 static TMI_APART void tmi_modernise(tmi_parser *p, const tmi_draft *d) {
     static const char *const gone[] = {"operandSegmentSizes", "resultSegmentSizes", "overflowFlags",
@@ -10530,6 +10607,7 @@ static TMI_APART void tmi_modernise(tmi_parser *p, const tmi_draft *d) {
     } else if (d->kind == TMI_OP_LOAD || d->kind == TMI_OP_STORE || d->kind == TMI_OP_DLOAD) {
         a = tmi_attr_of(m, TMI_OP(m, d->op), "boundaryCheck");
         if (a && a->kind == TMI_A_LIST && !a->n) tmi_op_drop_attr(m, d->op, "boundaryCheck");
+        tmi_parse_policy(p, d);
     } else if (d->kind == TMI_OP_FP_TO_FP && p->is_old && d->n_in == 1 && d->n_out == 1) {
         if (!tmi_attr_of(m, TMI_OP(m, d->op), "rounding") && /* 2.1 named none */
             tmi_bits(m, tmi_stack(p, d->out)) < tmi_bits(m, tmi_value_type(m, tmi_draft_in(p, d, 0))))
@@ -10922,7 +11000,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 3485278309u
+#define TMI_STAMP_PARSE 583775407u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -11161,16 +11239,34 @@ static int tmi_print_form_shows(const tmi_module *m, const tmi_op *op, const cha
     return 0;
 }
 
+/* Both hints of a load or store as one attribute, as Triton does from 3.9 on. */
+static void tmi_print_policy(tmi_printer *p, const tmi_op *op) {
+    const tmi_word *cache = tmi_field_of('c')->words, *evict = tmi_field_of('e')->words;
+    while (cache->word && cache->value != tmi_attr_int(p->m, op, "cache", 1)) cache++;
+    while (evict->word && evict->value != tmi_attr_int(p->m, op, "evict", 1)) evict++;
+    tmi_put(p->t, "cachePolicy = #tt.cache_policy<cache_modifier = %s, eviction_policy = %s>",
+            cache->word ? cache->word : "none", evict->word ? evict->word : "evict_normal");
+}
+
 /* Attributes that an op's syntax does not show itself. `shown` lists those that it does where it
  * is none of the table. */
 static uint32_t tmi_print_attrs(tmi_printer *p, const tmi_op *op, const char *const *shown,
                                 const char *before) {
-    uint32_t i, n = 0;
+    const int hints = op->kind == TMI_OP_LOAD || op->kind == TMI_OP_STORE ||
+        op->kind == TMI_OP_DLOAD;
+    uint32_t i, n = 0, told = 0;
     for (i = op->attr; i; i = TMI_NAMED(p->m, i)->next) {
         const tmi_named *a = TMI_NAMED(p->m, i);
         const char      *name = TMI_STR(p->m, a->name);
         if (shown && tmi_ops_is_one_of(shown, name)) continue;
         if (p->form && tmi_print_form_shows(p->m, op, p->form, a)) continue;
+        if (hints && (strcmp(name, "cache") == 0 || strcmp(name, "evict") == 0)) {
+            if (told++) continue;
+            tmi_put(p->t, "%s%s", n ? "" : before, n ? ", " : "{");
+            tmi_print_policy(p, op);
+            n++;
+            continue;
+        }
         tmi_put(p->t, "%s%s", n ? "" : before, n ? ", " : "{");
         n++;
         tmi_print_name(p, a->name);
@@ -11823,7 +11919,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 1943200403u
+#define TMI_STAMP_PRINT 2692374641u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -11988,7 +12084,7 @@ static int tmi_is_broadcast(const tmi_module *m, uint32_t from, uint32_t to) {
  *   < >                and is narrower, wider: told as such
  *   ?                  the predicate is one, at the end */
 #define TMI_RULES(X) \
-    X(sameint,   "i0*")   X(samefloat, "f0*") \
+    X(sameint,   "i0*")   X(samefloat, "f0*") X(float32, "e0*") \
     X(intwider,  "i0I>")  X(intnarrow, "i0I<") \
     X(fltwider,  "f0F>")  X(fltnarrow, "f0F<") \
     X(inttoflt,  "i0F")   X(flttoint,  "f0I") \
@@ -12007,6 +12103,7 @@ static const char *tmi_rule_lacks(const tmi_module *m, char check, uint32_t type
     case 'f': case 'F': return tmi_is_floatlike(m, type) ? NULL : "floats";
     case 'p': case 'P': return tmi_is_ptrlike(m, type) ? NULL : "pointers";
     case 'a': return tmi_is_ptrlike(m, type) ? NULL : "a pointer or a tensor of pointers";
+    case 'e': return tmi_format_of(m, type) == TMI_F_F32 ? NULL : "f32";
     case 'o': return tmi_elem(m, type) == m->t_i1 ? NULL : "i1";
     case 'q': return tmi_elem(m, type) == m->t_i64 ? NULL : "i64";
     case 't': case 'T': return tmi_is_tensor(m, type) ? NULL : "a tensor";
@@ -12058,7 +12155,7 @@ static int tmi_holds(tmi_verifier *v, const tmi_op *op, const char *rule) {
         char check = *rule++;
         y = op->n_out ? tmi_out_type(v->m, op, 0) : 0;
         switch (check) {
-        case 'i': case 'f': case 'p': case 'a': case 'o': case 'q': case 't':
+        case 'i': case 'f': case 'e': case 'p': case 'a': case 'o': case 'q': case 't':
             i = (uint32_t)(*rule++ - '0');
             want = tmi_rule_lacks(v->m, check, tmi_in_type(v->m, op, i));
             if (want) return tmi_fail_kind(v, op, i, want);
@@ -12332,11 +12429,23 @@ static int tmi_verify_padding(tmi_verifier *v, const tmi_op *op) {
     return tmi_fail_attr(v, op, "padding", "1 for zeros, 2 for NaN");
 }
 
+/* What the reader leaves of it is malformed, or of another dialect, whose hints mean nothing. */
+static int tmi_verify_policy(tmi_verifier *v, const tmi_op *op) {
+    const tmi_attr *a = tmi_attr_of(v->m, op, "cachePolicy");
+    if (!a || (a->kind == TMI_A_OPAQUE &&
+               strncmp(TMI_STR(v->m, (uint32_t)a->value), "#tt.", 4) != 0))
+        return 1;
+    return tmi_fail_attr(v, op, "cachePolicy",
+                         "#tt.cache_policy<cache_modifier = cg, eviction_policy = evict_first> or "
+                         "another modifier and policy");
+}
+
 static int tmi_verify_load(tmi_verifier *v, const tmi_op *op) {
     if (op->n_in < 1 || op->n_in > 3)
         return tmi_verify_bad_count(v, op, "1 to 3");
     if (!tmi_memory_ok(v, op, tmi_out_type(v->m, op, 0), 1) ||
-        !tmi_verify_padding(v, op) || !tmi_verify_flag(v, op, "isVolatile"))
+        !tmi_verify_padding(v, op) || !tmi_verify_policy(v, op) ||
+        !tmi_verify_flag(v, op, "isVolatile"))
         return 0;
     if (op->n_in == 3 && tmi_in_type(v->m, op, 2) != tmi_out_type(v->m, op, 0))
         return tmi_fail_same(v, op, tmi_in_type(v->m, op, 2), tmi_out_type(v->m, op, 0));
@@ -12346,14 +12455,16 @@ static int tmi_verify_load(tmi_verifier *v, const tmi_op *op) {
 static int tmi_verify_store(tmi_verifier *v, const tmi_op *op) {
     if (op->n_in < 2 || op->n_in > 3)
         return tmi_verify_bad_count(v, op, "2 or 3");
-    return tmi_memory_ok(v, op, tmi_in_type(v->m, op, 1), 2) && tmi_verify_padding(v, op);
+    return tmi_memory_ok(v, op, tmi_in_type(v->m, op, 1), 2) && tmi_verify_padding(v, op) &&
+        tmi_verify_policy(v, op);
 }
 
 static int tmi_verify_rmw(tmi_verifier *v, const tmi_op *op) {
     int64_t kind = tmi_attr_int(v->m, op, "atomic_rmw_op", 0);
     if (op->n_in < 2 || op->n_in > 3)
         return tmi_verify_bad_count(v, op, "2 or 3");
-    if (!kind) return tmi_fail_attr(v, op, "atomic_rmw_op", "1 to 10"); /* 11 and 12 are ours */
+    if (kind < 1 || kind > 12) /* 11 and 12 are ours */
+        return tmi_fail_attr(v, op, "atomic_rmw_op", "1 to 10");
     if (kind != 10 &&
         !((kind == 5 || kind > 10) ? tmi_is_floatlike(v->m, tmi_in_type(v->m, op, 1))
                                    : tmi_is_intlike(v->m, tmi_in_type(v->m, op, 1))))
@@ -12367,6 +12478,57 @@ static int tmi_verify_cas(tmi_verifier *v, const tmi_op *op) {
     if (tmi_in_type(v->m, op, 1) != tmi_in_type(v->m, op, 2))
         return tmi_fail_same(v, op, tmi_in_type(v->m, op, 1), tmi_in_type(v->m, op, 2));
     return tmi_memory_ok(v, op, tmi_out_type(v->m, op, 0), 3);
+}
+
+/* Operands [from, to) are sizes, strides, offsets, indices or times: integers of just this width,
+ * which the short form does not say. */
+static int tmi_verify_words(tmi_verifier *v, const tmi_op *op, uint32_t from, uint32_t to,
+                            uint32_t type) {
+    for (; from < to; from++)
+        if (tmi_in_type(v->m, op, from) != type)
+            return tmi_fail_kind(v, op, from, type == v->m->t_i64 ? "an i64" : "an i32");
+    return 1;
+}
+
+/* An atomic load or store: relaxed, or of the one order that a read or a write can have; elements
+ * of whole bytes. */
+static int tmi_verify_order(tmi_verifier *v, const tmi_op *op, int64_t sem, const char *want) {
+    const int64_t have = tmi_attr_int(v->m, op, "sem", 0);
+    const int64_t scope = tmi_attr_int(v->m, op, "scope", 0);
+    const uint32_t pointee = tmi_pointee(v->job, v->m, tmi_in_type(v->m, op, 0));
+    if (have != 1 && have != sem) return tmi_fail_attr(v, op, "sem", want);
+    if (scope < 1 || scope > 3) return tmi_fail_attr(v, op, "scope", "gpu, cta or sys");
+    if (!pointee || tmi_bits(v->m, pointee) % 8 || tmi_is_ptrlike(v->m, pointee) ||
+        (tmi_is_tensor(v->m, pointee) && !tmi_is_tensor(v->m, tmi_in_type(v->m, op, 0))))
+        return tmi_fail_kind(v, op, 0, "pointers to numbers of 8 bits or more");
+    return 1;
+}
+
+static int tmi_verify_aload(tmi_verifier *v, const tmi_op *op) {
+    if (op->n_in < 1 || op->n_in > 2) return tmi_verify_bad_count(v, op, "1 or 2");
+    return tmi_verify_order(v, op, 2, "relaxed or acquire") &&
+        tmi_memory_ok(v, op, tmi_out_type(v->m, op, 0), 1);
+}
+
+static int tmi_verify_astore(tmi_verifier *v, const tmi_op *op) {
+    if (op->n_in < 2 || op->n_in > 3) return tmi_verify_bad_count(v, op, "2 or 3");
+    return tmi_verify_order(v, op, 3, "relaxed or release") &&
+        tmi_memory_ok(v, op, tmi_in_type(v->m, op, 1), 2);
+}
+
+static int tmi_verify_apoll(tmi_verifier *v, const tmi_op *op) {
+    uint32_t bits;
+    if (op->n_in < 2 || op->n_in > 3) return tmi_verify_bad_count(v, op, "2 or 3");
+    if (!tmi_verify_order(v, op, 2, "relaxed or acquire") ||
+        !tmi_memory_ok(v, op, tmi_in_type(v->m, op, 1), 3))
+        return 0;
+    bits = tmi_bits(v->m, tmi_in_type(v->m, op, 1));
+    if (!tmi_is_intlike(v->m, tmi_in_type(v->m, op, 1)) || (bits != 16 && bits != 32 && bits != 64))
+        return tmi_fail_kind(v, op, 1, "integers of 16, 32 or 64 bits");
+    if (!tmi_is_bools_like(v, tmi_out_type(v->m, op, 0), tmi_in_type(v->m, op, 1)))
+        return tmi_fail_want(v, op, "i1 of the pointer's shape", "the result",
+                             tmi_out_type(v->m, op, 0));
+    return op->n_in < 3 || tmi_verify_words(v, op, 2, 3, v->m->t_i64);
 }
 
 static TMI_COLD int tmi_fail_dot(tmi_verifier *v, const tmi_op *op, const char *what) {
@@ -12628,16 +12790,6 @@ static int tmi_scalars_ok(tmi_verifier *v, const tmi_op *op, uint32_t from, uint
         if (tmi_is_tensor(v->m, tmi_in_type(v->m, op, from)) ||
             !tmi_is_intlike(v->m, tmi_in_type(v->m, op, from)))
             return tmi_fail_kind(v, op, from, "a scalar integer");
-    return 1;
-}
-
-/* Operands [from, to) are sizes, strides, offsets or indices: integers of just this width, which the
- * short form does not say. */
-static int tmi_verify_words(tmi_verifier *v, const tmi_op *op, uint32_t from, uint32_t to,
-                            uint32_t type) {
-    for (; from < to; from++)
-        if (tmi_in_type(v->m, op, from) != type)
-            return tmi_fail_kind(v, op, from, type == v->m->t_i64 ? "an i64" : "an i32");
     return 1;
 }
 
@@ -13631,7 +13783,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 3558434158u
+#define TMI_STAMP_VERIFY 304013405u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14018,7 +14170,8 @@ static uint32_t tmi_make_infer(tmetal_builder *b, const tmi_op *op, uint32_t i) 
     if (!a) return 0;
     if (tmi_ops[op->kind].traits & TMI_TRUTH) return tmi_type_like(b->job, m, a, m->t_i1);
     switch (op->kind) {
-    case TMI_OP_LOAD: return tmi_pointee(b->job, m, a);
+    case TMI_OP_LOAD: case TMI_OP_ALOAD: return tmi_pointee(b->job, m, a);
+    case TMI_OP_APOLL: return tmi_type_like(b->job, m, a, m->t_i1);
     case TMI_OP_DLOAD: return TMI_TYPE(m, a)->kind == TMI_T_DESC ? TMI_TYPE(m, a)->elem : 0;
     case TMI_OP_RMW: case TMI_OP_CAS:
     case TMI_OP_SELECT: return op->n_in > 1 ? tmi_in_type(m, op, 1) : 0;
@@ -14540,7 +14693,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 1591355768u
+#define TMI_STAMP_BUILDER 1975676144u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -31728,7 +31881,8 @@ static void tmi_tile_store(tmi_refs *x, tmi_build *b, uint32_t value, const tmi_
     (void)tmi_b_op(b, TMI_OP_STORE, 0, in, mask ? 3 : 2);
 }
 
-/* Kinds of atomic read-modify-write (Triton, TritonAttrDefs.td), and two of ours for floats. */
+/* Kinds of atomic read-modify-write (Triton, TritonAttrDefs.td), two of ours for floats, and two
+ * that are operations of their own. */
 enum {
     TMI_RMW_AND = 1,
     TMI_RMW_OR,
@@ -31742,7 +31896,8 @@ enum {
     TMI_RMW_EXCH,
     TMI_RMW_FMAX,
     TMI_RMW_FMIN,
-    TMI_RMW_CAS
+    TMI_RMW_CAS,
+    TMI_RMW_LOAD
 };
 
 /* descriptor_reduce's kind for an element type: what it means there. 0: there is no such thing. */
@@ -33508,13 +33663,13 @@ static void tmi_transform_into_op(tmi_into *x, uint32_t op) {
     const tmi_op     *o = TMI_OP(m, op);
     const uint32_t    v = o->n_out ? tmi_out(m, o, 0) : 0;
     switch (o->kind) {
-    case TMI_OP_LOAD: case TMI_OP_STORE: case TMI_OP_RMW: case TMI_OP_CAS:
+    case TMI_OP_LOAD: case TMI_OP_STORE: case TMI_OP_RMW: case TMI_OP_CAS: case TMI_OP_ALOAD:
         if (x->bytes) return;
         if (!x->root[tmi_in(m, o, 0)])
             tmi_transform_into_refuse(x, op, "which buffer its pointer points into is not known");
         else if (x->depth[tmi_in(m, o, 0)] > TMI_INTO_DEPTH)
             tmi_transform_into_refuse(x, op, "its pointer is cast and moved on too often");
-        else if ((o->kind == TMI_OP_RMW || o->kind == TMI_OP_CAS) &&
+        else if (o->kind != TMI_OP_LOAD && o->kind != TMI_OP_STORE &&
                  tmi_pointee_bytes_log2(m, tmi_in_type(m, o, 0)) < 2)
             tmi_transform_into_refuse(x, op, "the whole word is exchanged that an element of less "
                                              "than 32 bits lies in");
@@ -33682,6 +33837,99 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
+/* -- Atomic stores and polls ------------------------------------------------------------------- */
+
+static uint32_t tmi_transform_atomic(tmi_build *b, const tmi_op *like, uint32_t kind, uint32_t type,
+                             const uint32_t *in, uint32_t n) {
+    const uint32_t v = tmi_b_op(b, kind, type, in, n);
+    tmi_b_attr(b, v, "sem", tmi_attr_int(b->m, like, "sem", 1));
+    tmi_b_attr(b, v, "scope", tmi_attr_int(b->m, like, "scope", 1));
+    return v;
+}
+
+/* Does what a poll reads compare so? Only elements of `mask` are read, 0: all. */
+static uint32_t tmi_transform_poll_reads(tmi_build *b, const tmi_op *op, int predicate,
+                                         uint32_t mask) {
+    uint32_t in[2];
+    in[0] = tmi_in(b->m, op, 0);
+    in[1] = mask;
+    in[0] = tmi_transform_atomic(b, op, TMI_OP_ALOAD, tmi_in_type(b->m, op, 1), in, mask ? 2 : 1);
+    return tmi_b_cmpi(b, predicate, in[0], tmi_in(b->m, op, 1));
+}
+
+/* A region of a loop with one block, whose argument is given; 0: it has none. */
+static uint32_t tmi_transform_poll_block(tmi_build *b, uint32_t loop, uint32_t type) {
+    uint32_t v = type ? tmi_value_new(b->job, b->m, type) : 0;
+    b->before = 0;
+    b->block = tmi_block_new(b->job, b->m, tmi_region_new(b->job, b->m, loop));
+    if (v) tmi_block_args(b->job, b->m, b->block, &v, 1);
+    return v;
+}
+
+/* Ends the block that loads: goes on while an element differs, with those that do. */
+static void tmi_transform_poll_on(tmi_build *b, const tmi_op *op, uint32_t left) {
+    uint32_t v[2], n;
+    v[1] = tmi_transform_poll_reads(b, op, TMI_NE, left);
+    if (left) v[1] = tmi_b_2(b, TMI_OP_ANDI, left, v[1]);
+    v[0] = v[1];
+    n = (uint32_t)tmi_numel(b->m, tmi_value_type(b->m, v[0]));
+    if (left) v[0] = tmi_b_reduce(b, TMI_OP_ORI, tmi_b_reshape(b, v[0], &n, 1), b->m->t_i1, 0);
+    (void)tmi_b_op(b, TMI_OP_CONDITION, 0, v, left ? 2 : 1);
+}
+
+/* Without a time: a loop that loads each element until it is as expected. With one: a single load,
+ * and what a wait says whose time is over. Metal has no clock, and promises no program that another
+ * one moves on meanwhile. */
+static uint32_t tmi_transform_poll(tmi_build *b, uint32_t id) {
+    tmi_module    *m = b->m;
+    const tmi_op  *op = TMI_OP(m, id);
+    const uint32_t out = tmi_out_type(m, op, 0), carried = tmi_is_tensor(m, out) ? out : 0;
+    tmi_build      in = *b;
+    uint32_t       loop, yes, v;
+    if (op->n_in > 2) return tmi_transform_poll_reads(b, op, TMI_EQ, 0);
+    yes = tmi_b_const(b, out, 1);
+    loop = tmi_op_new(b->job, m, TMI_OP_WHILE);
+    tmi_op_operands(b->job, m, loop, &yes, carried != 0);
+    v = tmi_transform_poll_block(&in, loop, carried);
+    tmi_transform_poll_on(&in, op, v);
+    v = tmi_transform_poll_block(&in, loop, carried);
+    (void)tmi_b_op(&in, TMI_OP_YIELD, 0, &v, carried != 0);
+    if (carried) v = tmi_value_new(b->job, m, carried);
+    tmi_op_results(b->job, m, loop, &v, carried != 0);
+    tmi_b_insert(b, loop);
+    return yes;
+}
+
+/* Requires: nothing. Leaves: no atomic store, no poll, and nothing that tells of other launches. */
+static void tmi_transform_atomics(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_rename names;
+    tmi_build  b;
+    uint32_t   op, next, v, in[3], i;
+    if (!tmi_may_have(m, TMI_OP_APOLL) && !tmi_may_have(m, TMI_OP_ASTORE) &&
+        !tmi_may_have(m, TMI_OP_GRID_WAIT) && !tmi_may_have(m, TMI_OP_GRID_NEXT))
+        return;
+    tmi_rename_init(job, m, &names);
+    for (op = tmi_walk_next(m, func, func); op; op = next) {
+        const tmi_op *o = TMI_OP(m, op);
+        next = tmi_walk_next(m, func, op);
+        b = tmi_build_before(job, m, op);
+        switch (o->kind) {
+        case TMI_OP_APOLL:
+            tmi_rename_to(&names, tmi_out(m, o, 0), tmi_transform_poll(&b, op));
+            break;
+        case TMI_OP_ASTORE:
+            for (i = 0; i < o->n_in; i++) in[i] = tmi_in(m, o, i);
+            v = tmi_transform_atomic(&b, o, TMI_OP_RMW, tmi_value_type(m, in[1]), in, i);
+            tmi_b_attr(&b, v, "atomic_rmw_op", TMI_RMW_EXCH);
+            break;
+        case TMI_OP_GRID_WAIT: case TMI_OP_GRID_NEXT: break; /* dispatches come one after another */
+        default: continue;
+        }
+        tmi_op_unlink(m, op);
+    }
+    tmi_rename_apply(&names, func);
+}
+
 /* -- The passes, in order -------------------------------------------------------------------- */
 
 /*    name               function              needed: >>lower knows what it leaves only (else
@@ -33693,6 +33941,8 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
       "branches inside of reductions and scans become selections") \
     X("tile references", tmi_lower_refs,       1, NONE,       NONE, \
       "descriptors and block pointers become tensors of pointers with masks") \
+    X("polls",           tmi_transform_atomics,  1, NONE,     NONE, \
+      "atomic stores become exchanges, polls loops around atomic loads") \
     X("products",        tmi_lower_products,   1, DOT_SCALED, DOT, \
       "products of scaled and of 8-bit types become products of wider ones") \
     X("addresses",       tmi_transform_addresses,  0, NONE,       NONE, \
@@ -36072,7 +36322,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 1763047436u
+#define TMI_STAMP_TRANSFORM 3389968527u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -40374,9 +40624,13 @@ static void tmi_plan_reduce_own(tmi_plan *p, uint32_t id) {
     else tmi_plan_once(p, id);
 }
 
+static int tmi_plan_is_atomic(uint32_t kind) {
+    return kind == TMI_OP_RMW || kind == TMI_OP_CAS || kind == TMI_OP_ALOAD;
+}
+
 /* Is it something to do to an element, an atomic operation, say, rather than a value of it? */
 static int tmi_plan_acts(const tmi_module *m, const tmi_op *op) {
-    return op->kind == TMI_OP_RMW || op->kind == TMI_OP_CAS || op->kind == TMI_OP_ASSERT ||
+    return tmi_plan_is_atomic(op->kind) || op->kind == TMI_OP_ASSERT ||
         (op->kind == TMI_OP_ASM && !tmi_attr_int(m, op, "pure", 0));
 }
 
@@ -40707,14 +40961,15 @@ static void tmi_plan_require_all(tmi_plan *p) {
 
 /* -- Atomic operations, and programs that wait for each other ---------------------------------- */
 
-static int tmi_is_atomic(uint32_t kind) { return kind == TMI_OP_RMW || kind == TMI_OP_CAS; }
-
 static uint32_t tmi_rmw_kind(const tmi_module *m, const tmi_op *op) {
-    return op->kind == TMI_OP_CAS ? (uint32_t)TMI_RMW_CAS
-                                  : (uint32_t)tmi_attr_int(m, op, "atomic_rmw_op", 0);
+    return op->kind == TMI_OP_CAS     ? (uint32_t)TMI_RMW_CAS
+        : op->kind == TMI_OP_ALOAD ? (uint32_t)TMI_RMW_LOAD
+                                   : (uint32_t)tmi_attr_int(m, op, "atomic_rmw_op", 0);
 }
 
+/* A value of the type that it works on. */
 static uint32_t tmi_rmw_value(const tmi_module *m, const tmi_op *op) {
+    if (op->kind == TMI_OP_ALOAD) return tmi_out(m, op, 0);
     return tmi_in(m, op, op->kind == TMI_OP_CAS ? 2 : 1);
 }
 
@@ -40746,6 +41001,11 @@ static int tmi_in_while(const tmi_module *m, uint32_t op) {
     for (; op; op = tmi_parent_op(m, TMI_OP(m, op)))
         if (TMI_OP(m, op)->kind == TMI_OP_WHILE) return 1;
     return 0;
+}
+
+/* May an op read again and again until another program has written? The one place that says so. */
+static int tmi_plan_waits_at(const tmi_module *m, uint32_t op) {
+    return tmi_in_while(m, op) || (TMI_OP(m, op)->kind == TMI_OP_APOLL && TMI_OP(m, op)->n_in < 3);
 }
 
 static void tmi_set_order(tmi_plan *p, uint32_t op, int serial, const char *why) {
@@ -40780,7 +41040,7 @@ static void tmi_pick_order(tmi_plan *p) {
         uint32_t base = tmi_accesses_memory(o) ? p->base[tmi_in(m, o, 0)] : 0, bit;
         if (base) base = p->alias[base - 1] + 1;
         bit = base && base < 32 ? 1u << (base - 1) : 1u << 31;
-        if (tmi_is_atomic(o->kind)) {
+        if (tmi_plan_is_atomic(o->kind)) {
             int used = tmi_n_uses(&p->users, tmi_out(m, o, 0)) != 0;
             if (!tmi_atomic_is_native(p, o)) {
                 tmi_set_order(p, op, 1, "the hardware has no such atomic operation of 64 bits");
@@ -40798,7 +41058,8 @@ static void tmi_pick_order(tmi_plan *p) {
                                   "another order");
                 wide = tmi_rmw_kind(m, o);
             }
-            atomics |= bit;
+            if (o->kind == TMI_OP_ALOAD) reads |= bit;
+            else atomics |= bit;
             if (used && !asked) asked = op;
             if (used && !told && tmi_attr_int(m, o, "sem", 1) > 1) told = op;
             if (tmi_attr_int(m, o, "sem", 1) > 1 && !ordered) ordered = op;
@@ -40922,7 +41183,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 3968607801u
+#define TMI_STAMP_PLAN 3437130999u
 
 /*==============================================================================
  * >>lower  [24]  From tiles to threads
@@ -44201,13 +44462,13 @@ static uint32_t tmi_atomic_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint3
                                uint32_t v) {
     uint32_t kind = tmi_rmw_kind(w->m, op), r;
     tmi_tty  type = tmi_t_type(w->t, v), bits = type;
-    if (kind == TMI_RMW_EXCH || kind == TMI_RMW_CAS)
+    if (kind == TMI_RMW_EXCH || kind == TMI_RMW_CAS || kind == TMI_RMW_LOAD)
         bits.kind = (uint8_t)tmi_s_int(tmi_scalar_bits[type.kind]);
     if (bits.kind != type.kind) {
         v = tmi_t_un(w->t, TMI_TF_BITCAST, bits, v);
         if (expected) expected = tmi_t_un(w->t, TMI_TF_BITCAST, bits, expected);
     }
-    r = tmi_t_do(w->t, TMI_TF_RMW, bits, ptr, v, expected, kind);
+    r = tmi_t_do(w->t, TMI_TF_RMW, bits, ptr, kind == TMI_RMW_LOAD ? 0 : v, expected, kind);
     TMI_INS(w->t, r)->e = kind == TMI_RMW_FADD && bits.kind == TMI_S_F32 &&
         !tmi_chip_has(w->p, TMETAL_GPU_FLOAT_ATOMICS);
     if ((kind == TMI_RMW_UMAX || kind == TMI_RMW_UMIN) && bits.kind == TMI_S_I64)
@@ -44241,6 +44502,7 @@ static uint32_t tmi_atomic_by_hand(tmi_low *w, const tmi_op *op, uint32_t ptr, u
                                    uint32_t v) {
     const tmi_tty  type = tmi_t_type(w->t, v);
     const uint32_t old = tmi_ldg(w->t, ptr, 0, 0, type, 0);
+    if (op->kind == TMI_OP_ALOAD) return old;
     v = tmi_lower_atomic_next(w, op, old, expected, v);
     (void)tmi_t_do(w->t, TMI_TF_STG, type, ptr, v, 0, 0);
     return old;
@@ -44263,13 +44525,14 @@ static uint32_t tmi_operand_at(tmi_low *w, const tmi_op *op, uint32_t i, const t
 typedef struct tmi_atomic { uint32_t ptr, expected, v, mask; } tmi_atomic;
 
 static tmi_atomic tmi_lower_atomic_operands(tmi_low *w, const tmi_op *op, const tmi_lin *l) {
-    const int  cas = op->kind == TMI_OP_CAS;
+    const int  cas = op->kind == TMI_OP_CAS, load = op->kind == TMI_OP_ALOAD;
     tmi_atomic x;
     int64_t    c;
     x.ptr = tmi_operand_at(w, op, 0, l);
     x.expected = cas ? tmi_operand_at(w, op, 1, l) : 0;
-    x.v = tmi_operand_at(w, op, cas ? 2 : 1, l);
-    x.mask = cas ? 0 : tmi_operand_at(w, op, 2, l);
+    x.v = load ? tmi_t_zero(w->t, tmi_tty_from(w->m, tmi_out_type(w->m, op, 0)))
+               : tmi_operand_at(w, op, cas ? 2 : 1, l);
+    x.mask = cas ? 0 : tmi_operand_at(w, op, load ? 1 : 2, l);
     x.mask = tmi_both(w->t, x.mask, tmi_lower_inside(w, x.ptr, 1));
     if (x.mask && tmi_t_is_const(w->t, x.mask, &c) && c) x.mask = 0;
     return x;
@@ -44386,8 +44649,7 @@ static void tmi_lower_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t fla
 static void tmi_lower_atomic(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t flat;
-    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_RMW || TMI_OP(w->m, id)->kind ==
-                TMI_OP_CAS);
+    TMI_ASSERT(w->job, "lower", tmi_plan_is_atomic(TMI_OP(w->m, id)->kind));
     if (!tmi_is_tensor(w->m, tmi_out_type(w->m, op, 0))) {
         tmi_lower_atomic_scalar(w, op);
         return;
@@ -46517,7 +46779,7 @@ static TMI_APART void tmi_lower_emit_leaf(tmi_low *w, uint32_t id) {
 #endif
     case TMI_OP_PRINT: tmi_lower_print(w, id); break;
     case TMI_OP_ASSERT: case TMI_OP_CF_ASSERT: tmi_lower_assert(w, id); break;
-    case TMI_OP_RMW: case TMI_OP_CAS: tmi_lower_atomic(w, id); break;
+    case TMI_OP_RMW: case TMI_OP_CAS: case TMI_OP_ALOAD: tmi_lower_atomic(w, id); break;
     case TMI_OP_GATHER: tmi_lower_gather(w, id); break;
     case TMI_OP_HISTOGRAM: tmi_lower_histogram(w, id); break;
     case TMI_OP_GPU_BARRIER: case TMI_OP_TTG_BARRIER:
@@ -47418,7 +47680,7 @@ static void tmi_lower_touches(tmi_low *w) {
         if (!(traits & (TMI_READS | TMI_WRITES)) || o->n_region) continue;
         if (!own && tmi_accesses_memory(o)) bit = 1u << tmi_class_of(w, tmi_in(m, o, 0));
         for (up = op; bit && up && up != w->p->func; up = tmi_parent_op(m, TMI_OP(m, up))) {
-            if (tmi_is_atomic(o->kind)) w->atomics[up] |= bit;
+            if (tmi_plan_is_atomic(o->kind)) w->atomics[up] |= bit;
             else {
                 if (traits & TMI_READS) w->reads[up] |= bit;
                 if (traits & TMI_WRITES) w->writes[up] |= bit;
@@ -47476,7 +47738,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 2794080387u
+#define TMI_STAMP_LOWER 1528114822u
 
 /*==============================================================================
  * >>clean  [25]  The per-thread form made ready to print
@@ -49992,7 +50254,7 @@ static const char *tmi_report_elem_name(tmi_plan *p, const tmi_op *op, const tmi
 
 static int tmi_report_has_mask(const tmi_op *op) {
     switch (op->kind) {
-    case TMI_OP_LOAD: return op->n_in > 1;
+    case TMI_OP_LOAD: case TMI_OP_ALOAD: return op->n_in > 1;
     case TMI_OP_STORE: case TMI_OP_RMW: return op->n_in > 2;
     case TMI_OP_CAS: return 0;
     default: return 1;
@@ -52058,7 +52320,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 2193451003u
+#define TMI_STAMP_REPORT 2497762743u
 
 /*==============================================================================
  * >>emit  [27]  Metal text
@@ -53790,6 +54052,7 @@ static const tmi_rmw_row tmi_rmw_rows[] = {
     {TMI_RMW_UMAX, TMI_S_I32, "atomic_uint", "atomic_fetch_max_explicit", TMI_UNSIGNED},
     {TMI_RMW_UMIN, TMI_S_I32, "atomic_uint", "atomic_fetch_min_explicit", TMI_UNSIGNED},
     {TMI_RMW_EXCH, TMI_S_I32, "atomic_uint", "atomic_exchange_explicit", TMI_UNSIGNED},
+    {TMI_RMW_LOAD, TMI_S_I32, "atomic_uint", "atomic_load_explicit", TMI_UNSIGNED},
     {TMI_RMW_CAS, TMI_S_I32, "atomic_uint", NULL, TMI_UNSIGNED},
     {TMI_RMW_FADD, TMI_S_F32, "atomic_float", "atomic_fetch_add_explicit", TMI_ANY},
     {TMI_RMW_UMAX, TMI_S_I64, "atomic_ulong", "atomic_max_explicit", TMI_UNSIGNED},
@@ -53807,7 +54070,8 @@ static const tmi_rmw_row *tmi_rmw_row_of(const tmi_ins *n) {
 
 static uint32_t tmi_rmw_fn(tmi_emit *e, const tmi_ins *n) { /* fetch_fadd_f16 and the like */
     static const char *const ops[] = {"",    "and",  "or",   "xor",  "add",  "fadd", "max",
-                                      "min", "umax", "umin", "exch", "fmax", "fmin", "cas"};
+                                      "min", "umax", "umin", "exch", "fmax", "fmin", "cas",
+                                      "load"};
     static const char *const types[TMI_S_COUNT] = {"", "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", ""};
     const char *name = tmi_format(e->job, 1, "fetch_%s_%s", ops[n->d], types[n->type.kind]);
     uint32_t    fn = tmi_row_named(e, name, strlen(name));
@@ -53826,8 +54090,10 @@ static void tmi_expr_rmw(tmi_emit *e, const tmi_ins *n) {
         tmi_put_str(e->out, ", ");
         tmi_expr(e, n->c, sign, TMI_L_COND);
     }
-    tmi_put_str(e->out, ", ");
-    tmi_expr(e, n->b, sign, TMI_L_COND);
+    if (n->b) {
+        tmi_put_str(e->out, ", ");
+        tmi_expr(e, n->b, sign, TMI_L_COND);
+    }
     tmi_put_str(e->out, row && row->call ? ", memory_order_relaxed)" : ")");
 }
 
@@ -56864,7 +57130,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 2498430008u
+#define TMI_STAMP_EMIT 1941878476u
 
 /*==============================================================================
  * >>json  [28]  Op lists as text: JSON in and out, the short form
@@ -63973,7 +64239,7 @@ static int tmi_compile_refuse_atomic(tmi_job *job, const tmi_module *m, const tm
     uint32_t type =
         tmi_value_type(m, op->kind == TMI_OP_DREDUCE ? tmi_in(m, op, 1) : tmi_rmw_value(m, op));
     int bits_only = op->kind != TMI_OP_DREDUCE &&
-        (tmi_rmw_kind(m, op) == TMI_RMW_EXCH || tmi_rmw_kind(m, op) == TMI_RMW_CAS);
+        (tmi_rmw_kind(m, op) == TMI_RMW_EXCH || tmi_rmw_kind(m, op) >= TMI_RMW_CAS);
     if (tmi_elem(m, type) != m->t_i1 &&
         (bits_only || !tmi_is_floatlike(m, type) || tmi_bits(m, type) != 8))
         return 0;
@@ -64006,7 +64272,7 @@ static void tmi_compile_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op,
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_OP_UNSUPPORTED, tmi_ops[op->kind].name);
         return;
     }
-    if ((tmi_is_atomic(op->kind) || op->kind == TMI_OP_DREDUCE) &&
+    if ((tmi_plan_is_atomic(op->kind) || op->kind == TMI_OP_DREDUCE) &&
         tmi_compile_refuse_atomic(job, m, op))
         return;
     if (op->kind == TMI_OP_ASM) tmi_compile_refuse_asm(job, m, op);
@@ -64047,7 +64313,8 @@ static uint32_t tmi_compile_opaque_ref(const tmi_module *m, const tmi_op *op, in
 static int tmi_compile_only_reads(const tmi_module *m, const tmi_op *op) {
     int64_t  added = 1;
     uint32_t kind;
-    if (op->kind != TMI_OP_RMW) return op->kind == TMI_OP_LOAD;
+    if (op->kind != TMI_OP_RMW)
+        return op->kind == TMI_OP_LOAD || op->kind == TMI_OP_ALOAD || op->kind == TMI_OP_APOLL;
     kind = (uint32_t)tmi_attr_int(m, op, "atomic_rmw_op", 0);
     return (kind == TMI_RMW_ADD || kind == TMI_RMW_OR || kind == TMI_RMW_XOR) &&
         tmi_const_int(m, tmi_in(m, op, 1), &added) && !added;
@@ -64082,7 +64349,8 @@ static void tmi_compile_refuse_body(tmi_job *job, tmi_module *m, uint32_t func, 
         else tmi_compile_refuse_op(job, m, o, follows);
         if (follows || job->n_errors > before) tmi_compile_refused(m, o, told);
         if (o->kind == TMI_OP_RMW && !tmi_in_while(m, op)) told[tmi_in(m, o, 0)] |= 1;
-        else if (tmi_compile_only_reads(m, o) && told[tmi_in(m, o, 0)] & 1 && tmi_in_while(m, op))
+        else if (tmi_compile_only_reads(m, o) && told[tmi_in(m, o, 0)] & 1 &&
+                 tmi_plan_waits_at(m, op))
             tmi_error(job, tmi_at_of(m, o), TMETAL_E_CONTROL,
                       "a loop that waits until all programs of the grid have come, which no "
                       "threadgroup is promised; launch what follows as a kernel of its own");
@@ -64927,7 +65195,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 3844456874u
+#define TMI_STAMP_COMPILE 4292456692u
 
 /*==============================================================================
  * >>key  [31]  What a result depends on, as one number

@@ -114,7 +114,8 @@ ti_run_fn ti_run_reduce, ti_run_scan, ti_run_map;
 /* matrix.c */
 ti_run_fn ti_run_dot, ti_run_dot_scaled;
 /* memory.c */
-ti_run_fn ti_run_load, ti_run_store, ti_run_rmw, ti_run_cas;
+ti_run_fn ti_run_load, ti_run_store, ti_run_rmw, ti_run_cas, ti_run_atomic_load, ti_run_atomic_store,
+    ti_run_atomic_poll;
 /* blocks.c */
 ti_run_fn ti_run_make_pointer, ti_run_advance, ti_run_make_descriptor, ti_run_descriptor_load, ti_run_descriptor_store,
     ti_run_descriptor_reduce, ti_run_descriptor_gather, ti_run_descriptor_scatter;

@@ -176,3 +176,46 @@ void ti_run_cas(ti_machine *m, ti_frame *f, const ti_op *op) {
     m->atomic = 0;
     ti_put(m, f, op->out[0], out);
 }
+
+void ti_run_atomic_load(ti_machine *m, ti_frame *f, const ti_op *op) {
+    const ti_type  *elem = op->in_type[0]->to;
+    const ti_array *pointers = ti_in(f, op, 0), *mask = op->n_in > 1 ? ti_in(f, op, 1) : NULL;
+    ti_array       *out = ti_new(m, pointers->n);
+    size_t          i;
+    m->atomic = TI_ANY_KIND;
+    for (i = 0; i < out->n; i++) {
+        m->element = (uint32_t)i + 1;
+        out->at[i] = mask && !mask->at[i] ? ti_open(0) & ti_mask(elem->bits)
+                                          : ti_read_memory(m, op, pointers->at[i], ti_bytes(elem)) & ti_mask(elem->bits);
+    }
+    m->atomic = 0;
+    ti_put(m, f, op->out[0], out);
+}
+
+void ti_run_atomic_store(ti_machine *m, ti_frame *f, const ti_op *op) {
+    const ti_array *pointers = ti_in(f, op, 0), *values = ti_in(f, op, 1), *mask = op->n_in > 2 ? ti_in(f, op, 2) : NULL;
+    size_t          done, i;
+    m->atomic = TI_ANY_KIND;
+    for (done = 0; done < pointers->n; done++) {
+        i = element_at(pointers->n, done);
+        m->element = (uint32_t)i + 1;
+        if (!mask || mask->at[i]) ti_write_memory(m, op, pointers->at[i], ti_bytes(op->in_type[1]), values->at[i]);
+    }
+    m->atomic = 0;
+}
+
+/* Programs run one after another here, so memory does not change while one waits. */
+void ti_run_atomic_poll(ti_machine *m, ti_frame *f, const ti_op *op) {
+    const ti_type  *elem = op->in_type[0]->to;
+    const ti_array *pointers = ti_in(f, op, 0), *expected = ti_in(f, op, 1);
+    ti_array       *out = ti_new(m, pointers->n);
+    size_t          i;
+    m->atomic = TI_ANY_KIND;
+    for (i = 0; i < out->n; i++) {
+        m->element = (uint32_t)i + 1;
+        out->at[i] = ti_read_memory(m, op, pointers->at[i], ti_bytes(elem)) == expected->at[i];
+        if (!out->at[i] && op->n_in < 3) ti_stop(m, op, TI_UNSUPPORTED, "a poll that never ends");
+    }
+    m->atomic = 0;
+    ti_put(m, f, op->out[0], out);
+}

@@ -33,7 +33,7 @@ static const ti_row rows[] = {
 
     ELT("tt.bitcast", same_bits) ELT("tt.int_to_ptr", extui) ELT("tt.ptr_to_int", trunci)
     ELT("tt.fp_to_fp", fp_to_fp) ELT("tt.addptr", addptr) ELT("tt.clampf", clampf) ELT("tt.precise_sqrt", sqrt)
-    ELT("tt.precise_divf", divf) ELT("tt.mulhiui", mulhiui)
+    ELT("tt.precise_divf", divf) ELT("tt.approx_divf", divf) ELT("tt.mulhiui", mulhiui)
     RUN("tt.extern_elementwise", extern)
 
     RUN("tt.make_range", range) RUN("tt.splat", splat) RUN("tt.unsplat", same) RUN("tt.expand_dims", same)
@@ -45,6 +45,7 @@ static const ti_row rows[] = {
     RUN("tt.dot", dot) RUN("tt.dot_scaled", dot_scaled)
 
     RUN("tt.load", load) RUN("tt.store", store) RUN("tt.atomic_rmw", rmw) RUN("tt.atomic_cas", cas)
+    RUN("tt.atomic_load", atomic_load) RUN("tt.atomic_store", atomic_store) RUN("tt.atomic_poll", atomic_poll)
     RUN("tt.make_tensor_ptr", make_pointer) RUN("tt.advance", advance)
     RUN("tt.make_tensor_descriptor", make_descriptor) RUN("tt.descriptor_load", descriptor_load)
     RUN("tt.descriptor_store", descriptor_store) RUN("tt.descriptor_reduce", descriptor_reduce)
@@ -57,6 +58,7 @@ static const ti_row rows[] = {
     RUN("scf.for", for) RUN("scf.if", if) RUN("scf.while", while) RUN("scf.execute_region", execute)
     RUN("tt.print", print) RUN("tt.assert", assert) RUN("cf.assert", assert)
     RUN("llvm.intr.assume", assume) RUN("gpu.barrier", nothing) RUN("ttg.barrier", nothing)
+    RUN("tt.grid_dependency_wait", nothing) RUN("tt.grid_dependency_launch_dependents", nothing)
     RUN("tt.return", nothing) RUN("tt.reduce.return", nothing) RUN("tt.scan.return", nothing)
     RUN("tt.map_elementwise.return", nothing) RUN("scf.yield", nothing) RUN("scf.condition", nothing)
     RUN("cf.br", nothing) RUN("cf.cond_br", nothing)
