@@ -57858,6 +57858,7 @@ typedef enum tmi_list_kind {
     X(NORM_SHAPE,  "normalized_shape") \
     X(EPS,         "eps|epsilon") \
     X(CAUSAL,      "causal|is_causal") \
+    X(CAUSAL_OFFSET, "causal_offset") \
     X(SCALE,       "scale|sm_scale") \
     X(STRIDE,      "stride|strides") \
     X(PADDING,     "padding|pad|pads") \
@@ -57889,9 +57890,9 @@ static const char *const tmi_json_arg_names[TMI_ARG_COUNT] = {
 };
 
 /* A set of arguments: bit a row. */
-typedef uint32_t tmi_json_arg_set;
-TMI_STATIC_ASSERT(one_bit_an_argument, TMI_ARG_COUNT <= 32);
-#define TMI_ARG_ALL ((tmi_json_arg_set)0xffffffffu)
+typedef uint64_t tmi_json_arg_set;
+TMI_STATIC_ASSERT(one_bit_an_argument, TMI_ARG_COUNT <= 64);
+#define TMI_ARG_ALL (~(tmi_json_arg_set)0)
 
 /* -- The model --------------------------------------------------------------------------------- */
 
@@ -58693,13 +58694,40 @@ static int tmi_rule_rows(tmi_list *l, tmi_node *n) {
     return tmi_arg_type(l, n);
 }
 
+/* Query i sees keys 0 to i + val[1]: num[0] is whether that hides any. "top_left" counts both from
+ * their first (PyTorch's is_causal, causal_upper_left), "bottom_right" from their last (MLX's
+ * "causal", flash attention since 2.1, causal_lower_right). They differ where lengths do. */
+static int tmi_json_causal(tmi_list *l, tmi_node *n, int64_t queries, int64_t keys) {
+    const tmi_json *j = tmi_arg(n, TMI_ARG_CAUSAL), *o = tmi_arg(n, TMI_ARG_CAUSAL_OFFSET);
+    int             causal = 1, named = j && j->kind == TMI_J_STRING;
+    int64_t         offset = 0;
+    char            is[32];
+    if (named && tmi_key_among("bottom_right|lower_right", j->text, 0, is)) offset = keys - queries;
+    else if (named && !tmi_key_among("top_left|upper_left", j->text, 0, is))
+        return tmi_arg_wrong(l, n, j, tmi_json_arg_names[TMI_ARG_CAUSAL],
+                             "true, false, \"top_left\" or \"bottom_right\"");
+    else if (!named && !tmi_arg_bool(l, n, TMI_ARG_CAUSAL, 0, &causal)) return 0;
+    if (o && named)
+        return tmi_op_wrong(l, n, "has an alignment in 'causal', and 'causal_offset' besides");
+    if (o && !causal) return tmi_op_wrong(l, n, "has 'causal_offset' without \"causal\":true");
+    if (!tmi_arg_int(l, n, TMI_ARG_CAUSAL_OFFSET, offset, &offset)) return 0;
+    if (causal && !named && !o && queries != keys)
+        tmi_remark(l->job, tmi_json_at(j->at), TMETAL_MISSED, "oplist",
+                   "op '%s' has %lld queries but %lld keys: query i sees keys 0 to i, "
+                   "counted from the first; write \"causal\":\"bottom_right\" if the last query "
+                   "is to see all keys, as when decoding, or \"top_left\" for this",
+                   n->id, (long long)queries, (long long)keys);
+    n->num[0] = causal && offset < keys - 1;
+    n->val[1] = n->num[0] ? (double)(offset < -queries ? -queries : offset) : 0;
+    return 1;
+}
+
 /* q [.., heads, Sq, D], k [.., kv_heads, Sk, D], v [.., kv_heads, Sk, Dv], mask or none. num:
- * causal, heads a key head, Sq, Sk, D, Dv; val[0]: scale. */
+ * causal, heads a key head, Sq, Sk, D, Dv; val: scale, keys that query 0 sees less one. */
 static int tmi_rule_attention(tmi_list *l, tmi_node *n) {
     const tmi_shape *q = &tmi_in_node(l, n, 0)->shape, *k = &tmi_in_node(l, n, 1)->shape,
                     *v = &tmi_in_node(l, n, 2)->shape;
     uint32_t r = q->rank, i;
-    int      causal;
     tmi_shape scores;
     double   d;
     if (r < 2 || k->rank != r || v->rank != r)
@@ -58717,10 +58745,9 @@ static int tmi_rule_attention(tmi_list *l, tmi_node *n) {
             return tmi_shapes_wrong(
                 l, n, q, k, "batch dimensions must be equal; query heads a multiple of key heads");
     }
-    if (!tmi_arg_bool(l, n, TMI_ARG_CAUSAL, 0, &causal)) return 0;
+    if (!tmi_json_causal(l, n, q->dim[r - 2], k->dim[r - 2])) return 0;
     n->shape = *q;
     n->shape.dim[r - 1] = v->dim[r - 1];
-    n->num[0] = causal;
     n->num[1] = r > 2 ? q->dim[r - 3] / k->dim[r - 3] : 1;
     n->num[2] = q->dim[r - 2];
     n->num[3] = k->dim[r - 2];
@@ -59423,7 +59450,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 4108450066u
+#define TMI_STAMP_JSON 3200905356u
 
 /*==============================================================================
  * >>oplist  [29]  Op lists to kernels: graph in, tile IR out
@@ -61846,8 +61873,9 @@ static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base) {
     g->mask[0] = a->mask_row;
     ok = g->mask[1];
     if (a->n->num[0]) {
-        const uint32_t some = tmi_gen_some(g, key);
-        ok = tmi_gen_and(g, ok, tmi_gen_cmpi(g, TMI_SGE, tmi_gen_some(g, a->row), some));
+        const uint32_t some = tmi_gen_some(g, key),
+                       last = tmi_gen_add_n(g, tmi_gen_some(g, a->row), (int64_t)a->n->val[1]);
+        ok = tmi_gen_and(g, ok, tmi_gen_cmpi(g, TMI_SGE, last, some));
     }
     scores.dim[scores.rank - 1] = (uint32_t)n_keys;
     at.rank = 0;
@@ -61951,7 +61979,7 @@ static void tmi_kern_attention(tmi_gen *g, uint32_t node) {
         col = tmi_cdiv((uint64_t)a.n->num[2], a.bm) > 1 ? tmi_gen_mul(g, tmi_gen_pid(g, 0), a.bm)
                                                         : 0;
         high = tmi_gen_2(g, TMI_OP_MINSI, high,
-                         tmi_gen_some(g, tmi_gen_add_n(g, col ? col : tmi_gen_index(g, 0), a.bm)));
+                         tmi_gen_add_n(g, tmi_gen_some(g, col), a.bm + (int64_t)a.n->val[1]));
     }
     blocks = tmi_cdiv((uint64_t)a.n->num[2], a.bm);
     tmi_remark(g->job, tmi_json_at(a.n->at), blocks > 1 ? TMETAL_MISSED : TMETAL_APPLIED, "reads",
@@ -64069,7 +64097,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 3731269987u
+#define TMI_STAMP_OPLIST 3899453424u
 
 /*==============================================================================
  * >>compile  [30]  What drives the others: options, refusals, from text to kernels

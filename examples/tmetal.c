@@ -1068,6 +1068,14 @@ static tmetal_host host_named(const char *name) {
     return (tmetal_host)host;
 }
 
+/* What a list may not have meant is said without being asked for. */
+static void print_list_remarks(const request *r, const tmetal_result *result) {
+    uint32_t i;
+    for (i = 0; i < result->n_remarks && !r->quiet && !wants(r, "remarks"); i++)
+        if (strcmp(result->remarks[i].about, "oplist") == 0)
+            fprintf(stderr, "%s:%u:%u: remark: %s\n", result->remarks[i].ir.file, result->remarks[i].ir.line, result->remarks[i].ir.col, result->remarks[i].text);
+}
+
 static int compile_command(request *r) {
     static const char *const known[] = {"msl", "plan", "ir", "layouts", "remarks", "all", "mlx"};
     unsigned k;
@@ -1088,6 +1096,7 @@ static int compile_command(request *r) {
     if (strcmp(r->value[OPT_EMIT], "ir") != 0) {
         if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena), bad = 1;
         else bad = host < TMETAL_HOST_COUNT ? put_host(r, &j, &b, host) : put_parts(r, &j, &b);
+        if (!bad) print_list_remarks(r, &j.result);
     }
     if (!bad && wants(r, "ir")) bad = put_ir(r, &j, &b);
     if (!bad && (!r->value[OPT_DIAG_JSON] || r->value[OPT_OUT])) bad = write_buffer(r, &b);

@@ -221,6 +221,16 @@ void attentions(maker &m) {
     m.each_float([&](const char *t) { m.one("attention", {{40, 64}, {65, 64}, {65, 64}, {40, 65}}, {}, t); });
     m.each_float([&](const char *t) { m.one("attention", {{2, 2, 20, 64}, {2, 2, 40, 64}, {2, 2, 40, 64}, {2, 1, 20, 40}}, {}, t, {"", "", "", "share:0.6"}, {nullptr, nullptr, nullptr, "bool"}); });
     m.each_float([&](const char *t) { m.one("attention", {{3, 40, 100}, {3, 40, 100}, {3, 40, 100}}, {{"causal", true}}, t); });
+    /* causal where lengths differ: decoding, a chunk behind a cache, more queries than keys (some see none), grouped heads, a mask besides */
+    m.each_float([&](const char *t) { m.one("attention", {{2, 1, 32}, {2, 70, 32}, {2, 70, 32}}, {{"causal", "bottom_right"}}, t); });
+    m.each_float([&](const char *t) { m.one("attention", {{2, 1, 32}, {2, 70, 32}, {2, 70, 32}}, {{"causal", true}}, t); });
+    m.each_float([&](const char *t) { m.one("attention", {{2, 3, 20, 20}, {2, 1, 70, 20}, {2, 1, 70, 20}}, {{"causal", "bottom_right"}}, t); });
+    m.each_float([&](const char *t) { m.one("attention", {{1, 4, 40, 16}, {1, 2, 70, 16}, {1, 2, 70, 24}}, {{"causal", "lower_right"}}, t); });
+    m.each_float([&](const char *t) { m.one("attention", {{3, 70, 16}, {3, 33, 16}, {3, 33, 16}}, {{"causal", "bottom_right"}}, t); });
+    m.each_float([&](const char *t) { m.one("attention", {{3, 70, 16}, {3, 33, 16}, {3, 33, 16}}, {{"causal", "top_left"}}, t); });
+    m.each_float([&](const char *t) { m.one("attention", {{2, 40, 130}, {2, 55, 130}, {2, 55, 130}}, {{"causal", "bottom_right"}}, t); });
+    m.each_float([&](const char *t) { m.one("attention", {{2, 20, 16}, {2, 45, 16}, {2, 45, 16}, {20, 45}}, {{"causal", "bottom_right"}}, t); });
+    for (int offset : {0, 1, 12, 43, 44, 100, -1, -19, -20, -1000}) m.one("attention", {{2, 20, 16}, {2, 45, 16}, {2, 45, 16}}, {{"causal", true}, {"causal_offset", offset}}, m.quick ? floats[m.turn++ % 3] : "f32");
     m.one("attention", {{2, 5, 16}, {2, 7, 16}, {2, 7, 16}, {5, 7}}, {}, "f32", {"", "", "", "share:0.15"}, {nullptr, nullptr, nullptr, "bool"}); /* some rows see no key */
 }
 

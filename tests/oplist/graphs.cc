@@ -233,9 +233,12 @@ private:
     bool attend() {
         const int64_t      heads = 1 + static_cast<int64_t>(rng_.below(3)), q = 1 + static_cast<int64_t>(rng_.below(40)), k = 1 + static_cast<int64_t>(rng_.below(50)), size = 8 << rng_.below(3);
         const bool         causal = rng_.chance(30);
-        std::vector<value> in = {input({heads, q, size}, type_), input({heads, causal ? q : k, size}, type_), input({heads, causal ? q : k, size}, type_)};
+        std::vector<value> in = {input({heads, q, size}, type_), input({heads, k, size}, type_), input({heads, k, size}, type_)};
         if (!causal && rng_.chance(30)) in.push_back(input({q, k}, type_));
-        return add("attention", in, {{"causal", causal}}, {heads, q, size}, type_);
+        json args = {{"causal", causal}};
+        if (causal && rng_.chance(50)) args["causal"] = rng_.chance(80) ? "bottom_right" : "top_left";
+        else if (causal) args["causal_offset"] = static_cast<int64_t>(rng_.below(60)) - 20;
+        return add("attention", in, args, {heads, q, size}, type_);
     }
     bool convolve() {
         const int64_t c = 1 + static_cast<int64_t>(rng_.below(6)), o = 1 + static_cast<int64_t>(rng_.below(6)), h = 3 + static_cast<int64_t>(rng_.below(9)), w = 3 + static_cast<int64_t>(rng_.below(9)),

@@ -569,6 +569,9 @@ bool attention(node &n) {
     const size_t  r = q.shape.size();
     const int64_t Sq = q.shape[r - 2], Sk = k.shape[r - 2], D = q.shape[r - 1], Dv = v.shape[r - 1], group = r > 2 ? q.shape[r - 3] / k.shape[r - 3] : 1;
     const double  scale = n.number("scale", 1 / std::sqrt(static_cast<double>(D)));
+    const std::string how = n.args.contains("causal") && n.args["causal"].is_string() ? n.args["causal"].get<std::string>() : "";
+    const bool        causal = n.flag("causal") || !how.empty();
+    const int64_t     seen = how == "bottom_right" || how == "lower_right" ? Sk - Sq : static_cast<int64_t>(n.number("causal_offset", 0)); /* beyond i */
     shape         out = q.shape, scores = q.shape, batch(q.shape.begin(), q.shape.end() - 2), kb(k.shape.begin(), k.shape.end() - 2);
     out[r - 1] = Dv;
     scores[r - 1] = Sk;
@@ -599,7 +602,7 @@ bool attention(node &n) {
                     if (n.x(3).type == "bool") x = m != 0 ? x : -INFINITY;
                     else x += m;
                 }
-                if (n.flag("causal") && j > i) x = -INFINITY;
+                if (causal && j > i + seen) x = -INFINITY;
                 s[static_cast<size_t>(j)] = x, e[static_cast<size_t>(j)] = ex;
                 top = std::max(top, x);
                 worst = std::max(worst, ex);

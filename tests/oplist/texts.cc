@@ -87,11 +87,38 @@ size_t check_short(const std::string &text, const std::string &long_form) {
     return !written.empty() && nlohmann::json::parse(written) == nlohmann::json::parse(long_form) ? 0 : fail(text, "becomes " + written);
 }
 
+/* One op named `y`, of one input. */
+std::string one(const std::string &type, const std::string &args, const std::string &shape = "[[9,7]]", const std::string &more = "") {
+    return "{\"ops\":[{\"type\":\"" + type + "\",\"id\":\"y\",\"input_shapes\":" + shape + more + ",\"args\":{" + args + "}}]}";
+}
+
 /* Two ways to say one thing. */
 size_t check_same(const std::string &list, const std::string &plain) {
     const compiled a = compile(list), b = compile(plain);
     if (a.code || b.code) return fail(list, "is refused: " + a.message + b.message);
     return a.msl == b.msl && a.plan == b.plan ? 0 : fail(list, "becomes other Metal than " + plain);
+}
+
+/* Is it remarked that a list may mean something else? */
+size_t check_doubt(const std::string &list, const std::string &part) {
+    const compiled c = compile(list);
+    bool           said = false;
+    if (c.code) return fail(list, "is refused: " + c.message);
+    for (const std::string &r : c.remarks) said |= r.rfind("oplist: ", 0) == 0 && (part.empty() || r.find(part) != std::string::npos);
+    return said != part.empty() ? 0 : fail(list, said ? "is doubted" : "has no remark with " + part);
+}
+
+size_t check_causal() {
+    const std::string longer = "[[2,1,16],[2,40,16],[2,40,16]]", square = "[[2,40,16],[2,40,16],[2,40,16]]";
+    size_t            wrong = 0;
+    wrong += check_doubt(one("attention", "\"causal\":true", longer), "bottom_right") + check_doubt(one("attention", "\"is_causal\":true", longer), "bottom_right");
+    wrong += check_doubt(one("attention", "\"causal\":true", square), "") + check_doubt(one("attention", "\"causal\":false", longer), "");
+    for (const char *how : {"\"causal\":\"top_left\"", "\"causal\":\"bottom_right\"", "\"causal\":true,\"causal_offset\":0"}) wrong += check_doubt(one("attention", how, longer), "");
+    wrong += check_same(one("attention", "\"causal\":true", square), one("attention", "\"causal\":\"bottom_right\"", square));
+    wrong += check_same(one("attention", "\"causal\":\"lower_right\"", longer), one("attention", "\"causal\":true,\"causal_offset\":39", longer));
+    wrong += check_same(one("attention", "\"causal\":\"upper_left\"", longer), one("attention", "\"causal\":true,\"causal_offset\":0", longer));
+    wrong += check_same(one("attention", "\"causal\":\"bottom_right\"", longer), one("attention", "", longer)); /* one query sees all */
+    return wrong;
 }
 
 /* What an element of the result is worked out by. */
@@ -112,11 +139,6 @@ size_t check_arena(const std::string &list) {
         if (code != TMETAL_E_ARENA || arena.need <= cap) return fail(list, "in an arena of " + std::to_string(cap) + " bytes gives TM" + std::to_string(code));
         if (cap > tmetal_arena_bound_ops(list.size())) return fail(list, "does not fit the arena that its bound names");
     }
-}
-
-/* One op named `y`, of one input. */
-std::string one(const std::string &type, const std::string &args, const std::string &shape = "[[9,7]]", const std::string &more = "") {
-    return "{\"ops\":[{\"type\":\"" + type + "\",\"id\":\"y\",\"input_shapes\":" + shape + more + ",\"args\":{" + args + "}}]}";
 }
 
 size_t check_spellings() {
@@ -182,7 +204,7 @@ size_t check_layout_refused(const std::string &type, const std::string &shapes) 
 } // namespace
 
 size_t check_texts() {
-    size_t wrong = check_spellings() + check_numbers() + check_names() + check_layout_refused("matmul", "[[20,16],[16,16]]") + check_layout_refused("exp", "[[20,16]]");
+    size_t wrong = check_causal() + check_spellings() + check_numbers() + check_names() + check_layout_refused("matmul", "[[20,16],[16,16]]") + check_layout_refused("exp", "[[20,16]]");
     for (const refused &r : wrong_lists) wrong += check_refused(r);
     wrong += check_kept("{\"ops\":[{\"type\":\"tt.sum\",\"id\":\"s\",\"input_shapes\":[[512,512]],\"args\":{\"axis\":1}}]}");
     wrong += check_kept("{\"version\":1.50,\"ops\":[\n{\"colour\":{\"deep\":[1e3,-0.0,null,true]},\"type\":\"tt.sum\",\"input_shapes\":[[5]],\"note\":\"a\\u00e9\\n\\ud83d\\ude00\"}],\"z\":[]}");
