@@ -1680,6 +1680,9 @@ typedef struct tmetal_triton_call {
     uint32_t    config; /* of @triton.autotune, counted from 1; 0: none */
     uint32_t    debug;  /* 1: asserts and tests for overflow are kept, as by debug=True */
     uint32_t    overflows; /* 1: the latter not, as by sanitize_overflow=False */
+    /* "3.6", "3.7", "3.8" or "3.9": the Triton whose rules decide where the same text means
+     * different things (docs/triton.md). NULL: the newest */
+    const char *triton;
 } tmetal_triton_call;
 
 typedef struct tmetal_triton_param {
@@ -16705,10 +16708,78 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
  *
  * What a kernel's text means is decided while it is walked, as Triton does it: sizes, flags and
  * types are Python objects and vanish, what depends on memory or on a program's number becomes an
- * op. The rules are those of Triton 3.6; docs/triton.md lists them.
+ * op. The rules are those of Triton 3.6 to 3.9: TMI_TRI_CHANGES has what differs between them.
  *============================================================================*/
 
 #ifdef TMETAL_TRITON
+
+/* -- Versions: where the same text means different things in Triton 3.6 to 3.9 ---------------- */
+
+/* Name, the first version (3.x) with the new meaning, the text, its old and its new meaning. A new
+ * form that older versions refuse has no row: it is accepted whatever the version. So is what newer
+ * versions refuse and older ones compile correctly. docs/triton.md has this table: a test compares. */
+/* clang-format off */
+#define TMI_TRI_CHANGES(X) \
+    X(WEAK, 9, "a number compared with a tensor, or beside one in tl.maximum, tl.minimum, tl.clamp, " \
+      "tl.fma and tl.umulhi", "has a type of its own: x_f16 > 0.1 compares in fp32", \
+      "takes the tensor's type: 0.1 is rounded to fp16") \
+    X(BF16, 9, "tl.maximum, tl.minimum, tl.clamp, tl.cumsum, tl.cumprod of bf16; tl.max and " \
+      "tl.min of bf16 with return_indices", "compute and return fp32", "compute and return bf16") \
+    X(FDIV, 9, "tl.fdiv of fp16 or bf16", "divides in that type", \
+      "divides in fp32 and returns it") \
+    X(FP8_DIV, 9, "/ and % of fp8", "compute in the wider of both types, at most fp16", \
+      "compute and return fp32") \
+    X(NEG_ZERO, 9, "-0.0 as a constant", "is +0.0", "is -0.0") \
+    X(STORE_BOOL, 9, "tl.store of numbers through a pointer to int1", \
+      "stores the low byte of the number", "stores whether the number is not 0") \
+    X(FILTER, 9, "[f(x) for x in t if c]", "ignores the if", "keeps only x for which c holds") \
+    X(CUMPROD, 9, "tl.cumprod of whole numbers of less than 32 bits", "keeps their type", \
+      "computes in int32 or uint32, as tl.cumsum does") \
+    X(SOFTMAX, 9, "tl.softmax of a block of several axes, keep_dims not given", \
+      "subtracts and divides along the wrong axis unless dim is 0", "is right for each dim") \
+    X(CAST, 9, "casts between fp16 and bf16", "two ops, through fp32", "one op; same values") \
+    X(SORT, 9, "tl.sort, tl.topk", "flips by an int32", "flips by an int1; same values") \
+    X(NEG, 8, "-x of a float tensor", "is 0 - x: of 0.0 it is 0.0", \
+      "changes the sign, of 0.0 too") \
+    X(IEEE, 8, "tl.fdiv(..., ieee_rounding=True)", "ignores ieee_rounding", "rounds to nearest") \
+    X(UNIFORM, 8, "tl.rand and its kind", "takes -x - 1 of negative bits", \
+      "takes ~x; same values") \
+    X(RETURN, 7, "a helper's return of a value known while compiling", \
+      "becomes a tensor: 0.5 is fp32", "stays known, and weak, if all returns agree") \
+    X(INDEX, 7, "the variable of a for loop, assigned in its body", \
+      "is carried, and has a value after the loop", "is not carried")
+/* clang-format on */
+
+typedef enum tmi_tri_change {
+#define X(id, first, text, before, since) TMI_CHANGE_##id,
+    TMI_TRI_CHANGES(X)
+#undef X
+        TMI_N_CHANGES
+} tmi_tri_change;
+
+static const struct {
+    uint8_t     first;
+    const char *text, *before, *since;
+} tmi_tri_changes[] = {
+#define X(id, first, text, before, since) {first, text, before, since},
+    TMI_TRI_CHANGES(X)
+#undef X
+};
+
+#define TMI_TRI_NEWEST 9u /* 3.x */
+
+/* How a value differs between versions. */
+typedef enum tmi_tri_differs {
+    TMI_DIFFERS,      /* it does */
+    TMI_DIFFERS_TYPE, /* it is the same number in another float type */
+    TMI_DIFFERS_ZERO  /* in the sign of a zero alone */
+} tmi_tri_differs;
+
+/* A value that two versions make differently, and where the user wrote it. */
+typedef struct tmi_tri_site {
+    uint8_t  change, how;
+    uint32_t ir, at, file;
+} tmi_tri_site;
 
 /* -- Types: those of triton.language, which have a sign and const ---------------------------- */
 
@@ -16788,6 +16859,7 @@ typedef struct tmi_tri_value {
         is_bare; /* a Python object itself, not in a constexpr: what an attribute of one gives */
     uint8_t is_plain; /* a number or text of a module that is no tl.constexpr: kernels cannot read it */
     uint8_t  is_other; /* prints otherwise: a TUPLE that is a list, a DTYPE of torch */
+    uint8_t  is_returned; /* a number that a helper returned, which Triton 3.6 gave a type */
     uint32_t dt, ir;
     uint32_t id;      /* string, function, row, module; of a tuple 1 + the first of its names, items */
     uint32_t list, n; /* t->item[list .. list + n) */
@@ -16847,8 +16919,16 @@ typedef struct tmi_tri_frame {
     uint32_t      inside;        /* regions of this function around what is walked */
     uint32_t      way;           /* t->way outside of it */
     int           has_result;
-    tmi_tri_value result;
+    tmi_tri_value result; /* of what all returns gave so far, the type in common */
+    tmi_map       is_const; /* names annotated tl.constexpr without a value: the next stays known */
+    uint32_t      first_end; /* of t->end: what returns from the region give, and their blocks */
 } tmi_tri_frame;
+
+/* A return that leaves a region: yielded when all are known. */
+typedef struct tmi_tri_end {
+    uint32_t      block;
+    tmi_tri_value v;
+} tmi_tri_end;
 
 /* An argument of a call; `name` 0: by position. */
 typedef struct tmi_tri_arg {
@@ -16860,6 +16940,7 @@ typedef struct tmi_tri_arg {
 typedef struct tmi_tri_param {
     uint32_t      name;
     uint8_t       is_given, is_const, by_place; /* by_place: of `args` */
+    uint8_t       how; /* tmi_py_param */
     uint8_t       is_passed; /* a default that the launch would pass, as a value of the kernel */
     uint8_t       is_unspecialised; /* do_not_specialize names it */
     uint32_t      forced; /* the number type that its annotation forces; 0: none */
@@ -16887,7 +16968,8 @@ typedef struct tmi_tri {
     tmetal_builder           *b; /* b->p.block is the block at hand */
     const tmetal_triton_call *call;
     tmi_strings              *strings;
-    tmi_vec                   dtype, item, name, file, global, cond, func, arg, leaf;
+    tmi_vec                   dtype, item, name, file, global, cond, func, arg, leaf, site, end;
+    uint32_t                  version; /* of Triton: 3.x */
     tmi_map                   scope; /* name -> index + 1 into t->name */
     tmi_tri_frame            *frame;
     uint32_t                  at, to; /* bytes of the file at hand: what is being walked */
@@ -16926,6 +17008,27 @@ TMI_ITEMS(tmi_triton_func_at, tmi_tri, tmi_tri_func, &o->func)
 TMI_ITEMS(tmi_triton_arg_at, tmi_tri, tmi_tri_arg, &o->arg)
 #define TMI_DTYPE(t, id) tmi_triton_dtype_at((t), (id))
 #define TMI_ITEM(t, i) tmi_triton_item_at((t), (i))
+
+/* 1: the version asked for has the new meaning. */
+static int tmi_tri_since(const tmi_tri *t, tmi_tri_change change) {
+    return t->version >= tmi_tri_changes[change].first;
+}
+
+/* What is made here differs between versions: `ir`, or all that comes of it (0). */
+static void tmi_tri_differs_at(tmi_tri *t, tmi_tri_change change, tmi_tri_differs how,
+                               uint32_t ir) {
+    tmi_tri_frame *f = t->frame;
+    tmi_tri_site  *s;
+    uint32_t       at = t->at;
+    if (t->dry || t->bad || t->is_quiet || !f) return;
+    for (; f->up && tmi_triton_file_at(t, f->file)->is_ours; f = f->up) at = f->call;
+    s = (tmi_tri_site *)tmi_vec_add(t->job, &t->site);
+    s->change = (uint8_t)change;
+    s->how = (uint8_t)how;
+    s->ir = ir;
+    s->at = at;
+    s->file = f->file;
+}
 
 /* -- Errors ---------------------------------------------------------------------------------- */
 
@@ -17385,11 +17488,17 @@ static double tmi_tri_six_decimals(double x) {
     return whole / 1e6;
 }
 
+static int tmi_tri_is_negative_zero(const tmi_tri_value *v) {
+    return v->kind == TMI_V_FLOAT && v->v.f == 0 && tmi_tri_float_bits(TMI_F_F64, v->v.f) != 0;
+}
+
+static uint32_t tmi_tri_fp8_const(tmi_tri *t, uint32_t like, uint32_t dt, const tmi_tri_value *v);
+
 /* A Python number as a constant of dt, of the shape of `like`. */
 static uint32_t tmi_tri_const(tmi_tri *t, uint32_t like, uint32_t dt, const tmi_tri_value *v) {
     const tmi_dtype *d = TMI_DTYPE(t, dt);
     double           x = tmi_tri_double(v);
-    uint64_t         bits = 0; /* of -0.0 too, as in Triton */
+    uint64_t         bits = 0;
     if (d->kind != TMI_DT_INT && d->kind != TMI_DT_FLOAT)
         return (uint32_t)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL,
                                        "a number cannot be a constant of %s", d->text);
@@ -17397,13 +17506,22 @@ static uint32_t tmi_tri_const(tmi_tri *t, uint32_t like, uint32_t dt, const tmi_
         return (uint32_t)tmi_tri_wrong(t, TMETAL_E_PY_TYPE,
                                        "write a whole number, or cast with .to()",
                                        "a float cannot be a constant of %s", d->text);
+    if (d->kind == TMI_DT_FLOAT && d->bits == 8 && (x != 0 || t->version >= 9) && t->version >= 7)
+        return tmi_tri_fp8_const(t, like, dt, v);
     if (d->kind == TMI_DT_FLOAT && d->bits == 8 && x != 0)
         return (uint32_t)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED,
                                        "write it in fp16 or fp32 and cast with .to()",
                                        "Triton has no constants of %s but 0", d->text);
     if (d->kind == TMI_DT_INT && v->kind != TMI_V_FLOAT)
         bits = d->bits == 1 ? x != 0 : (uint64_t)tmi_sext(v->v.i.lo, d->bits);
-    else if (x != 0) {
+    else if (d->kind == TMI_DT_FLOAT && tmi_tri_is_negative_zero(v)) {
+        like = tmi_tri_const_bits(t, like, dt,
+                                  tmi_tri_since(t, TMI_CHANGE_NEG_ZERO)
+                                      ? tmi_tri_float_bits(d->format, -0.0)
+                                      : 0);
+        tmi_tri_differs_at(t, TMI_CHANGE_NEG_ZERO, TMI_DIFFERS_ZERO, like);
+        return like;
+    } else if (x != 0) {
         if (d->format != TMI_F_F64)
             x = tmi_tri_from_bits(TMI_F_F32, tmi_tri_float_bits(TMI_F_F32, x));
         if (d->format == TMI_F_BF16) x = tmi_tri_six_decimals(x);
@@ -17508,6 +17626,12 @@ static tmi_tri_value tmi_tri_cast_e4b15(tmi_tri *t, tmi_tri_value v, uint32_t dt
 /* Between floats of 16 bits and more. The ones of 16 bits go anywhere but f32 by way of f32. */
 static tmi_tri_value tmi_tri_cast_float(tmi_tri *t, tmi_tri_value v, uint32_t dt) {
     const tmi_dtype *from = TMI_DTYPE(t, v.dt), *to = TMI_DTYPE(t, dt);
+    if (from->bits == 16 && to->bits == 16 && tmi_tri_since(t, TMI_CHANGE_CAST)) {
+        v = tmi_tri_cast_op(t, TMI_OP_FP_TO_FP, v, dt);
+        if (v.ir)
+            tmi_op_set_int(t->job, t->m, tmi_def(t->m, v.ir), "rounding", t->m->t_i32, 1);
+        return v;
+    }
     if (from->bits == 16 && dt != TMI_FP32) {
         v = tmi_tri_cast_op(t, TMI_OP_EXTF, v, TMI_FP32);
         from = TMI_DTYPE(t, TMI_FP32);
@@ -17563,8 +17687,19 @@ static uint32_t tmi_tri_splat(tmi_tri *t, uint32_t ir, uint32_t type) {
     a = tmi_def_kind(t->m, ir) == TMI_OP_CONSTANT
             ? tmi_attr_of(t->m, TMI_OP(t->m, tmi_def(t->m, ir)), "value")
             : NULL;
-    if (a) return tmi_make_splat(t->b, type, a->value);
-    return tmi_tri_op1(t, TMI_OP_SPLAT, ir, type);
+    if (!a) return tmi_tri_op1(t, TMI_OP_SPLAT, ir, type);
+    type = tmi_make_splat(t->b, type, a->value);
+    if (t->site.n && TMI_AT(&t->site, tmi_tri_site, t->site.n - 1)->ir == ir)
+        TMI_AT(&t->site, tmi_tri_site, t->site.n - 1)->ir = type; /* the scalar is not used */
+    return type;
+}
+
+/* Constants of fp8 are rounded from f32 by an op. Depth: 1, by tmi_tri_const() of f32. */
+static uint32_t tmi_tri_fp8_const(tmi_tri *t, uint32_t like, uint32_t dt, const tmi_tri_value *v) {
+    tmi_tri_value x = tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, TMI_FP32, v), TMI_FP32);
+    if (t->bad || dt == TMI_FP8E4B15) return tmi_tri_cast_any(t, x, dt, 0).ir;
+    x = tmi_tri_cast_op(t, TMI_OP_TRUNCF, x, dt);
+    return tmi_is_tensor(t->m, like) ? tmi_tri_splat(t, x.ir, tmi_tri_ir_like(t, like, dt)) : x.ir;
 }
 
 static tmi_tri_value tmi_tri_splat_to(tmi_tri *t, tmi_tri_value v, uint32_t like) {
@@ -17683,6 +17818,10 @@ static uint32_t tmi_tri_promote(tmi_tri *t, uint32_t a, uint32_t b, int op) {
     int divides = tmi_tri_divides(op);
     if (a == TMI_FP64 || b == TMI_FP64) return TMI_FP64;
     if (a == TMI_FP32 || b == TMI_FP32) return TMI_FP32;
+    if (divides && (tmi_tri_is_fp8(t, a) || tmi_tri_is_fp8(t, b))) {
+        tmi_tri_differs_at(t, TMI_CHANGE_FP8_DIV, TMI_DIFFERS, 0);
+        if (tmi_tri_since(t, TMI_CHANGE_FP8_DIV)) return TMI_FP32;
+    }
     if (a == TMI_FP16 || b == TMI_FP16) return divides ? TMI_FP32 : TMI_FP16;
     if (a == TMI_BF16 || b == TMI_BF16) return a == b && !divides ? TMI_BF16 : TMI_FP32;
     if (tmi_tri_is_fp8(t, a) && tmi_tri_is_fp8(t, b)) return a == b ? a : (uint32_t)TMI_FP16;
@@ -17706,22 +17845,27 @@ static uint32_t tmi_tri_promote_weak(tmi_tri *t, const tmi_tri_value *weak, uint
                : tmi_tri_is_int(t, dt) ? 1
                                        : 2;
     uint32_t own;
-    if (kind <= mine)
-        return (dt == TMI_FP16 || dt == TMI_BF16) && tmi_tri_divides(op) ? (uint32_t)TMI_FP32 : dt;
+    if (kind <= mine) return tmi_tri_is_float(t, dt) ? tmi_tri_promote(t, dt, dt, op) : dt;
     own = tmi_tri_natural(t, weak);
     return own ? tmi_tri_promote(t, own, dt, op) : 0;
 }
 
-static int tmi_tri_weak_fits(tmi_tri *t, const tmi_tri_value *w, uint32_t dt) {
+/* Is a Python number one of type dt? */
+static int tmi_tri_is_in_range(tmi_tri *t, const tmi_tri_value *w, uint32_t dt) {
     const tmi_dtype *d = TMI_DTYPE(t, dt);
     uint32_t         bits = d->bits - d->is_signed; /* of the magnitude */
     if (d->kind != TMI_DT_INT || w->kind == TMI_V_FLOAT) return 1;
+    if (!d->is_signed && w->v.i.hi < 0) return 0;
+    return w->v.i.hi == (w->v.i.hi < 0 ? -1 : 0) &&
+           (bits == 64 || (w->v.i.lo ^ (uint64_t)w->v.i.hi) >> bits == 0);
+}
+
+static int tmi_tri_weak_fits(tmi_tri *t, const tmi_tri_value *w, uint32_t dt) {
+    const tmi_dtype *d = TMI_DTYPE(t, dt);
+    if (tmi_tri_is_in_range(t, w, dt)) return 1;
     if (!d->is_signed && w->v.i.hi < 0)
         return tmi_tri_wrong(t, TMETAL_E_PY_VALUE, "cast the tensor to a signed type first",
                              "a negative number cannot be combined with %s", d->text);
-    if (w->v.i.hi == (w->v.i.hi < 0 ? -1 : 0) &&
-        (bits == 64 || (w->v.i.lo ^ (uint64_t)w->v.i.hi) >> bits == 0))
-        return 1;
     return tmi_tri_wrong(t, TMETAL_E_PY_VALUE, "cast the tensor to a wider type first",
                          "the number is out of range for %s", d->text);
 }
@@ -17744,6 +17888,9 @@ static uint32_t tmi_tri_unite(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b, in
         dt = wa   ? tmi_tri_promote_weak(t, a, b->dt, op)
              : wb ? tmi_tri_promote_weak(t, b, a->dt, op)
                   : tmi_tri_promote(t, a->dt, b->dt, op);
+    if (dt && (wa ? a : b)->is_returned && wa != wb &&
+        dt != tmi_tri_promote(t, tmi_tri_natural(t, wa ? a : b), (wa ? b : a)->dt, op))
+        tmi_tri_differs_at(t, TMI_CHANGE_RETURN, TMI_DIFFERS, 0);
     if (!dt || (wa && !tmi_tri_weak_fits(t, a, dt)) || (wb && !tmi_tri_weak_fits(t, b, dt)))
         return 0;
     *a = wa ? tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, a), dt) : tmi_tri_cast(t, *a, dt);
@@ -17850,15 +17997,84 @@ static tmi_tri_value tmi_tri_binary(tmi_tri *t, int op, tmi_tri_value a, tmi_tri
     return tmi_tri_tensor(tmi_tri_op2(t, kind, a.ir, b.ir), dt);
 }
 
-/* Comparisons give a number its own type first: x_f16 > 0.5 compares in f32. */
+/* A number as a constant of dt holds it. */
+static double tmi_tri_rounded(tmi_tri *t, const tmi_tri_value *v, uint32_t dt) {
+    const tmi_dtype *d = TMI_DTYPE(t, dt);
+    double           x = tmi_tri_double(v);
+    if (d->kind != TMI_DT_FLOAT || d->format == TMI_F_F64) return x;
+    x = tmi_tri_from_bits(TMI_F_F32, tmi_tri_float_bits(TMI_F_F32, x));
+    if (d->format == TMI_F_BF16) x = tmi_tri_six_decimals(x);
+    return tmi_tri_from_bits(d->format, tmi_tri_float_bits(d->format, x));
+}
+
+/* 0 < x as x > 0 */
+static int tmi_tri_mirrored(int op) {
+    static const uint8_t to[] = {TMI_PY_EQ, TMI_PY_NE, TMI_PY_GT, TMI_PY_GE, TMI_PY_LT, TMI_PY_LE};
+    return op ? to[op - TMI_PY_EQ] : op;
+}
+
+/* Is x op v the same for each x of type dt, whether v is rounded to dt or to `old`? Numbers next to
+ * each other are told apart by either, if the comparison looks at the right side. 0: no comparison,
+ * which needs the same number. */
+static int tmi_tri_compares_alike(tmi_tri *t, const tmi_tri_value *v, uint32_t dt, uint32_t old,
+                                  int op) {
+    double a = tmi_tri_rounded(t, v, dt), b = tmi_tri_rounded(t, v, old);
+    if (a == b || !op) return a == b;
+    if (a != tmi_tri_from_bits(TMI_DTYPE(t, dt)->format,
+                               tmi_tri_float_bits(TMI_DTYPE(t, dt)->format, b)))
+        return 0; /* not the nearest: six decimals */
+    return a < b ? op == TMI_PY_GT || op == TMI_PY_LE : op == TMI_PY_LT || op == TMI_PY_GE;
+}
+
+/* Numbers among n operands get a type of their own where the version asked for gives them one, or
+ * where the type that newer ones take does not hold them, which they refuse. `op`: they are
+ * compared, by this operator. 1: versions compute in different types, and this type is all that
+ * differs: it rounds none of the numbers. */
+static int tmi_tri_weaken(tmi_tri *t, tmi_tri_value *v, uint32_t n, int op) {
+    uint32_t i, dt = 0, old = 0, own, was_old = !tmi_tri_since(t, TMI_CHANGE_WEAK);
+    int      rounds = 0;
+    for (i = 0; i < n && !t->bad; i++)
+        if (v[i].kind == TMI_V_TENSOR && !tmi_tri_is_ptr(t, v[i].dt))
+            dt = dt ? tmi_tri_promote(t, dt, v[i].dt, TMI_PY_ADD) : v[i].dt;
+    for (i = 0, old = dt; dt && i < n && !t->bad; i++) {
+        if (!tmi_tri_is_number(&v[i]) || (own = tmi_tri_natural(t, &v[i])) == 0) continue;
+        old = tmi_tri_promote(t, old, own, TMI_PY_ADD);
+        own = tmi_tri_promote_weak(t, &v[i], dt, TMI_PY_ADD);
+        if (!own || !old) return 0;
+        was_old |= !tmi_tri_is_in_range(t, &v[i], own);
+        rounds |= tmi_tri_is_float(t, own) &&
+                  !tmi_tri_compares_alike(t, &v[i], own, old, i ? op : tmi_tri_mirrored(op));
+    }
+    rounds = !t->bad && dt != old && tmi_tri_is_float(t, dt) ? 1 + rounds : 0;
+    if (rounds > 1) tmi_tri_differs_at(t, TMI_CHANGE_WEAK, TMI_DIFFERS, 0);
+    for (i = 0; i < n && was_old; i++) v[i] = tmi_tri_to_tensor(t, v[i]);
+    return rounds == 1;
+}
+
+/* n numbers or tensors; 0: one is none (reported). */
+static int tmi_tri_are_operands(tmi_tri *t, const tmi_tri_value *v, uint32_t n) {
+    uint32_t i;
+    for (i = 0; i < n; i++)
+        if (!tmi_tri_is_number(&v[i])) (void)tmi_tri_to_tensor(t, v[i]);
+    return !t->bad;
+}
+
+static int tmi_tri_points(tmi_tri *t, const tmi_tri_value *v) {
+    return v->kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, v->dt);
+}
+
 static tmi_tri_value tmi_tri_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
-    uint32_t dt;
-    a = tmi_tri_to_tensor(t, a);
-    b = tmi_tri_to_tensor(t, b);
-    if (!t->bad && a.kind == TMI_V_TENSOR && b.kind == TMI_V_TENSOR &&
-        (tmi_tri_is_ptr(t, a.dt) || tmi_tri_is_ptr(t, b.dt)))
+    uint32_t      dt;
+    tmi_tri_value v[2];
+    v[0] = a;
+    v[1] = b;
+    if (!tmi_tri_are_operands(t, v, 2)) return a;
+    if (tmi_tri_points(t, &a) || tmi_tri_points(t, &b))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "compare addresses: p.to(tl.int64)",
                              "pointers cannot be compared");
+    (void)tmi_tri_weaken(t, v, 2, op);
+    a = v[0];
+    b = v[1];
     if ((dt = tmi_tri_unite(t, &a, &b, op)) == 0) return tmi_tri_of(TMI_V_UNSET);
     return tmi_tri_compare_op(t, op, dt, a.ir, b.ir);
 }
@@ -17876,6 +18092,11 @@ static TMI_APART tmi_tri_value tmi_tri_unary(tmi_tri *t, int op, tmi_tri_value v
     if (op == TMI_PY_NOT && v.dt != TMI_INT1)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "compare with 0: x == 0",
                              "`not` wants a truth, not %v", &v);
+    if (op == TMI_PY_NEG && tmi_tri_is_float(t, v.dt) && tmi_tri_since(t, TMI_CHANGE_NEG)) {
+        v = tmi_tri_tensor(tmi_tri_op1(t, TMI_OP_NEGF, v.ir, type), v.dt);
+        tmi_tri_differs_at(t, TMI_CHANGE_NEG, TMI_DIFFERS_ZERO, v.ir);
+        return v;
+    }
     if (op == TMI_PY_NEG) {
         tmi_tri_value zero = tmi_tri_filled(t, type, v.dt, 0);
         tmi_tri_test_overflow(t, TMI_PY_SUB, zero, v);
@@ -18518,7 +18739,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 3869837731u
+#define TMI_STAMP_TRI 595062961u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -18852,6 +19073,12 @@ static tmi_tri_value tmi_tl_where(tmi_tri *t, const tmi_tri_value *in) {
     return t->bad ? *c : tmi_tl_op(t, TMI_OP_SELECT, v, 3, tmi_tri_type(t, x), x->dt);
 }
 
+/* bf16 as f32 where the version asked for computes it so. */
+static tmi_tri_value tmi_tl_widened(tmi_tri *t, tmi_tri_value v) {
+    if (v.dt != TMI_BF16 || tmi_tri_since(t, TMI_CHANGE_BF16)) return v;
+    return tmi_tri_cast(t, v, TMI_FP32);
+}
+
 /* The larger or smaller of two; arg 1: minimum. in[2]: whether NaN wins. */
 static tmi_tri_value tmi_tl_extreme(tmi_tri *t, const tmi_tri_value *in) {
     static const uint16_t ops[2][4] = {
@@ -18860,21 +19087,40 @@ static tmi_tri_value tmi_tl_extreme(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value a = in[0], b = in[1];
     uint32_t      dt;
     int           which;
-    if (!*t->row->space && in[2].n)
-        return TMI_TL_WRONG(
-            t, TMETAL_E_PY_CALL,
-            tmi_format(t->job, 1, "nest it: %s(a, %s(b, c))", t->row->name, t->row->name),
-            "takes two values here");
-    if (a.dt == TMI_BF16) a = tmi_tri_cast(t, a, TMI_FP32);
-    if (b.dt == TMI_BF16) b = tmi_tri_cast(t, b, TMI_FP32);
+    int           is_half = a.dt == TMI_BF16 || b.dt == TMI_BF16, is_weak;
+    tmi_tri_value v[2];
+    memcpy(v, in, sizeof v);
+    if (!tmi_tri_are_operands(t, v, 2)) return a;
+    is_weak = tmi_tri_weaken(t, v, 2, 0);
+    for (which = 0; which < 2; which++) v[which] = tmi_tl_widened(t, v[which]);
+    a = v[0];
+    b = v[1];
     if ((dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD)) == 0) return a;
     if (!tmi_tri_is_float(t, dt)) which = 2 + !TMI_DTYPE(t, dt)->is_signed;
-    else if (*t->row->space && in[2].kind != TMI_V_NONE && in[2].kind != TMI_V_INT)
+    else if (in[2].kind != TMI_V_NONE && in[2].kind != TMI_V_INT)
         return TMI_TL_BAD_VALUE(t, "tl.PropagateNan.ALL or tl.PropagateNan.NONE",
                                 "propagate_nan is none of its values");
-    else which = *t->row->space && tmi_tri_is_true(t, &in[2]);
+    else which = tmi_tri_is_true(t, &in[2]);
     a.ir = tmi_tri_op2(t, ops[t->row->arg][which], a.ir, b.ir);
+    if (is_half || is_weak)
+        tmi_tri_differs_at(t, is_half ? TMI_CHANGE_BF16 : TMI_CHANGE_WEAK, TMI_DIFFERS_TYPE, a.ir);
     return tmi_tri_tensor(a.ir, dt);
+}
+
+/* Python's max and min in kernels, of any number of values: see tmi_tl_extreme(). */
+static tmi_tri_value tmi_tl_extremes(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value v[3], r = in[0];
+    uint32_t      i;
+    if (!in[0].n) return TMI_TL_WRONG(t, TMETAL_E_PY_CALL, NULL, "wants values to choose from");
+    r = tmi_tri_field(t, &in[0], 0);
+    v[2] = in[1];
+    for (i = 1; i < in[0].n && !t->bad; i++) {
+        v[0] = r;
+        v[1] = tmi_tri_field(t, &in[0], i);
+        if (tmi_tri_is_const(&v[0]) && tmi_tri_is_const(&v[1])) v[0] = tmi_tri_to_tensor(t, v[0]);
+        r = tmi_tl_extreme(t, v);
+    }
+    return r;
 }
 
 static tmi_tri_value tmi_tl_abs(tmi_tri *t, const tmi_tri_value *in) {
@@ -18896,7 +19142,8 @@ static tmi_tri_value tmi_tl_operator(tmi_tri *t, const tmi_tri_value *in) {
 
 /* -- Memory ---------------------------------------------------------------------------------- */
 
-static const tmi_word tmi_tl_words_load[] = {{".ca", 2}, {".cg", 3}, {".cv", 7}, {NULL, 0}},
+static const tmi_word tmi_tl_words_load[] = {{".ca", 2}, {".cg", 3}, {".cs", 5}, {".cv", 7},
+                                             {NULL, 0}},
                       tmi_tl_words_store[] = {{".wb", 4},
                                               {".cg", 3},
                                               {".cs", 5},
@@ -19066,6 +19313,10 @@ static tmi_tri_value tmi_tl_store(tmi_tri *t, const tmi_tri_value *in) {
     if (p.kind == TMI_V_BLOCK_PTR) return tmi_tl_store_block(t, in);
     if (!tmi_tl_is_pointer(t, &p) || TMI_DTYPE(t, p.dt)->is_const) return tmi_tl_pointers(t, p, 1);
     if (!tmi_tl_spread(t, &p, &v, &mask)) return p;
+    if (TMI_DTYPE(t, p.dt)->elem == TMI_INT1 && v.dt != TMI_INT1) {
+        tmi_tri_differs_at(t, TMI_CHANGE_STORE_BOOL, TMI_DIFFERS, 0);
+        if (tmi_tri_since(t, TMI_CHANGE_STORE_BOOL)) v = tmi_tri_cast(t, v, TMI_INT1);
+    }
     p = tmi_tl_pointers(t, p, 1);
     if (!tmi_tl_is_mask(t, &mask)) return p;
     v = tmi_tri_cast(t, v, TMI_DTYPE(t, p.dt)->elem);
@@ -19789,6 +20040,47 @@ static tmi_tri_value tmi_tl_combine(tmi_tri *t, const tmi_tri_value *in) {
     return in[0].kind == TMI_V_TUPLE ? tmi_tri_list(t, TMI_V_TUPLE, v, n) : v[0];
 }
 
+/* -- Versions of Triton, for functions of the library ------------------------------------------ */
+
+/* 1: the new meaning is asked for; arg: which change. */
+static tmi_tri_value tmi_tl_since(tmi_tri *t, const tmi_tri_value *in) {
+    (void)in;
+    return tmi_tri_bool(tmi_tri_since(t, (tmi_tri_change)t->row->arg));
+}
+
+/* Numbers of a scan: of bf16 their sums differ between versions. */
+static tmi_tri_value tmi_tl_widen(tmi_tri *t, const tmi_tri_value *in) {
+    if (in[0].dt == TMI_BF16) tmi_tri_differs_at(t, TMI_CHANGE_BF16, TMI_DIFFERS, 0);
+    return tmi_tl_widened(t, in[0]);
+}
+
+/* An extreme and its place, of numbers `x`; arg 1: these numbers before. */
+static tmi_tri_value tmi_tl_extreme_of(tmi_tri *t, const tmi_tri_value *in) {
+    if (t->row->arg) return tmi_tl_widened(t, in[0]);
+    if (in[1].dt == TMI_BF16)
+        tmi_tri_differs_at(t, TMI_CHANGE_BF16, TMI_DIFFERS_TYPE, tmi_tri_field(t, &in[0], 0).ir);
+    return in[0];
+}
+
+/* Products of small whole numbers; softmax along another axis than the first, which older versions
+ * get wrong if the shapes let them. x, dim */
+static tmi_tri_value tmi_tl_changed(tmi_tri *t, const tmi_tri_value *in) {
+    uint32_t dims[TMI_MAX_RANK], rank = tmi_tri_dims(t, &in[0], dims), dim, i, k = 0;
+    int      compiles = 1;
+    if (t->row->arg == TMI_CHANGE_CUMPROD) {
+        if (tmi_tri_is_int(t, in[0].dt) && TMI_DTYPE(t, in[0].dt)->bits < 32)
+            tmi_tri_differs_at(t, TMI_CHANGE_CUMPROD, TMI_DIFFERS, 0);
+        return in[0];
+    }
+    if (rank < 2 || (dim = tmi_tl_axis(t, &in[1], rank)) == 0) return in[0];
+    for (i = 1; i < rank; i++, k++) { /* the block without `dim`, from the right */
+        if (k == dim) k++;
+        compiles &= dims[i] == dims[k] || dims[k] == 1;
+    }
+    if (compiles) tmi_tri_differs_at(t, TMI_CHANGE_SOFTMAX, TMI_DIFFERS, 0);
+    return in[0];
+}
+
 /* -- Compile time ---------------------------------------------------------------------------- */
 
 /* What tl.range and Python's range give: begin, end, step, then what tl.range was told besides. */
@@ -19911,62 +20203,143 @@ static tmi_tri_value tmi_tl_count(tmi_tri *t, const tmi_tri_value *in) {
 
 /* -- Elementwise functions of several operands ------------------------------------------------- */
 
-/* An op of three floats of one type and shape, pair after pair as Triton makes them so. */
-static tmi_tri_value tmi_tl_of_three(tmi_tri *t, uint32_t kind, tmi_tri_value *v, const char *help,
-                                     const char *what) {
+/* The type of three operands of Triton 3.9: of the tensors, then of the numbers beside it. */
+static uint32_t tmi_tl_type_of_three(tmi_tri *t, const tmi_tri_value *v) {
+    uint32_t i, dt = 0, own;
+    for (i = 0; i < 3; i++)
+        if (tmi_tri_points(t, &v[i]))
+            return (uint32_t)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL,
+                                           "%r: wants numbers, not %v", &v[i]);
+    for (i = 0; i < 3 && !t->bad; i++)
+        if (v[i].kind == TMI_V_TENSOR)
+            dt = dt ? tmi_tri_promote(t, dt, v[i].dt, TMI_PY_ADD) : v[i].dt;
+    for (i = 0; i < 3 && !t->bad; i++) {
+        if (!tmi_tri_is_number(&v[i])) continue;
+        own = dt ? tmi_tri_promote_weak(t, &v[i], dt, TMI_PY_ADD) : tmi_tri_natural(t, &v[i]);
+        dt = own;
+    }
+    return t->bad ? 0 : dt;
+}
+
+/* Three operands of one type and shape; 0: refused. Up to Triton 3.8 pair after pair, in the order
+ * of the row `of`. */
+static uint32_t tmi_tl_unite_three(tmi_tri *t, tmi_tri_value *v, int of) {
     /* the pairs in Triton's order, then the shapes */
     static const uint8_t pair[2][6][2] = {{{0, 1}, {2, 0}, {2, 1}, {0, 0}, {0, 1}, {0, 2}},
                                           {{1, 2}, {0, 1}, {0, 2}, {0, 0}, {0, 1}, {0, 2}}};
-    const uint8_t(*of)[2] = pair[kind == TMI_OP_CLAMPF];
-    uint32_t i, dt = 0;
-    for (i = 0; i < 6 && !t->bad; i++)
-        dt = tmi_tri_unite(t, &v[of[i][0]], &v[of[i][1]], TMI_PY_ADD);
-    if (!t->bad && !tmi_tri_is_float(t, dt)) return TMI_TL_BAD_TYPE(t, help, "%s", what);
-    return tmi_tl_op(t, kind, v, 3, t->bad ? 0 : tmi_tri_type(t, &v[0]), dt);
+    static const uint8_t shapes[3][2] = {{0, 1}, {0, 2}, {1, 2}};
+    uint32_t             i, dt = 0;
+    if (!tmi_tri_since(t, TMI_CHANGE_WEAK)) {
+        for (i = 0; i < 6 && !t->bad; i++)
+            dt = tmi_tri_unite(t, &v[pair[of][i][0]], &v[pair[of][i][1]], TMI_PY_ADD);
+        return t->bad ? 0 : dt;
+    }
+    dt = tmi_tl_type_of_three(t, v);
+    for (i = 0; i < 3 && dt && !t->bad; i++) {
+        if (tmi_tri_is_number(&v[i]) && !tmi_tri_weak_fits(t, &v[i], dt)) return 0;
+        v[i] = tmi_tri_is_number(&v[i])
+                   ? tmi_tri_tensor(tmi_tri_const(t, t->m->t_i1, dt, &v[i]), dt)
+                   : tmi_tri_cast(t, v[i], dt);
+    }
+    for (i = 0; i < 3 && dt && !t->bad; i++)
+        (void)tmi_tri_broadcast(t, &v[shapes[i][0]], &v[shapes[i][1]]);
+    return t->bad ? 0 : dt;
 }
 
 /* x, min, max, propagate_nan */
 static tmi_tri_value tmi_tl_clamp(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v[3], r;
-    uint32_t      i;
-    for (i = 0; i < 3; i++) v[i] = in[i].dt == TMI_BF16 ? tmi_tri_cast(t, in[i], TMI_FP32) : in[i];
-    r = tmi_tl_of_three(t, TMI_OP_CLAMPF, v, "use tl.minimum and tl.maximum",
-                        "only floats can be clamped");
+    uint32_t      i, dt;
+    int           is_half = 0, is_weak;
+    memcpy(v, in, sizeof v);
+    if (!tmi_tri_are_operands(t, v, 3)) return v[0];
+    is_weak = tmi_tri_weaken(t, v, 3, 0);
+    for (i = 0; i < 3; i++) {
+        is_half |= v[i].dt == TMI_BF16;
+        v[i] = tmi_tl_widened(t, v[i]);
+    }
+    if ((dt = tmi_tl_unite_three(t, v, 1)) == 0) return in[0];
+    if (tmi_tri_is_int(t, dt)) { /* since Triton 3.9 */
+        int is_signed = TMI_DTYPE(t, dt)->is_signed;
+        r.ir = tmi_tri_op2(t, is_signed ? TMI_OP_MAXSI : TMI_OP_MAXUI, v[0].ir, v[1].ir);
+        r.ir = tmi_tri_op2(t, is_signed ? TMI_OP_MINSI : TMI_OP_MINUI, r.ir, v[2].ir);
+        return tmi_tri_tensor(r.ir, dt);
+    }
+    r = tmi_tl_op(t, TMI_OP_CLAMPF, v, 3, tmi_tri_type(t, &v[0]), dt);
     tmi_tl_set_int(t, r, "propagateNan", tmi_tri_is_true(t, &in[3]) ? 65535 : 0);
+    if (is_half || is_weak)
+        tmi_tri_differs_at(t, is_half ? TMI_CHANGE_BF16 : TMI_CHANGE_WEAK, TMI_DIFFERS_TYPE, r.ir);
     return r;
 }
 
 static tmi_tri_value tmi_tl_fma(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v[3];
+    uint32_t      dt;
+    int           is_weak;
     memcpy(v, in, sizeof v);
-    return tmi_tl_of_three(t, TMI_OP_FMA, v, NULL, "wants floats");
+    if (!tmi_tri_are_operands(t, v, 3)) return v[0];
+    is_weak = tmi_tri_weaken(t, v, 3, 0);
+    dt = tmi_tl_unite_three(t, v, 0);
+    if (!t->bad && !tmi_tri_is_float(t, dt)) return TMI_TL_BAD_TYPE(t, NULL, "wants floats");
+    if (is_weak) tmi_tri_differs_at(t, TMI_CHANGE_WEAK, TMI_DIFFERS, 0);
+    return t->bad ? v[0] : tmi_tl_op(t, TMI_OP_FMA, v, 3, tmi_tri_type(t, &v[0]), dt);
 }
 
 /* The upper half of a product; of two of one type. */
 static tmi_tri_value tmi_tl_umulhi(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value a = in[0], b = in[1];
-    uint32_t      dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD);
+    tmi_tri_value v[2];
+    uint32_t      dt;
+    memcpy(v, in, sizeof v);
+    if (!tmi_tri_are_operands(t, v, 2)) return v[0];
+    (void)tmi_tri_weaken(t, v, 2, 0);
+    dt = tmi_tri_unite(t, &v[0], &v[1], TMI_PY_ADD);
     if (!t->bad && (!tmi_tri_is_int(t, dt) || TMI_DTYPE(t, dt)->bits < 32))
         return TMI_TL_BAD_TYPE(t, NULL, "wants whole numbers of 32 or 64 bits, not %t", dt);
-    return tmi_tri_tensor(tmi_tri_op2(t, TMI_OP_MULHIUI, a.ir, b.ir), dt);
+    return tmi_tri_tensor(tmi_tri_op2(t, TMI_OP_MULHIUI, v[0].ir, v[1].ir), dt);
 }
 
-/* Divisions: fdiv of any floats, div_rn of f32; arg: the op. */
-static tmi_tri_value tmi_tl_divide(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value a = tmi_tri_to_tensor(t, in[0]), b = tmi_tri_to_tensor(t, in[1]);
+/* div_rn: of f32 alone. */
+static tmi_tri_value tmi_tl_div_rn(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value a = in[0], b = in[1];
     uint32_t      i, dt;
-    int           is_precise = t->row->arg == TMI_OP_PRECISE_DIV;
-    if (t->bad) return a;
-    for (i = 0; i < 2 && is_precise; i++)
+    for (i = 0; i < 2; i++)
         if (in[i].kind == TMI_V_TENSOR && in[i].dt != TMI_FP32)
             return TMI_TL_BAD_TYPE(t, "cast with .to(tl.float32)", "wants fp32, not %t", in[i].dt);
-    if (!is_precise && (!tmi_tri_is_float(t, a.dt) || a.dt != b.dt))
-        return TMI_TL_BAD_TYPE(t, "x / y divides values of any types",
-                               "wants two floats of one type, not %t and %t", a.dt, b.dt);
     if ((dt = tmi_tri_unite(t, &a, &b, TMI_PY_ADD)) == 0) return a;
-    if (is_precise && dt != TMI_FP32)
+    if (dt != TMI_FP32)
         return TMI_TL_BAD_TYPE(t, "cast with .to(tl.float32)", "wants fp32");
-    return tmi_tri_tensor(tmi_tri_op2(t, (uint32_t)t->row->arg, a.ir, b.ir), dt);
+    return tmi_tri_tensor(tmi_tri_op2(t, TMI_OP_PRECISE_DIV, a.ir, b.ir), dt);
+}
+
+/* x, y, ieee_rounding, approx. Up to Triton 3.8 the type of both is the result's, since then it is
+ * that of x / y. */
+static tmi_tri_value tmi_tl_fdiv(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value a = in[0], b = in[1];
+    int           is_ieee = tmi_tri_is_true(t, &in[2]), is_approx = tmi_tri_is_true(t, &in[3]);
+    uint32_t      dt, kind = is_approx ? TMI_OP_DIVF : is_ieee ? TMI_OP_PRECISE_DIV : TMI_OP_DIVF;
+    if (!tmi_tri_are_operands(t, in, 2)) return a;
+    if (is_ieee && is_approx)
+        return TMI_TL_BAD_VALUE(t, "choose one", "approx and ieee_rounding cannot both be True");
+    if (is_ieee && !tmi_tri_since(t, TMI_CHANGE_IEEE)) kind = TMI_OP_DIVF;
+    if (!is_approx && !tmi_tri_since(t, TMI_CHANGE_FDIV)) {
+        a = tmi_tri_to_tensor(t, a);
+        b = tmi_tri_to_tensor(t, b);
+        if (!t->bad && (!tmi_tri_is_float(t, a.dt) || a.dt != b.dt))
+            return TMI_TL_BAD_TYPE(t, "x / y divides values of any types",
+                                   "wants two floats of one type, not %t and %t", a.dt, b.dt);
+    }
+    dt = t->bad                      ? 0
+         : !is_approx && !tmi_tri_since(t, TMI_CHANGE_FDIV) ? tmi_tri_unite(t, &a, &b, TMI_PY_ADD)
+                                     : tmi_tri_unite(t, &a, &b, TMI_PY_MOD);
+    if (dt == 0) return a;
+    if (!tmi_tri_is_float(t, dt))
+        return TMI_TL_BAD_TYPE(t, "x / y divides values of any types", "wants floats, not %t", dt);
+    if (is_approx && dt != TMI_FP32)
+        return TMI_TL_BAD_TYPE(t, "leave approx out", "approx division is for fp32, not %t", dt);
+    a.ir = tmi_tri_op2(t, kind, a.ir, b.ir);
+    if (TMI_DTYPE(t, in[0].dt)->bits == 16 || TMI_DTYPE(t, in[1].dt)->bits == 16)
+        tmi_tri_differs_at(t, TMI_CHANGE_FDIV, TMI_DIFFERS_TYPE, a.ir);
+    return tmi_tri_tensor(a.ir, dt);
 }
 
 /* -- Joining and splitting -------------------------------------------------------------------- */
@@ -20060,8 +20433,7 @@ static tmi_tri_value tmi_tl_log2(tmi_tri *t, const tmi_tri_value *in) {
 }
 
 static tmi_tri_value tmi_tl_flip_axis(tmi_tri *t, const tmi_tri_value *in) {
-    if (in[0].kind == TMI_V_NONE)
-        return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, "tl.flip(x, dim=0)", "flip wants an axis");
+    if (in[0].kind == TMI_V_NONE) return tmi_tri_int(tmi_tri_small(t, &in[1], "a rank") - 1);
     return tmi_tri_int(tmi_tl_axis(t, &in[0], (uint32_t)tmi_tri_small(t, &in[1], "a rank")));
 }
 
@@ -20849,8 +21221,8 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"tl", "sub", 0, "input, other, sanitize_overflow=True", tmi_tl_operator, TMI_PY_SUB, NULL},
     {"tl", "mul", 0, "input, other, sanitize_overflow=True", tmi_tl_operator, TMI_PY_MUL, NULL},
     {"tl", "where", 0, "condition, x, y", tmi_tl_where, 0, NULL},
-    {"tl", "maximum", 0, "x: tensor, y: tensor, propagate_nan=None", tmi_tl_extreme, 0, NULL},
-    {"tl", "minimum", 0, "x: tensor, y: tensor, propagate_nan=None", tmi_tl_extreme, 1, NULL},
+    {"tl", "maximum", 0, "x, y, propagate_nan=None", tmi_tl_extreme, 0, NULL},
+    {"tl", "minimum", 0, "x, y, propagate_nan=None", tmi_tl_extreme, 1, NULL},
     {"tl", "abs", 1, "x: tensor", tmi_tl_abs, 0, NULL},
     {"tl", "exp", 1, "x: tensor", tmi_tl_math, TMI_OP_EXP, NULL},
     {"tl", "exp2", 1, "x: tensor", tmi_tl_math, TMI_OP_EXP2, NULL},
@@ -20863,12 +21235,12 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"tl", "erf", 1, "x: tensor", tmi_tl_math, TMI_OP_ERF, NULL},
     {"tl", "floor", 1, "x: tensor", tmi_tl_math, TMI_OP_FLOOR, NULL},
     {"tl", "ceil", 1, "x: tensor", tmi_tl_math, TMI_OP_CEIL, NULL},
-    {"tl", "clamp", 0, "x: tensor, min: tensor, max: tensor, propagate_nan=None",
+    {"tl", "clamp", 0, "x, min, max, propagate_nan=None",
      tmi_tl_clamp, 0, NULL},
-    {"tl", "fma", 0, "x: tensor, y: tensor, z: tensor", tmi_tl_fma, 0, NULL},
+    {"tl", "fma", 0, "x, y, z", tmi_tl_fma, 0, NULL},
     {"tl", "umulhi", 0, "x, y", tmi_tl_umulhi, 0, NULL},
-    {"tl", "fdiv", 0, "x, y, ieee_rounding=False", tmi_tl_divide, TMI_OP_DIVF, NULL},
-    {"tl", "div_rn", 0, "x, y", tmi_tl_divide, TMI_OP_PRECISE_DIV, NULL},
+    {"tl", "fdiv", 0, "x, y, ieee_rounding=False, approx=False", tmi_tl_fdiv, 0, NULL},
+    {"tl", "div_rn", 0, "x, y", tmi_tl_div_rn, 0, NULL},
     {"tl", "sqrt_rn", 1, "x: tensor", tmi_tl_math, TMI_OP_PRECISE_SQRT, NULL},
     {"tl", "to_tensor", 0, "x: tensor", tmi_tl_identity, 0, NULL},
     {"tl", "join", 0, "a: tensor, b: tensor", tmi_tl_join, 0, NULL},
@@ -20956,6 +21328,7 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"target", "is_hip", 0, "", tmi_tl_flag, 0, NULL},
     {"target", "is_hip_cdna3", 0, "", tmi_tl_flag, 0, NULL},
     {"target", "is_hip_cdna4", 0, "", tmi_tl_flag, 0, NULL},
+    {"target", "is_hip_gfx1250", 0, "", tmi_tl_flag, 0, NULL},
     {"target", "is_xpu", 0, "", tmi_tl_flag, 0, NULL},
     {"target", "cuda_capability_geq", 0, "major, minor=0", tmi_tl_capability, 0, NULL},
     {"tl", "tuple", 0, "args", tmi_tl_list, 0, NULL},
@@ -21000,7 +21373,15 @@ static const tmi_tri_row tmi_tl_rows[] = {
      "  elif input.dtype.is_int() and input.dtype.int_bitwidth < 32:\n"
      "    input = input.to(int32 if input.dtype.is_int_signed() else uint32)\n"
      "  return reduce(input, axis, _sum_combine, keep_dims)\n"},
-    {"tl", "_widen_bf16", 0, "x", NULL, 0, "  return x.to(float32) if x.dtype.is_bf16() else x\n"},
+    {"tl", "_widen_bf16", 0, "x", tmi_tl_widen, 0, NULL},
+    {"tl", "_widen_exact", 0, "x", tmi_tl_extreme_of, 1, NULL},
+    {"tl", "_extreme_of", 0, "pair, x", tmi_tl_extreme_of, 0, NULL},
+    {"tl", "_cumprod_changed", 0, "x", tmi_tl_changed, TMI_CHANGE_CUMPROD, NULL},
+    {"tl", "_softmax_changed", 0, "x, dim", tmi_tl_changed, TMI_CHANGE_SOFTMAX, NULL},
+    {"tl", "_since_cumprod", 0, "", tmi_tl_since, TMI_CHANGE_CUMPROD, NULL},
+    {"tl", "_since_softmax", 0, "", tmi_tl_since, TMI_CHANGE_SOFTMAX, NULL},
+    {"tl", "_since_sort", 0, "", tmi_tl_since, TMI_CHANGE_SORT, NULL},
+    {"tl", "_since_uniform", 0, "", tmi_tl_since, TMI_CHANGE_UNIFORM, NULL},
     {"tl", "_max_combine", 0, "a, b", NULL, 0, "  return maximum(a, b)\n"},
     {"tl", "_min_combine", 0, "a, b", NULL, 0, "  return minimum(a, b)\n"},
     {"tl", "_argmax_first", 0, "x, i, y, j", NULL, 0,
@@ -21023,10 +21404,10 @@ static const tmi_tri_row tmi_tl_rows[] = {
      "  return x\n"},
     {"tl", "_extreme", 0, "input, axis, indices, first, keep_dims, best, take_first, take_any",
      NULL, 0,
-     "  input = _widen_bf16(input)\n"
      "  if indices:\n"
      "    take: constexpr = take_first if first else take_any\n"
-     "    return reduce((input, _index(input, axis)), axis, take, keep_dims)\n"
+     "    pair = reduce((_widen_exact(input), _index(input, axis)), axis, take, keep_dims)\n"
+     "    return _extreme_of(pair, input)\n"
      "  else:\n"
      "    return reduce(_widen_32(input), axis, best, keep_dims)\n"},
     {"tl", "max", 1, "input, axis=None, return_indices=False, return_indices_tie_break_left=True, "
@@ -21057,17 +21438,28 @@ static const tmi_tri_row tmi_tl_rows[] = {
      "    input = input.to(int32 if input.dtype.is_int_signed() else uint32)\n"
      "  return associative_scan(input, axis, _sum_combine, reverse)\n"},
     {"tl", "_prod_combine", 0, "a, b", NULL, 0, "  return a * b\n"},
-    {"tl", "cumprod", 1, "input, axis=0, reverse=False", NULL, 0,
-     "  return associative_scan(_widen_bf16(input), axis, _prod_combine, reverse)\n"},
+    {"tl", "cumprod", 1, "input, axis=0, reverse=False, dtype: constexpr = None", NULL, 0,
+     "  input = _widen_bf16(input)\n"
+     "  if dtype is not None:\n"
+     "    input = input.to(dtype)\n"
+     "  else:\n"
+     "    _cumprod_changed(input)\n"
+     "  if dtype is None and _since_cumprod() and input.dtype.is_int() and "
+     "input.dtype.int_bitwidth < 32:\n"
+     "    input = input.to(int32 if input.dtype.is_int_signed() else uint32)\n"
+     "  return associative_scan(input, axis, _prod_combine, reverse)\n"},
     {"tl", "zeros", 0, "shape, dtype", NULL, 0, "  return full(shape, 0, dtype)\n"},
     {"tl", "zeros_like", 0, "input", NULL, 0, "  return full(input.shape, 0, input.dtype)\n"},
     {"tl", "cdiv", 1, "x, div", NULL, 0, "  return (x + (div - 1)) // div\n"},
     {"tl", "sigmoid", 1, "x", NULL, 0, "  return 1 / (1 + exp(-x))\n"},
-    {"tl", "softmax", 1, "x, dim=None, keep_dims=False, ieee_rounding=False", NULL, 0,
+    {"tl", "softmax", 1, "x, dim=None, keep_dims=None, ieee_rounding=False", NULL, 0,
      "  d: constexpr = 0 if dim is None else dim\n"
-     "  z = x - max(x, d, keep_dims=keep_dims)\n"
+     "  if not keep_dims:\n"
+     "    _softmax_changed(x, d)\n"
+     "  keep: constexpr = True if _since_softmax() or keep_dims else False\n"
+     "  z = x - max(x, d, keep_dims=keep)\n"
      "  num = exp(z)\n"
-     "  den = sum(num, d, keep_dims=keep_dims)\n"
+     "  den = sum(num, d, keep_dims=keep)\n"
      "  return fdiv(num, den, ieee_rounding)\n"},
     {"tl", "item", 1, "x", NULL, 0,
      "  static_assert(x.numel == 1, \"item wants a block of one element\")\n"
@@ -21096,6 +21488,13 @@ static const tmi_tri_row tmi_tl_rows[] = {
      "    return c\n"
      "  else:\n"
      "    return reshape(c, c.shape[:-2] + [2 * c.shape[-2]])\n"},
+    {"tl", "squeeze", 0, "x, dim", NULL, 0,
+     "  d: constexpr = _flip_axis(dim, len(x.shape))\n"
+     "  static_assert(x.shape[d] == 1, \"squeeze: the axis must have one element\")\n"
+     "  return reshape(x, x.shape[:d] + x.shape[d + 1:])\n"},
+    {"tl", "unsqueeze", 0, "x, dim", NULL, 0,
+     "  d: constexpr = _flip_axis(dim, len(x.shape) + 1)\n"
+     "  return reshape(x, x.shape[:d] + (1,) + x.shape[d:])\n"},
     {"tl", "_indicator", 0, "n, j", NULL, 0,
      "  return reshape(arange(0, 2), [1] * (n - j - 1) + [2] + [1] * j)\n"},
     {"tl", "_swap", 0, "x, flip, i", NULL, 0,
@@ -21104,7 +21503,10 @@ static const tmi_tri_row tmi_tl_rows[] = {
      "  iy = ix ^ xor_sum(ix, n - 1 - i, True)\n"
      "  y = iy.to(x.dtype, bitcast=True)\n"
      "  right = _indicator(n, i)\n"
-     "  return where((x > y) != (flip ^ right), y, x)\n"},
+     "  if _since_sort():\n"
+     "    return where((x > y) != (flip ^ right).to(int1), y, x)\n"
+     "  else:\n"
+     "    return where((x > y) != (flip ^ right), y, x)\n"},
     {"tl", "_merge", 0, "x, stage, order", NULL, 0,
      "  if order == 2:\n"
      "    flip = _indicator(_log2(x.numel), stage)\n"
@@ -21118,7 +21520,17 @@ static const tmi_tri_row tmi_tl_rows[] = {
      "  static_assert(d == len(x.shape) - 1 or d == -1, \"only minor dimension is "
      "currently supported\")\n"
      "  log_n: constexpr = _log2(x.shape[-1])\n"
+     "  if k is not None:\n"
+     "    static_assert(k > 0, \"topk: k must be greater than 0\")\n"
+     "    static_assert(k & (k - 1) == 0, \"topk: k must be a power of two\")\n"
+     "    static_assert(k <= x.shape[-1], \"topk: k must not exceed the size of the selected "
+     "dimension\")\n"
      "  log_k: constexpr = log_n if k is None else _log2(k)\n"
+     "  if log_k == 0:\n"
+     "    if descending:\n"
+     "      return max(x, d, keep_dims=True)\n"
+     "    else:\n"
+     "      return min(x, d, keep_dims=True)\n"
      "  n: constexpr = _log2(x.numel)\n"
      "  h = reshape(x, [2] * n if n > 0 else [1])\n"
      "  for i in static_range(1, log_k + 1):\n"
@@ -21132,7 +21544,8 @@ static const tmi_tri_row tmi_tl_rows[] = {
      "  return reshape(h, x.shape[:-1] + [2 ** log_k])\n"},
     {"tl", "sort", 0, "x, dim=None, descending=0", NULL, 0,
      "  return _sort(x, None, dim, descending)\n"},
-    {"tl", "topk", 0, "x, k, dim=None", NULL, 0, "  return _sort(x, k, dim, True)\n"},
+    {"tl", "topk", 0, "x, k, dim=None, descending=True", NULL, 0,
+     "  return _sort(x, k, dim, descending)\n"},
     {"tl", "bitonic_merge", 0, "x, dim=None, descending=0", NULL, 0,
      "  d: constexpr = len(x.shape) - 1 if dim is None else dim\n"
      "  static_assert(d == len(x.shape) - 1 or d == -1, \"only minor dimension is "
@@ -21200,7 +21613,10 @@ static const tmi_tri_row tmi_tl_rows[] = {
      "  else:\n"
      "    x = x.to(int64, bitcast=True)\n"
      "    scale = 1.0842020432385337e-19\n"
-     "  x = where(x < 0, -x - 1, x)\n"
+     "  if _since_uniform():\n"
+     "    x = where(x < 0, ~x, x)\n"
+     "  else:\n"
+     "    x = where(x < 0, -x - 1, x)\n"
      "  return x * scale\n"},
     {"tl", "rand", 0, "seed, offset, n_rounds=10", NULL, 0,
      "  return uint_to_uniform_float(randint(seed, offset, n_rounds))\n"},
@@ -21235,8 +21651,8 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"", "len", 0, "x", tmi_tl_len, 0, NULL},
     {"", "float", 0, "x", tmi_tl_float, 0, NULL},
     {"", "int", 0, "x", tmi_tl_to_int, 0, NULL},
-    {"", "max", 0, "x: tensor, y: tensor, *more", tmi_tl_extreme, 0, NULL},
-    {"", "min", 0, "x: tensor, y: tensor, *more", tmi_tl_extreme, 1, NULL},
+    {"", "max", 0, "*values, propagate_nan=None", tmi_tl_extremes, 0, NULL},
+    {"", "min", 0, "*values, propagate_nan=None", tmi_tl_extremes, 1, NULL},
     /* of a dtype */
     {"dtype", "is_int", 1, "self", tmi_tl_is, TMI_TL_INT, NULL},
     {"dtype", "is_floating", 1, "self", tmi_tl_is, TMI_TL_FLOATING, NULL},
@@ -21429,7 +21845,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1479202570u
+#define TMI_STAMP_TL 825197058u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -21520,6 +21936,7 @@ static void tmi_triton_enter_frame(tmi_tri *t, tmi_tri_frame *f, uint32_t file) 
     f->first = t->name.n;
     f->call = t->at;
     f->way = t->way;
+    f->first_end = t->end.n;
     f->result = tmi_tri_of(TMI_V_NONE);
     t->frame = f;
 }
@@ -22808,17 +23225,33 @@ static tmi_tri_value tmi_tri_compare_two(tmi_tri *t, int op, tmi_tri_value a, tm
         ((tmi_tri_is_const(&a) && !tmi_tri_is_number(&a)) ||
          (tmi_tri_is_const(&b) && !tmi_tri_is_number(&b))))
         return tmi_tri_bool(op == TMI_PY_NE); /* a tensor is no None, string or dtype */
+    if (tmi_tri_is_number(&a) && tmi_tri_since(t, TMI_CHANGE_WEAK)) /* 0 < x as x > 0 */
+        return tmi_tri_compare(t, tmi_tri_mirrored(op), b, a);
     return tmi_tri_compare(t, op, a, b);
 }
 
-/* a < b < c is for the functions that Python runs: it ends at the first that does not hold. */
+/* Truths t->arg[base ..), at least one, combined from the right. */
+static tmi_tri_value tmi_tri_combine_truths(tmi_tri *t, uint32_t base, int op) {
+    tmi_tri_value r = tmi_triton_arg_at(t, t->arg.n - 1)->v, v[2];
+    uint32_t      i;
+    for (i = t->arg.n - 1; i-- > base && !t->bad;) {
+        v[0] = tmi_triton_arg_at(t, i)->v;
+        v[1] = r;
+        if (v[0].kind != TMI_V_TENSOR || r.kind != TMI_V_TENSOR || v[0].dt != TMI_INT1 ||
+            r.dt != TMI_INT1)
+            r = TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "compare first, as in (x != 0) & (y != 0)",
+                              "`%s` wants truths, not %v and %v", tmi_py_ops[op].text, &v[0], &r);
+        else r = tmi_tri_binary(t, op == TMI_PY_BAND ? TMI_PY_AND : TMI_PY_OR, v[0], r);
+    }
+    return r;
+}
+
+/* a < b < c: neighbors are compared, each operand evaluated once. A pair that is known while
+ * compiling and does not hold ends the chain; the others are combined by `and`. */
 static TMI_APART tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node *n) {
     const tmi_py_node *c;
     tmi_tri_value      a, b, r = tmi_tri_of(TMI_V_UNSET);
-    uint32_t           i;
-    if (n->n != 1 && !t->is_const)
-        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, "write (a < b) & (b < c)",
-                             "Triton does not take a chained comparison (a < b < c)");
+    uint32_t           i, base = t->arg.n;
     a = tmi_tri_expr(t, n->a);
     for (i = 0; i < n->n && !t->bad; i++, a = b) {
         c = tmi_tri_node(t, TMI_PY_ID(tmi_tri_py(t), n->list + i));
@@ -22826,14 +23259,18 @@ static TMI_APART tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node 
         tmi_triton_look(t, n);
         if (t->bad) break;
         r = tmi_tri_compare_two(t, c->op, a, b);
-        if (t->bad || (i + 1 < n->n && !tmi_tri_is_true(t, &r))) break;
+        if (t->bad || n->n == 1) break;
+        if (!tmi_tri_is_const(&r)) tmi_tri_push_arg(t, 0, r);
+        else if (!tmi_tri_is_true(t, &r)) break;
     }
+    if (!t->bad && i == n->n && t->arg.n > base) r = tmi_tri_combine_truths(t, base, TMI_PY_BAND);
+    tmi_base_vec_cut(&t->arg, base);
     return r;
 }
 
 /* `and`, `or`: what is known decides at once or drops out; the rest is combined from the right. */
 static TMI_APART tmi_tri_value tmi_tri_boolop(tmi_tri *t, const tmi_py_node *n) {
-    tmi_tri_value v = tmi_tri_of(TMI_V_UNSET), r;
+    tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
     uint32_t      i, base = t->arg.n;
     for (i = 0; i < n->n && !t->bad; i++) {
         v = tmi_tri_expr(t, TMI_PY_ID(tmi_tri_py(t), n->list + i));
@@ -22842,23 +23279,10 @@ static TMI_APART tmi_tri_value tmi_tri_boolop(tmi_tri *t, const tmi_py_node *n) 
         if (!tmi_tri_is_const(&v)) tmi_tri_push_arg(t, 0, v);
         else if (tmi_tri_is_true(t, &v) == (n->op == TMI_PY_BOR)) break;
     }
-    if (t->bad || i < n->n ||
-        t->arg.n == base) { /* decided, perhaps by a constant behind tensors */
-        tmi_base_vec_cut(&t->arg, base);
-        return v;
-    }
-    r = tmi_triton_arg_at(t, t->arg.n - 1)->v;
-    for (i = t->arg.n - 1; i-- > base && !t->bad;) {
-        tmi_tri_value left = tmi_triton_arg_at(t, i)->v;
-        if (left.kind != TMI_V_TENSOR || r.kind != TMI_V_TENSOR || left.dt != TMI_INT1 ||
-            r.dt != TMI_INT1)
-            r = TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "compare first, as in (x != 0) & (y != 0)",
-                              "`%s` wants truths, not %v and %v", tmi_py_ops[n->op].text, &left,
-                              &r);
-        else r = tmi_tri_binary(t, n->op == TMI_PY_BAND ? TMI_PY_AND : TMI_PY_OR, left, r);
-    }
+    /* decided, perhaps by a constant behind tensors */
+    if (!t->bad && i == n->n && t->arg.n > base) v = tmi_tri_combine_truths(t, base, n->op);
     tmi_base_vec_cut(&t->arg, base);
-    return r;
+    return v;
 }
 
 /* -- Subscripts and attributes --------------------------------------------------------------- */
@@ -22995,7 +23419,7 @@ static tmi_tri_value tmi_tri_refused(tmi_tri *t, const tmi_py_node *n) {
         {TMI_PY_DICT, "a dictionary", "use tuples, or parameters with tl.constexpr"},
         {TMI_PY_SET, "a set", NULL},
         {TMI_PY_OTHERCOMP, "a comprehension", "write a loop with tl.static_range"},
-        {TMI_PY_WALRUS, "an assignment inside an expression (:=)", "assign on a line of its own"},
+        {TMI_PY_WALRUS, "an assignment inside an expression (:=)", NULL},
         {TMI_PY_AWAIT, "await", NULL},
         {TMI_PY_YIELD, "yield", NULL},
         {TMI_PY_BYTES, "a string of bytes", NULL},
@@ -23031,6 +23455,8 @@ static tmi_tri_value tmi_tri_refused(tmi_tri *t, const tmi_py_node *n) {
                          n->kind == TMI_PY_OTHER ? tmi_tri_string(t, n->text) : "this");
 }
 
+static tmi_tri_value tmi_tri_settle(tmi_tri *t, tmi_tri_value v);
+static void          tmi_tri_assign(tmi_tri *t, uint32_t target, tmi_tri_value v);
 static tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *n);
 static tmi_tri_value tmi_tri_fstring(tmi_tri *t, const tmi_py_node *n);
 
@@ -23061,6 +23487,11 @@ static tmi_tri_value tmi_tri_expr_in(tmi_tri *t, uint32_t node) {
         if (t->bad) return v;
         return v.kind == TMI_V_TENSOR ? tmi_tri_unary(t, n->op, v)
                                       : tmi_tri_fold_unary(t, n->op, v);
+    case TMI_PY_WALRUS:
+        if (t->is_const) return tmi_tri_refused(t, n);
+        v = tmi_tri_settle(t, tmi_tri_expr(t, n->b));
+        tmi_tri_assign(t, n->a, v);
+        return v;
     case TMI_PY_COMPARE: return tmi_tri_comparison(t, n);
     case TMI_PY_BOOLOP: return tmi_tri_boolop(t, n);
     case TMI_PY_IFEXP: return tmi_tri_ifexp(t, n);
@@ -23195,7 +23626,8 @@ static int tmi_tri_identical(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_v
  * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
 static int tmi_tri_like(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
     uint32_t i;
-    if (a->kind != b->kind || a->dt != b->dt || (a->ir && tmi_tri_type(t, a) != tmi_tri_type(t, b)))
+    if (a->kind != b->kind || a->dt != b->dt || !a->ir != !b->ir ||
+        (a->ir && tmi_tri_type(t, a) != tmi_tri_type(t, b)))
         return 0;
     if (a->kind != TMI_V_TUPLE) return !tmi_tri_is_const(a) || tmi_tri_identical(t, a, b);
     if (a->n != b->n) return 0;
@@ -23422,17 +23854,76 @@ static int tmi_tri_need_region(tmi_tri *t) {
     return 1;
 }
 
-/* The value that a function returns, as a branch passes it on. */
+/* What two returns have in common: a value known while compiling if they agree on it, else a
+ * tensor, in tuples part for part. Without `ir` the tensor is yet to be made. UNSET: nothing.
+ * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
+static tmi_tri_value tmi_tri_common(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
+    const tmi_tri_value *v[2];
+    tmi_tri_value        r = tmi_tri_of(TMI_V_UNSET), x, y;
+    uint32_t             i, dt[2], base = t->arg.n;
+    if (tmi_tri_like(t, a, b)) return *a;
+    if (a->kind == TMI_V_TUPLE && b->kind == TMI_V_TUPLE && a->n == b->n) {
+        for (i = 0; i < a->n; i++) {
+            x = tmi_tri_field(t, a, i);
+            y = tmi_tri_field(t, b, i);
+            x = tmi_tri_common(t, &x, &y); /* depth: of the text */
+            if (!x.kind) break;
+            tmi_tri_push_arg(t, 0, x);
+        }
+        if (i == a->n) r = tmi_tri_tuple(t, base);
+        tmi_base_vec_cut(&t->arg, base);
+        r.id = r.kind ? a->id : 0;
+        return r;
+    }
+    v[0] = a;
+    v[1] = b;
+    for (i = 0; i < 2; i++)
+        dt[i] = v[i]->kind == TMI_V_TENSOR && (!v[i]->ir || !tmi_tri_rank(t, v[i])) ? v[i]->dt
+                : tmi_tri_is_number(v[i]) ? tmi_tri_natural(t, v[i])
+                                          : 0;
+    if (!dt[0] || dt[0] != dt[1]) return r;
+    r.kind = TMI_V_TENSOR;
+    r.dt = dt[0];
+    return r;
+}
+
+/* A value that is returned as what all returns have in common.
+ * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
+static tmi_tri_value tmi_tri_as_common(tmi_tri *t, tmi_tri_value v, const tmi_tri_value *common) {
+    uint32_t i, base = t->arg.n;
+    if (v.kind == TMI_V_TUPLE && common->kind == TMI_V_TUPLE) {
+        for (i = 0; i < v.n; i++) {
+            tmi_tri_value to = tmi_tri_field(t, common, i);
+            tmi_tri_value one = tmi_tri_as_common(t, tmi_tri_field(t, &v, i), &to); /* depth */
+            tmi_tri_push_arg(t, 0, one);
+        }
+        i = v.id;
+        v = tmi_tri_tuple(t, base);
+        v.id = i;
+        return v;
+    }
+    return common->kind == TMI_V_TENSOR ? tmi_tri_to_tensor(t, v) : v;
+}
+
+/* A kernel's end. */
 static void tmi_tri_leave(tmi_tri *t) {
-    tmi_tri_frame *f = t->frame;
-    tmi_tri_value  none = tmi_tri_of(TMI_V_NONE);
-    tmi_vec        ids = tmi_triton_flat(t, f->region ? &f->result : &none);
-    tmi_tri_end_block(t, f->region ? TMI_OP_YIELD : TMI_OP_RETURN, &ids);
+    tmi_tri_value none = tmi_tri_of(TMI_V_NONE);
+    tmi_vec       ids = tmi_triton_flat(t, &none);
+    tmi_tri_end_block(t, TMI_OP_RETURN, &ids);
+}
+
+/* A return from the region of the function at hand. */
+static void tmi_tri_ends(tmi_tri *t, tmi_tri_value v) {
+    tmi_tri_end *e = (tmi_tri_end *)tmi_vec_add(t->job, &t->end);
+    e->block = t->b->p.block;
+    e->v = v;
+    t->b->p.block = 0;
 }
 
 static tmi_tri_flow tmi_tri_return(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_frame *f = t->frame;
-    tmi_tri_value  v = n->a ? tmi_tri_settle(t, tmi_tri_expr(t, n->a)) : tmi_tri_of(TMI_V_NONE);
+    tmi_tri_value  v = n->a ? tmi_tri_expr(t, n->a) : tmi_tri_of(TMI_V_NONE), both;
+    if (!tmi_tri_since(t, TMI_CHANGE_RETURN)) v = tmi_tri_settle(t, v);
     tmi_triton_look(t, n);
     if (!t->bad && !f->up && v.kind != TMI_V_NONE)
         (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, "store it: tl.store(pointer, value)",
@@ -23442,12 +23933,15 @@ static tmi_tri_flow tmi_tri_return(tmi_tri *t, const tmi_py_node *n) {
         (void)tmi_tri_need_region(t);
         return TMI_FLOW_OUT;
     }
-    if (f->has_result && !tmi_tri_like(t, &f->result, &v))
+    both = f->has_result ? tmi_tri_common(t, &f->result, &v) : v;
+    if (!both.kind)
         (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, "all returns must have one type",
                             "the function returns %v here, but %v elsewhere", &v, &f->result);
     f->has_result = 1;
-    f->result = v;
-    if (f->region || !f->up) tmi_tri_leave(t);
+    f->result = both;
+    f->result.is_returned = !t->is_const;
+    if (!f->up) tmi_tri_leave(t);
+    else if (f->region) tmi_tri_ends(t, v);
     return TMI_FLOW_OUT;
 }
 
@@ -23455,16 +23949,26 @@ static tmi_tri_flow tmi_tri_return(tmi_tri *t, const tmi_py_node *n) {
 static void tmi_tri_leave_region(tmi_tri *t, int falls) {
     tmi_tri_frame *f = t->frame;
     tmi_vec        ids;
-    uint32_t       at = 0;
+    uint32_t       at = 0, i;
     if (falls) {
         if (f->has_result && f->result.kind != TMI_V_NONE) {
             (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL,
                                 "the function returns a value in one place and nothing at its end");
             return;
         }
-        tmi_tri_leave(t);
+        tmi_tri_ends(t, tmi_tri_of(TMI_V_NONE));
     }
-    ids = tmi_triton_flat(t, &f->result);
+    tmi_vec_init(&ids, sizeof(uint32_t), 0);
+    for (i = f->first_end; i < t->end.n && !t->bad; i++) {
+        tmi_tri_end e = *TMI_AT(&t->end, tmi_tri_end, i);
+        t->b->p.block = e.block;
+        e.v = tmi_tri_as_common(t, e.v, &f->result);
+        ids = tmi_triton_flat(t, &e.v);
+        tmi_tri_end_block(t, TMI_OP_YIELD, &ids);
+        if (i + 1 == t->end.n) f->result = e.v;
+    }
+    tmi_base_vec_cut(&t->end, f->first_end);
+    if (t->bad) return;
     tmi_triton_close(t, f->region, f->outer, &ids);
     f->result = tmi_tri_refill(t, f->result, &ids, &at);
     f->region = 0;
@@ -23618,13 +24122,13 @@ static int tmi_triton_assigns(tmi_tri *t, const tmi_py_node *s, void *with) {
     return 0;
 }
 
-/* The names that comprehensions in a loop give, which Triton keeps. What a node is made of stands in
- * front of it, down to the loop's first. */
+/* The names that comprehensions and := in a loop give, which Triton keeps. What a node is made of
+ * stands in front of it, down to the loop's first. */
 static void tmi_tri_comp_names(tmi_tri *t, const tmi_py_node *loop, tmi_map *with) {
     const tmi_py *py = tmi_tri_py(t);
     uint32_t      id = loop->n ? TMI_PY_ID(py, loop->list + loop->n - 1) : 0;
     for (; id && TMI_PY(py, id)->at >= loop->at && TMI_PY(py, id)->at < loop->to; id--)
-        if (TMI_PY(py, id)->kind == TMI_PY_COMPFOR)
+        if (TMI_PY(py, id)->kind == TMI_PY_COMPFOR || TMI_PY(py, id)->kind == TMI_PY_WALRUS)
             tmi_triton_targets(t, tmi_tri_node(t, TMI_PY(py, id)->a), with);
 }
 
@@ -23690,6 +24194,8 @@ static tmi_tri_carried *tmi_tri_loop_carried(tmi_tri *t, const tmi_py_node *n, u
     for (i = t->frame->first; i < t->name.n; i++) {
         const tmi_tri_name *name = tmi_triton_name_at(t, i);
         if (!tmi_map_get(&seen, name->name) || !tmi_tri_carries(t, &name->v)) continue;
+        if (dt && name->name == tmi_tri_node(t, n->a)->text && tmi_tri_since(t, TMI_CHANGE_INDEX))
+            continue;
         c[k].name = name->name;
         c[k++].a = name->v;
     }
@@ -23794,8 +24300,6 @@ static TMI_APART tmi_tri_flow tmi_tri_static_for(tmi_tri *t, const tmi_py_node *
     }
     return tmi_tri_block(t, n->list2, n->n2); /* no break: Python's else comes behind */
 }
-
-static void tmi_tri_assign(tmi_tri *t, uint32_t target, tmi_tri_value v);
 
 /* Where Python runs, a loop may go over a tuple too. */
 static tmi_tri_flow tmi_tri_python_for(tmi_tri *t, const tmi_py_node *n) {
@@ -23945,9 +24449,10 @@ static TMI_APART void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
     test = tmi_tri_expr(t, n->a);
     t->at = n->at;
     t->to = TMI_PY(tmi_tri_py(t), n->a)->to;
-    if (!t->bad && (test.kind != TMI_V_TENSOR || test.dt != TMI_INT1 || tmi_tri_rank(t, &test)))
+    if (!t->bad && (test.kind != TMI_V_TENSOR || tmi_tri_rank(t, &test)))
         (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, "compare, as in `while n > 0`",
                             "a while loop wants a truth that is computed, not %v", &test);
+    else if (!t->bad) test = tmi_tri_cast(t, test, TMI_INT1);
     if (!t->bad) {
         pass = tmi_triton_flat(t, &test);
         for (i = 0; i < ids.n; i++) tmi_todo(t->job, &pass, *TMI_AT(&ids, uint32_t, i));
@@ -24007,9 +24512,14 @@ static TMI_COLD const char *tmi_triton_keyword(tmi_tri *t, const tmi_py *py, con
                       : tmi_triton_takes(t, row);
 }
 
+/* Parameters that take an argument by its place. */
+static int tmi_triton_by_place(const tmi_py_node *p) {
+    return p->op == TMI_PY_PLAIN || p->op == TMI_PY_POSITIONAL_ONLY;
+}
+
 /* The parameters of a function get the n arguments t->arg[base ..) by name, position, default; their
- * values come behind them. `row`: of the library; its functions in C may take *args, and tensors
- * where they say so. */
+ * values come behind them. `row`: of the library; its functions in C get tensors where they say
+ * so. */
 static TMI_APART int tmi_triton_bind_params(tmi_tri *t, const tmi_tri_func *fn, uint32_t base,
                                             uint32_t n, const tmi_tri_row *row) {
     const tmi_py      *py = tmi_triton_text_of(t, fn->file);
@@ -24026,7 +24536,7 @@ static TMI_APART int tmi_triton_bind_params(tmi_tri *t, const tmi_tri_func *fn, 
                                  "%s has no parameter '%n'", name, a->name);
     }
     for (i = 0; i < f->n && !t->bad; i++) {
-        int           is_rest = row && tmi_triton_kid(py, f, i)->op == TMI_PY_ARGS;
+        int           is_rest = tmi_triton_kid(py, f, i)->op == TMI_PY_ARGS;
         tmi_tri_value v = is_rest ? tmi_tri_list(t, TMI_V_TUPLE, NULL, 0) : tmi_tri_of(TMI_V_UNSET);
         p = tmi_triton_kid(py, f, i);
         has_rest |= (uint32_t)is_rest;
@@ -24034,7 +24544,7 @@ static TMI_APART int tmi_triton_bind_params(tmi_tri *t, const tmi_tri_func *fn, 
             const tmi_tri_arg *a = tmi_triton_arg_at(t, base + k);
             if (a->name   ? a->name != p->text
                 : is_rest ? at++ < i
-                          : at++ != i || p->op != TMI_PY_PLAIN)
+                          : at++ != i || has_rest || !tmi_triton_by_place(p))
                 continue;
             if (is_rest) tmi_tri_put_field(t, &v, a->v);
             else if (v.kind)
@@ -24042,11 +24552,14 @@ static TMI_APART int tmi_triton_bind_params(tmi_tri *t, const tmi_tri_func *fn, 
                                      p->text);
             else v = a->v;
         }
-        if (p->op != TMI_PY_PLAIN && !row)
-            return tmi_tri_wrong(
-                t, TMETAL_E_PY_REFUSED, "give the function plain parameters",
-                "parameter '%n' of %s: Triton takes neither *, ** nor keyword-only parameters",
-                p->text, name);
+        if (p->op == TMI_PY_KWARGS || (p->op == TMI_PY_POSITIONAL_ONLY && !row))
+            return tmi_tri_wrong(t, TMETAL_E_PY_REFUSED,
+                                 p->op == TMI_PY_KWARGS ? "name each parameter" : "delete the /",
+                                 p->op == TMI_PY_KWARGS
+                                     ? "%s: Triton does not support **%n parameters"
+                                     : "%s: Triton does not support positional-only "
+                                       "parameters (%n)",
+                                 name, p->text);
         if (!v.kind && p->b) v = tmi_triton_default_of(t, fn, p->b);
         if (!v.kind)
             return tmi_tri_wrong(t, TMETAL_E_PY_CALL, tmi_triton_takes(t, row),
@@ -24055,9 +24568,11 @@ static TMI_APART int tmi_triton_bind_params(tmi_tri *t, const tmi_tri_func *fn, 
         /* names of the caller must not be seen before: bound when the frame stands */
         tmi_tri_push_arg(t, 0, v);
     }
-    if (n - named > f->n && !has_rest)
+    for (i = k = 0; i < f->n; i++) k += (uint32_t)tmi_triton_by_place(tmi_triton_kid(py, f, i));
+    if (n - named > k && !has_rest)
         return tmi_tri_wrong(t, TMETAL_E_PY_CALL, tmi_triton_takes(t, row),
-                             "%s takes %u arguments, but %u are given", name, f->n, n - named);
+                             "%s takes %u %sarguments, but %u are given", name, k,
+                             k < f->n ? "positional " : "", n - named);
     return !t->bad;
 }
 
@@ -24227,36 +24742,48 @@ static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
 
 static tmi_tri_value tmi_tri_config_range(tmi_tri *t, tmi_tri_value range);
 
+/* Do the conditions of a comprehension's `for` hold? Up to Triton 3.8 nobody asks in a kernel. */
+static int tmi_tri_keeps(tmi_tri *t, const tmi_py_node *f) {
+    uint32_t k;
+    for (k = 0; k < f->n && !t->bad; k++) {
+        tmi_tri_value v = tmi_tri_expr(t, TMI_PY_ID(tmi_tri_py(t), f->list + k));
+        if (t->bad) return 0;
+        if (!tmi_tri_is_const(&v)) {
+            (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, "test a tl.constexpr",
+                                "an `if` of a list comprehension must be known while compiling");
+            return 0;
+        }
+        if (tmi_tri_is_open(t, &v)) return 0;
+        if (tmi_tri_is_true(t, &v)) continue;
+        if (!t->is_const) tmi_tri_differs_at(t, TMI_CHANGE_FILTER, TMI_DIFFERS, 0);
+        if (t->is_const || tmi_tri_since(t, TMI_CHANGE_FILTER)) return 0;
+    }
+    return !t->bad;
+}
+
 static TMI_APART tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *n) {
     const tmi_py      *py = tmi_tri_py(t);
     const tmi_py_node *f = n->n == 1 ? TMI_PY(py, TMI_PY_ID(py, n->list)) : NULL;
-    tmi_tri_value      over, r, old = tmi_tri_of(TMI_V_UNSET);
-    tmi_tri_name      *was;
-    uint32_t           i, k, base = t->arg.n;
-    if (!f || TMI_PY(py, f->a)->kind != TMI_PY_NAME)
+    tmi_tri_value      over, r;
+    tmi_tri_names      names;
+    uint32_t           i, base = t->arg.n;
+    if (!f)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, NULL,
-                             "a list comprehension with more than one `for` or name");
-    if (f->n && !t->is_const) /* Triton goes over it as if there were no `if` */
-        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, NULL, "a list comprehension with an `if`");
-    was = tmi_tri_local(t, TMI_PY(py, f->a)->text);
-    if (was) old = was->v;
+                             "a list comprehension with more than one `for`");
     over = tmi_tri_expr(t, f->b);
     if (t->bad || !tmi_triton_waits_not(t, f)) return over;
     if (t->is_const && over.kind == TMI_V_SLICE) over = tmi_tri_config_range(t, over);
     if (over.kind != TMI_V_TUPLE)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL,
                              "a list comprehension goes over a tuple only");
+    names = tmi_tri_snapshot(t);
     for (i = 0; i < over.n && !t->bad; i++) {
-        tmi_tri_bind(t, TMI_PY(py, f->a)->text, tmi_tri_field(t, &over, i));
-        for (k = 0; k < f->n && !t->bad; k++) {
-            r = tmi_tri_expr(t, TMI_PY_ID(py, f->list + k));
-            if (!tmi_tri_is_true(t, &r)) break;
-        }
-        if (k < f->n) continue;
+        tmi_tri_assign(t, f->a, tmi_tri_field(t, &over, i));
+        if (t->bad || !tmi_tri_keeps(t, f)) continue;
         r = tmi_tri_expr(t, n->a);
         tmi_tri_push_arg(t, 0, r);
     }
-    if (t->is_const) tmi_tri_bind(t, TMI_PY(py, f->a)->text, old); /* Python's has its own names */
+    if (t->is_const) tmi_tri_restore(t, &names); /* Python's has its own names */
     r = tmi_tri_tuple(t, base);
     r.is_other = t->is_const != 0; /* Triton's is a tuple */
     return r;
@@ -24335,10 +24862,16 @@ static void tmi_tri_assign(tmi_tri *t, uint32_t target, tmi_tri_value v) {
             tmi_tri_assign(t, TMI_PY_ID(py, n->list + i), tmi_tri_field(t, &v, i));
     } else if (n->kind == TMI_PY_TUPLE) {
         (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL, "%s",
-                            v.kind == TMI_V_TUPLE
-                                ? tmi_format(t->job, 1, "%u names for %u values", n->n, v.n)
-                                : tmi_format(t->job, 1, "%u names for one value, %s", n->n,
-                                             tmi_tri_type_text(t, &v)));
+                            v.kind != TMI_V_TUPLE
+                                ? tmi_format(t->job, 1, "cannot unpack non-iterable value (%s)",
+                                             tmi_tri_type_text(t, &v))
+                            : v.n > n->n
+                                ? tmi_format(t->job, 1,
+                                             "too many values to unpack (expected %u, got %u)",
+                                             n->n, v.n)
+                                : tmi_format(t->job, 1,
+                                             "not enough values to unpack (expected %u, got %u)",
+                                             n->n, v.n));
     } else {
         (void)tmi_tri_wrong(
             t, TMETAL_E_PY_REFUSED,
@@ -24352,7 +24885,28 @@ static void tmi_tri_assign(tmi_tri *t, uint32_t target, tmi_tri_value v) {
     }
 }
 
-static void tmi_tri_ann_assign(tmi_tri *t, const tmi_py_node *n) {
+/* What `target` gets of a value: a tensor, or what is known where an annotation asked for it.
+ * Depth: TMI_MAX_DEPTH, by the parser. */
+static tmi_tri_value tmi_tri_settle_for(tmi_tri *t, const tmi_py_node *target, tmi_tri_value v) {
+    uint32_t i, base = t->arg.n, names = v.id;
+    if (!t->frame->is_const.n || t->is_const) return tmi_tri_settle(t, v);
+    if (target->kind == TMI_PY_NAME && tmi_map_get(&t->frame->is_const, target->text)) {
+        *tmi_map_at(t->job, &t->frame->is_const, target->text) = 0;
+        return v;
+    }
+    if (target->kind != TMI_PY_TUPLE || v.kind != TMI_V_TUPLE || v.n != target->n)
+        return tmi_tri_settle(t, v);
+    for (i = 0; i < v.n && !t->bad; i++) {
+        tmi_tri_value one = tmi_tri_settle_for(t, tmi_triton_kid(tmi_tri_py(t), target, i),
+                                               tmi_tri_field(t, &v, i));
+        tmi_tri_push_arg(t, 0, one);
+    }
+    v = tmi_tri_tuple(t, base);
+    v.id = t->bad ? 0 : names;
+    return v;
+}
+
+static void tmi_tri_ann_assign_to(tmi_tri *t, const tmi_py_node *n) {
     const tmi_py_node *target = tmi_tri_node(t, n->a);
     tmi_tri_value      v = n->c ? tmi_tri_expr(t, n->c) : tmi_tri_of(TMI_V_NONE);
     tmi_tri_name      *old;
@@ -24369,6 +24923,16 @@ static void tmi_tri_ann_assign(tmi_tri *t, const tmi_py_node *n) {
     else if (target->kind != TMI_PY_NAME)
         (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL, "only a name can be a tl.constexpr");
     else tmi_tri_bind(t, target->text, v); /* a tensor too: Triton takes it, and it is one */
+}
+
+static void tmi_tri_ann_assign(tmi_tri *t, const tmi_py_node *n) {
+    const tmi_py_node *target = tmi_tri_node(t, n->a);
+    if (!n->c && !t->is_const && target->kind == TMI_PY_NAME) {
+        if (tmi_tri_says_constexpr(t, tmi_tri_py(t), n->b))
+            *tmi_map_at(t->job, &t->frame->is_const, target->text) = 1;
+        return;
+    }
+    tmi_tri_ann_assign_to(t, n);
 }
 
 /* Python's += changes a list for all names that it has: where there are two, nothing is made of
@@ -24416,7 +24980,7 @@ static tmi_tri_flow tmi_tri_statement(tmi_tri *t, uint32_t node) {
             break;
         }
         v = tmi_tri_expr(t, n->a);
-        if (!t->bad) v = tmi_tri_settle(t, v);
+        if (!t->bad) v = tmi_tri_settle_for(t, tmi_triton_kid(tmi_tri_py(t), n, 0), v);
         for (i = 0; i < n->n; i++) tmi_tri_assign(t, TMI_PY_ID(tmi_tri_py(t), n->list + i), v);
         break;
     case TMI_PY_ANNASSIGN: tmi_tri_ann_assign(t, n); break;
@@ -24844,12 +25408,20 @@ static tmi_tri_value tmi_tri_least(tmi_tri *t, uint32_t base, int is_min) {
     return v;
 }
 
+/* 1: the arguments t->arg[base ..) are known while compiling. */
+static int tmi_tri_knows_all(tmi_tri *t, uint32_t base) {
+    for (; base < t->arg.n; base++)
+        if (!tmi_tri_is_const(&tmi_triton_arg_at(t, base)->v)) return 0;
+    return 1;
+}
+
 static tmi_tri_value tmi_tri_call_builtin(tmi_tri *t, uint32_t row, uint32_t base) {
     const tmi_tri_row *r = &tmi_tl_rows[row];
     tmi_tri_value      in[TMI_TL_PARAMS];
     uint32_t           func, i, end = t->arg.n;
     tmi_tri_func       fn;
-    if (t->is_const && !*r->space && (r->name[0] == 'm')) /* Python's own min and max */
+    if (!*r->space && r->name[0] == 'm' && (t->is_const || tmi_tri_knows_all(t, base)))
+        /* Python's own min and max */
         return tmi_tri_least(t, base, r->name[1] == 'i');
     if (t->is_const && tmi_tri_makes_ops(r))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL,
@@ -25191,14 +25763,23 @@ static void tmi_tri_read_globals(tmi_tri *t, uint32_t home, const char *s) {
 static void tmi_tri_read_entries(tmi_tri *t, uint32_t home, const char *s, int is_const) {
     const char      *end = s ? s + strlen(s) : s;
     uint32_t         i, next = 0;
+    tmi_text         rest; /* of *args */
     tmi_triton_entry e;
+    tmi_text_init(t->job, &rest);
     while (tmi_triton_next(t, &s, end, &e, 1)) {
         tmi_tri_param *p = tmi_tri_param_named(t, e.name);
         if (!p && e.name && is_const && tmi_tri_set_global(t, home, e.name, e.s, e.n)) continue;
         for (i = next; !e.name && i < t->n_param && (t->param[i].is_given || t->param[i].is_const);
              i++) {
         }
-        if (!e.name && !is_const && i < t->n_param) p = &t->param[i];
+        if (!e.name && !is_const && i < t->n_param && t->param[i].how == TMI_PY_ARGS) {
+            tmi_put_str(&rest, rest.len ? ", " : "(");
+            tmi_put_bytes(&rest, e.s, e.n);
+            next = i;
+            continue;
+        }
+        if (!e.name && !is_const && i < t->n_param && t->param[i].how != TMI_PY_KEYWORD_ONLY)
+            p = &t->param[i];
         if (!e.name) next = i + 1;
         if (p && is_const) tmi_triton_give(p, tmi_tri_value_of(t, home, e.s, e.n));
         else if (p) tmi_tri_set_param(t, home, p, e.s, e.n);
@@ -25210,6 +25791,13 @@ static void tmi_tri_read_entries(tmi_tri *t, uint32_t home, const char *s, int i
         else
             (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, NULL,
                                 "more arguments than parameters: '%s'", tmi_tri_piece(t, e.s, e.n));
+    }
+    for (i = 0; i < t->n_param && !is_const && !t->bad; i++) {
+        tmi_tri_param *p = &t->param[i];
+        if (p->how != TMI_PY_ARGS || p->is_given) continue;
+        if (!rest.len) tmi_put_char(&rest, '(');
+        tmi_put_char(&rest, ')');
+        tmi_tri_set_param(t, home, p, tmi_text_join(&rest, 0), rest.len);
     }
 }
 
@@ -25906,6 +26494,7 @@ static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
     for (i = 0; i < f->n; i++) {
         const tmi_py_node *a = tmi_triton_kid(py, f, i);
         p[i].name = a->text;
+        p[i].how = a->op;
         p[i].is_const = (uint8_t)tmi_tri_says_constexpr(t, py, a->a);
     }
     t->param = p;
@@ -25943,6 +26532,8 @@ static void tmi_tri_begin(tmi_tri *t) {
     tmi_vec_init(&t->func, sizeof(tmi_tri_func), 0);
     tmi_vec_init(&t->arg, sizeof(tmi_tri_arg), 0);
     tmi_vec_init(&t->leaf, sizeof(tmi_tri_leaf), 0);
+    tmi_vec_init(&t->site, sizeof(tmi_tri_site), 0);
+    tmi_vec_init(&t->end, sizeof(tmi_tri_end), 0);
     (void)tmi_vec_add(t->job, &t->dtype);
 #define X(id, tl, said, of, width, sign, row)                                                      \
     d = (tmi_dtype *)tmi_vec_add(t->job, &t->dtype);                                               \
@@ -26006,6 +26597,110 @@ static tmi_tri_value tmi_triton_passed(tmi_tri *t, const tmi_tri_param *p) {
     return tmi_tri_to_tensor(t, *v);
 }
 
+/* What becomes of a difference in an operand of an op. */
+typedef enum tmi_tri_fate { TMI_FATE_ENDS, TMI_FATE_GOES_ON, TMI_FATE_MATTERS } tmi_tri_fate;
+
+/* Ops that give their operands' numbers, or one of them, as they are. */
+static int tmi_triton_moves(uint32_t kind) {
+    switch (kind) {
+    case TMI_OP_SPLAT: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE: case TMI_OP_TRANS:
+    case TMI_OP_EXPAND: case TMI_OP_JOIN: case TMI_OP_SPLIT: case TMI_OP_CAT: case TMI_OP_UNSPLAT:
+    case TMI_OP_GATHER: case TMI_OP_SELECT: case TMI_OP_MAXNUMF: case TMI_OP_MINNUMF:
+    case TMI_OP_MAXIMUMF: case TMI_OP_MINIMUMF: case TMI_OP_CLAMPF: case TMI_OP_NEGF: return 1;
+    default: return 0;
+    }
+}
+
+/* The same number in a narrower or wider type: arithmetic in this type differs, casts do not. */
+static tmi_tri_fate tmi_triton_fate_of_type(uint32_t kind) {
+    switch (kind) {
+    case TMI_OP_EXTF: case TMI_OP_TRUNCF: case TMI_OP_FP_TO_FP: case TMI_OP_STORE:
+    case TMI_OP_CMPF: case TMI_OP_FPTOSI: case TMI_OP_FPTOUI: case TMI_OP_DOT:
+    case TMI_OP_DSTORE: return TMI_FATE_ENDS;
+    case TMI_OP_ABSF: return TMI_FATE_GOES_ON;
+    default: return tmi_triton_moves(kind) ? TMI_FATE_GOES_ON : TMI_FATE_MATTERS;
+    }
+}
+
+/* A zero of the other sign: what is stored, divided by, or looked at as bits shows it. */
+static tmi_tri_fate tmi_triton_fate_of_zero(const tmi_tri *t, uint32_t op, uint32_t at) {
+    const tmi_op *o = TMI_OP(t->m, op);
+    uint32_t      i;
+    switch (o->kind) {
+    case TMI_OP_CMPF: case TMI_OP_EXP: case TMI_OP_EXP2: case TMI_OP_COS: case TMI_OP_ABSF:
+    case TMI_OP_FPTOSI: case TMI_OP_FPTOUI: return TMI_FATE_ENDS;
+    case TMI_OP_ADDF: case TMI_OP_SUBF: /* a number that is not 0 beside it */
+        for (i = 0; i < 2; i++) {
+            uint32_t       def = tmi_def(t->m, tmi_in(t->m, o, i));
+            const tmi_attr *a = def && TMI_OP(t->m, def)->kind == TMI_OP_CONSTANT
+                                    ? tmi_attr_of(t->m, TMI_OP(t->m, def), "value")
+                                    : NULL;
+            if (a && a->value << 1 && i != at) return TMI_FATE_ENDS;
+        }
+        return TMI_FATE_GOES_ON;
+    case TMI_OP_MULF: case TMI_OP_FMA: case TMI_OP_DOT: case TMI_OP_EXTF: case TMI_OP_TRUNCF:
+    case TMI_OP_FP_TO_FP: case TMI_OP_SIN: case TMI_OP_SQRT: case TMI_OP_ERF:
+    case TMI_OP_REDUCE: case TMI_OP_SCAN: return TMI_FATE_GOES_ON;
+    case TMI_OP_DIVF: case TMI_OP_PRECISE_DIV: return at ? TMI_FATE_MATTERS : TMI_FATE_GOES_ON;
+    default: return tmi_triton_moves(o->kind) ? TMI_FATE_GOES_ON : TMI_FATE_MATTERS;
+    }
+}
+
+/* Marks the sites whose difference reaches something that shows it: in what they make, op after
+ * op. What a loop or branch carries counts as shown. */
+static void tmi_triton_follow_sites(tmi_tri *t) {
+    tmi_map  of;
+    uint32_t op, i, k, n, way;
+    memset(&of, 0, sizeof of);
+    for (i = 0; i < t->site.n; i++) {
+        tmi_tri_site *s = TMI_AT(&t->site, tmi_tri_site, i);
+        if (s->how != TMI_DIFFERS && s->ir) *tmi_map_at(t->job, &of, s->ir) = i + 1;
+    }
+    for (op = t->b->func; op; op = tmi_walk_next(t->m, t->b->func, op)) {
+        n = TMI_OP(t->m, op)->n_in;
+        for (i = 0; i < n; i++) {
+            tmi_tri_site *s;
+            uint32_t      id = tmi_map_get(&of, tmi_in(t->m, TMI_OP(t->m, op), i));
+            if (!id) continue;
+            s = TMI_AT(&t->site, tmi_tri_site, id - 1);
+            way = s->how == TMI_DIFFERS ? TMI_FATE_ENDS
+                  : s->how == TMI_DIFFERS_TYPE
+                      ? tmi_triton_fate_of_type(TMI_OP(t->m, op)->kind)
+                      : tmi_triton_fate_of_zero(t, op, i);
+            if (way == TMI_FATE_MATTERS) s->how = TMI_DIFFERS;
+            for (k = 0; way == TMI_FATE_GOES_ON && k < TMI_OP(t->m, op)->n_out; k++)
+                *tmi_map_at(t->job, &of, tmi_out(t->m, TMI_OP(t->m, op), k)) = id;
+        }
+    }
+}
+
+/* A remark for each change that this kernel's result may differ by, at the first place. */
+static void tmi_tri_tell_changes(tmi_tri *t) {
+    uint32_t i, told = 0;
+    tmi_triton_follow_sites(t);
+    for (i = 0; i < t->site.n; i++) {
+        const tmi_tri_site *s = TMI_AT(&t->site, tmi_tri_site, i);
+        const uint32_t      first = tmi_tri_changes[s->change].first;
+        const char         *now, *other;
+        tmi_at              at = tmi_at_nowhere();
+        if (s->how != TMI_DIFFERS || (told >> s->change & 1)) continue;
+        told |= 1u << s->change;
+        t->job->text = &tmi_triton_file_at(t, s->file)->py->text;
+        at.src = s->at + 1;
+        at.python = tmi_place_of(t->job, at.src, NULL);
+        now = tmi_tri_changes[s->change].since;
+        other = tmi_tri_changes[s->change].before;
+        if (t->version >= first)
+            tmi_remark(t->job, at, TMETAL_FOUND, "triton version",
+                       "read as by Triton 3.%u: %s %s (up to 3.%u: %s)", t->version,
+                       tmi_tri_changes[s->change].text, now, first - 1, other);
+        else
+            tmi_remark(t->job, at, TMETAL_FOUND, "triton version",
+                       "read as by Triton 3.%u: %s %s (since 3.%u: %s)", t->version,
+                       tmi_tri_changes[s->change].text, other, first, now);
+    }
+}
+
 /* Parameters become arguments of the IR or constants; then the body is walked. */
 static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
     uint32_t           n = 0, i;
@@ -26023,6 +26718,7 @@ static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
         tmi_tri_bind(t, p[i].name, p[i].is_passed ? tmi_triton_passed(t, &p[i]) : p[i].v);
     (void)tmi_triton_waits_not(t, f);
     if (tmi_tri_block(t, f->list2, f->n2) == TMI_FLOW_ON && !t->bad) tmi_tri_leave(t);
+    if (!t->bad) tmi_tri_tell_changes(t);
     if (!t->bad) tmi_make_func_end(t->b);
 }
 
@@ -26035,6 +26731,18 @@ static void tmi_triton_open_file(tmi_tri *t, const char *name, const char *modul
     tmi_tri_globals_there(t, f);
 }
 
+/* The version that the caller asks for: 3.x. */
+static uint32_t tmi_tri_version_of(tmi_job *job, const char *s) {
+    int      fits = s && s[0] == '3' && s[1] == '.' && tmi_is_digit(s[2]) && !s[3];
+    uint32_t minor = fits ? (uint32_t)(s[2] - '0') : 0;
+    if (!s) return TMI_TRI_NEWEST;
+    if (minor >= 6 && minor <= TMI_TRI_NEWEST) return minor;
+    tmi_error(job, tmi_at_nowhere(), TMETAL_E_PY_SIGNATURE,
+              tmi_format(job, 1, "'%s' is not a version of Triton that is known here", s));
+    tmi_help(job, NULL, "give 3.6, 3.7, 3.8 or 3.9, or leave it out for the newest");
+    return TMI_TRI_NEWEST;
+}
+
 /* A file of kernels and those that it imports from, read. */
 static tmi_tri *tmi_tri_open(tmi_job *job, const char *src, uint32_t len,
                              const tmetal_triton_call *call) {
@@ -26042,6 +26750,7 @@ static tmi_tri *tmi_tri_open(tmi_job *job, const char *src, uint32_t len,
     uint32_t i;
     t->job = job;
     t->call = call;
+    t->version = tmi_tri_version_of(job, call->triton);
     t->b = TMI_NEW(job, tmetal_builder, 1);
     tmi_make_begin(job, t->b);
     t->m = t->b->m;
@@ -26174,7 +26883,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 1629444420u
+#define TMI_STAMP_TRITON 2798773828u
 
 
 /*==============================================================================
@@ -65837,7 +66546,7 @@ TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_
 
 #ifdef TMETAL_TRITON
 static const tmetal_triton_call *tmi_entry_triton_call(tmi_job *job, const tmi_call *c) {
-    static const tmetal_triton_call none = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+    static const tmetal_triton_call none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     uint32_t i;
     tmi_sha  sha;
     job->section = "triton";

@@ -119,6 +119,8 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
     X(MODULE, "--module", "", "NAME=FILE", "the text of a module that it imports")                \
     X(CONFIG, "--config", "", "N", "the Nth configuration of @triton.autotune;\n"  \
                                          "without it the tuner takes all")                   \
+    X(TRITON, "--triton", "", "VERSION", "3.6, 3.7, 3.8 or 3.9: whose rules decide where the same text means\n" \
+                                         "different things (default: the newest)")           \
     X(OPTION, "--option", "", "debug=True", "keep its asserts and tests for overflow;\n"\
       "with sanitize_overflow=False its asserts alone")                                                                    \
     X(TEST_IR, "--create-test-ir", "", "", "write a kernel to try this on, and nothing else")
@@ -146,7 +148,7 @@ typedef char options_fit_a_set[OPTION_COUNT <= 64 ? 1 : -1];
 
 /* What decides for which GPU and how is compiled: all commands that compile take these. */
 #define TAKES_TARGET (TAKES(GPU) | TAKES(HAS) | TAKES(LACKS) | TAKES(THREADS) | TAKES(MSL) | TAKES(NO_FP64))
-#define TAKES_SOURCE (TAKES(KERNEL) | TAKES(SIGNATURE) | TAKES(CONST) | TAKES(GLOBAL) | TAKES(MODULE) | TAKES(CONFIG) | TAKES(OPTION))
+#define TAKES_SOURCE (TAKES(KERNEL) | TAKES(SIGNATURE) | TAKES(CONST) | TAKES(GLOBAL) | TAKES(MODULE) | TAKES(CONFIG) | TAKES(OPTION) | TAKES(TRITON))
 #define TAKES_COMPILE (TAKES_SOURCE | TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN) | TAKES(TWO_STAGE) | TAKES(OPERANDS) | TAKES(PROGRAMS) | TAKES(DEBUG) | TAKES(BOUNDS))
 
 /* A command line that was read. */
@@ -855,6 +857,7 @@ static char *triton_ir(const request *r, const job *j, uint32_t config, size_t *
     call.consts = r->value[OPT_CONST];
     call.globals = r->value[OPT_GLOBAL];
     call.config = config;
+    call.triton = r->value[OPT_TRITON];
     call.files = files;
     if (read_options(r, &call) && read_modules(r, files, &call.n_files)) {
         find_modules(j, files, &call.n_files);

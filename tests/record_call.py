@@ -7,6 +7,7 @@
     global NAME=VALUE         names that the kernel reads and the text of the file does not settle
     module pkg.mod=path       further files that it takes functions or constants from
     option debug=True         what else of the launch changes the text
+    triton 3.9                the version that compiled it; without this line it was 3.6
 
 `lines` takes what Triton compiled (CompiledKernel.src), so that the specialisation is Triton's own.
 """
@@ -226,4 +227,5 @@ def lines(src, given, options, place):
         value = getattr(options, name, usual)
         if value != usual:
             said.append(f"option {name}={value}")
-    return said
+    version = ".".join(triton.__version__.split(".")[:2])
+    return said if version == "3.6" else [*said, f"triton {version}"]

@@ -22,6 +22,7 @@ std::vector<std::string> read_call(const std::string &path) {
     const std::string        folder = path.substr(0, path.rfind('/') + 1);
     std::vector<std::string> c;
     std::istringstream       in(sim::read_file(path + ".call"));
+    bool                     has_version = false;
     for (std::string line; std::getline(in, line);) {
         const size_t      blank = line.find(' ');
         const std::string word = line.substr(0, blank),
@@ -31,7 +32,9 @@ std::vector<std::string> read_call(const std::string &path) {
             const size_t equals = rest.find('=') + 1;
             c.insert(c.end(), {"--module", rest.substr(0, equals) + folder + rest.substr(equals)});
         } else if (!word.empty()) c.insert(c.end(), {"--" + word, rest});
+        has_version |= word == "triton";
     }
+    if (!has_version) c.insert(c.end(), {"--triton", "3.6"}); /* what the older ones were recorded with */
     return c;
 }
 

@@ -43,7 +43,7 @@ def command(call):
             words += ["--module", f"{name}={folder / path}"]
         elif word:
             words += [f"--{word}", rest]
-    return words
+    return words if "--triton" in words else [*words, "--triton", "3.6"]  # what the older ones were recorded with
 
 
 def after_calls(tmetal, words):
