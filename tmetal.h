@@ -16844,7 +16844,13 @@ typedef enum tmi_tri_kind {
     TMI_V_BUILTIN,    /* id: row of the table of >>tl */
     TMI_V_BOUND,      /* the same, called on list[0]: x.sum */
     TMI_V_MODULE,     /* id: its dotted name */
-    TMI_V_OBJECT      /* of Python, known by name only: id */
+    TMI_V_OBJECT,     /* of Python, known by name only: id; dt TMI_NONE: it may be None */
+    /* what only Python has, where it runs while compiling: */
+    TMI_V_DICT,       /* list: key, value, key, value, ... */
+    TMI_V_LAMBDA,     /* a lambda, or a function inside another; id: node, dt: file; list: the
+                       * defaults of its parameters; v.i.lo: 1 + the names around it, v.i.hi: way */
+    TMI_V_MADE        /* by triton.heuristics(), triton.Config() and the like: id: row; list: the
+                       * row's parameters, then the function that it was applied to, or None */
 } tmi_tri_kind;
 
 /* A whole number of Python, as far as 127 bits: two's complement. */
@@ -16918,6 +16924,9 @@ typedef struct tmi_tri_frame {
     uint32_t      region, outer; /* scf.execute_region that returns leave; block behind it */
     uint32_t      inside;        /* regions of this function around what is walked */
     uint32_t      way;           /* t->way outside of it */
+    uint32_t      own;           /* its own names, behind those of functions around it */
+    uint32_t      around, scope; /* 1 + of t->scopes: of the function around; its own */
+    uint8_t       is_scope, is_part; /* Python's; a comprehension, and no call */
     int           has_result;
     tmi_tri_value result; /* of what all returns gave so far, the type in common */
     tmi_map       is_const; /* names annotated tl.constexpr without a value: the next stays known */
@@ -16930,6 +16939,14 @@ typedef struct tmi_tri_end {
     tmi_tri_value v;
 } tmi_tri_end;
 
+/* Names that a function of Python sees around it: as they are while that runs, as they were last
+ * when it has ended. */
+typedef struct tmi_tri_scope {
+    tmi_tri_frame *frame; /* NULL: it has ended */
+    uint32_t       up;    /* 1 + the one around */
+    uint32_t       list, n; /* of t->item: name, value, name, value, ... */
+} tmi_tri_scope;
+
 /* An argument of a call; `name` 0: by position. */
 typedef struct tmi_tri_arg {
     uint32_t      name, at;
@@ -16941,11 +16958,13 @@ typedef struct tmi_tri_param {
     uint32_t      name;
     uint8_t       is_given, is_const, by_place; /* by_place: of `args` */
     uint8_t       how; /* tmi_py_param */
+    uint8_t       is_said;   /* by the caller, which goes before what decorators say */
+    uint8_t       is_marked; /* tl.constexpr */
     uint8_t       is_passed; /* a default that the launch would pass, as a value of the kernel */
     uint8_t       is_unspecialised; /* do_not_specialize names it */
     uint32_t      forced; /* the number type that its annotation forces; 0: none */
+    uint8_t       by;            /* a decorator gives it, but what cannot be told */
     uint32_t      need;          /* the argument whose value its heuristic lacks */
-    const tmi_py_node *by;       /* its heuristic */
     uint32_t      first, n_leaf; /* of t->leaf: its parameters of the IR, several of a tuple */
     tmi_tri_value v; /* values of the IR in it are yet to be filled in, in order */
 } tmi_tri_param;
@@ -16968,7 +16987,7 @@ typedef struct tmi_tri {
     tmetal_builder           *b; /* b->p.block is the block at hand */
     const tmetal_triton_call *call;
     tmi_strings              *strings;
-    tmi_vec                   dtype, item, name, file, global, cond, func, arg, leaf, site, end;
+    tmi_vec                   dtype, item, name, file, global, cond, func, arg, leaf, site, end, scopes;
     uint32_t                  version; /* of Triton: 3.x */
     tmi_map                   scope; /* name -> index + 1 into t->name */
     tmi_tri_frame            *frame;
@@ -16983,6 +17002,8 @@ typedef struct tmi_tri {
     tmi_tri_param            *param;    /* of the kernel */
     uint32_t                  n_param, n_step;
     uint32_t                  need; /* the argument that a heuristic asked for last */
+    tmi_tri_value             wrapped; /* what the kernel's name means, if not the function alone */
+    int                       is_launch; /* a name's list or dictionary as the launch finds it */
     int                       wraps; /* sums may overflow: tl.add(..., sanitize_overflow=False) */
     int                       is_method; /* the row being called was named on a value: x.exp() */
     int                       is_shown;  /* the f-string that is walked next is only shown */
@@ -16990,7 +17011,7 @@ typedef struct tmi_tri {
     uint32_t                  way; /* 1 + that of the module in which what is walked stands */
     tmi_map                   library;   /* row of >>tl + 1 -> its function + 1 */
     uint32_t                  ours;      /* the file of these; 0: none yet */
-    const tmi_tri_row        *row;       /* the one being called */
+    const tmi_tri_row        *row, *rows; /* the one being called; the table */
     /* calls a value with t->arg[base ..): of >>triton */
     tmi_tri_value (*walk)(struct tmi_tri *t, tmi_tri_value callee, uint32_t base);
     tmi_tri_value (*member)(struct tmi_tri *t, tmi_tri_value v, uint32_t name); /* v.name */
@@ -17006,6 +17027,7 @@ TMI_ITEMS(tmi_triton_global_at, tmi_tri, tmi_tri_global, &o->global)
 TMI_ITEMS(tmi_triton_cond_at, tmi_tri, tmi_tri_cond, &o->cond)
 TMI_ITEMS(tmi_triton_func_at, tmi_tri, tmi_tri_func, &o->func)
 TMI_ITEMS(tmi_triton_arg_at, tmi_tri, tmi_tri_arg, &o->arg)
+TMI_ITEMS(tmi_triton_scope_at, tmi_tri, tmi_tri_scope, &o->scopes)
 #define TMI_DTYPE(t, id) tmi_triton_dtype_at((t), (id))
 #define TMI_ITEM(t, i) tmi_triton_item_at((t), (i))
 
@@ -17054,7 +17076,7 @@ static TMI_COLD const char *tmi_tri_trail(tmi_tri *t, uint32_t at) {
     tmi_text_init(t->job, &text);
     for (f = t->frame; f && f->up && n < 8; f = f->up) {
         tmetal_place p;
-        if (f->call == at && f->up->file == file) continue;
+        if (f->is_part || (f->call == at && f->up->file == file)) continue;
         at = f->call;
         file = f->up->file;
         if (tmi_triton_file_at(t, f->up->file)->is_ours) continue;
@@ -17304,7 +17326,8 @@ static const char *tmi_tri_type_text(tmi_tri *t, const tmi_tri_value *v) {
                                         "int",     "bool",     "float",         "str",
                                         "None",    "...",      "dtype",         "tuple",
                                         "slice",   "function", "function",      "method",
-                                        "module",  "object"};
+                                        "module",  "object",   "dict",          "function",
+                                        "object of triton"};
     if (v->kind == TMI_V_TUPLE) return tmi_format(t->job, 0, "tuple of %u", v->n);
     return v->kind == TMI_V_TENSOR ? tmi_tri_shape_text(t, v->dt, tmi_tri_type(t, v))
                                    : names[v->kind];
@@ -18596,7 +18619,17 @@ static int tmi_tri_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value 
             if (!tmi_tri_same(t, &x, &y)) return 0;
         }
         return 1;
-    default: return a->id == b->id;
+    case TMI_V_DICT: /* in any order, and what is in both */
+        for (i = 0; i < a->n && a->n == b->n; i += 2) {
+            tmi_tri_value k = tmi_tri_field(t, a, i), x = tmi_tri_field(t, a, i + 1), y;
+            uint32_t      at = 0;
+            while (at < b->n && !tmi_tri_same(t, TMI_ITEM(t, b->list + at), &k)) at += 2;
+            if (at == b->n) return 0;
+            y = tmi_tri_field(t, b, at + 1);
+            if (!tmi_tri_same(t, &x, &y)) return 0;
+        }
+        return a->n == b->n;
+    default: return a->id == b->id && a->list == b->list;
     }
 }
 
@@ -18642,6 +18675,7 @@ static int tmi_tri_is_true(const tmi_tri *t, const tmi_tri_value *v) {
     case TMI_V_BOOL: return (v->v.i.lo | (uint64_t)v->v.i.hi) != 0;
     case TMI_V_FLOAT: return v->v.f != 0;
     case TMI_V_STR: return v->id != 0;
+    case TMI_V_DICT:
     case TMI_V_TUPLE: return v->n != 0;
     case TMI_V_NONE: return 0;
     default: (void)t; return 1;
@@ -18739,7 +18773,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 595062961u
+#define TMI_STAMP_TRI 1212171380u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -20132,6 +20166,7 @@ static tmi_tri_value tmi_tl_nothing(tmi_tri *t, const tmi_tri_value *in) {
 }
 
 static tmi_tri_value tmi_tl_len(tmi_tri *t, const tmi_tri_value *in) {
+    if (in[0].kind == TMI_V_DICT) return tmi_tri_int(in[0].n / 2);
     if (in[0].kind != TMI_V_TUPLE) return TMI_TL_BAD_TYPE(t, NULL, "wants a tuple");
     return tmi_tri_int(in[0].n);
 }
@@ -21111,6 +21146,247 @@ static tmi_tri_value tmi_tl_list(tmi_tri *t, const tmi_tri_value *in) {
     return r;
 }
 
+/* -- Dictionaries, and what triton's decorators make ------------------------------------------- */
+
+/* An object that can change has items of its own, empty or not: which one it is can be told. */
+static tmi_tri_value tmi_tl_fresh(tmi_tri *t, int kind) {
+    tmi_tri_value v;
+    tmi_tri_put_item(t, tmi_tri_of(TMI_V_UNSET));
+    v = tmi_tri_list(t, kind, NULL, 0);
+    v.is_other = kind == TMI_V_TUPLE;
+    return v;
+}
+
+/* The place of a key's value in a dictionary's list; TMI_NONE: it has none. */
+static uint32_t tmi_tl_key(tmi_tri *t, const tmi_tri_value *d, const tmi_tri_value *key) {
+    uint32_t i;
+    for (i = 0; i < d->n; i += 2)
+        if (tmi_tri_same(t, TMI_ITEM(t, d->list + i), key)) return i + 1;
+    return TMI_NONE;
+}
+
+/* Of the arguments t->arg[base ..), key, value, key, value, ..., which are taken away: of one key
+ * the first place and the last value. */
+static tmi_tri_value tmi_tl_dict_of(tmi_tri *t, uint32_t base) {
+    tmi_tri_value d = tmi_tl_fresh(t, TMI_V_DICT);
+    uint32_t      i, at;
+    for (i = base; i + 1 < t->arg.n; i += 2) {
+        tmi_tri_value k = tmi_triton_arg_at(t, i)->v, v = tmi_triton_arg_at(t, i + 1)->v;
+        t->work += d.n / 8;
+        if ((at = tmi_tl_key(t, &d, &k)) != TMI_NONE) *TMI_ITEM(t, d.list + at) = v;
+        else {
+            tmi_tri_put_item(t, k);
+            tmi_tri_put_item(t, v);
+            d.n += 2;
+        }
+    }
+    tmi_base_vec_cut(&t->arg, base);
+    return d;
+}
+
+/* The pairs of a dictionary, or of a tuple of pairs, as further arguments; 0: it is neither. */
+static int tmi_tl_push_pairs(tmi_tri *t, const tmi_tri_value *v) {
+    uint32_t i, k;
+    for (i = 0; i < v->n && v->kind == TMI_V_DICT; i++)
+        tmi_tri_push_arg(t, 0, tmi_tri_field(t, v, i));
+    for (i = 0; i < v->n && v->kind == TMI_V_TUPLE; i++) {
+        tmi_tri_value pair = tmi_tri_field(t, v, i);
+        if (pair.kind != TMI_V_TUPLE || pair.n != 2) return 0;
+        for (k = 0; k < 2; k++) tmi_tri_push_arg(t, 0, tmi_tri_field(t, &pair, k));
+    }
+    return v->kind == TMI_V_DICT || v->kind == TMI_V_TUPLE || v->kind == TMI_V_NONE;
+}
+
+/* d with one more, or another, value. */
+static tmi_tri_value tmi_tl_dict_with(tmi_tri *t, const tmi_tri_value *d, tmi_tri_value key,
+                                      tmi_tri_value v) {
+    uint32_t base = t->arg.n;
+    (void)tmi_tl_push_pairs(t, d);
+    tmi_tri_push_arg(t, 0, key);
+    tmi_tri_push_arg(t, 0, v);
+    return tmi_tl_dict_of(t, base);
+}
+
+static tmi_tri_value tmi_tl_dict(tmi_tri *t, const tmi_tri_value *in) {
+    uint32_t base = t->arg.n;
+    if (!tmi_tl_push_pairs(t, &in[0])) {
+        tmi_base_vec_cut(&t->arg, base);
+        return TMI_TL_BAD_TYPE(t, NULL, "%v is neither a dictionary nor pairs", &in[0]);
+    }
+    return tmi_tl_dict_of(t, base);
+}
+
+static tmi_tri_value tmi_tl_dict_get(tmi_tri *t, const tmi_tri_value *in) {
+    const uint32_t      at = tmi_tl_key(t, &in[0], &in[1]);
+    const tmi_tri_value v = at == TMI_NONE ? in[2] : tmi_tri_field(t, &in[0], at);
+    if (v.kind == TMI_V_OBJECT) t->need = in[1].id; /* of a launch: only its type is known */
+    return v;
+}
+
+/* A copy; keys, values, both. */
+static tmi_tri_value tmi_tl_dict_part(tmi_tri *t, const tmi_tri_value *in) {
+    const int     part = t->row->arg;
+    tmi_tri_value v, pair[2];
+    uint32_t      i;
+    if (!part) return tmi_tl_dict(t, in);
+    v = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+    if (part == 3)
+        for (i = 0; i < in[0].n; i += 2) { /* pairs lie in front of the tuple of them */
+            pair[0] = tmi_tri_field(t, &in[0], i);
+            pair[1] = tmi_tri_field(t, &in[0], i + 1);
+            tmi_tri_push_arg(t, 0, tmi_tri_list(t, TMI_V_TUPLE, pair, 2));
+        }
+    v.list = t->item.n;
+    for (i = 0; i < in[0].n / 2; i++)
+        tmi_tri_put_field(t, &v, part == 3 ? tmi_triton_arg_at(t, t->arg.n - in[0].n / 2 + i)->v
+                                           : tmi_tri_field(t, &in[0], 2 * i + (part == 2)));
+    if (part == 3) tmi_base_vec_cut(&t->arg, t->arg.n - in[0].n / 2);
+    return v;
+}
+
+/* What a row of decorators or their configurations makes. jit(f) is applied at once. */
+static tmi_tri_value tmi_tl_made(tmi_tri *t, const tmi_tri_value *in) {
+    const uint32_t n = (uint32_t)t->row->arg;
+    tmi_tri_value  v;
+    if (!t->is_const)
+        return TMI_TL_WRONG(t, TMETAL_E_PY_REFUSED, NULL, "it is of the host, not of kernels");
+    v = tmi_tri_list(t, TMI_V_MADE, in, n);
+    v.id = (uint32_t)(t->row - t->rows);
+    v.n = n + 1;
+    tmi_tri_put_item(t, n == 8 && in[0].kind != TMI_V_NONE ? in[0] : tmi_tri_of(TMI_V_NONE));
+    return v;
+}
+
+/* The parameter of a row by its name, of n letters: its number; TMI_NONE: none. */
+static uint32_t tmi_tl_param(const tmi_tri_row *row, const char *name) {
+    const char *s = row->params;
+    size_t      n = strlen(name);
+    uint32_t    i;
+    for (i = 0; *s; i++) {
+        if (strncmp(s, name, n) == 0 && (s[n] == '=' || s[n] == ',' || !s[n])) return i;
+        s += strcspn(s, ",");
+        s += strspn(s, ", ");
+    }
+    return TMI_NONE;
+}
+
+/* A part of what was made; a Config has Triton's usual numbers where it says none. UNSET: no part
+ * has that name. */
+static tmi_tri_value tmi_tl_made_member(tmi_tri *t, const tmi_tri_value *v, const char *name) {
+    static const struct {
+        const char *name;
+        int         usual;
+    } rows[] = {{"num_warps", 4}, {"num_stages", 3}, {"num_ctas", 1}};
+    const uint32_t i = tmi_tl_param(&t->rows[v->id], name);
+    tmi_tri_value  part = i == TMI_NONE ? tmi_tri_of(TMI_V_UNSET) : tmi_tri_field(t, v, i);
+    uint32_t       k;
+    for (k = 0; k < 3 && part.kind == TMI_V_NONE; k++)
+        if (strcmp(rows[k].name, name) == 0) return tmi_tri_int(rows[k].usual);
+    return part;
+}
+
+static tmi_tri_value tmi_tl_all_kwargs(tmi_tri *t, const tmi_tri_value *in) {
+    static const char *const names[] = {"num_warps", "num_ctas", "num_stages", "maxnreg"};
+    tmi_tri_value            d = tmi_tri_field(t, &in[0], 0), v;
+    uint32_t                 i;
+    for (i = 0; i < 4 && d.kind == TMI_V_DICT; i++) {
+        v = tmi_tl_made_member(t, &in[0], names[i]);
+        if (v.kind == TMI_V_NONE) continue;
+        d = tmi_tl_dict_with(
+            t, &d, tmi_tri_str(tmi_intern(t->job, t->strings, names[i], strlen(names[i]))), v);
+    }
+    return d;
+}
+
+/* zip(a, b, ...); enumerate(x, start): tuples are in[0], as rows of the table take *args. */
+static tmi_tri_value tmi_tl_zip(tmi_tri *t, const tmi_tri_value *in) {
+    const int     counts = t->row->arg;
+    tmi_tri_value v, one, item;
+    uint32_t      i, k, n = TMI_NONE, base = t->arg.n;
+    for (k = 0; k < (counts ? 1 : in[0].n); k++) {
+        one = counts ? in[0] : tmi_tri_field(t, &in[0], k);
+        if (one.kind != TMI_V_TUPLE) return TMI_TL_BAD_TYPE(t, NULL, "wants tuples, not %v", &one);
+        if (one.n < n) n = one.n;
+    }
+    if (counts && in[1].kind != TMI_V_INT) return TMI_TL_BAD_TYPE(t, NULL, "counts from a number");
+    for (i = 0; n != TMI_NONE && i < n; i++) {
+        one = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+        item = tmi_tri_int((int64_t)(in[1].v.i.lo + i));
+        if (counts) tmi_tri_put_field(t, &one, item);
+        for (k = 0; k < (counts ? 1 : in[0].n); k++) {
+            item = counts ? in[0] : tmi_tri_field(t, &in[0], k);
+            tmi_tri_put_field(t, &one, tmi_tri_field(t, &item, i));
+        }
+        tmi_tri_push_arg(t, 0, one);
+    }
+    v = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+    for (i = base; i < t->arg.n; i++) tmi_tri_put_field(t, &v, tmi_triton_arg_at(t, i)->v);
+    tmi_base_vec_cut(&t->arg, base);
+    return v;
+}
+
+/* itertools.product(a, b, ..., repeat=n): the last moves first. */
+static tmi_tri_value tmi_tl_product(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value of[16], v, one;
+    uint64_t      total = 1, k, at;
+    uint32_t      i, n, base = t->arg.n;
+    if (in[1].kind != TMI_V_INT || in[1].v.i.hi || in[1].v.i.lo * in[0].n > 16)
+        return TMI_TL_WRONG(t, TMETAL_E_PY_NOT_YET, NULL, "more than 16 tuples");
+    n = (uint32_t)in[1].v.i.lo * in[0].n;
+    for (i = 0; i < n; i++) {
+        of[i] = tmi_tri_field(t, &in[0], i % in[0].n);
+        if (of[i].kind != TMI_V_TUPLE) return TMI_TL_BAD_TYPE(t, NULL, "wants tuples");
+        if ((total *= of[i].n) > TMI_TRI_LONGEST)
+            return TMI_TL_WRONG(t, TMETAL_E_PY_NOT_YET, NULL, "more than 65536 tuples");
+    }
+    for (k = 0; k < total; k++) {
+        one = tmi_tri_list(t, TMI_V_TUPLE, of, n);
+        for (i = n, at = k; i-- > 0; at /= of[i].n)
+            *TMI_ITEM(t, one.list + i) = tmi_tri_field(t, &of[i], (uint32_t)(at % of[i].n));
+        tmi_tri_push_arg(t, 0, one);
+    }
+    v = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+    for (i = base; i < t->arg.n; i++) tmi_tri_put_field(t, &v, tmi_triton_arg_at(t, i)->v);
+    tmi_base_vec_cut(&t->arg, base);
+    return v;
+}
+
+/* all(x), any(x): what is not known decides nothing. */
+static tmi_tri_value tmi_tl_all(tmi_tri *t, const tmi_tri_value *in) {
+    const int is_any = t->row->arg;
+    uint32_t  i;
+    if (in[0].kind != TMI_V_TUPLE) return TMI_TL_BAD_TYPE(t, NULL, "wants a tuple, not %v", &in[0]);
+    for (i = 0; i < in[0].n; i++) {
+        tmi_tri_value one = tmi_tri_field(t, &in[0], i);
+        if (one.kind == TMI_V_OBJECT || one.kind == TMI_V_MODULE)
+            return TMI_TL_BAD_TYPE(t, NULL, "only Python knows whether %v is true", &one);
+        if (tmi_tri_is_true(t, &one) == is_any) return tmi_tri_bool(is_any);
+    }
+    return tmi_tri_bool(!is_any);
+}
+
+/* filter(function, x), map(function, x). */
+static tmi_tri_value tmi_tl_filter(tmi_tri *t, const tmi_tri_value *in) {
+    const int     is_map = t->row->arg;
+    tmi_tri_value v, one, r;
+    uint32_t      i, base = t->arg.n, end;
+    if (in[1].kind != TMI_V_TUPLE) return TMI_TL_BAD_TYPE(t, NULL, "wants a tuple, not %v", &in[1]);
+    for (i = 0; i < in[1].n && !t->bad; i++) {
+        one = r = tmi_tri_field(t, &in[1], i);
+        end = t->arg.n;
+        tmi_tri_push_arg(t, 0, one);
+        if (in[0].kind != TMI_V_NONE) r = t->walk(t, in[0], end);
+        tmi_base_vec_cut(&t->arg, end);
+        if (!t->bad && (r.kind == TMI_V_OBJECT || r.kind == TMI_V_MODULE) && !is_map)
+            return TMI_TL_BAD_TYPE(t, NULL, "only Python knows whether %v is true", &r);
+        if (is_map || tmi_tri_is_true(t, &r)) tmi_tri_push_arg(t, 0, is_map ? r : one);
+    }
+    v = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+    for (i = base; i < t->arg.n; i++) tmi_tri_put_field(t, &v, tmi_triton_arg_at(t, i)->v);
+    tmi_base_vec_cut(&t->arg, base);
+    return v;
+}
+
 static tmi_tri_value tmi_tl_python_abs(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v = in[0];
     if (!tmi_tri_is_number(&v)) return TMI_TL_BAD_TYPE(t, NULL, "wants a number, not %v", &in[0]);
@@ -21670,6 +21946,33 @@ static const tmi_tri_row tmi_tl_rows[] = {
     TMI_DTYPES(X)
 #undef X
     {"triton", "constexpr_function", 0, "fn", tmi_tl_identity, 0, NULL},
+    /* decorators, and what they take: of arguments that change no code only the names count */
+    {"triton", "jit", 0, "fn=None, version=None, repr=None, launch_metadata=None, "
+                         "do_not_specialize=None, do_not_specialize_on_alignment=None, debug=None, "
+                         "noinline=None", tmi_tl_made, 8, NULL},
+    {"triton", "heuristics", 0, "values", tmi_tl_made, 1, NULL},
+    {"triton", "autotune", 0, "configs, key=None, prune_configs_by=None, reset_to_zero=None, "
+                              "restore_value=None, pre_hook=None, post_hook=None, warmup=None, "
+                              "rep=None, use_cuda_graph=False, do_bench=None, cache_results=False",
+     tmi_tl_made, 12, NULL},
+    {"triton", "Config", 0, "kwargs, num_warps=None, num_stages=None, num_ctas=None, maxnreg=None, "
+                            "pre_hook=None, ir_override=None, num_buffers_warp_spec=0, "
+                            "num_consumer_groups=0, reg_dec_producer=0, reg_inc_consumer=0, "
+                            "minRegAutoWS=None, maxRegAutoWS=None", tmi_tl_made, 13, NULL},
+    {"made", "all_kwargs", 1, "self", tmi_tl_all_kwargs, 0, NULL},
+    {"dict", "get", 1, "self, key, default=None", tmi_tl_dict_get, 0, NULL},
+    {"dict", "copy", 1, "self", tmi_tl_dict_part, 0, NULL},
+    {"dict", "keys", 1, "self", tmi_tl_dict_part, 1, NULL},
+    {"dict", "values", 1, "self", tmi_tl_dict_part, 2, NULL},
+    {"dict", "items", 1, "self", tmi_tl_dict_part, 3, NULL},
+    {"python", "dict", 0, "x=None", tmi_tl_dict, 0, NULL},
+    {"python", "zip", 0, "*args", tmi_tl_zip, 0, NULL},
+    {"python", "enumerate", 0, "x, start=0", tmi_tl_zip, 1, NULL},
+    {"python", "all", 0, "x", tmi_tl_all, 0, NULL},
+    {"python", "any", 0, "x", tmi_tl_all, 1, NULL},
+    {"python", "filter", 0, "function, x", tmi_tl_filter, 0, NULL},
+    {"python", "map", 0, "function, x", tmi_tl_filter, 1, NULL},
+    {"itertools", "product", 0, "*args, repeat=1", tmi_tl_product, 0, NULL},
     {"triton", "cdiv", 0, "x, y", tmi_tl_count, 0, NULL},
     {"triton", "next_power_of_2", 0, "n, _=0", tmi_tl_count, 1, NULL},
 };
@@ -21690,6 +21993,8 @@ static const char *tmi_tl_space(const char *module) {
                                           {"builtins", ""},
                                           {"triton", "triton"},
                                           {"triton.runtime.jit", "triton"},
+                                          {"triton.runtime.autotuner", "triton"},
+                                          {"itertools", "itertools"},
                                           {"triton.runtime.driver.active", "triton"},
                                           {"triton.runtime.driver.gpu", "gpu"},
                                           {"math", "math"},
@@ -21816,6 +22121,7 @@ static tmi_tri_value tmi_tl_member_of(tmi_tri *t, const tmi_tri_value *v, const 
                 return tmi_tri_field(t, v, i);
     }
     if (v->kind == TMI_V_DESC) return tmi_tl_desc_member(t, v, name);
+    if (v->kind == TMI_V_MADE) return tmi_tl_made_member(t, v, name);
     if (v->kind != TMI_V_TENSOR && v->kind != TMI_V_BLOCK_PTR) return tmi_tri_of(TMI_V_UNSET);
     if (strcmp(name, "type") == 0 && tmi_tri_rank(t, v))
         return tmi_tri_dtype(tmi_tri_block_dtype(t, v->dt, tmi_tri_type(t, v)));
@@ -21836,6 +22142,8 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
     if (r.kind || t->bad) return r;
     row = tmi_tl_row_of(v.kind == TMI_V_DTYPE  ? "dtype"
                         : v.kind == TMI_V_DESC ? "desc"
+                        : v.kind == TMI_V_DICT ? "dict"
+                        : v.kind == TMI_V_MADE ? "made"
                                                : "tl",
                         s, 1);
     if (!row) return r;
@@ -21845,7 +22153,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 825197058u
+#define TMI_STAMP_TL 1836953586u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -21907,8 +22215,8 @@ static tmi_tri_name *tmi_tri_local(tmi_tri *t, uint32_t name) {
 }
 
 static void tmi_tri_bind(tmi_tri *t, uint32_t name, tmi_tri_value v) {
-    tmi_tri_name *n = tmi_tri_local(t, name);
-    uint32_t     *at;
+    uint32_t     *at, i = tmi_map_get(&t->scope, name); /* what a name hides stays for others */
+    tmi_tri_name *n = i > t->frame->own ? tmi_triton_name_at(t, i - 1) : NULL;
     if (!n) {
         at = tmi_map_at(t->job, &t->scope, name);
         n = (tmi_tri_name *)tmi_vec_add(t->job, &t->name);
@@ -21933,7 +22241,7 @@ static void tmi_triton_enter_frame(tmi_tri *t, tmi_tri_frame *f, uint32_t file) 
     memset(f, 0, sizeof *f);
     f->up = t->frame;
     f->file = file;
-    f->first = t->name.n;
+    f->first = f->own = t->name.n;
     f->call = t->at;
     f->way = t->way;
     f->first_end = t->end.n;
@@ -21945,10 +22253,24 @@ static void tmi_triton_enter_frame(tmi_tri *t, tmi_tri_frame *f, uint32_t file) 
 static void tmi_triton_enter_func(tmi_tri *t, tmi_tri_frame *f, const tmi_tri_func *fn) {
     tmi_triton_enter_frame(t, f, fn->file);
     f->func = fn->node;
+    f->is_scope = 1;
     t->way = fn->way;
 }
 
+/* The names of a function of Python stay for those that were made in it. */
+static void tmi_triton_end_scope(tmi_tri *t, tmi_tri_frame *f) {
+    tmi_tri_scope *s = tmi_triton_scope_at(t, f->scope - 1);
+    uint32_t       i;
+    s->frame = NULL;
+    s->list = t->item.n;
+    for (i = f->own; i < t->name.n; i++, s->n += 2) {
+        tmi_tri_put_item(t, tmi_tri_str(tmi_triton_name_at(t, i)->name));
+        tmi_tri_put_item(t, tmi_triton_name_at(t, i)->v);
+    }
+}
+
 static void tmi_triton_leave_frame(tmi_tri *t) {
+    if (t->frame->scope) tmi_triton_end_scope(t, t->frame);
     tmi_tri_cut_names(t, t->frame->first);
     t->way = t->frame->way;
     t->frame = t->frame->up;
@@ -22483,14 +22805,16 @@ static int tmi_tri_ask(tmi_tri *t, const tmi_tri_cond *c) {
     const tmi_py_node *n = TMI_PY(tmi_triton_text_of(t, c->file), c->test);
     uint32_t           until = t->until, until_file = t->until_file, at = t->at, to = t->to;
     tmi_tri_frame      frame;
-    int                is;
+    int                is, is_launch = t->is_launch;
     if (n->kind == TMI_PY_FOR || n->kind == TMI_PY_WHILE) return -1;
     if (n->kind == TMI_PY_TRY) return tmi_tri_try_works(t, c->file, n);
+    t->is_launch = 0;
     tmi_triton_enter_frame(t, &frame, c->file);
     t->way = c->up;
     t->until = n->at;
     t->until_file = c->file;
     is = tmi_tri_decide(t, c->file, c->test, 0);
+    t->is_launch = is_launch;
     t->until = until;
     t->until_file = until_file;
     tmi_triton_leave_frame(t);
@@ -22547,6 +22871,27 @@ static int tmi_tri_again(tmi_tri *t, uint32_t cond) {
     return 0;
 }
 
+/* Is a global what changes a list or a dictionary: NAME[k] = v, NAME.update(...), NAME += [...]? */
+static int tmi_tri_alters(tmi_tri *t, const tmi_tri_global *g) {
+    const tmi_py      *py = tmi_triton_text_of(t, g->file);
+    const tmi_py_node *n = TMI_PY(py, g->node), *to;
+    if (n->kind == TMI_PY_EXPR) return 1;
+    if (n->kind == TMI_PY_AUGASSIGN) return g->alias == 0;
+    if (n->kind != TMI_PY_ASSIGN || g->alias != TMI_NONE || n->n != 1) return 0;
+    to = tmi_triton_kid(py, n, 0);
+    return to->kind == TMI_PY_SUBSCRIPT && TMI_PY(py, to->a)->text == g->name;
+}
+
+/* The same of a global behind t->until, where the name still means the object of then. */
+static int tmi_tri_is_altered(tmi_tri *t, uint32_t i) {
+    for (; i; i = tmi_triton_global_at(t, i - 1)->hides) {
+        const tmi_tri_global *g = tmi_triton_global_at(t, i - 1);
+        if (!g->node || TMI_PY(tmi_triton_text_of(t, g->file), g->node)->at < t->until) return 1;
+        if (!tmi_tri_alters(t, g)) return 0;
+    }
+    return 0;
+}
+
 /* 1 + the global from i on, to those given before, that its name may stand for; 0: none.
  * holds: 1: it does if none behind it does. */
 static uint32_t tmi_tri_reading(tmi_tri *t, uint32_t i, int *holds) {
@@ -22554,7 +22899,8 @@ static uint32_t tmi_tri_reading(tmi_tri *t, uint32_t i, int *holds) {
         tmi_tri_global g = *tmi_triton_global_at(t, i - 1);
         const int      is_later = t->until && g.file == t->until_file && g.node &&
             (g.hides || g.cond) &&
-            TMI_PY(tmi_triton_text_of(t, g.file), g.node)->at >= t->until;
+            TMI_PY(tmi_triton_text_of(t, g.file), g.node)->at >= t->until &&
+            !(t->is_launch && tmi_tri_is_altered(t, i));
         if (is_later && !tmi_tri_again(t, g.cond)) continue;
         *holds = tmi_tri_holds(t, g.cond);
         if (is_later && *holds > 0) *holds = -1;
@@ -22733,11 +23079,30 @@ static TMI_COLD tmi_tri_value tmi_tri_not_said(tmi_tri *t, const tmi_tri_global 
                          "what the module's %s is cannot be told from %s", name, line);
 }
 
+static tmi_tri_value tmi_tri_alter(tmi_tri *t, tmi_tri_value v, const tmi_py_node *s);
+static tmi_tri_value tmi_tri_kept(tmi_tri *t, uint32_t node);
+
+/* A list or a dictionary of a module behind a statement that changes it. */
+static tmi_tri_value tmi_tri_altered(tmi_tri *t, const tmi_tri_global *g) {
+    const tmi_py_node *n = TMI_PY(tmi_triton_text_of(t, g->file), g->node);
+    tmi_tri_value      v = tmi_tri_global_value(t, g->file, g->name);
+    const int          was = t->is_const;
+    if (!v.kind || t->bad) return t->bad ? v : tmi_tri_not_said(t, g);
+    if (v.kind != TMI_V_DICT && (v.kind != TMI_V_TUPLE || !v.is_other))
+        return n->kind == TMI_PY_EXPR ? v : tmi_tri_not_said(t, g);
+    t->is_const = 1;
+    v = tmi_tri_alter(t, v, n);
+    t->is_const = was;
+    v.is_plain = 1;
+    return v;
+}
+
 /* What a statement of a module gives a name. */
 static tmi_tri_value tmi_tri_given(tmi_tri *t, const tmi_tri_global *g) {
     const tmi_py      *py = tmi_triton_text_of(t, g->file);
     const tmi_py_node *n = TMI_PY(py, g->node), *a;
     tmi_tri_value      v;
+    if (tmi_tri_alters(t, g) && n->kind != TMI_PY_AUGASSIGN) return tmi_tri_altered(t, g);
     if (n->kind == TMI_PY_FOR || n->kind == TMI_PY_WITH || n->kind == TMI_PY_DELETE ||
         (n->kind == TMI_PY_CLASS && !n->op) || g->alias == TMI_NONE)
         return tmi_tri_not_said(t, g);
@@ -22766,7 +23131,7 @@ static tmi_tri_value tmi_tri_given(tmi_tri *t, const tmi_tri_global *g) {
                                !tmi_tri_makes_constexpr(t, g->file, n->b));
     } else {
         uint32_t value = n->kind == TMI_PY_ANNASSIGN ? n->c : n->a;
-        v = tmi_tri_constant(t, value);
+        v = tmi_tri_kept(t, value);
         if (g->alias && !t->bad && (v.kind != TMI_V_TUPLE || g->alias > v.n))
             return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "more names than values");
         if (g->alias && !t->bad) {
@@ -22775,7 +23140,8 @@ static tmi_tri_value tmi_tri_given(tmi_tri *t, const tmi_tri_global *g) {
             v = tmi_tri_field(t, &v, g->alias - 1);
         }
         v.is_plain =
-            (uint8_t)((tmi_tri_is_number(&v) || v.kind == TMI_V_STR || v.kind == TMI_V_TUPLE) &&
+            (uint8_t)((tmi_tri_is_number(&v) || v.kind == TMI_V_STR || v.kind == TMI_V_TUPLE ||
+                       v.kind >= TMI_V_DICT) &&
                       !(value && tmi_tri_makes_constexpr(t, g->file, value)));
     }
     return v;
@@ -22790,6 +23156,7 @@ static tmi_tri_value tmi_tri_given(tmi_tri *t, const tmi_tri_global *g) {
 static tmi_tri_value tmi_tri_value_at(tmi_tri *t, uint32_t i) {
     tmi_tri_global g = *tmi_triton_global_at(t, i - 1);
     uint32_t       until = t->until, until_file = t->until_file;
+    const int      is_launch = t->is_launch;
     tmi_tri_frame  frame;
     tmi_tri_value  v;
     if (g.state == 2) return g.v;
@@ -22811,7 +23178,9 @@ static tmi_tri_value tmi_tri_value_at(tmi_tri *t, uint32_t i) {
     t->way = g.cond;
     t->until = g.node ? TMI_PY(tmi_triton_text_of(t, g.file), g.node)->at : 0;
     t->until_file = g.file;
+    t->is_launch = 0;
     v = tmi_tri_given(t, &g);
+    t->is_launch = is_launch;
     t->until = until;
     t->until_file = until_file;
     t->depth -= TMI_TRI_FRAME;
@@ -22859,7 +23228,7 @@ static int tmi_tri_alike(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value
         return is && other ? strcmp(is, other) == 0
                            : tmi_tl_ends(s, "libdevice") && tmi_tl_ends(o, "libdevice");
     }
-    if (a->kind == TMI_V_OBJECT || a->kind == TMI_V_BOUND) return 0;
+    if (a->kind == TMI_V_OBJECT || a->kind == TMI_V_BOUND || a->kind >= TMI_V_DICT) return 0;
     if (a->kind != TMI_V_TUPLE) return tmi_tri_same(t, a, b);
     if (a->n != b->n || a->id != b->id) return 0;
     for (i = 0; i < a->n; i++) {
@@ -23075,6 +23444,7 @@ static TMI_APART tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node 
     }
     if (local && local->v.kind) return local->v;
     v = tmi_tri_global_value(t, t->frame->file, n->text);
+    t->is_launch = 0;
     if (v.is_plain && !t->is_const) {
         const char *name = tmi_tri_string(t, n->text);
         tmi_triton_look(t, n);
@@ -23113,8 +23483,16 @@ static TMI_APART tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node 
 /* -- Operators ------------------------------------------------------------------------------- */
 
 /* An operator on two values, known while compiling or not. */
+static int tmi_tri_is_open(tmi_tri *t, const tmi_tri_value *v);
 static tmi_tri_value tmi_tri_operate(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
     int is_known = tmi_tri_is_const(&a) && tmi_tri_is_const(&b);
+    if (op == TMI_PY_OR && a.kind == TMI_V_DICT && b.kind == TMI_V_DICT) {
+        is_known = (int)t->arg.n;
+        (void)tmi_tl_push_pairs(t, &a);
+        (void)tmi_tl_push_pairs(t, &b);
+        return tmi_tl_dict_of(t, (uint32_t)is_known);
+    }
+    if (is_known && (tmi_tri_is_open(t, &a) || tmi_tri_is_open(t, &b))) return a;
     if (op == TMI_PY_MATMUL || (op == TMI_PY_POW && !is_known))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED,
                              op == TMI_PY_MATMUL
@@ -23155,7 +23533,7 @@ static int tmi_triton_is_unsaid(const tmi_tri_value *v) {
  * args["x"] is where only its type is given: 1 after a message. */
 static int tmi_tri_is_open(tmi_tri *t, const tmi_tri_value *v) {
     const char *s = v->kind == TMI_V_MODULE ? tmi_tri_string(t, v->id) : "";
-    if (tmi_triton_is_unsaid(v))
+    if (tmi_triton_is_unsaid(v) || (v->kind == TMI_V_OBJECT && v->dt == TMI_NONE))
         return !tmi_tri_wrong(t, TMETAL_E_PY_NAME, NULL, "the value of %n", v->id);
     if (v->kind != TMI_V_MODULE || tmi_tri_file_of(t, s) || tmi_tl_is_module(s) ||
         strncmp(s, "torch.version.", 14) == 0) /* tmi_tri_attribute_of() knows these */
@@ -23195,6 +23573,7 @@ static tmi_tri_value tmi_tri_is_in(tmi_tri *t, const tmi_tri_value *a, const tmi
     if (a->kind == TMI_V_STR && b->kind == TMI_V_STR)
         return tmi_tri_bool(
             (strstr(tmi_tri_string(t, b->id), tmi_tri_string(t, a->id)) != NULL) == wanted);
+    if (b->kind == TMI_V_DICT) return tmi_tri_bool((tmi_tl_key(t, b, a) != TMI_NONE) == wanted);
     if (b->kind != TMI_V_TUPLE)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "operator in is not defined for %v and %v",
                              a, b);
@@ -23338,7 +23717,17 @@ static tmi_tri_value tmi_tri_slice_of(tmi_tri *t, tmi_tri_value v, tmi_tri_value
     return r;
 }
 
-static tmi_tri_value tmi_tri_launch_arg(tmi_tri *t, uint32_t name);
+/* d[key] of a dictionary. */
+static tmi_tri_value tmi_tri_entry_of(tmi_tri *t, const tmi_tri_value *d,
+                                      const tmi_tri_value *key) {
+    const uint32_t      at = tmi_tl_key(t, d, key);
+    const tmi_tri_value v = at == TMI_NONE ? *key : tmi_tri_field(t, d, at);
+    if (at == TMI_NONE || v.kind == TMI_V_OBJECT) t->need = key->id;
+    if (at != TMI_NONE) return v;
+    if (key->kind != TMI_V_STR)
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "the dictionary has no such key");
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "the dictionary has no key '%n'", key->id);
+}
 
 static TMI_APART tmi_tri_value tmi_tri_subscript(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value v = tmi_tri_expr(t, n->a), i = tmi_tri_expr(t, n->b);
@@ -23346,8 +23735,7 @@ static TMI_APART tmi_tri_value tmi_tri_subscript(tmi_tri *t, const tmi_py_node *
     tmi_triton_look(t, n);
     if (t->bad) return v;
     if (v.kind == TMI_V_TENSOR) return tmi_tri_index_tensor(t, v, i);
-    if (v.kind == TMI_V_OBJECT && v.dt == TMI_NONE && i.kind == TMI_V_STR)
-        return tmi_tri_launch_arg(t, i.id);
+    if (v.kind == TMI_V_DICT) return tmi_tri_entry_of(t, &v, &i);
     if (v.kind == TMI_V_TUPLE && i.kind == TMI_V_SLICE) return tmi_tri_slice_of(t, v, i);
     if (v.kind == TMI_V_TUPLE) {
         at = tmi_tri_small(t, &i, "an index of a tuple");
@@ -23384,13 +23772,29 @@ static tmi_tri_value tmi_tri_tuple(tmi_tri *t, uint32_t base) {
     return r;
 }
 
+static tmi_tri_value tmi_tri_each(tmi_tri *t, tmi_tri_value v);
+
+/* *v: its elements as further arguments. */
+static void tmi_tri_spread(tmi_tri *t, tmi_tri_value v) {
+    uint32_t i;
+    v = tmi_tri_each(t, v);
+    if (!t->bad && v.kind != TMI_V_TUPLE)
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL, "only a tuple can stand behind *");
+    for (i = 0; i < v.n && !t->bad; i++) tmi_tri_push_arg(t, 0, tmi_tri_field(t, &v, i));
+}
+
 static tmi_tri_value tmi_tri_sequence(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value r;
     uint32_t      base = t->arg.n, i;
     for (i = 0; i < n->n && !t->bad; i++) {
-        tmi_tri_value v = tmi_tri_expr(t, TMI_PY_ID(tmi_tri_py(t), n->list + i));
-        tmi_tri_push_arg(t, 0, v);
+        const uint32_t     id = TMI_PY_ID(tmi_tri_py(t), n->list + i);
+        const tmi_py_node *a = tmi_tri_node(t, id);
+        tmi_tri_value      v = a->kind == TMI_PY_STARRED && t->is_const ? tmi_tri_expr(t, a->a)
+                               : t->is_const ? tmi_tri_kept(t, id) : tmi_tri_expr(t, id);
+        if (a->kind == TMI_PY_STARRED && t->is_const) tmi_tri_spread(t, v);
+        else tmi_tri_push_arg(t, 0, v);
     }
+    if (n->kind == TMI_PY_LIST && t->is_const) tmi_tri_put_item(t, tmi_tri_of(TMI_V_UNSET));
     r = tmi_tri_tuple(t, base);
     r.is_other = n->kind == TMI_PY_LIST;
     return r;
@@ -23458,6 +23862,7 @@ static tmi_tri_value tmi_tri_refused(tmi_tri *t, const tmi_py_node *n) {
 static tmi_tri_value tmi_tri_settle(tmi_tri *t, tmi_tri_value v);
 static void          tmi_tri_assign(tmi_tri *t, uint32_t target, tmi_tri_value v);
 static tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *n);
+static tmi_tri_value tmi_tri_python_expr(tmi_tri *t, uint32_t node);
 static tmi_tri_value tmi_tri_fstring(tmi_tri *t, const tmi_py_node *n);
 
 static tmi_tri_value tmi_tri_expr_in(tmi_tri *t, uint32_t node) {
@@ -23499,7 +23904,7 @@ static tmi_tri_value tmi_tri_expr_in(tmi_tri *t, uint32_t node) {
     case TMI_PY_ATTRIBUTE: return tmi_tri_attribute(t, n);
     case TMI_PY_SUBSCRIPT: return tmi_tri_subscript(t, n);
     case TMI_PY_SLICE: return tmi_tri_slice(t, n);
-    default: return tmi_tri_refused(t, n);
+    default: return t->is_const ? tmi_tri_python_expr(t, node) : tmi_tri_refused(t, n);
     }
 }
 
@@ -23538,6 +23943,7 @@ typedef enum tmi_tri_flow {
 } tmi_tri_flow;
 
 static tmi_tri_flow tmi_tri_block(tmi_tri *t, uint32_t list, uint32_t n);
+static tmi_tri_value tmi_tri_lambda(tmi_tri *t, uint32_t node);
 
 /* An annotation that says constexpr, as Triton looks for it: by the word. */
 static int tmi_tri_says_constexpr(tmi_tri *t, const tmi_py *py, uint32_t node) {
@@ -24044,6 +24450,16 @@ static TMI_APART void tmi_tri_if_regions(tmi_tri *t, const tmi_py_node *n, tmi_t
     tmi_tri_rebind(t, c, count, &ids[0]);
 }
 
+/* A test where Python runs: of the machine, the environment or a version if it is no value. */
+static tmi_tri_value tmi_tri_python_test(tmi_tri *t, uint32_t node) {
+    tmi_tri_value v = tmi_tri_try_constant(t, node);
+    int           is = v.kind && v.kind != TMI_V_MODULE
+                           ? -1
+                           : tmi_tri_decide(t, t->frame->file, node, 0);
+    if (is >= 0) return tmi_tri_bool(is);
+    return v.kind ? v : tmi_tri_expr(t, node); /* which says what is wrong */
+}
+
 #define TMI_TRI_BRANCH 2u /* an if takes the stack of so many more of TMI_TRI_DEPTH */
 
 static tmi_tri_flow tmi_tri_if(tmi_tri *t, const tmi_py_node *n) {
@@ -24052,7 +24468,7 @@ static tmi_tri_flow tmi_tri_if(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_flow  flow = TMI_FLOW_ON;
     int           known = 0;
     for (;;) { /* elif after elif that is known to be false */
-        test = tmi_tri_expr(t, n->a);
+        test = t->is_const ? tmi_tri_python_test(t, n->a) : tmi_tri_expr(t, n->a);
         t->at = n->at;
         t->to = TMI_PY(py, n->a)->to;
         if (!t->bad) known = tmi_tri_known(t, &test);
@@ -24073,7 +24489,7 @@ static tmi_tri_flow tmi_tri_if(tmi_tri *t, const tmi_py_node *n) {
 }
 
 static TMI_APART tmi_tri_value tmi_tri_ifexp(tmi_tri *t, const tmi_py_node *n) {
-    tmi_tri_value test = tmi_tri_expr(t, n->a), v[2];
+    tmi_tri_value test = t->is_const ? tmi_tri_python_test(t, n->a) : tmi_tri_expr(t, n->a), v[2];
     uint32_t      op, outer, last[2], i, at = 0;
     tmi_vec       ids[2];
     int           known;
@@ -24312,7 +24728,8 @@ static tmi_tri_flow tmi_tri_python_for(tmi_tri *t, const tmi_py_node *n) {
         r.bound[i] = tmi_tri_field(t, &r.told, i);
     if (r.told.kind == TMI_V_SLICE && tmi_tri_node(t, n->a)->kind == TMI_PY_NAME)
         return tmi_tri_static_for(t, n, &r);
-    if (r.told.kind != TMI_V_TUPLE)
+    r.told = tmi_tri_each(t, r.told);
+    if (!t->bad && r.told.kind != TMI_V_TUPLE)
         (void)tmi_tri_wrong(t, TMETAL_E_PY_NOT_YET, "go over a range or a tuple",
                             "a loop over %s where Python runs while compiling",
                             tmi_tri_type_text(t, &r.told));
@@ -24606,6 +25023,9 @@ static TMI_APART tmi_tri_value tmi_tri_call_class(tmi_tri *t, const tmi_tri_func
     return r;
 }
 
+static tmi_tri_value tmi_tri_call_python(tmi_tri *t, const tmi_tri_value *callee,
+                                         const tmi_tri_func *fn, uint32_t base);
+
 /* Walk a function with the arguments t->arg[base ..), here and now. */
 static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
                                        const tmi_tri_row *row) {
@@ -24625,6 +25045,10 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
                       tmi_tri_decorator(t, py, f, "extern")))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, "write it with @triton.jit",
                              "%n is a part of Triton's compiler, by @builtin or @extern", f->text);
+    if (is_python && t->is_const) {
+        tmi_tri_value callee = tmi_tri_of(TMI_V_FUNC);
+        return tmi_tri_call_python(t, &callee, &fn, base);
+    }
     if (!tmi_triton_bind_params(t, &fn, base, n, row) ||
         (is_python && !tmi_tri_knows_args(t, py, f, base + n)))
         return tmi_tri_of(TMI_V_UNSET);
@@ -24649,6 +25073,9 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
 /* -- Calls ----------------------------------------------------------------------------------- */
 
 static tmi_tri_value tmi_tri_call_builtin(tmi_tri *t, uint32_t row, uint32_t base);
+static tmi_tri_value tmi_tri_call_lambda(tmi_tri *t, const tmi_tri_value *callee, uint32_t base);
+static tmi_tri_value tmi_tri_call_made(tmi_tri *t, tmi_tri_value made, uint32_t base);
+static void tmi_tri_python_args(tmi_tri *t, const tmi_py_node *n, const tmi_tri_value *callee);
 
 /* A name of a module that neither a file nor the table has. */
 static TMI_COLD tmi_tri_value tmi_tri_unknown(tmi_tri *t, uint32_t dotted) {
@@ -24678,6 +25105,8 @@ static tmi_tri_value tmi_tri_call_value(tmi_tri *t, tmi_tri_value callee, uint32
     switch (callee.kind) {
     case TMI_V_FUNC: return tmi_tri_call_func(t, callee.id, base, NULL);
     case TMI_V_BUILTIN: return tmi_tri_call_builtin(t, callee.id, base);
+    case TMI_V_LAMBDA: return tmi_tri_call_lambda(t, &callee, base);
+    case TMI_V_MADE: return tmi_tri_call_made(t, callee, base);
     case TMI_V_MODULE:
         if (t->is_const && t->arg.n == base + 1 &&
             tmi_triton_arg_at(t, base)->v.kind == TMI_V_DTYPE &&
@@ -24707,7 +25136,10 @@ static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
     const tmi_py_node *n = TMI_PY(py, node), *a;
     uint32_t           i, k, base = t->arg.n;
     tmi_tri_value      callee = tmi_tri_expr(t, n->a), v;
-    for (i = 0; i < n->n && !t->bad; i++) {
+    if (t->is_const && callee.kind == TMI_V_BOUND)
+        tmi_tri_push_arg(t, 0, tmi_tri_field(t, &callee, 0));
+    if (t->is_const) tmi_tri_python_args(t, n, &callee);
+    for (i = 0; i < n->n && !t->bad && !t->is_const; i++) {
         a = tmi_triton_kid(py, n, i);
         if (a->kind == TMI_PY_DOUBLESTAR) return tmi_tri_refused(t, a);
         if (a->kind != TMI_PY_KEYWORD) continue;
@@ -24716,8 +25148,9 @@ static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
         t->is_shown = 0;
         tmi_tri_push_arg(t, a->text, v);
     }
-    if (callee.kind == TMI_V_BOUND) tmi_tri_push_arg(t, 0, tmi_tri_field(t, &callee, 0));
-    for (i = 0; i < n->n && !t->bad; i++) {
+    if (callee.kind == TMI_V_BOUND && !t->is_const)
+        tmi_tri_push_arg(t, 0, tmi_tri_field(t, &callee, 0));
+    for (i = 0; i < n->n && !t->bad && !t->is_const; i++) {
         a = tmi_triton_kid(py, n, i);
         if (a->kind == TMI_PY_KEYWORD) continue;
         tmi_tri_shown(t, TMI_PY_ID(py, n->list + i), &callee);
@@ -24738,9 +25171,415 @@ static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
     return v;
 }
 
-/* -- Small expressions ----------------------------------------------------------------------- */
+/* -- What Python has where it runs while compiling: functions, dictionaries, comprehensions ---- */
 
-static tmi_tri_value tmi_tri_config_range(tmi_tri *t, tmi_tri_value range);
+/* The numbers of a range, the keys of a dictionary, the characters of a string: what is gone over
+ * is a tuple. */
+static tmi_tri_value tmi_tri_each(tmi_tri *t, tmi_tri_value of) {
+    tmi_tri_value v, one;
+    int64_t       at[3];
+    uint32_t      i;
+    if (t->bad || (of.kind != TMI_V_SLICE && of.kind != TMI_V_DICT)) return of;
+    v = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+    for (i = 0; i < of.n && of.kind == TMI_V_DICT; i += 2)
+        tmi_tri_put_field(t, &v, tmi_tri_field(t, &of, i));
+    if (of.kind == TMI_V_DICT) return v;
+    for (i = 0; i < 3; i++) {
+        one = tmi_tri_field(t, &of, i);
+        at[i] = tmi_tri_small(t, &one, "a bound of a range");
+    }
+    for (; !t->bad && (at[2] > 0 ? at[0] < at[1] : at[0] > at[1]); at[0] += at[2]) {
+        if (!at[2] || v.n == TMI_TRI_LONGEST)
+            return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, NULL,
+                                 "a range of more than 65536 numbers");
+        tmi_tri_put_field(t, &v, tmi_tri_int(at[0]));
+        if (at[2] > 0 ? at[0] > INT64_MAX - at[2] : at[0] < INT64_MIN - at[2]) break;
+    }
+    return v;
+}
+
+/* Does a list or dictionary that a name of the module holds change behind the statement at hand? */
+static int tmi_tri_alters_later(tmi_tri *t, uint32_t name) {
+    uint32_t i = t->until ? tmi_triton_last(t, t->until_file, name) : 0;
+    for (; i; i = tmi_triton_global_at(t, i - 1)->hides) {
+        tmi_tri_global g = *tmi_triton_global_at(t, i - 1);
+        if (!g.node || TMI_PY(tmi_triton_text_of(t, g.file), g.node)->at <= t->until) return 0;
+        if (tmi_tri_alters(t, &g) && tmi_tri_is_altered(t, i)) return 1;
+    }
+    return 0;
+}
+
+/* The value of an expression that something keeps: if it is the name of a list or dictionary, what
+ * changes that later changes this too. */
+static tmi_tri_value tmi_tri_kept(tmi_tri *t, uint32_t node) {
+    const tmi_py_node *n = tmi_tri_node(t, node);
+    tmi_tri_value      v = tmi_tri_constant(t, node);
+    if (t->bad || n->kind != TMI_PY_NAME || tmi_tri_local(t, n->text) ||
+        (v.kind != TMI_V_DICT && (v.kind != TMI_V_TUPLE || !v.is_other)) ||
+        t->frame->file != t->until_file || !tmi_tri_alters_later(t, n->text))
+        return v;
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_NOT_YET,
+                         "fill it before it is used, or write dict(...) of it",
+                         "'%n' under a second name, which changes later,", n->text);
+}
+
+/* The names around what is made now: those of the function at hand and of the ones around it. */
+static uint32_t tmi_triton_scope(tmi_tri *t, tmi_tri_frame *f) {
+    tmi_tri_scope *s;
+    uint32_t       up;
+    if (!f->is_scope) return 0;
+    if (f->scope) return f->scope;
+    up = f->is_part ? tmi_triton_scope(t, f->up) : f->around; /* depth: of the text */
+    s = (tmi_tri_scope *)tmi_vec_add(t->job, &t->scopes);
+    s->frame = f;
+    s->up = up;
+    return f->scope = t->scopes.n;
+}
+
+/* The names of a scope and of those around it, into the frame at hand.
+ * Depth: TMI_MAX_DEPTH, of functions in functions of the text. */
+static void tmi_tri_bind_scope(tmi_tri *t, uint32_t scope) {
+    tmi_tri_scope  s;
+    tmi_tri_frame *f;
+    uint32_t       i, to = t->frame->first;
+    if (!scope) return;
+    s = *tmi_triton_scope_at(t, scope - 1);
+    tmi_tri_bind_scope(t, s.up);
+    for (i = 0; !s.frame && i < s.n; i += 2)
+        tmi_tri_bind(t, TMI_ITEM(t, s.list + i)->id, *TMI_ITEM(t, s.list + i + 1));
+    if (!s.frame) return;
+    for (f = t->frame; f->up != s.frame; f = f->up) to = f->up->first;
+    for (i = s.frame->own; i < to; i++) {
+        tmi_tri_name n = *tmi_triton_name_at(t, i);
+        tmi_tri_bind(t, n.name, n.v);
+    }
+}
+
+/* A lambda, or a function inside another: defaults are of now, other names of when it is called. */
+static tmi_tri_value tmi_tri_lambda(tmi_tri *t, uint32_t node) {
+    tmi_tri_value v = tmi_tri_of(TMI_V_LAMBDA), one;
+    const tmi_py *py;
+    uint32_t      i, base = t->arg.n;
+    tmi_py_body(tmi_tri_py(t), tmi_tri_node(t, node)->kind == TMI_PY_FUNCTION ? node : 0);
+    py = tmi_tri_py(t);
+    for (i = 0; i < TMI_PY(py, node)->n && !t->bad; i++) {
+        const tmi_py_node *p = tmi_triton_kid(py, TMI_PY(py, node), i);
+        one = p->b ? tmi_tri_expr(t, p->b) : tmi_tri_of(TMI_V_UNSET);
+        tmi_tri_push_arg(t, 0, one);
+    }
+    v.id = node;
+    v.dt = t->frame->file;
+    v.v.i.lo = tmi_triton_scope(t, t->frame);
+    v.v.i.hi = t->way;
+    v.list = t->item.n;
+    for (i = base; i < t->arg.n; i++, v.n++) tmi_tri_put_item(t, tmi_triton_arg_at(t, i)->v);
+    tmi_base_vec_cut(&t->arg, base);
+    return v;
+}
+
+/* A dictionary as it is written, {"a": 1, **b}. */
+static tmi_tri_value tmi_tri_dict(tmi_tri *t, const tmi_py_node *n) {
+    uint32_t      i, base = t->arg.n;
+    tmi_tri_value k, v;
+    for (i = 0; i + 1 < n->n && !t->bad; i += 2) {
+        const uint32_t key = TMI_PY_ID(tmi_tri_py(t), n->list + i);
+        k = key ? tmi_tri_expr(t, key) : tmi_tri_of(TMI_V_NONE);
+        v = key ? tmi_tri_kept(t, TMI_PY_ID(tmi_tri_py(t), n->list + i + 1))
+                : tmi_tri_expr(t, TMI_PY_ID(tmi_tri_py(t), n->list + i + 1));
+        if (t->bad) break;
+        if (key) {
+            if (tmi_tri_is_open(t, &k)) break;
+            tmi_tri_push_arg(t, 0, k);
+            tmi_tri_push_arg(t, 0, v);
+        } else if (v.kind != TMI_V_DICT || !tmi_tl_push_pairs(t, &v))
+            (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL, "only a dictionary can stand behind **");
+    }
+    return tmi_tl_dict_of(t, base);
+}
+
+/* A comprehension from its clause k on: what it gives, as further arguments.
+ * Depth: TMI_TRI_DEPTH, by tmi_tri_enter(). */
+static void tmi_tri_clauses(tmi_tri *t, const tmi_py_node *n, uint32_t k) {
+    const tmi_py_node *f = k < n->n ? tmi_triton_kid(tmi_tri_py(t), n, k) : NULL;
+    tmi_tri_value      over, v;
+    uint32_t           i, m;
+    if (!f) {
+        v = tmi_tri_expr(t, n->a);
+        if (!t->bad) tmi_tri_push_arg(t, 0, v);
+        if (!n->b) return;
+        v = tmi_tri_expr(t, n->b);
+        if (!t->bad) tmi_tri_push_arg(t, 0, v);
+        return;
+    }
+    over = tmi_tri_each(t, tmi_tri_expr(t, f->b));
+    if (t->bad || !tmi_triton_waits_not(t, f)) return;
+    if (over.kind != TMI_V_TUPLE)
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL, "a comprehension cannot go over %v", &over);
+    for (i = 0; i < over.n && !t->bad; i++) {
+        tmi_tri_assign(t, f->a, tmi_tri_field(t, &over, i));
+        for (m = 0; m < f->n && !t->bad; m++) {
+            v = tmi_tri_python_test(t, TMI_PY_ID(tmi_tri_py(t), f->list + m));
+            if (t->bad || tmi_tri_is_open(t, &v) || !tmi_tri_is_true(t, &v)) break;
+        }
+        if (m == f->n && !t->bad && tmi_tri_enter(t)) tmi_tri_clauses(t, n, k + 1);
+        if (m == f->n && !t->bad) t->depth--;
+    }
+}
+
+/* A comprehension where Python runs: its names are its own, and it sees those around it. */
+static tmi_tri_value tmi_tri_python_comp(tmi_tri *t, const tmi_py_node *n) {
+    uint32_t      i, from = t->frame->first, to = t->name.n, base = t->arg.n;
+    tmi_tri_frame frame, *up = t->frame;
+    tmi_tri_value v;
+    if (n->kind == TMI_PY_OTHERCOMP && tmi_tri_says(t, n->text, "a set comprehension"))
+        return tmi_tri_refused(t, n);
+    tmi_triton_enter_frame(t, &frame, up->file);
+    frame.func = up->func;
+    frame.is_scope = frame.is_part = 1;
+    for (i = from; i < to; i++) {
+        tmi_tri_name one = *tmi_triton_name_at(t, i);
+        tmi_tri_bind(t, one.name, one.v);
+    }
+    frame.own = t->name.n;
+    tmi_tri_clauses(t, n, 0);
+    tmi_triton_leave_frame(t);
+    if (n->b) return tmi_tl_dict_of(t, base);
+    if (n->kind == TMI_PY_LISTCOMP) tmi_tri_put_item(t, tmi_tri_of(TMI_V_UNSET));
+    v = tmi_tri_tuple(t, base);
+    v.is_other = n->kind == TMI_PY_LISTCOMP;
+    return v;
+}
+
+static tmi_tri_value tmi_tri_python_expr(tmi_tri *t, uint32_t node) {
+    const tmi_py_node *n = tmi_tri_node(t, node);
+    switch (n->kind) {
+    case TMI_PY_LAMBDA: return tmi_tri_lambda(t, node);
+    case TMI_PY_DICT: return tmi_tri_dict(t, n);
+    case TMI_PY_OTHERCOMP: return tmi_tri_python_comp(t, n);
+    default: return tmi_tri_refused(t, n);
+    }
+}
+
+/* What a parameter of a function of Python gets of the n arguments t->arg[base ..). UNSET: nothing,
+ * and it has no default. */
+static tmi_tri_value tmi_tri_bound(tmi_tri *t, const tmi_py *py, const tmi_py_node *f, uint32_t i,
+                                   uint32_t base, uint32_t n) {
+    const tmi_py_node *p = tmi_triton_kid(py, f, i);
+    tmi_tri_value      v = tmi_tri_of(TMI_V_UNSET);
+    uint32_t           k, m, at = 0, own = t->arg.n;
+    for (k = 0; k < n; k++) {
+        const tmi_tri_arg a = *tmi_triton_arg_at(t, base + k);
+        for (m = 0; p->op == TMI_PY_KWARGS && a.name && m < f->n; m++)
+            if (tmi_triton_kid(py, f, m)->text == a.name) break;
+        if (p->op == TMI_PY_KWARGS && a.name && m == f->n) {
+            tmi_tri_push_arg(t, 0, tmi_tri_str(a.name));
+            tmi_tri_push_arg(t, 0, a.v);
+        }
+        if (p->op == TMI_PY_ARGS && !a.name && at++ >= i) tmi_tri_push_arg(t, 0, a.v);
+        if (p->op == TMI_PY_ARGS || p->op == TMI_PY_KWARGS) continue;
+        if (a.name ? a.name != p->text || p->op == TMI_PY_POSITIONAL_ONLY
+                   : at++ != i || p->op == TMI_PY_KEYWORD_ONLY)
+            continue;
+        if (v.kind) (void)tmi_tri_wrong(t, TMETAL_E_PY_CALL, NULL, "'%n' gets two values", p->text);
+        v = a.v;
+    }
+    if (p->op == TMI_PY_KWARGS) return tmi_tl_dict_of(t, own);
+    return p->op == TMI_PY_ARGS ? tmi_tri_tuple(t, own) : v;
+}
+
+/* The parameters of a function of Python get their arguments, whose values come behind these. */
+static int tmi_tri_bind_python(tmi_tri *t, const tmi_tri_value *callee, const tmi_tri_func *fn,
+                               uint32_t base, uint32_t n) {
+    const tmi_py      *py = tmi_triton_text_of(t, fn->file);
+    const tmi_py_node *f = TMI_PY(py, fn->node);
+    const char        *name = f->text ? tmi_tri_string(t, f->text) : "the lambda";
+    uint32_t           i, k, places = 0, rest = 0, given = 0;
+    for (i = 0; i < f->n; i++) {
+        const tmi_py_node *p = tmi_triton_kid(py, f, i);
+        places += p->op == TMI_PY_PLAIN || p->op == TMI_PY_POSITIONAL_ONLY;
+        rest |= p->op == TMI_PY_ARGS ? 1u : p->op == TMI_PY_KWARGS ? 2u : 0u;
+    }
+    for (k = 0; k < n; k++) {
+        const uint32_t word = tmi_triton_arg_at(t, base + k)->name;
+        given += !word;
+        for (i = 0; word && i < f->n && tmi_triton_kid(py, f, i)->text != word;) i++;
+        if (word && i == f->n && !(rest & 2))
+            return tmi_tri_wrong(t, TMETAL_E_PY_CALL, NULL, "%s has no parameter '%n'", name, word);
+    }
+    if (given > places && !(rest & 1))
+        return tmi_tri_wrong(t, TMETAL_E_PY_CALL, NULL, "%s takes %u arguments, but %u are given",
+                             name, places, given);
+    for (i = 0; i < f->n && !t->bad; i++) {
+        tmi_tri_value v = tmi_tri_bound(t, py, f, i, base, n);
+        if (!v.kind && callee->kind == TMI_V_LAMBDA) v = tmi_tri_field(t, callee, i);
+        else if (!v.kind && tmi_triton_kid(py, f, i)->b)
+            v = tmi_triton_default_of(t, fn, tmi_triton_kid(py, f, i)->b);
+        if (!v.kind && !t->bad)
+            return tmi_tri_wrong(t, TMETAL_E_PY_CALL, NULL, "%s misses its argument '%n'", name,
+                                 tmi_triton_kid(py, f, i)->text);
+        tmi_tri_push_arg(t, 0, v);
+    }
+    return !t->bad;
+}
+
+/* Python runs a function, or a lambda, with the arguments t->arg[base ..). */
+static tmi_tri_value tmi_tri_call_python(tmi_tri *t, const tmi_tri_value *callee,
+                                         const tmi_tri_func *fn, uint32_t base) {
+    const tmi_py      *py = tmi_triton_text_of(t, fn->file);
+    const tmi_py_node *f = TMI_PY(py, fn->node);
+    uint32_t           n = t->arg.n - base, i, at = t->at, to = t->to;
+    const int          was_const = t->is_const;
+    tmi_tri_frame      frame;
+    if (!tmi_tri_bind_python(t, callee, fn, base, n)) return tmi_tri_of(TMI_V_UNSET);
+    tmi_triton_enter_func(t, &frame, fn);
+    if (callee->kind == TMI_V_LAMBDA) {
+        frame.around = (uint32_t)callee->v.i.lo;
+        tmi_tri_bind_scope(t, frame.around);
+    }
+    frame.own = t->name.n;
+    for (i = 0; i < f->n; i++)
+        tmi_tri_bind(t, tmi_triton_kid(py, f, i)->text, tmi_triton_arg_at(t, base + n + i)->v);
+    tmi_base_vec_cut(&t->arg, base + n);
+    t->is_const = 1;
+    t->depth += TMI_TRI_FRAME;
+    if (f->kind == TMI_PY_LAMBDA) frame.result = tmi_tri_expr(t, f->a);
+    else if (tmi_tri_enter(t)) (void)tmi_tri_block(t, f->list2, f->n2);
+    t->depth -= (f->kind != TMI_PY_LAMBDA) + TMI_TRI_FRAME;
+    tmi_triton_leave_frame(t);
+    t->is_const = was_const;
+    t->at = at;
+    t->to = to;
+    return frame.result;
+}
+
+static tmi_tri_value tmi_tri_call_lambda(tmi_tri *t, const tmi_tri_value *callee, uint32_t base) {
+    tmi_tri_func fn;
+    fn.file = callee->dt;
+    fn.node = callee->id;
+    fn.way = (uint32_t)callee->v.i.hi;
+    return tmi_tri_call_python(t, callee, &fn, base);
+}
+
+/* A decorator that was made is applied to what it stands above. */
+static tmi_tri_value tmi_tri_call_made(tmi_tri *t, tmi_tri_value made, uint32_t base) {
+    tmi_tri_value v;
+    if (t->arg.n != base + 1 || tmi_triton_arg_at(t, base)->name ||
+        tmi_tri_field(t, &made, made.n - 1).kind != TMI_V_NONE ||
+        strcmp(t->rows[made.id].name, "Config") == 0)
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%v cannot be called so", &made);
+    v = tmi_tri_list(t, TMI_V_MADE, TMI_ITEM(t, made.list), 0);
+    for (; v.n + 1 < made.n; v.n++) tmi_tri_put_item(t, tmi_tri_field(t, &made, v.n));
+    tmi_tri_put_item(t, tmi_triton_arg_at(t, base)->v);
+    v.n++;
+    v.id = made.id;
+    return v;
+}
+
+/* Is an argument of triton's decorators one that changes no code? Nothing is asked of it. */
+static int tmi_triton_is_aside(tmi_tri *t, const tmi_tri_value *callee, uint32_t name,
+                               uint32_t place) {
+    static const char matters[] =
+        "values configs kwargs num_warps num_stages num_ctas maxnreg fn debug prune_configs_by "
+        "do_not_specialize do_not_specialize_on_alignment";
+    const tmi_tri_row *row = &t->rows[callee->id];
+    const char        *s = name ? tmi_tri_string(t, name) : "";
+    if (callee->kind != TMI_V_BUILTIN || row->fn != tmi_tl_made) return 0;
+    if (!name) return row->arg == 12 && place != 0 && place != 2;
+    return tmi_tl_param(row, s) != TMI_NONE && !tmi_fn_lists(matters, s, strlen(s));
+}
+
+/* The arguments of a call where Python runs, in their order. */
+static void tmi_tri_python_args(tmi_tri *t, const tmi_py_node *n, const tmi_tri_value *callee) {
+    const int is_made = callee->kind == TMI_V_BUILTIN && t->rows[callee->id].fn == tmi_tl_made;
+    uint32_t  i, k, place = 0;
+    for (i = 0; i < n->n && !t->bad; i++) {
+        const uint32_t     id = TMI_PY_ID(tmi_tri_py(t), n->list + i);
+        const tmi_py_node *a = tmi_tri_node(t, id);
+        const uint32_t     word = a->kind == TMI_PY_KEYWORD ? a->text : 0;
+        const int          is_own =
+            a->kind != TMI_PY_KEYWORD && a->kind != TMI_PY_STARRED && a->kind != TMI_PY_DOUBLESTAR;
+        const uint32_t node = is_own ? id : a->a;
+        tmi_tri_value  v = tmi_tri_of(TMI_V_NONE);
+        if ((is_own || word) && tmi_triton_is_aside(t, callee, word, place)) {
+            if (!word) tmi_tri_push_arg(t, 0, v);
+            place++;
+            continue;
+        }
+        tmi_tri_shown(t, node, callee);
+        t->is_launch = is_made && tmi_tri_node(t, node)->kind == TMI_PY_NAME;
+        v = t->is_launch || (!is_own && !word) ? tmi_tri_expr(t, node) : tmi_tri_kept(t, node);
+        t->is_shown = t->is_launch = 0;
+        if (a->kind == TMI_PY_STARRED) tmi_tri_spread(t, v);
+        else if (a->kind != TMI_PY_DOUBLESTAR) tmi_tri_push_arg(t, word, v);
+        else if (v.kind != TMI_V_DICT && !t->bad)
+            (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL, "only a dictionary can stand behind **");
+        for (k = 0; a->kind == TMI_PY_DOUBLESTAR && k < v.n && !t->bad; k += 2)
+            tmi_tri_push_arg(t, tmi_tri_field(t, &v, k).id, tmi_tri_field(t, &v, k + 1));
+        place++;
+    }
+}
+
+/* A list that is no other, of the arguments t->arg[base ..). */
+static tmi_tri_value tmi_tri_new_list(tmi_tri *t, uint32_t base) {
+    tmi_tri_value v;
+    tmi_tri_put_item(t, tmi_tri_of(TMI_V_UNSET));
+    v = tmi_tri_tuple(t, base);
+    v.is_other = 1;
+    return v;
+}
+
+/* A list or a dictionary as a statement changes it: v[k] = x, v.append(x), v.update(x). */
+static tmi_tri_value tmi_tri_alter(tmi_tri *t, tmi_tri_value v, const tmi_py_node *s) {
+    const tmi_py_node *call, *to;
+    tmi_tri_value      k, x;
+    uint32_t           i, base = t->arg.n;
+    int64_t            at;
+    const char        *how;
+    if (s->kind == TMI_PY_ASSIGN) {
+        to = tmi_triton_kid(tmi_tri_py(t), s, 0);
+        x = tmi_tri_kept(t, s->a);
+        k = tmi_tri_expr(t, to->b);
+        if (t->bad || tmi_tri_is_open(t, &k)) return v;
+        if (v.kind == TMI_V_DICT) return tmi_tl_dict_with(t, &v, k, x);
+        at = tmi_tri_small(t, &k, "an index of a list");
+        if (at < 0) at += v.n;
+        if (!t->bad && (at < 0 || at >= v.n))
+            return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "index out of range");
+        for (i = 0; i < v.n && !t->bad; i++)
+            tmi_tri_push_arg(t, 0, i == at ? x : tmi_tri_field(t, &v, i));
+        return tmi_tri_new_list(t, base);
+    }
+    call = tmi_tri_node(t, s->a);
+    how = tmi_tri_string(t, tmi_tri_node(t, call->a)->text);
+    k = tmi_tri_of(TMI_V_NONE);
+    if (v.kind == TMI_V_DICT && strcmp(how, "update") == 0) (void)tmi_tl_push_pairs(t, &v);
+    tmi_tri_python_args(t, call, &k);
+    if (t->bad) return v;
+    if (v.kind == TMI_V_DICT && strcmp(how, "update") == 0) {
+        i = base + v.n;
+        k = i < t->arg.n && !tmi_triton_arg_at(t, i)->name ? tmi_triton_arg_at(t, i++)->v : k;
+        for (x = tmi_tri_of(TMI_V_NONE); i < t->arg.n; i++)
+            x = x.kind ? tmi_tl_dict_with(t, &x, tmi_tri_str(tmi_triton_arg_at(t, i)->name),
+                                          tmi_triton_arg_at(t, i)->v) : x;
+        tmi_base_vec_cut(&t->arg, base + v.n);
+        if (tmi_tl_push_pairs(t, &k) && tmi_tl_push_pairs(t, &x)) return tmi_tl_dict_of(t, base);
+    } else if (t->arg.n == base + 1 && v.kind == TMI_V_TUPLE) {
+        x = tmi_triton_arg_at(t, base)->v;
+        tmi_base_vec_cut(&t->arg, base);
+        tmi_tri_spread(t, v);
+        if (strcmp(how, "extend") == 0) tmi_tri_spread(t, x);
+        else tmi_tri_push_arg(t, 0, x);
+        if (strcmp(how, "append") == 0 || strcmp(how, "extend") == 0)
+            return tmi_tri_new_list(t, base);
+    }
+    tmi_base_vec_cut(&t->arg, base);
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_NOT_YET,
+                         "write it otherwise, or say its values with --const",
+                         "%s of a %s where Python runs while compiling", how,
+                         v.kind == TMI_V_DICT ? "dictionary" : "list");
+}
+
+/* -- Small expressions ----------------------------------------------------------------------- */
 
 /* Do the conditions of a comprehension's `for` hold? Up to Triton 3.8 nobody asks in a kernel. */
 static int tmi_tri_keeps(tmi_tri *t, const tmi_py_node *f) {
@@ -24765,28 +25604,23 @@ static TMI_APART tmi_tri_value tmi_tri_list_comp(tmi_tri *t, const tmi_py_node *
     const tmi_py      *py = tmi_tri_py(t);
     const tmi_py_node *f = n->n == 1 ? TMI_PY(py, TMI_PY_ID(py, n->list)) : NULL;
     tmi_tri_value      over, r;
-    tmi_tri_names      names;
     uint32_t           i, base = t->arg.n;
+    if (t->is_const) return tmi_tri_python_comp(t, n);
     if (!f)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, NULL,
                              "a list comprehension with more than one `for`");
     over = tmi_tri_expr(t, f->b);
     if (t->bad || !tmi_triton_waits_not(t, f)) return over;
-    if (t->is_const && over.kind == TMI_V_SLICE) over = tmi_tri_config_range(t, over);
     if (over.kind != TMI_V_TUPLE)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL,
                              "a list comprehension goes over a tuple only");
-    names = tmi_tri_snapshot(t);
     for (i = 0; i < over.n && !t->bad; i++) {
         tmi_tri_assign(t, f->a, tmi_tri_field(t, &over, i));
         if (t->bad || !tmi_tri_keeps(t, f)) continue;
         r = tmi_tri_expr(t, n->a);
         tmi_tri_push_arg(t, 0, r);
     }
-    if (t->is_const) tmi_tri_restore(t, &names); /* Python's has its own names */
-    r = tmi_tri_tuple(t, base);
-    r.is_other = t->is_const != 0; /* Triton's is a tuple */
-    return r;
+    return tmi_tri_tuple(t, base); /* Python's is a list */
 }
 
 /* One field of an f-string. Its format Triton leaves out, and Python does not. What Python alone
@@ -24941,13 +25775,46 @@ static int tmi_tri_one_name(tmi_tri *t, const tmi_tri_value *list) {
     uint32_t i, n = 0;
     for (i = 0; i < t->name.n; i++) {
         const tmi_tri_value *v = &tmi_triton_name_at(t, i)->v;
-        n += v->kind == TMI_V_TUPLE && v->is_other && v->n && v->n == list->n &&
-             v->list == list->list;
+        n += v->kind == list->kind && v->list == list->list;
     }
+    for (i = 0; i < t->item.n && n < 2; i++) { /* in another, or kept */
+        const tmi_tri_value *v = TMI_ITEM(t, i);
+        n += v->kind == list->kind && v->list == list->list && v->is_other == list->is_other;
+    }
+    t->work += t->item.n / 16;
     if (n > 1)
         (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, "write x = x + [...], which makes a new list",
-                            "a list that two names have cannot be changed by +=");
+                            "a list or dictionary that two names have cannot be changed");
     return n <= 1;
+}
+
+/* Statements that Python alone has: those that change a list or a dictionary, functions in
+ * functions. 1: it is one. */
+static int tmi_tri_python_statement(tmi_tri *t, uint32_t node) {
+    const tmi_py_node *n = tmi_tri_node(t, node), *to = n;
+    tmi_tri_name      *name;
+    tmi_tri_value      v;
+    if (n->kind == TMI_PY_FUNCTION && !n->b) {
+        v = tmi_tri_lambda(t, node);
+        if (!t->bad) tmi_tri_bind(t, n->text, v);
+        return 1;
+    }
+    if (n->kind == TMI_PY_EXPR && tmi_tri_node(t, n->a)->kind == TMI_PY_STRING) return 1;
+    if (n->kind == TMI_PY_EXPR) to = tmi_tri_node(t, tmi_tri_node(t, n->a)->a);
+    else if (n->kind == TMI_PY_ASSIGN && n->n == 1) to = tmi_triton_kid(tmi_tri_py(t), n, 0);
+    if (n->kind == TMI_PY_EXPR ? tmi_tri_node(t, n->a)->kind != TMI_PY_CALL ||
+                                     to->kind != TMI_PY_ATTRIBUTE
+                               : to->kind != TMI_PY_SUBSCRIPT)
+        return 0;
+    to = tmi_tri_node(t, to->a);
+    name = to->kind == TMI_PY_NAME ? tmi_tri_local(t, to->text) : NULL;
+    if (!name || (name->v.kind != TMI_V_DICT && (name->v.kind != TMI_V_TUPLE || !name->v.is_other)))
+        return 0;
+    v = name->v;
+    if (!tmi_tri_one_name(t, &v)) return 1;
+    v = tmi_tri_alter(t, v, n);
+    if (!t->bad) tmi_tri_bind(t, to->text, v);
+    return 1;
 }
 
 static void tmi_tri_aug_assign(tmi_tri *t, const tmi_py_node *n) {
@@ -24959,7 +25826,8 @@ static void tmi_tri_aug_assign(tmi_tri *t, const tmi_py_node *n) {
     a = tmi_tri_expr(t, n->a);
     b = tmi_tri_expr(t, n->b);
     tmi_triton_look(t, n);
-    if (t->bad || (t->is_const && a.kind == TMI_V_TUPLE && a.is_other && !tmi_tri_one_name(t, &a)))
+    if (t->bad || (t->is_const && (a.kind == TMI_V_DICT || (a.kind == TMI_V_TUPLE && a.is_other)) &&
+                   !tmi_tri_one_name(t, &a)))
         return;
     v = tmi_tri_operate(t, n->op, a, b);
     if (!t->bad) tmi_tri_assign(t, n->a, tmi_tri_settle(t, v));
@@ -24970,6 +25838,7 @@ static tmi_tri_flow tmi_tri_statement(tmi_tri *t, uint32_t node) {
     tmi_tri_value      v;
     uint32_t           i;
     tmi_triton_look(t, n);
+    if (t->is_const && tmi_tri_python_statement(t, node)) return TMI_FLOW_ON;
     switch (n->kind) {
     case TMI_PY_EXPR: (void)tmi_tri_expr(t, n->a); break;
     case TMI_PY_PASS: break;
@@ -25208,6 +26077,22 @@ static void tmi_tri_globals_of_match(tmi_tri *t, uint32_t file, uint32_t id, uin
             tmi_tri_globals_of(t, file, one->list, one->n, way); /* depth: parser */
 }
 
+/* NAME.append(...) and the like change what a name of the file holds. */
+static void tmi_tri_globals_of_call(tmi_tri *t, uint32_t file, uint32_t id, uint32_t cond) {
+    static const char  changes[] =
+        "append extend insert update setdefault pop popitem clear remove sort reverse";
+    const tmi_py      *py = tmi_triton_text_of(t, file);
+    const tmi_py_node *call = TMI_PY(py, TMI_PY(py, id)->a), *to = TMI_PY(py, call->a);
+    const char        *s;
+    if (call->kind != TMI_PY_CALL || to->kind != TMI_PY_ATTRIBUTE ||
+        TMI_PY(py, to->a)->kind != TMI_PY_NAME)
+        return;
+    s = tmi_tri_string(t, to->text);
+    if (tmi_fn_lists(changes, s, strlen(s)) &&
+        tmi_map_get(&tmi_triton_file_at(t, file)->global, TMI_PY(py, to->a)->text))
+        tmi_tri_put_global(t, file, TMI_PY(py, to->a)->text, id, TMI_NONE, cond);
+}
+
 /* What the statements at a module's level name. Depth: TMI_MAX_DEPTH, by the parser. */
 static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_t n,
                                uint32_t cond) {
@@ -25256,6 +26141,7 @@ static void tmi_tri_globals_of(tmi_tri *t, uint32_t file, uint32_t list, uint32_
                 tmi_tri_target_of(t, file, tmi_triton_kid(py, s, k)->b, id, 0, cond);
             tmi_tri_globals_of(t, file, s->list2, s->n2, cond);
             break;
+        case TMI_PY_EXPR: tmi_tri_globals_of_call(t, file, id, cond); break;
         case TMI_PY_DELETE:
             for (k = 0; k < s->n; k++)
                 tmi_tri_target_of(t, file, TMI_PY_ID(py, s->list + k), id, 0, cond);
@@ -25415,11 +26301,38 @@ static int tmi_tri_knows_all(tmi_tri *t, uint32_t base) {
     return 1;
 }
 
+/* dict(x, name=value, ...) */
+static tmi_tri_value tmi_tri_python_dict(tmi_tri *t, uint32_t base) {
+    uint32_t      i, end = t->arg.n;
+    tmi_tri_value v = tmi_tri_of(TMI_V_NONE);
+    for (i = base; i < end; i++) {
+        const tmi_tri_arg a = *tmi_triton_arg_at(t, i);
+        if (a.name) tmi_tri_push_arg(t, 0, tmi_tri_str(a.name));
+        if (a.name) tmi_tri_push_arg(t, 0, a.v);
+        else if (!tmi_tl_push_pairs(t, &a.v) || i > base)
+            return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%v is neither a dictionary nor pairs",
+                                 &a.v);
+    }
+    v = tmi_tl_dict_of(t, end);
+    tmi_base_vec_cut(&t->arg, base);
+    return v;
+}
+
 static tmi_tri_value tmi_tri_call_builtin(tmi_tri *t, uint32_t row, uint32_t base) {
     const tmi_tri_row *r = &tmi_tl_rows[row];
     tmi_tri_value      in[TMI_TL_PARAMS];
     uint32_t           func, i, end = t->arg.n;
     tmi_tri_func       fn;
+    if (t->is_const && (!*r->space || strcmp(r->space, "python") == 0 ||
+                        strcmp(r->space, "itertools") == 0) &&
+        strcmp(r->name, "dict") != 0 && strcmp(r->name, "len") != 0 &&
+        strcmp(r->name, "isinstance") != 0 && !strstr(r->name, "attr"))
+        for (i = base; i < end; i++) {
+            tmi_tri_value v = tmi_tri_each(t, tmi_triton_arg_at(t, i)->v);
+            tmi_triton_arg_at(t, i)->v = v;
+        }
+    if (t->is_const && strcmp(r->name, "dict") == 0 && strcmp(r->space, "python") == 0)
+        return tmi_tri_python_dict(t, base);
     if (!*r->space && r->name[0] == 'm' && (t->is_const || tmi_tri_knows_all(t, base)))
         /* Python's own min and max */
         return tmi_tri_least(t, base, r->name[1] == 'i');
@@ -25482,7 +26395,11 @@ static TMI_APART tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v,
         v.is_bare = 1;
         return v;
     }
-    if (v.kind == TMI_V_OBJECT && v.dt && v.dt != TMI_NONE)
+    if (tmi_triton_is_unsaid(&v) && v.list && tmi_tri_is_ptr(t, v.list) &&
+        tmi_tri_says(t, name, "dtype")) {
+        r = tmi_tri_dtype(TMI_DTYPE(t, v.list)->elem); /* of a tensor of the launch: torch's */
+        r.is_other = 1;
+    } else if (v.kind == TMI_V_OBJECT && v.dt && v.dt != TMI_NONE)
         r = tmi_tri_limit(t, v.dt, tmi_tri_string(t, name));
     else r = tmi_tl_attribute(t, v, name);
     if (r.kind || t->bad) return r;
@@ -25702,6 +26619,7 @@ static TMI_COLD void tmi_triton_no_param(tmi_tri *t, uint32_t name) {
 static void tmi_triton_give(tmi_tri_param *p, tmi_tri_value v) {
     p->v = v;
     p->is_given = p->is_const = 1;
+    p->n_leaf = 0;
 }
 
 static void tmi_tri_set_param(tmi_tri *t, uint32_t home, tmi_tri_param *p, const char *s,
@@ -25816,420 +26734,330 @@ static tmi_tri_value tmi_tri_try_constant(tmi_tri *t, uint32_t node) {
     return v;
 }
 
-/* args["x"] of a heuristic: its value, or an object that is not None and nothing else. */
-static tmi_tri_value tmi_tri_launch_arg(tmi_tri *t, uint32_t name) {
-    const tmi_tri_param *p = tmi_tri_param_named(t, name);
-    tmi_tri_value        v = tmi_tri_of(TMI_V_OBJECT);
-    if (p && p->is_given && p->is_const) return p->v;
-    t->need = name;
-    if (!p || !p->is_given) return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, NULL, "%n", name);
-    v.id = name;
+/* What the decorators of a kernel make of a launch: one after the other, from the outermost in,
+ * each calls the next with more arguments by name. */
+typedef struct tmi_tri_launch {
+    uint32_t           func;      /* of t->func */
+    tmi_tri_value      layers;    /* a tuple of MADE, the outermost first */
+    tmi_tri_value      jit;       /* MADE; UNSET: it cannot be read */
+    tmi_tri_value      args;      /* a dictionary: what the decorator at hand is called with */
+    tmi_tri_value      configs;   /* of @triton.autotune; UNSET: there is none */
+    int                is_open;   /* its configurations cannot be read */
+    const tmi_py_node *unread;    /* a decorator that cannot be read */
+} tmi_tri_launch;
+
+/* A decorator whose module is not there, by its own name: of a package of triton. */
+static tmi_tri_value tmi_tri_triton_named(tmi_tri *t, const tmi_py_node *callee) {
+    static const char *const names[] = {"jit", "autotune", "heuristics"};
+    tmi_tri_value            v = tmi_tri_of(TMI_V_UNSET), of;
+    uint32_t                 i;
+    for (i = 0; i < 3 && !(callee->text && tmi_tri_says(t, callee->text, names[i]));) i++;
+    if (i == 3 || (callee->kind != TMI_PY_ATTRIBUTE && callee->kind != TMI_PY_NAME)) return v;
+    of = tmi_tri_try_constant(t, callee->kind == TMI_PY_NAME ? 0 : callee->a);
+    if (i && of.kind == TMI_V_MODULE && !strstr(tmi_tri_string(t, of.id), "triton")) return v;
+    v.kind = TMI_V_BUILTIN;
+    v.id = tmi_tl_row_of("triton", names[i], 0) - 1;
     return v;
 }
 
-/* The configurations of @triton.autotune: they are counted, and `want` is taken. */
-typedef struct tmi_tri_configs {
-    uint32_t  want, n;
-    uint32_t  into, from; /* in a function: the list that it returns; configurations before it */
-    int       is_open;    /* not all can be read */
-    tmi_text *text;       /* NULL: nobody wants them written */
-    tmi_vec  *lines;      /* with text: const char *, one a configuration */
-} tmi_tri_configs;
-
-#define TMI_TRI_CONFIGS 100000u /* and steps on the way to them */
-
-static void tmi_tri_config_pair(tmi_tri *t, tmi_tri_configs *c, uint32_t name, uint32_t value) {
-    tmi_tri_param *p = tmi_tri_param_named(t, name);
-    tmi_tri_value  v = tmi_tri_try_constant(t, value);
-    if (!v.kind) c->is_open = 1;
-    if (c->text) {
-        tmi_put(c->text, "%s%s=", c->text->len ? ", " : "", tmi_tri_string(t, name));
-        (void)tmi_tri_put_value(t, c->text, &v, 0);
-    }
-    if (c->n != c->want || !v.kind || !p || p->is_given) return;
-    tmi_triton_give(p, v);
-}
-
-/* triton.Config({...}, num_warps=..., ...) */
-static void tmi_tri_config(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n) {
-    static const char *const places[] = {"kwargs", "num_warps", "num_stages", "num_ctas"};
-    static const uint8_t     usual[] = {0, 4, 3, 1};
-    const tmi_py            *py = tmi_tri_py(t);
-    tmi_tri_param           *p;
-    uint32_t                 i, k, place = 0;
-    c->n++;
-    if (c->lines) tmi_text_init(t->job, c->text);
-    for (i = 0; i < n->n; i++) {
-        uint32_t           id = TMI_PY_ID(py, n->list + i);
-        const tmi_py_node *a = TMI_PY(py, id), *d;
-        uint32_t           name =
-            a->kind == TMI_PY_KEYWORD ? a->text : tmi_tri_word(t, places[place < 4 ? place : 3]);
-        if (a->kind == TMI_PY_KEYWORD) id = a->a;
-        else place++;
-        d = TMI_PY(py, id);
-        if (name == tmi_tri_word(t, "pre_hook")) continue; /* of the host, before the launch */
-        if (name != tmi_tri_word(t, "kwargs")) {
-            tmi_tri_config_pair(t, c, name, id);
-            continue;
-        }
-        if (d->kind != TMI_PY_DICT && d->kind != TMI_PY_CALL) c->is_open = 1;
-        for (k = 0; d->kind == TMI_PY_DICT && k + 1 < d->n; k += 2) {
-            a = tmi_triton_kid(py, d, k);
-            if (a->kind == TMI_PY_STRING)
-                tmi_tri_config_pair(t, c, a->text, TMI_PY_ID(py, d->list + k + 1));
-            else c->is_open = 1;
-        }
-        for (k = 0; d->kind == TMI_PY_CALL && k < d->n; k++) { /* dict(BLOCK=64) */
-            a = tmi_triton_kid(py, d, k);
-            if (a->kind == TMI_PY_KEYWORD) tmi_tri_config_pair(t, c, a->text, a->a);
-            else c->is_open = 1;
-        }
-    }
-    if (c->lines) *(const char **)tmi_vec_add(t->job, c->lines) = tmi_text_join(c->text, 0);
-    for (i = 1; c->n == c->want && i < 4; i++)
-        if ((p = tmi_tri_param_named(t, tmi_tri_word(t, places[i]))) != NULL && !p->is_given) {
-            tmi_triton_give(p, tmi_tri_int(usual[i])); /* what a Config has when it does not say */
-        }
-}
-
-static void tmi_tri_configs_of(tmi_tri *t, tmi_tri_configs *c, uint32_t node);
-
-/* The numbers of a range, as far as they can be told. */
-static tmi_tri_value tmi_tri_config_range(tmi_tri *t, tmi_tri_value range) {
-    tmi_tri_value v = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0), one;
-    int64_t       at[3];
-    uint32_t      i;
-    for (i = 0; i < 3; i++) {
-        one = tmi_tri_field(t, &range, i);
-        if (one.kind != TMI_V_INT) return tmi_tri_of(TMI_V_UNSET);
-        at[i] = (int64_t)one.v.i.lo;
-    }
-    for (; at[2] > 0 ? at[0] < at[1] : at[0] > at[1]; at[0] += at[2]) {
-        if (!at[2] || v.n == 1000) return tmi_tri_of(TMI_V_UNSET);
-        tmi_tri_put_item(t, tmi_tri_int(at[0]));
-        v.n++;
-        if (at[2] > 0 ? at[0] > INT64_MAX - at[2] : at[0] < INT64_MIN - at[2]) break;
-    }
-    return v;
-}
-
-/* itertools.product(a, b, ...): the last moves first. */
-static tmi_tri_value tmi_tri_config_product(tmi_tri *t, const tmi_py_node *over) {
-    tmi_tri_value of[16], one[16], v = tmi_tri_of(TMI_V_UNSET), *all;
-    uint64_t      total = 1;
-    uint32_t      i, k, at;
-    if (over->n > 16) return v;
-    for (i = 0; i < over->n; i++) {
-        of[i] = tmi_tri_try_constant(t, TMI_PY_ID(tmi_tri_py(t), over->list + i));
-        if (of[i].kind != TMI_V_TUPLE) return v;
-        total *= of[i].n;
-        if (total > 4096) return v;
-    }
-    all = TMI_TEMP(t->job, tmi_tri_value, (size_t)total + 1);
-    for (k = 0; k < total; k++) {
-        for (i = over->n, at = k; i-- > 0; at /= of[i].n)
-            one[i] = tmi_tri_field(t, &of[i], at % of[i].n);
-        all[k] = tmi_tri_list(t, TMI_V_TUPLE, one, over->n);
-    }
-    return tmi_tri_list(t, TMI_V_TUPLE, all, (uint32_t)total);
-}
-
-/* What a `for` goes over: no tuple where that cannot be told. */
-static tmi_tri_value tmi_tri_config_over(tmi_tri *t, uint32_t node) {
-    const tmi_py_node *over = TMI_PY(tmi_tri_py(t), node);
-    tmi_tri_value      v;
-    if (over->kind == TMI_PY_CALL &&
-        TMI_PY(tmi_tri_py(t), over->a)->text == tmi_tri_word(t, "product"))
-        return tmi_tri_config_product(t, over);
-    v = tmi_tri_try_constant(t, node);
-    return v.kind == TMI_V_SLICE ? tmi_tri_config_range(t, v) : v;
-}
-
-/* 1, 0; -1: it cannot be told. */
-static int tmi_tri_config_test(tmi_tri *t, uint32_t node) {
-    tmi_tri_value v = tmi_tri_try_constant(t, node);
-    return v.kind && v.kind != TMI_V_OBJECT ? tmi_tri_is_true(t, &v)
-                                            : tmi_tri_decide(t, t->frame->file, node, 0);
-}
-
-/* [Config(...) for x in ... for y in ...] from its clause `k` on. */
-static void tmi_tri_configs_comp(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n, uint32_t k) {
-    const tmi_py      *py = tmi_tri_py(t);
-    const tmi_py_node *f;
-    tmi_tri_value      v;
-    uint32_t           i, m = 0;
-    if (k == n->n) {
-        tmi_tri_configs_of(t, c, n->a); /* depth: tmi_tri_enter() there */
-        return;
-    }
-    f = tmi_triton_kid(py, n, k);
-    v = tmi_tri_config_over(t, f->b);
-    if (v.kind != TMI_V_TUPLE) c->is_open = 1;
-    for (i = 0; v.kind == TMI_V_TUPLE && i < v.n && !c->is_open; i++) {
-        if (++t->n_step > TMI_TRI_CONFIGS) c->is_open = 1;
-        tmi_tri_assign(t, f->a, tmi_tri_field(t, &v, i));
-        for (m = 0; m < f->n && !t->bad; m++) {
-            int is = tmi_tri_config_test(t, TMI_PY_ID(py, f->list + m));
-            if (is < 0) c->is_open = 1;
-            if (is <= 0) break;
-        }
-        if (m == f->n && !t->bad) tmi_tri_configs_comp(t, c, n, k + 1); /* depth: clauses */
-    }
-}
-
-/* -- Plain functions that make configurations ------------------------------------------------- */
-
-static tmi_tri_flow tmi_tri_configs_block(tmi_tri *t, tmi_tri_configs *c, uint32_t list,
-                                          uint32_t n);
-
-/* `name.append(Config(...))`, `name.extend([...])`; 0: neither. */
-static int tmi_tri_configs_append(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *s) {
-    const tmi_py      *py = tmi_tri_py(t);
-    const tmi_py_node *call = TMI_PY(py, s->a), *to = TMI_PY(py, call->a);
-    if (call->kind != TMI_PY_CALL || to->kind != TMI_PY_ATTRIBUTE || call->n != 1 ||
-        (to->text != tmi_tri_word(t, "append") && to->text != tmi_tri_word(t, "extend")) ||
-        TMI_PY(py, to->a)->text != c->into)
-        return 0;
-    tmi_tri_configs_of(t, c, TMI_PY_ID(py, call->list));
-    return 1;
-}
-
-static tmi_tri_flow tmi_tri_configs_for(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *s) {
-    tmi_tri_value v = tmi_tri_config_over(t, s->b);
-    tmi_tri_flow  flow = TMI_FLOW_ON;
-    uint32_t      i;
-    if (v.kind != TMI_V_TUPLE || s->n2) c->is_open = 1;
-    for (i = 0; v.kind == TMI_V_TUPLE && i < v.n && !c->is_open && flow != TMI_FLOW_OUT; i++) {
-        if (++t->n_step > TMI_TRI_CONFIGS) c->is_open = 1;
-        tmi_tri_assign(t, s->a, tmi_tri_field(t, &v, i));
-        flow = tmi_tri_configs_block(t, c, s->list, s->n);
-    }
-    return flow == TMI_FLOW_OUT ? flow : TMI_FLOW_ON;
-}
-
-/* One statement. What is returned is made on the way: the list `into` grows by what is appended. */
-static tmi_tri_flow tmi_tri_configs_step(tmi_tri *t, tmi_tri_configs *c, uint32_t id) {
-    const tmi_py      *py = tmi_tri_py(t);
-    const tmi_py_node *s = TMI_PY(py, id), *to = s->n == 1 ? TMI_PY(py, TMI_PY_ID(py, s->list)) : s;
-    tmi_tri_value      v;
-    int                is;
-    switch (s->kind) {
-    case TMI_PY_EXPR:
-        if (TMI_PY(py, s->a)->kind != TMI_PY_STRING && !tmi_tri_configs_append(t, c, s)) break;
-        return TMI_FLOW_ON;
-    case TMI_PY_PASS: return TMI_FLOW_ON;
-    case TMI_PY_CONTINUE: return TMI_FLOW_NEXT;
-    case TMI_PY_ASSIGN:
-        if (s->n == 1 && to->kind == TMI_PY_NAME && to->text == c->into && c->n == c->from) {
-            tmi_tri_configs_of(t, c, s->a);
-            return TMI_FLOW_ON;
-        }
-        v = tmi_tri_config_over(t, s->a);
-        if (s->n != 1 || !v.kind || to->text == c->into) break;
-        tmi_tri_assign(t, TMI_PY_ID(py, s->list), v);
-        return TMI_FLOW_ON;
-    case TMI_PY_AUGASSIGN:
-        if (s->op != TMI_PY_ADD || TMI_PY(py, s->a)->text != c->into) break;
-        tmi_tri_configs_of(t, c, s->b);
-        return TMI_FLOW_ON;
-    case TMI_PY_FOR: return tmi_tri_configs_for(t, c, s); /* depth: parser */
-    case TMI_PY_IF:
-        if ((is = tmi_tri_config_test(t, s->a)) < 0) break;
-        return is ? tmi_tri_configs_block(t, c, s->list, s->n)
-                  : tmi_tri_configs_block(t, c, s->list2, s->n2);
-    case TMI_PY_RETURN:
-        if (!s->a) break;
-        if (TMI_PY(py, s->a)->kind != TMI_PY_NAME || TMI_PY(py, s->a)->text != c->into)
-            c->n == c->from ? tmi_tri_configs_of(t, c, s->a) : (void)(c->is_open = 1);
-        return TMI_FLOW_OUT;
-    default: break;
-    }
-    c->is_open = 1;
-    return TMI_FLOW_OUT;
-}
-
-static tmi_tri_flow tmi_tri_configs_block(tmi_tri *t, tmi_tri_configs *c, uint32_t list,
-                                          uint32_t n) {
-    tmi_tri_flow flow = TMI_FLOW_ON;
-    uint32_t     i;
-    if (!tmi_tri_enter(t)) c->is_open = 1;
-    for (i = 0; i < n && flow == TMI_FLOW_ON && !c->is_open && !t->bad; i++)
-        flow = tmi_tri_configs_step(t, c, TMI_PY_ID(tmi_tri_py(t), list + i)); /* depth: above */
-    t->depth--;
-    return flow;
-}
-
-/* The list that a function returns by name, which its last statement says. */
-static uint32_t tmi_tri_configs_into(const tmi_py *py, const tmi_py_node *f) {
-    const tmi_py_node *last = f->n2 ? TMI_PY(py, TMI_PY_ID(py, f->list2 + f->n2 - 1)) : f;
-    if (last->kind != TMI_PY_RETURN || TMI_PY(py, last->a)->kind != TMI_PY_NAME) return TMI_NONE;
-    return TMI_PY(py, last->a)->text;
-}
-
-/* A call of a plain function of the file or a module. */
-static void tmi_tri_configs_call(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n) {
-    const tmi_py      *py = tmi_tri_py(t);
-    const tmi_py_node *f;
-    tmi_tri_value      callee = tmi_tri_try_constant(t, n->a), v;
-    tmi_tri_func       fn;
+/* What decorator `node` of a file makes of v. UNSET: it cannot be told. */
+static tmi_tri_value tmi_tri_decorate(tmi_tri *t, uint32_t file, uint32_t node, tmi_tri_value v) {
+    uint32_t           until = t->until, until_file = t->until_file, base = t->arg.n;
+    const int          was = t->is_const;
+    const tmi_py_node *n = TMI_PY(tmi_triton_text_of(t, file), node), *callee = n;
     tmi_tri_frame      frame;
-    uint32_t           i, base = t->arg.n, into = c->into, from = c->from, n_args;
-    c->is_open |= callee.kind != TMI_V_FUNC;
-    for (i = 0; i < n->n && !c->is_open; i++) {
-        uint32_t           id = TMI_PY_ID(py, n->list + i);
-        const tmi_py_node *a = TMI_PY(py, id);
-        v = tmi_tri_try_constant(t, a->kind == TMI_PY_KEYWORD ? a->a : id);
-        tmi_tri_push_arg(t, a->kind == TMI_PY_KEYWORD ? a->text : 0, v);
-        c->is_open |= !v.kind || a->kind == TMI_PY_STARRED || a->kind == TMI_PY_DOUBLESTAR;
-    }
-    if (c->is_open) {
-        tmi_base_vec_cut(&t->arg, base);
-        return;
-    }
-    fn = *tmi_triton_func_at(t, callee.id);
-    py = tmi_triton_text_of(t, fn.file);
-    tmi_py_body(tmi_triton_text_of(t, fn.file), fn.node);
-    f = TMI_PY(py, fn.node);
-    n_args = t->arg.n - base;
+    tmi_tri_value      by;
+    tmi_triton_enter_frame(t, &frame, file);
+    t->until = n->at;
+    t->until_file = file;
     t->is_quiet++;
-    if (f->op || !tmi_triton_bind_params(t, &fn, base, n_args, NULL)) c->is_open = 1;
-    t->is_quiet--;
-    t->bad = 0;
-    tmi_triton_enter_func(t, &frame, &fn);
-    for (i = 0; i < f->n && !c->is_open; i++)
-        tmi_tri_bind(t, tmi_triton_kid(py, f, i)->text, tmi_triton_arg_at(t, base + n_args + i)->v);
+    by = tmi_tri_try_constant(t, node);
+    if (!by.kind || by.kind == TMI_V_MODULE) {
+        if (n->kind == TMI_PY_CALL) callee = TMI_PY(tmi_tri_py(t), n->a);
+        by = tmi_tri_try_constant(t, n->kind == TMI_PY_CALL ? n->a : node);
+        if (!by.kind || by.kind == TMI_V_MODULE) by = tmi_tri_triton_named(t, callee);
+        else by.kind = TMI_V_UNSET;
+        t->is_const = 1;
+        if (by.kind && callee != n) {
+            tmi_tri_python_args(t, n, &by);
+            by = tmi_tri_call_value(t, by, base);
+            tmi_base_vec_cut(&t->arg, base);
+        }
+    }
+    t->is_const = 1;
+    tmi_tri_push_arg(t, 0, v);
+    v = by.kind && !t->bad ? tmi_tri_call_value(t, by, base) : tmi_tri_of(TMI_V_UNSET);
     tmi_base_vec_cut(&t->arg, base);
-    c->into = tmi_tri_configs_into(py, f);
-    c->from = c->n;
-    if (!c->is_open && tmi_tri_configs_block(t, c, f->list2, f->n2) != TMI_FLOW_OUT) c->is_open = 1;
+    if (t->bad) v.kind = TMI_V_UNSET;
+    t->bad = 0;
+    t->is_const = was;
+    t->is_quiet--;
+    t->until = until;
+    t->until_file = until_file;
     tmi_triton_leave_frame(t);
-    if (c->is_open) c->n = c->from; /* what is not read may have changed those before it */
-    c->into = into;
-    c->from = from;
+    return v.kind == TMI_V_MADE || v.kind == TMI_V_FUNC ? v : tmi_tri_of(TMI_V_UNSET);
 }
 
-/* Depth: TMI_MAX_DEPTH, by the parser. */
-static void tmi_tri_configs_in(tmi_tri *t, tmi_tri_configs *c, const tmi_py_node *n) {
-    const tmi_py *py = tmi_tri_py(t);
-    uint32_t      i, one;
-    int           is;
-    switch (n->kind) {
-    case TMI_PY_LIST:
-    case TMI_PY_TUPLE:
-        for (i = 0; i < n->n && !t->bad; i++) {
-            one = TMI_PY_ID(py, n->list + i);
-            if (TMI_PY(py, one)->kind == TMI_PY_STARRED) one = TMI_PY(py, one)->a;
-            tmi_tri_configs_of(t, c, one);
-        }
-        return;
-    case TMI_PY_BINOP:
-        tmi_tri_configs_of(t, c, n->a);
-        tmi_tri_configs_of(t, c, n->b);
-        return;
-    case TMI_PY_LISTCOMP:
-        if (n->n < 16) tmi_tri_configs_comp(t, c, n, 0);
-        return;
-    case TMI_PY_NAME:
-        one = tmi_tri_plain_value(t, t->frame->file, n->text);
-        if (!one || (TMI_PY(py, one)->kind == TMI_PY_LIST && !TMI_PY(py, one)->n))
-            break; /* an empty list is filled by statements that are not read */
-        tmi_tri_configs_of(t, c, one);
-        return;
-    case TMI_PY_CALL:
-        if (TMI_PY(py, n->a)->text == tmi_tri_word(t, "Config")) {
-            tmi_tri_config(t, c, n);
-            return;
-        }
-        if (TMI_PY(py, n->a)->text == tmi_tri_word(t, "list") && n->n == 1) {
-            tmi_tri_configs_of(t, c, TMI_PY_ID(py, n->list));
-            return;
-        }
-        tmi_tri_configs_call(t, c, n); /* depth: tmi_tri_enter() around this */
-        return;
-    case TMI_PY_IFEXP:
-        is = tmi_tri_config_test(t, n->a);
-        if (is < 0) break;
-        tmi_tri_configs_of(t, c, is ? n->b : n->c);
-        return;
-    default: break;
+/* The function with all of its decorators. */
+static tmi_tri_value tmi_tri_decorated(tmi_tri *t, uint32_t func, tmi_tri_launch *l) {
+    const tmi_tri_func fn = *tmi_triton_func_at(t, func);
+    tmi_tri_value      v = tmi_tri_of(TMI_V_FUNC), made;
+    uint32_t           list = TMI_PY(tmi_triton_text_of(t, fn.file), fn.node)->b, i, id;
+    v.id = func;
+    i = list ? TMI_PY(tmi_triton_text_of(t, fn.file), list)->n : 0;
+    while (i-- > 0) {
+        const tmi_py *py = tmi_triton_text_of(t, fn.file);
+        id = TMI_PY_ID(py, TMI_PY(py, list)->list + i);
+        made = tmi_tri_decorate(t, fn.file, id, v);
+        if (made.kind) v = made;
+        else l->unread = TMI_PY(tmi_triton_text_of(t, fn.file), id);
     }
-    c->is_open = 1;
+    return v;
 }
 
-static void tmi_tri_configs_of(tmi_tri *t, tmi_tri_configs *c, uint32_t node) {
-    if (++t->n_step > TMI_TRI_CONFIGS) c->is_open = 1;
-    if (tmi_tri_enter(t) && !c->is_open)
-        tmi_tri_configs_in(t, c, TMI_PY(tmi_tri_py(t), node)); /* depth: tmi_tri_enter() */
-    t->depth--;
+static const char *tmi_tri_made_name(const tmi_tri *t, const tmi_tri_value *v) {
+    return v->kind == TMI_V_MADE ? t->rows[v->id].name : "";
 }
 
-/* An argument of a decorator, by name or place. 0: none. */
-static uint32_t tmi_tri_said(tmi_tri *t, const tmi_py *py, const tmi_py_node *call,
-                             const char *name, uint32_t place) {
-    uint32_t i, id;
-    for (i = 0; call && call->kind == TMI_PY_CALL && i < call->n; i++) {
-        const tmi_py_node *a = TMI_PY(py, id = TMI_PY_ID(py, call->list + i));
-        if (a->kind == TMI_PY_KEYWORD ? tmi_tri_says(t, a->text, name) : i == place)
-            return a->kind == TMI_PY_KEYWORD ? a->a : id;
+/* The function that objects of triton are around, whose own decorators come inside of these: as
+ * further arguments the layers, the outermost first; TMI_NONE: there is no function. */
+static uint32_t tmi_tri_layers(tmi_tri *t, tmi_tri_value v, tmi_tri_launch *l) {
+    uint32_t func = TMI_NONE, n;
+    for (n = 0; n < TMI_MAX_DEPTH; n++) {
+        for (; v.kind == TMI_V_MADE; v = tmi_tri_field(t, &v, v.n - 1)) tmi_tri_push_arg(t, 0, v);
+        if (v.kind != TMI_V_FUNC) return TMI_NONE;
+        if (v.id == func) break;
+        func = v.id;
+        v = tmi_tri_decorated(t, func, l);
     }
-    return 0;
+    return func;
 }
 
-static void tmi_tri_count_configs(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
-                                  tmi_tri_configs *c) {
-    const tmi_py_node *d = tmi_tri_decorator(t, py, f, "autotune");
-    uint32_t           list = tmi_tri_said(t, py, d, "configs", 0), names = t->name.n;
-    if (list) tmi_tri_configs_of(t, c, list);
-    tmi_tri_cut_names(t, names);
+/* Read the decorators of a kernel; what each of them says is not looked at yet. `v`: what its name
+ * means where a statement of the module says so, k = wrap(k0). */
+static void tmi_tri_open_launch(tmi_tri *t, uint32_t func, tmi_tri_value v, tmi_tri_launch *l) {
+    const tmi_tri_func fn = *tmi_triton_func_at(t, func);
+    uint32_t           i, base = t->arg.n, is;
+    memset(l, 0, sizeof *l);
+    l->func = func;
+    if (v.kind == TMI_V_UNSET) {
+        v.kind = TMI_V_FUNC;
+        v.id = func;
+    }
+    is = tmi_tri_layers(t, v, l);
+    if (is == TMI_NONE || tmi_triton_func_at(t, is)->node != fn.node)
+        l->unread = TMI_PY(tmi_triton_text_of(t, fn.file), fn.node);
+    l->layers = tmi_tri_tuple(t, base);
+    l->args = tmi_tl_dict_of(t, base);
+    for (i = 0; i < l->layers.n; i++) {
+        v = tmi_tri_field(t, &l->layers, i);
+        if (strcmp(tmi_tri_made_name(t, &v), "jit") == 0) l->jit = v;
+        if (strcmp(tmi_tri_made_name(t, &v), "autotune") == 0 && !l->configs.kind)
+            l->configs = tmi_tri_field(t, &v, 0);
+    }
+    if (l->configs.kind && l->configs.kind != TMI_V_NONE && l->configs.kind != TMI_V_TUPLE)
+        l->is_open = 1;
+    if (!l->unread || l->configs.kind) return;
+    i = l->unread->kind == TMI_PY_CALL ? TMI_PY(tmi_triton_text_of(t, fn.file), l->unread->a)->text
+                                       : l->unread->text;
+    l->is_open = i && strstr(tmi_tri_string(t, i), "tune") != NULL; /* it may have configurations */
 }
 
-static void tmi_tri_take_config(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
-    tmi_tri_configs c;
-    memset(&c, 0, sizeof c);
-    c.want = t->call->config;
-    if (!c.want) return;
-    tmi_tri_count_configs(t, py, f, &c);
-    if (c.n >= c.want && !(c.is_open && c.n == c.want)) return;
-    (void)tmi_tri_wrong(
-        t, TMETAL_E_PY_SIGNATURE, "give its values with --const", "%s",
-        c.is_open ? tmi_format(t->job, 1, "configuration %u of %s cannot be read from the text",
-                               c.want, tmi_tri_string(t, f->text))
-                  : tmi_format(t->job, 1, "%s has %u configurations, but number %u is asked for",
-                               tmi_tri_string(t, f->text), c.n, c.want));
+/* What a statement behind its `def` makes of a kernel's name: an object of triton; OBJECT: it cannot
+ * be told; UNSET: there is no such statement. */
+static tmi_tri_value tmi_tri_wrapped_value(tmi_tri *t, uint32_t file, uint32_t name) {
+    const uint32_t i = tmi_triton_last(t, file, name), base = t->arg.n;
+    tmi_tri_value  v = tmi_tri_of(TMI_V_UNSET);
+    const int      was = t->is_const;
+    if (!i || TMI_PY(tmi_triton_text_of(t, file), tmi_triton_global_at(t, i - 1)->node)->kind !=
+                  TMI_PY_ASSIGN)
+        return v;
+    t->is_quiet++;
+    t->is_const = 1;
+    v = tmi_tri_global_value(t, file, name);
+    t->is_const = was;
+    t->is_quiet--;
+    tmi_base_vec_cut(&t->arg, base);
+    if (t->bad || (v.kind != TMI_V_MADE && v.kind != TMI_V_FUNC)) v = tmi_tri_of(TMI_V_OBJECT);
+    t->bad = 0;
+    return v;
 }
 
-/* The dictionary of @triton.heuristics; a node that is none: there is none. */
-static const tmi_py_node *tmi_triton_heuristics(tmi_tri *t, const tmi_py *py,
-                                                const tmi_py_node *f) {
-    uint32_t said = tmi_tri_said(t, py, tmi_tri_decorator(t, py, f, "heuristics"), "values", 0);
-    if (said && TMI_PY(py, said)->kind == TMI_PY_NAME)
-        said = tmi_tri_plain_value(t, t->frame->file, TMI_PY(py, said)->text);
-    return TMI_PY(py, said);
+/* What a heuristic sees of an argument: its value, or an object that is not None and of whose value
+ * nothing is known. Depth: TMI_TRI_TUPLES, tuples in tuples. */
+static tmi_tri_value tmi_tri_as_launched(tmi_tri *t, uint32_t name, const tmi_tri_value *v) {
+    tmi_tri_value r = tmi_tri_of(TMI_V_OBJECT), one;
+    uint32_t      i, base = t->arg.n;
+    if (v->kind == TMI_V_TUPLE) {
+        for (i = 0; i < v->n; i++) {
+            one = tmi_tri_field(t, v, i);
+            one = tmi_tri_as_launched(t, name, &one); /* depth: TMI_TRI_TUPLES */
+            tmi_tri_push_arg(t, 0, one);
+        }
+        r = tmi_tri_tuple(t, base);
+        r.id = v->id;
+        return r;
+    }
+    if (tmi_tri_is_const(v)) return *v;
+    r.id = name;
+    r.list = v->kind == TMI_V_TENSOR ? v->dt : 0;
+    return r;
 }
 
-/* @triton.heuristics({"X": lambda args: ...}): what can be computed is. */
-static void tmi_tri_take_heuristics(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
-    const tmi_py_node *d = tmi_triton_heuristics(t, py, f);
-    uint32_t           i, names = t->name.n;
-    for (i = 0; d->kind == TMI_PY_DICT && i + 1 < d->n && !t->bad; i += 2) {
-        const tmi_py_node *key = tmi_triton_kid(py, d, i);
-        const tmi_py_node *fn = tmi_triton_kid(py, d, i + 1);
-        tmi_tri_param *p = key->kind == TMI_PY_STRING ? tmi_tri_param_named(t, key->text) : NULL;
-        tmi_tri_value  v = tmi_tri_of(TMI_V_OBJECT);
-        if (!p || p->is_given) continue;
-        p->by = fn;
-        if (fn->kind != TMI_PY_LAMBDA || fn->n != 1) continue;
-        v.id = tmi_tri_word(t, "args");
+static void tmi_tri_put_launched(tmi_tri *t, tmi_tri_launch *l, uint32_t name, tmi_tri_value v) {
+    l->args = tmi_tl_dict_with(t, &l->args, tmi_tri_str(name), v);
+}
+
+/* A decorator gives a parameter a value that cannot be told, or one that can. */
+static void tmi_tri_give_by(tmi_tri *t, tmi_tri_launch *l, uint32_t name, tmi_tri_value v) {
+    tmi_tri_param *p = tmi_tri_param_named(t, name);
+    if (p && p->is_said) return;
+    if (v.kind == TMI_V_UNSET) {
+        v.kind = TMI_V_OBJECT;
         v.dt = TMI_NONE;
-        tmi_tri_bind(t, TMI_PY(py, TMI_PY_ID(py, fn->list))->text, v);
-        t->need = 0;
-        v = tmi_tri_try_constant(t, fn->a);
-        p->need = t->need;
-        if (v.kind != TMI_V_UNSET && v.kind != TMI_V_OBJECT && v.kind != TMI_V_MODULE) {
-            tmi_triton_give(p, v);
-        }
-        tmi_tri_cut_names(t, names);
+        v.id = name;
+        if (p) p->is_given = 0;
+        if (p) p->by = 1;
+    } else if (p) {
+        p->by = p->is_given = 0;
+        p->is_passed = !p->is_marked;
+        tmi_triton_give(p, v);
     }
+    tmi_tri_put_launched(t, l, name, v);
+}
+
+/* The rules of @triton.heuristics, in their order: each sees what those before it gave. */
+static void tmi_tri_take_rules(tmi_tri *t, tmi_tri_launch *l, const tmi_tri_value *rules) {
+    uint32_t       i, base = t->arg.n;
+    tmi_tri_value  key, v;
+    tmi_tri_param *p;
+    for (i = 0; i + 1 < rules->n && rules->kind == TMI_V_DICT; i += 2) {
+        key = tmi_tri_field(t, rules, i);
+        p = key.kind == TMI_V_STR ? tmi_tri_param_named(t, key.id) : NULL;
+        if (key.kind != TMI_V_STR || (p && p->is_said)) continue;
+        t->need = 0;
+        t->is_quiet++;
+        t->is_const++;
+        tmi_tri_push_arg(t, 0, l->args);
+        v = tmi_tri_call_value(t, tmi_tri_field(t, rules, i + 1), base);
+        tmi_base_vec_cut(&t->arg, base);
+        t->is_const--;
+        t->is_quiet--;
+        if (t->bad || v.kind >= TMI_V_MODULE) v.kind = TMI_V_UNSET;
+        t->bad = 0;
+        if (p) p->need = t->need;
+        tmi_tri_give_by(t, l, key.id, v.kind ? v : tmi_tri_of(TMI_V_UNSET));
+    }
+}
+
+/* Does early_config_prune keep a configuration? 1, 0; -1: it cannot be told. */
+static int tmi_tri_is_pruned(tmi_tri *t, const tmi_tri_launch *l, tmi_tri_value by,
+                             const tmi_tri_value *config) {
+    tmi_tri_value key = tmi_tri_str(tmi_tri_word(t, "early_config_prune")), v;
+    uint32_t      base = t->arg.n, i;
+    if (by.kind == TMI_V_NONE) return 0;
+    i = by.kind == TMI_V_DICT ? tmi_tl_key(t, &by, &key) : 0;
+    if (i == TMI_NONE) return 0; /* a model of times, which leaves out slow ones */
+    if (by.kind != TMI_V_DICT) return -1;
+    by = tmi_tri_field(t, &by, i);
+    if (by.kind == TMI_V_NONE) return 0;
+    t->is_quiet++;
+    t->is_const++;
+    tmi_tri_push_arg(t, 0, l->configs);
+    tmi_tri_push_arg(t, 0, l->args);
+    for (i = 0; i < l->args.n; i += 2)
+        tmi_tri_push_arg(t, tmi_tri_field(t, &l->args, i).id, tmi_tri_field(t, &l->args, i + 1));
+    v = tmi_tri_each(t, tmi_tri_call_value(t, by, base));
+    tmi_base_vec_cut(&t->arg, base);
+    t->is_const--;
+    t->is_quiet--;
+    if (t->bad || v.kind != TMI_V_TUPLE) v.kind = TMI_V_UNSET;
+    t->bad = 0;
+    for (i = 0; v.kind && i < v.n; i++) {
+        tmi_tri_value one = tmi_tri_field(t, &v, i);
+        if (tmi_tri_same(t, &one, config)) return 0;
+    }
+    return v.kind ? 1 : -1;
+}
+
+/* The values of a configuration; with `is_chosen` 0 only that they are given is known. */
+static void tmi_tri_take_config(tmi_tri *t, tmi_tri_launch *l, const tmi_tri_value *config,
+                                int is_chosen) {
+    tmi_tri_value d = tmi_tl_all_kwargs(t, config), v;
+    uint32_t      i;
+    if (d.kind != TMI_V_DICT) l->is_open = 1;
+    for (i = 0; d.kind == TMI_V_DICT && i < d.n; i += 2) {
+        const tmi_tri_value key = tmi_tri_field(t, &d, i);
+        v = is_chosen ? tmi_tri_field(t, &d, i + 1) : tmi_tri_of(TMI_V_UNSET);
+        if (key.kind != TMI_V_STR || v.kind >= TMI_V_MODULE) l->is_open = 1;
+        else tmi_tri_give_by(t, l, key.id, v);
+    }
+}
+
+/* The configuration that the caller chooses, or the only one: Triton launches no other values. */
+static void tmi_tri_take_configs(tmi_tri *t, tmi_tri_launch *l, const tmi_tri_value *tuner) {
+    const uint32_t want = t->call->config;
+    const char    *name = tmi_tri_string(
+        t, TMI_PY(tmi_tri_py(t), tmi_triton_func_at(t, l->func)->node)->text);
+    tmi_tri_value of = tmi_tri_field(t, tuner, 0), one;
+    uint32_t      i, n = of.kind == TMI_V_TUPLE ? of.n : 0;
+    int           is_pruned = 0;
+    for (i = 0; i < n; i++) {
+        one = tmi_tri_field(t, &of, i);
+        if (strcmp(tmi_tri_made_name(t, &one), "Config") != 0) l->is_open = 1;
+    }
+    if (of.list != l->configs.list || l->is_open) {
+        l->is_open = 1;
+        if (want)
+            (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, "give its values with --const",
+                                "configuration %u of %s cannot be read from the text", want, name);
+        return;
+    }
+    if (want > n)
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE,
+                            n > 1    ? tmi_format(t->job, 1, "--config takes 1 to %u", n)
+                            : n == 1 ? "leave --config out: the only one is taken"
+                                     : "leave --config out, and give values with --const",
+                            "%s has %u configuration%s, but number %u is asked for", name, n,
+                            n == 1 ? "" : "s", want);
+    for (i = 0; i < n && !t->bad; i++) {
+        one = tmi_tri_field(t, &of, i);
+        if (want && i + 1 != want) continue;
+        if (want && n > 1) is_pruned = tmi_tri_is_pruned(t, l, tmi_tri_field(t, tuner, 2), &one);
+        tmi_tri_take_config(t, l, &one, want || n == 1);
+    }
+    if (is_pruned && !t->bad)
+        (void)tmi_tri_wrong(
+            t, TMETAL_E_PY_SIGNATURE,
+            is_pruned > 0 ? "choose another, or give its values with --const"
+                          : "give its values with --const",
+            is_pruned > 0
+                ? "configuration %u of %s is left out by early_config_prune for this launch"
+                : "whether early_config_prune keeps configuration %u of %s cannot be told",
+            want, name);
+}
+
+/* What the decorators make of the arguments. */
+static void tmi_tri_take_launch(tmi_tri *t, tmi_tri_launch *l) {
+    uint32_t n_tuned = 0, i;
+    for (i = 0; i < l->layers.n && !t->bad; i++) {
+        const tmi_tri_value v = tmi_tri_field(t, &l->layers, i), said = tmi_tri_field(t, &v, 0);
+        const char         *name = tmi_tri_made_name(t, &v);
+        if (strcmp(name, "heuristics") == 0) {
+            if (said.kind != TMI_V_DICT) l->is_open = 1;
+            tmi_tri_take_rules(t, l, &said);
+        } else if (strcmp(name, "autotune") == 0) {
+            tmi_tri_take_configs(t, l, &v);
+            n_tuned++;
+        }
+    }
+    if (!n_tuned && t->call->config && !t->bad)
+        (void)tmi_tri_wrong(
+            t, TMETAL_E_PY_SIGNATURE, "give its values with --const",
+            l->unread ? "configuration %u of %s cannot be read from the text"
+                      : "number %u is asked for, but %s has no configurations",
+            t->call->config,
+            tmi_tri_string(t, TMI_PY(tmi_tri_py(t), tmi_triton_func_at(t, l->func)->node)->text));
 }
 
 /* The type that an annotation forces: tl.int64, "*fp32", int. 0: none. */
@@ -26252,13 +27080,17 @@ static uint32_t tmi_tri_forced(tmi_tri *t, const tmi_py *py, uint32_t node) {
     return tmi_tri_type_named(t, s, len);
 }
 
-/* Whether a list of names and places of jit names parameter i. */
-static int tmi_tri_listed(tmi_tri *t, const tmi_py *py, uint32_t list, uint32_t name, uint32_t i) {
-    tmi_tri_value v = list ? tmi_tri_try_constant(t, list) : tmi_tri_of(TMI_V_UNSET);
+/* Whether a list of names and places that jit was given names parameter i. */
+static int tmi_tri_listed(tmi_tri *t, const tmi_tri_value *jit, uint32_t part, uint32_t name,
+                          uint32_t i) {
+    tmi_tri_value v = jit->kind ? tmi_tri_field(t, jit, part) : tmi_tri_of(TMI_V_NONE);
     uint32_t      k;
-    (void)py;
-    if (v.kind != TMI_V_TUPLE) return 0;
-    for (k = 0; k < v.n; k++) {
+    if (v.kind == TMI_V_STR)
+        return strstr(tmi_tri_string(t, v.id), tmi_tri_string(t, name)) != NULL;
+    if (v.kind == TMI_V_OBJECT || v.kind >= TMI_V_FUNC)
+        return !tmi_tri_wrong(t, TMETAL_E_PY_NOT_YET, "write it as a list of names",
+                              "do_not_specialize as %v", &v);
+    for (k = 0; k < v.n && v.kind == TMI_V_TUPLE; k++) {
         tmi_tri_value e = tmi_tri_field(t, &v, k);
         if (e.kind == TMI_V_STR ? e.id == name : e.kind == TMI_V_INT && !e.v.i.hi && e.v.i.lo == i)
             return 1;
@@ -26276,14 +27108,13 @@ static void tmi_tri_make_leaf(tmi_tri *t, tmi_tri_param *p, uint32_t dt, int div
 
 /* What Triton's runtime would make of an argument when the kernel's head says more than the
  * caller: types that annotations force, and do_not_specialize. Values given by name stay. */
-static void tmi_tri_specialise(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
-    const tmi_py_node *jit = tmi_tri_decorator(t, py, f, "jit");
-    uint32_t           plain = tmi_tri_said(t, py, jit, "do_not_specialize", TMI_NONE);
-    uint32_t aligned = tmi_tri_said(t, py, jit, "do_not_specialize_on_alignment", TMI_NONE), i;
+static void tmi_tri_specialise(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
+                               const tmi_tri_value *jit) {
+    uint32_t i;
     for (i = 0; i < t->n_param && !t->bad; i++) {
         tmi_tri_param *p = &t->param[i];
         uint32_t       dt = tmi_tri_forced(t, py, tmi_triton_kid(py, f, i)->a);
-        int            is_plain = tmi_tri_listed(t, py, plain, p->name, i);
+        int            is_plain = tmi_tri_listed(t, jit, 4, p->name, i);
         int            is_int = p->is_given && p->v.kind == TMI_V_INT && p->by_place;
         const int      is_forced = dt && (TMI_DTYPE(t, dt)->kind == TMI_DT_INT ||
                                           TMI_DTYPE(t, dt)->kind == TMI_DT_FLOAT);
@@ -26301,23 +27132,26 @@ static void tmi_tri_specialise(tmi_tri *t, const tmi_py *py, const tmi_py_node *
                                 "Triton makes the argument what the annotation says: say so too",
                                 "parameter '%n' is annotated %t, but its argument is %t", p->name,
                                 dt, p->v.dt);
-        if (leaf && (is_plain || tmi_tri_listed(t, py, aligned, p->name, i))) leaf->divides = 0;
+        if (leaf && (is_plain || tmi_tri_listed(t, jit, 5, p->name, i))) leaf->divides = 0;
     }
 }
 
 /* Parameters that nothing was said of, all in one message: first those without a type. */
-static void tmi_tri_missing(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) {
-    tmi_text        what, help;
-    tmi_tri_configs c;
-    uint32_t        i, n = 0;
-    int             kind;
+static void tmi_tri_missing(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
+                            const tmi_tri_launch *l) {
+    const int is_open = l->is_open || l->unread;
+    tmi_text  what, help;
+    uint32_t  i, n = 0;
+    int       kind;
     tmi_text_init(t->job, &what);
     tmi_text_init(t->job, &help);
     for (kind = 0; kind < 2; kind++) {
         for (i = n = 0; i < t->n_param; i++) {
             const tmi_tri_param *p = &t->param[i];
             const char          *s = tmi_tri_string(t, p->name);
-            if (p->is_given || (p->is_const || p->by) != kind) continue;
+            const int has_default = tmi_triton_kid(py, f, i)->b != 0;
+            if (p->is_given || (p->is_marked || p->by || (is_open && has_default)) != kind)
+                continue;
             tmi_put(&what, "%s%s", what.len ? ", " : "", s);
             if (kind)
                 tmi_put(&help, "%s%s=...", n ? ", " : help.len ? "; --const " : "--const ", s);
@@ -26330,9 +27164,13 @@ static void tmi_tri_missing(tmi_tri *t, const tmi_py *py, const tmi_py_node *f) 
         if (n) tmi_put(&what, " %s no %s", n > 1 ? "have" : "has", kind ? "value" : "type");
     }
     if (!what.len) return;
-    memset(&c, 0, sizeof c);
-    tmi_tri_count_configs(t, py, f, &c);
-    if (n && c.n) tmi_put(&help, ", or --config 1 to %u", c.n);
+    if (n && l->configs.kind == TMI_V_TUPLE && l->configs.n && !l->is_open && !t->call->config)
+        tmi_put(&help, ", or --config 1 to %u", l->configs.n);
+    if (n && is_open)
+        tmi_put(&help, ": a decorator%s cannot be read, and may give it",
+                l->unread ? tmi_format(t->job, 1, " in %s",
+                                       tmi_triton_line_of(t, t->frame->file, l->unread->at))
+                          : "");
     (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, tmi_text_join(&help, 1), "of %n's parameters %s",
                         f->text, tmi_text_join(&what, 1));
 }
@@ -26353,8 +27191,9 @@ typedef struct tmi_tri_search {
 } tmi_tri_search;
 
 typedef struct tmi_tri_found {
-    const char *name;
-    uint32_t    file, node;
+    const char   *name;
+    uint32_t      file, node;
+    tmi_tri_value by; /* what its name means, if not the function alone */
 } tmi_tri_found;
 
 /* The names that a function inside of `a` sees before those of the file: as a file of its own.
@@ -26404,6 +27243,7 @@ static void tmi_tri_search_in(tmi_tri *t, tmi_tri_search *s, const tmi_tri_aroun
                     one->name = a.name;
                     one->node = id;
                     one->file = tmi_tri_inside(t, up);
+                    one->by = up ? tmi_tri_of(TMI_V_UNSET) : tmi_tri_wrapped_value(t, 0, f->text);
                     continue;
                 }
                 if (s->want && strcmp(s->want, a.name) != 0) {
@@ -26456,6 +27296,19 @@ static uint32_t tmi_tri_choose_kernel(tmi_tri *t, tmi_tri_search *s) {
     return tmi_triton_global_at(t, i - 1)->cond;
 }
 
+/* The function that a wrapped kernel of that name is made of: k = triton.heuristics(...)(k0). */
+static void tmi_tri_find_wrapped(tmi_tri *t, tmi_tri_search *s) {
+    tmi_tri_launch l;
+    tmi_tri_value  v = tmi_tri_wrapped_value(t, 0, tmi_tri_word(t, s->want));
+    uint32_t       base = t->arg.n, func;
+    func = v.kind == TMI_V_MADE ? tmi_tri_layers(t, v, &l) : TMI_NONE;
+    tmi_base_vec_cut(&t->arg, base);
+    if (func == TMI_NONE || tmi_triton_func_at(t, func)->file != 0) return;
+    s->node = tmi_triton_func_at(t, func)->node;
+    s->n = 1;
+    t->wrapped = v;
+}
+
 /* The kernel asked for, or the only one: 1 + the index of its function. */
 static uint32_t tmi_tri_find_kernel(tmi_tri *t) {
     const tmi_py  *py = tmi_triton_text_of(t, 0);
@@ -26469,6 +27322,9 @@ static uint32_t tmi_tri_find_kernel(tmi_tri *t) {
         s.node = s.near_;
         s.file = s.near_file;
     }
+    if (!s.node && s.want) tmi_tri_find_wrapped(t, &s);
+    else if (s.node && s.file == 0)
+        t->wrapped = tmi_tri_wrapped_value(t, 0, TMI_PY(py, s.node)->text);
     if (!s.node || (!s.want && s.n > 1)) {
         const char *all = tmi_text_join(&s.names, 0);
         (void)tmi_tri_wrong(t, TMETAL_E_PY_KERNEL,
@@ -26483,38 +27339,63 @@ static uint32_t tmi_tri_find_kernel(tmi_tri *t) {
     return t->bad ? 0 : 1 + tmi_triton_add_func(t, s.file, s.node, way);
 }
 
+/* What the launch passes: what the caller says, and what decorators make of it. */
+static void tmi_tri_launched(tmi_tri *t, const tmi_py *py, const tmi_py_node *f, uint32_t func,
+                             tmi_tri_launch *l) {
+    tmetal_triton_call *call;
+    tmi_tri_value       debug;
+    uint32_t            i;
+    tmi_tri_open_launch(t, func, t->wrapped, l);
+    for (i = 0; i < t->n_param; i++)
+        if ((t->param[i].is_said = t->param[i].is_given) != 0)
+            tmi_tri_put_launched(t, l, t->param[i].name,
+                                 tmi_tri_as_launched(t, t->param[i].name, &t->param[i].v));
+    tmi_tri_specialise(t, py, f, &l->jit);
+    for (i = 0; i < t->n_param && !t->bad; i++)
+        if (t->param[i].is_given && !t->param[i].is_said)
+            tmi_tri_put_launched(t, l, t->param[i].name,
+                                 tmi_tri_as_launched(t, t->param[i].name, &t->param[i].v));
+    if (!t->bad) tmi_tri_take_launch(t, l);
+    debug = l->jit.kind ? tmi_tri_field(t, &l->jit, 6) : tmi_tri_of(TMI_V_NONE);
+    if (t->bad || debug.kind == TMI_V_NONE || !tmi_tri_is_true(t, &debug)) return;
+    call = TMI_NEW(t->job, tmetal_triton_call, 1);
+    *call = *t->call;
+    call->debug = 1;
+    t->call = call;
+}
+
 static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
     uint32_t           home = tmi_triton_func_at(t, func)->file;
     const tmi_py      *py = tmi_triton_text_of(t, 0); /* of `home` too */
     const tmi_py_node *f = TMI_PY(py, tmi_triton_func_at(t, func)->node);
     tmi_tri_param     *p = TMI_NEW(t->job, tmi_tri_param, f->n + 1);
     tmi_tri_frame      frame;
+    tmi_tri_launch     l;
     uint32_t           i;
+    memset(&l, 0, sizeof l);
     *n = f->n;
     for (i = 0; i < f->n; i++) {
         const tmi_py_node *a = tmi_triton_kid(py, f, i);
         p[i].name = a->text;
         p[i].how = a->op;
-        p[i].is_const = (uint8_t)tmi_tri_says_constexpr(t, py, a->a);
+        p[i].is_const = p[i].is_marked = (uint8_t)tmi_tri_says_constexpr(t, py, a->a);
     }
     t->param = p;
     t->n_param = f->n;
     tmi_tri_read_entries(t, home, t->call->consts, 1);
     tmi_tri_read_entries(t, home, t->call->args, 0);
     tmi_triton_enter_frame(t, &frame, home);
-    if (!t->bad) tmi_tri_take_config(t, py, f);
-    if (!t->bad) tmi_tri_specialise(t, py, f);
-    if (!t->bad) tmi_tri_take_heuristics(t, py, f);
+    if (!t->bad) tmi_tri_launched(t, py, f, func, &l);
     for (i = 0; i < f->n && !t->bad; i++) {
         const tmi_py_node *a = tmi_triton_kid(py, f, i);
-        if (p[i].is_given || !a->b || p[i].by) continue;
+        if (p[i].is_given || !a->b || p[i].by || l.is_open || l.unread) continue;
         t->until = f->at;
         t->until_file = home;
         p[i].is_passed = !p[i].is_const;
         tmi_triton_give(&p[i], tmi_tri_constant(t, a->b));
         t->until = 0;
     }
-    if (!t->bad) tmi_tri_missing(t, py, f);
+    if (!t->bad) tmi_tri_missing(t, py, f, &l);
     tmi_triton_leave_frame(t);
     return p;
 }
@@ -26534,6 +27415,8 @@ static void tmi_tri_begin(tmi_tri *t) {
     tmi_vec_init(&t->leaf, sizeof(tmi_tri_leaf), 0);
     tmi_vec_init(&t->site, sizeof(tmi_tri_site), 0);
     tmi_vec_init(&t->end, sizeof(tmi_tri_end), 0);
+    tmi_vec_init(&t->scopes, sizeof(tmi_tri_scope), 0);
+    t->rows = tmi_tl_rows;
     (void)tmi_vec_add(t->job, &t->dtype);
 #define X(id, tl, said, of, width, sign, row)                                                      \
     d = (tmi_dtype *)tmi_vec_add(t->job, &t->dtype);                                               \
@@ -26774,47 +27657,114 @@ static const char *tmi_tri_words(tmi_tri *t, const tmi_py *py, uint32_t node) {
     return tmi_tri_string(t, tmi_intern(t->job, t->strings, py->text.src + n->at, n->to - n->at));
 }
 
+/* The configurations as text, "BLOCK=64, num_warps=4". */
+static void tmi_tri_tell_configs(tmi_tri *t, tmi_tri_launch *l, tmetal_triton_kernel *out) {
+    static const char *const names[] = {"num_warps", "num_stages", "num_ctas", "maxnreg"};
+    const uint32_t           n = l->configs.kind == TMI_V_TUPLE ? l->configs.n : 0;
+    const char             **configs = TMI_NEW(t->job, const char *, n + 1);
+    tmi_tri_value            one, d, v;
+    tmi_text                 text;
+    uint32_t                 i, k;
+    for (i = 0; i < n && !l->is_open; i++) {
+        one = tmi_tri_field(t, &l->configs, i);
+        d = one.kind == TMI_V_MADE ? tmi_tri_field(t, &one, 0) : one;
+        l->is_open = strcmp(tmi_tri_made_name(t, &one), "Config") != 0 || d.kind != TMI_V_DICT;
+        if (l->is_open) break;
+        tmi_text_init(t->job, &text);
+        for (k = 0; k < d.n + 8; k += 2) {
+            const uint32_t at = k < d.n ? 0 : (k - d.n) / 2;
+            v = k < d.n ? tmi_tri_field(t, &d, k + 1) : tmi_tri_field(t, &one, at + 1);
+            if (k >= d.n && v.kind == TMI_V_NONE) continue;
+            tmi_put(&text, "%s%s=", text.len ? ", " : "",
+                    k < d.n ? tmi_tri_string(t, tmi_tri_field(t, &d, k).id) : names[at]);
+            (void)tmi_tri_put_value(t, &text, &v, 0);
+        }
+        configs[out->n_configs++] = tmi_text_join(&text, 0);
+    }
+    out->configs = configs;
+    out->configs_open = l->is_open;
+}
+
+/* The text of a parameter's rule; "": it has none. */
+static const char *tmi_tri_rule_of(tmi_tri *t, const tmi_tri_launch *l, uint32_t name) {
+    tmi_tri_value v, rules, key = tmi_tri_str(name);
+    const char   *s = "";
+    uint32_t      at, i;
+    for (i = 0; i < l->layers.n; i++) {
+        v = tmi_tri_field(t, &l->layers, i);
+        rules = tmi_tri_field(t, &v, 0);
+        if (strcmp(tmi_tri_made_name(t, &v), "heuristics") != 0 || rules.kind != TMI_V_DICT)
+            continue;
+        if ((at = tmi_tl_key(t, &rules, &key)) == TMI_NONE) continue;
+        rules = tmi_tri_field(t, &rules, at);
+        if (rules.kind == TMI_V_LAMBDA) {
+            const tmi_py *py = tmi_triton_text_of(t, rules.dt);
+            s = TMI_PY(py, rules.id)->text ? tmi_tri_string(t, TMI_PY(py, rules.id)->text)
+                                           : tmi_tri_words(t, py, rules.id);
+        }
+        if (rules.kind == TMI_V_FUNC)
+            s = tmi_tri_string(t, TMI_PY(tmi_triton_text_of(
+                                             t, tmi_triton_func_at(t, rules.id)->file),
+                                         tmi_triton_func_at(t, rules.id)->node)->text);
+    }
+    return s;
+}
+
 static void tmi_tri_tell(tmi_tri *t, const tmi_tri_found *found, tmetal_triton_kernel *out) {
-    const tmi_py        *py = tmi_triton_text_of(t, 0);
-    const tmi_py_node   *f = TMI_PY(py, found->node), *by;
+    const tmi_py        *py;
+    const tmi_py_node   *f;
     tmetal_triton_param *p;
-    tmi_tri_configs      c;
-    tmi_text             text;
-    tmi_vec              lines;
+    tmi_tri_launch       l;
     tmi_tri_frame        frame;
-    const char         **configs;
-    uint32_t             i, k;
+    uint32_t             i;
     tmi_triton_enter_frame(t, &frame, found->file);
-    if (f->v.i) (void)tmi_py_rest(tmi_tri_py(t), found->node, 0, 1);
+    if (TMI_PY(tmi_tri_py(t), found->node)->v.i)
+        (void)tmi_py_rest(tmi_tri_py(t), found->node, 0, 1);
+    tmi_tri_open_launch(t, tmi_triton_add_func(t, found->file, found->node, 0), found->by, &l);
+    py = tmi_triton_text_of(t, 0);
+    f = TMI_PY(py, found->node);
     p = TMI_NEW(t->job, tmetal_triton_param, f->n + 1);
-    tmi_vec_init(&lines, sizeof(const char *), 0);
-    memset(&c, 0, sizeof c);
-    c.text = &text;
-    c.lines = &lines;
-    tmi_tri_count_configs(t, py, f, &c);
-    by = tmi_triton_heuristics(t, py, f);
     for (i = 0; i < f->n; i++) {
         const tmi_py_node *a = tmi_triton_kid(py, f, i);
         p[i].name = tmi_tri_string(t, a->text);
         p[i].annotation = tmi_tri_words(t, py, a->a);
         p[i].value = tmi_tri_words(t, py, a->b);
         p[i].is_const = tmi_tri_says_constexpr(t, py, a->a);
-        p[i].heuristic = "";
-        for (k = 0; by->kind == TMI_PY_DICT && k + 1 < by->n; k += 2)
-            if (tmi_triton_kid(py, by, k)->text == a->text)
-                p[i].heuristic = tmi_tri_words(t, py, TMI_PY_ID(py, by->list + k + 1));
+        p[i].heuristic = tmi_tri_rule_of(t, &l, a->text);
     }
-    configs = TMI_NEW(t->job, const char *, lines.n + 1);
-    for (i = 0; i < lines.n; i++) configs[i] = *TMI_AT(&lines, const char *, i);
+    tmi_tri_tell_configs(t, &l, out);
     out->name = found->name;
     tmi_tri_show(t, &frame);
     out->line = tmi_place_of(t->job, f->at + 1, NULL).line;
     out->params = p;
     out->n_params = f->n;
-    out->configs = configs;
-    out->n_configs = lines.n;
-    out->configs_open = c.is_open;
     tmi_triton_leave_frame(t);
+}
+
+/* Kernels that statements of the file make of others, under a name of their own. */
+static void tmi_tri_tell_wrapped(tmi_tri *t, tmi_vec *all) {
+    uint32_t i, k, n_def = all->n;
+    for (i = 0; i < tmi_triton_text_of(t, 0)->n_body; i++) {
+        const tmi_py      *py = tmi_triton_text_of(t, 0);
+        const tmi_py_node *s = TMI_PY(py, TMI_PY_ID(py, py->body + i));
+        tmi_tri_search     one;
+        tmi_tri_found     *f;
+        const uint32_t     name =
+            s->kind == TMI_PY_ASSIGN && s->n == 1 && TMI_PY(py, s->a)->kind == TMI_PY_CALL
+                    ? tmi_triton_kid(py, s, 0)->text
+                    : 0;
+        for (k = 0; name && k < n_def; k++)
+            if (tmi_tri_says(t, name, TMI_AT(all, tmi_tri_found, k)->name)) break;
+        if (!name || k < n_def) continue;
+        memset(&one, 0, sizeof one);
+        one.want = tmi_tri_string(t, name);
+        tmi_tri_find_wrapped(t, &one);
+        if (!one.node) continue;
+        f = (tmi_tri_found *)tmi_vec_add(t->job, all);
+        f->name = one.want;
+        f->node = one.node;
+        f->by = t->wrapped;
+    }
 }
 
 /* All functions with @triton.jit of a file. */
@@ -26831,6 +27781,7 @@ static const tmetal_triton_kernel *tmi_tri_kernels(tmi_job *job, const char *src
     tmi_vec_init(&all, sizeof(tmi_tri_found), 0);
     s.all = &all;
     tmi_tri_search_in(t, &s, NULL, py->body, py->n_body);
+    tmi_tri_tell_wrapped(t, &all);
     k = TMI_NEW(job, tmetal_triton_kernel, all.n + 1);
     for (i = 0; i < all.n; i++) {
         tmi_tri_found one = *TMI_AT(&all, tmi_tri_found, i);
@@ -26883,7 +27834,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2798773828u
+#define TMI_STAMP_TRITON 3757080314u
 
 
 /*==============================================================================

@@ -199,7 +199,7 @@ gives 0 kernels "$d/lists.py"
 lists() { tr '\n' ' ' < "$out/out" | grep -q -- "$1" || fail "kernels does not say $1"; }
 lists 'product .* 1: A=1, num_warps=2 .* 2: A=1, num_warps=4 .* 3: A=2, num_warps=2 '
 lists 'ways .* 1: A=8 .* 2: A=9 '
-lists 'pruned .*further configurations cannot be read'
+lists 'pruned .* 1: A=1, num_stages=3 .* 2: A=2, num_warps=4 .* 3: A=64 '
 lists 'statements .*further configurations cannot be read'
 lists 'named .* 1: A=5'
 config() { gives 0 compile "$d/lists.py" --kernel "$1" --args "*i32" --config "$2" --emit ir && says "arith.constant $3 : i32"; }
@@ -211,8 +211,9 @@ config loops 6 11
 config loops 7 12
 config ways 2 9
 config named 1 5
-gives 1 compile "$d/lists.py" --kernel pruned --args "*i32" --config 1
-warns 'configuration 1 of pruned cannot be read from the text'
+config pruned 3 64
+gives 1 compile "$d/lists.py" --kernel statements --args "*i32" --config 1
+warns 'configuration 1 of statements cannot be read from the text'
 gives 0 compile "$d/lists.py" --kernel later --args "*i32" --const A=3 --emit ir
 says 'arith.constant 9 : i32'
 
