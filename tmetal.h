@@ -140,19 +140,20 @@
  *     21  >>thread     the per-thread form: what one GPU thread does
  *     22  >>layout     linear layouts: which thread holds which element
  *     23  >>plan       decisions before any code: what is kept, where each value lives, how many threads
- *     24  >>lower      from tiles to threads
- *     25  >>clean      the per-thread form made ready to print
- *     26  >>report     what was found, chosen and given up
- *     27  >>emit       Metal text
- *     28  >>json       op lists as text: JSON in and out, the short form
- *     29  >>oplist     op lists to kernels: graph in, tile IR out
- *     30  >>compile    what drives the others: options, refusals, from text to kernels
- *     31  >>key        what a result depends on, as one number
- *     32  >>entry      public functions and the one setjmp
- *     33  >>cache      results on disk
- *     34  >>metal      launching: the Objective-C runtime and Metal, from C
- *     35  >>host       launch code: files in other languages that compile and launch a result
- *     36  >>tune       the tuner: which way to compile a program is fastest
+ *     24  >>wait       programs that wait for each other: what may wait for a later one
+ *     25  >>lower      from tiles to threads
+ *     26  >>clean      the per-thread form made ready to print
+ *     27  >>report     what was found, chosen and given up
+ *     28  >>emit       Metal text
+ *     29  >>json       op lists as text: JSON in and out, the short form
+ *     30  >>oplist     op lists to kernels: graph in, tile IR out
+ *     31  >>compile    what drives the others: options, refusals, from text to kernels
+ *     32  >>key        what a result depends on, as one number
+ *     33  >>entry      public functions and the one setjmp
+ *     34  >>cache      results on disk
+ *     35  >>metal      launching: the Objective-C runtime and Metal, from C
+ *     36  >>host       launch code: files in other languages that compile and launch a result
+ *     37  >>tune       the tuner: which way to compile a program is fastest
  *
  * Version 0.1.0. MIT licence; its text is at the end of the file.
  *============================================================================*/
@@ -1927,7 +1928,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 1435309616u
+#define TMI_STAMP_CONFIG 0u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -3147,7 +3148,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 303495551u
+#define TMI_STAMP_BASE 0u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3699,7 +3700,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 2498845890u
+#define TMI_STAMP_DIAG 0u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -4282,7 +4283,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 665162295u
+#define TMI_STAMP_OPS 0u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4771,7 +4772,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 320939983u
+#define TMI_STAMP_HARDWARE 0u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -7083,7 +7084,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 1899456213u
+#define TMI_STAMP_LIBRARY 0u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -8102,7 +8103,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 2877679941u
+#define TMI_STAMP_IR 0u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -11003,7 +11004,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 583775407u
+#define TMI_STAMP_PARSE 0u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -11922,7 +11923,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 2692374641u
+#define TMI_STAMP_PRINT 0u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -13786,7 +13787,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 304013405u
+#define TMI_STAMP_VERIFY 0u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14696,7 +14697,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 1975676144u
+#define TMI_STAMP_BUILDER 0u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -16698,7 +16699,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 1139702666u
+#define TMI_STAMP_PYTHON 0u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -18773,7 +18774,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1212171380u
+#define TMI_STAMP_TRI 0u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -22153,7 +22154,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1836953586u
+#define TMI_STAMP_TL 0u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -27834,7 +27835,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3757080314u
+#define TMI_STAMP_TRITON 0u
 
 
 /*==============================================================================
@@ -28740,7 +28741,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 831239653u
+#define TMI_STAMP_ANALYSE 0u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -31943,7 +31944,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 2290932262u
+#define TMI_STAMP_DETECT 0u
 
 /*==============================================================================
  * >>transform  [20]  Passes over tile IR, before anything is planned
@@ -37982,7 +37983,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 3389968527u
+#define TMI_STAMP_TRANSFORM 0u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -39303,7 +39304,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 4096385479u
+#define TMI_STAMP_THREAD 0u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -39845,7 +39846,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 3659405666u
+#define TMI_STAMP_LAYOUT 0u
 
 /*==============================================================================
  * >>plan  [23]  Decisions before any code: what is kept, where each value lives, how many threads
@@ -42843,10 +42844,1465 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 3437130999u
+#define TMI_STAMP_PLAN 0u
 
 /*==============================================================================
- * >>lower  [24]  From tiles to threads
+ * >>wait  [24]  Programs that wait for each other
+ *
+ * A loop waits if its exit depends on memory that another program writes and its rounds alone do
+ * not bring the exit nearer. Programs with such loops run in turn (tmi_pick_order), so one that
+ * waits for a later program never ends: it is rejected. Of a program p in the loop and a later
+ * one, q, which writes where p reads, one of these is shown:
+ *   order      what holds of q's write and p's read is a contradiction (linear inequalities)
+ *   turnstile  q writes after the same loop, where it read itself, and leaves that loop only if
+ *              p could too: locks, and programs that let each other in by rising numbers
+ * Indices are taken to be within their arrays: a * n + b is a' * n + b' only if a is a', b is b'.
+ *
+ * gives   tmi_wait_refuse_func()
+ * uses    >>ops  >>ir  >>verify  >>analyse  >>transform  >>plan
+ *============================================================================*/
+
+#define TMI_WAIT_VARS   24u
+#define TMI_WAIT_TERMS  8u
+#define TMI_WAIT_FACTS  128u
+#define TMI_WAIT_EITHER 7u
+#define TMI_WAIT_COLS   (2 * TMI_WAIT_VARS + 1) /* variables of p, of q, and the constant */
+#define TMI_WAIT_DEPTH  24u
+
+enum { TMI_WAIT_P = 1, TMI_WAIT_Q = 2, TMI_WAIT_BOTH = 3 };
+enum { TMI_WV_VALUE, TMI_WV_PID, TMI_WV_COUNT, TMI_WV_QUOTIENT, TMI_WV_REST, TMI_WV_PRODUCT };
+
+typedef struct tmi_wait_sum { /* c + by[i] * var[i] */
+    uint32_t n, var[TMI_WAIT_TERMS];
+    int64_t  by[TMI_WAIT_TERMS], c;
+    int      broken; /* not known */
+} tmi_wait_sum;
+
+typedef struct tmi_wait_var {
+    uint8_t      kind, same;   /* same: in all programs */
+    uint8_t      ticket;       /* what was in a counter, at address b, that only rises */
+    uint32_t     value, by;    /* value or axis; of a product both variables */
+    tmi_wait_sum a, b;         /* of a quotient or rest: dividend and divisor */
+} tmi_wait_var;
+
+typedef struct tmi_wait_fact { /* the sum of all is 0 at most */
+    int64_t at[TMI_WAIT_COLS];
+    uint8_t either, branch; /* of several branches one holds; either 0: it holds */
+} tmi_wait_fact;
+
+typedef struct tmi_wait {
+    tmi_job       *job;
+    tmi_module    *m;
+    tmi_plan      *p;     /* bases and aliases of pointers */
+    uint32_t       loop;  /* the scf.while or tt.atomic_poll in question */
+    uint32_t       axes;  /* of program ids that are used, as bits */
+    uint32_t       left;  /* values that may still be looked at */
+    tmi_wait_var   var[TMI_WAIT_VARS];
+    uint32_t       n_var, n_fact, n_either, n_branch[TMI_WAIT_EITHER + 1];
+    tmi_wait_fact *fact, *work;
+    uint8_t       *seen;  /* per value */
+    uint32_t      *stack, *read, n_read;
+} tmi_wait;
+
+static tmi_wait_sum tmi_wait_const(int64_t c) {
+    tmi_wait_sum s;
+    memset(&s, 0, sizeof s);
+    s.c = c;
+    return s;
+}
+
+static int tmi_wait_is_small(int64_t v) { return v > -((int64_t)1 << 40) && v < (int64_t)1 << 40; }
+
+static void tmi_wait_term(tmi_wait_sum *s, uint32_t var, int64_t by) {
+    uint32_t i;
+    for (i = 0; i < s->n && s->var[i] != var; i++) {}
+    if (i == TMI_WAIT_TERMS || !tmi_wait_is_small(by)) s->broken = 1;
+    if (s->broken) return;
+    if (i == s->n) s->var[s->n++] = var, s->by[i] = 0;
+    s->by[i] += by;
+    if (!tmi_wait_is_small(s->by[i])) s->broken = 1;
+    if (s->by[i]) return;
+    s->n--;
+    s->var[i] = s->var[s->n];
+    s->by[i] = s->by[s->n];
+}
+
+static tmi_wait_sum tmi_wait_plus(tmi_wait_sum s, const tmi_wait_sum *x, int64_t times) {
+    uint32_t i;
+    s.broken |= x->broken || !tmi_wait_is_small(x->c) || times > 1 << 20 || times < -(1 << 20);
+    for (i = 0; i < x->n && !s.broken; i++) tmi_wait_term(&s, x->var[i], x->by[i] * times);
+    if (!s.broken) s.c += x->c * times;
+    return s;
+}
+
+static tmi_wait_sum tmi_wait_times(const tmi_wait_sum *x, int64_t times) {
+    return tmi_wait_plus(tmi_wait_const(0), x, times);
+}
+
+static int tmi_wait_sums_same(const tmi_wait_sum *a, const tmi_wait_sum *b) {
+    tmi_wait_sum d = tmi_wait_plus(*a, b, -1);
+    return !d.broken && !d.n && !d.c;
+}
+
+/* -- Facts, and whether they contradict each other --------------------------------------------- */
+
+/* The sum for `copy` (p or q), times `times`, as a part of a fact. */
+static void tmi_wait_put(const tmi_wait *w, tmi_wait_fact *f, const tmi_wait_sum *s, int copy,
+                         int64_t times) {
+    uint32_t i;
+    for (i = 0; i < s->n; i++)
+        f->at[s->var[i] +
+              (copy == TMI_WAIT_Q && !w->var[s->var[i]].same ? TMI_WAIT_VARS : 0)] +=
+            s->by[i] * times;
+    f->at[TMI_WAIT_COLS - 1] += s->c * times;
+}
+
+static tmi_wait_fact *tmi_wait_fact_new(tmi_wait *w, uint32_t either, uint32_t branch) {
+    /* a fact too many is left out: less is shown then */
+    tmi_wait_fact *f = &w->fact[w->n_fact < TMI_WAIT_FACTS ? w->n_fact++ : TMI_WAIT_FACTS];
+    memset(f, 0, sizeof *f);
+    f->either = (uint8_t)either;
+    f->branch = (uint8_t)branch;
+    return f;
+}
+
+/* The sum is 0 at most, for each of `copies`. */
+static void tmi_wait_at_most(tmi_wait *w, const tmi_wait_sum *s, int64_t slack, int copies,
+                             uint32_t either, uint32_t branch) {
+    int copy;
+    for (copy = TMI_WAIT_P; copy <= TMI_WAIT_Q && !s->broken; copy++) {
+        tmi_wait_fact *f;
+        if (!(copies & copy)) continue;
+        f = tmi_wait_fact_new(w, either, branch);
+        tmi_wait_put(w, f, s, copy, 1);
+        f->at[TMI_WAIT_COLS - 1] += slack;
+    }
+}
+
+/* a + slack <= b, for each of `copies` */
+static void tmi_wait_below(tmi_wait *w, const tmi_wait_sum *a, int64_t slack,
+                           const tmi_wait_sum *b, int copies) {
+    tmi_wait_sum d = tmi_wait_plus(*a, b, -1);
+    tmi_wait_at_most(w, &d, slack, copies, 0, 0);
+}
+
+/* a of p + slack <= b of q, or with `turned` a of q + slack <= b of p. */
+static void tmi_wait_between(tmi_wait *w, const tmi_wait_sum *a, int64_t slack,
+                             const tmi_wait_sum *b, int turned, uint32_t either,
+                             uint32_t branch) {
+    tmi_wait_fact *f;
+    if (a->broken || b->broken) return;
+    f = tmi_wait_fact_new(w, either, branch);
+    tmi_wait_put(w, f, a, turned ? TMI_WAIT_Q : TMI_WAIT_P, 1);
+    tmi_wait_put(w, f, b, turned ? TMI_WAIT_P : TMI_WAIT_Q, -1);
+    f->at[TMI_WAIT_COLS - 1] += slack;
+}
+
+static void tmi_wait_equal(tmi_wait *w, const tmi_wait_sum *a, const tmi_wait_sum *b,
+                           uint32_t either, uint32_t branch) {
+    tmi_wait_between(w, a, 0, b, 0, either, branch);
+    tmi_wait_between(w, b, 0, a, 1, either, branch);
+}
+
+static uint32_t tmi_wait_either(tmi_wait *w, uint32_t branches) {
+    if (w->n_either == TMI_WAIT_EITHER) return TMI_NONE;
+    w->n_branch[++w->n_either] = branches;
+    return w->n_either;
+}
+
+/* Divided by the greatest divisor of its coefficients. 1: it says that a number > 0 is not. */
+static int tmi_wait_reduce(tmi_wait_fact *f) {
+    uint64_t g = 0, a, b;
+    uint32_t i;
+    int64_t *c = &f->at[TMI_WAIT_COLS - 1];
+    for (i = 0; i + 1 < TMI_WAIT_COLS; i++)
+        for (a = g, b = (uint64_t)(f->at[i] < 0 ? -f->at[i] : f->at[i]), g = a ? a : b; a && b;) {
+            g = b;
+            b = a % b;
+            a = g;
+        }
+    if (!g) return *c > 0;
+    for (i = 0; i + 1 < TMI_WAIT_COLS; i++) f->at[i] /= (int64_t)g;
+    /* of integers: up to the next multiple */
+    *c = *c > 0 ? (*c + (int64_t)g - 1) / (int64_t)g : -(-*c / (int64_t)g);
+    return 0;
+}
+
+/* One variable less (Fourier and Motzkin): of each two facts that bound it from both sides, the sum
+ * without it. -1: a contradiction. */
+static int tmi_wait_eliminate(tmi_wait *w, uint32_t n, uint32_t var) {
+    tmi_wait_fact *x = w->work, sum;
+    uint32_t       i, k, col, all = n, kept = 0;
+    for (i = 0; i < n; i++)
+        for (k = 0; k < n && x[i].at[var] > 0; k++) {
+            int ok = 1;
+            if (x[k].at[var] >= 0) continue;
+            memset(&sum, 0, sizeof sum);
+            for (col = 0; col < TMI_WAIT_COLS; col++) {
+                sum.at[col] = x[i].at[col] * -x[k].at[var] + x[k].at[col] * x[i].at[var];
+                ok &= sum.at[col] < (int64_t)1 << 31 && sum.at[col] > -((int64_t)1 << 31);
+            }
+            if (ok && tmi_wait_reduce(&sum)) return -1;
+            if (ok && all < 2 * TMI_WAIT_FACTS) x[all++] = sum;
+        }
+    for (i = 0; i < all; i++)
+        if (!x[i].at[var]) x[kept++] = x[i];
+    return (int)kept;
+}
+
+/* The variable that the fewest pairs of facts bound from both sides; TMI_NONE: none is left. */
+static uint32_t tmi_wait_cheapest(const tmi_wait *w, uint32_t n) {
+    uint32_t var, i, up, down, best = TMI_NONE, least = TMI_NONE;
+    for (var = 0; var + 1 < TMI_WAIT_COLS; var++) {
+        for (up = down = i = 0; i < n; i++)
+            up += w->work[i].at[var] > 0, down += w->work[i].at[var] < 0;
+        if (up + down && up * down < least) least = up * down, best = var;
+    }
+    return best;
+}
+
+/* Do the facts of these branches contradict each other? */
+static int tmi_wait_contradicts(tmi_wait *w, const uint32_t *branch) {
+    uint32_t i, n = 0, var;
+    int      left;
+    for (i = 0; i < w->n_fact; i++) {
+        const tmi_wait_fact *f = &w->fact[i];
+        if (f->either && f->branch != branch[f->either]) continue;
+        w->work[n] = *f;
+        if (tmi_wait_reduce(&w->work[n])) return 1;
+        for (var = 0; var < TMI_WAIT_COLS; var++) /* far numbers are left out */
+            if (!(w->work[n].at[var] < (int64_t)1 << 31 &&
+                  w->work[n].at[var] > -((int64_t)1 << 31)))
+                break;
+        n += var == TMI_WAIT_COLS;
+    }
+    while ((var = tmi_wait_cheapest(w, n)) != TMI_NONE) {
+        left = tmi_wait_eliminate(w, n, var);
+        if (left < 0) return 1;
+        n = (uint32_t)left;
+    }
+    return 0;
+}
+
+/* In each choice of branches? */
+static int tmi_wait_never(tmi_wait *w) {
+    uint32_t branch[TMI_WAIT_EITHER + 1], i;
+    memset(branch, 0, sizeof branch);
+    for (;;) {
+        if (!tmi_wait_contradicts(w, branch)) return 0;
+        for (i = 1; i <= w->n_either && ++branch[i] == w->n_branch[i]; i++) branch[i] = 0;
+        if (i > w->n_either) return 1;
+    }
+}
+
+/* -- Values as sums ---------------------------------------------------------------------------- */
+
+static tmi_wait_sum tmi_wait_sum_of(tmi_wait *w, uint32_t value, uint32_t depth);
+static void tmi_wait_condition(tmi_wait *w, uint32_t value, int truth, int copies, uint32_t either,
+                               uint32_t branch, uint32_t depth);
+
+/* Is it the same in all programs? Depth: `depth`. */
+static int tmi_wait_is_same(tmi_wait *w, uint32_t value, uint32_t depth) {
+    const tmi_module *m = w->m;
+    const tmi_op     *o = TMI_OP(m, tmi_def(m, value));
+    uint32_t          i;
+    if (!tmi_def(m, value))
+        return TMI_OP(m, tmi_block_op(m, TMI_VALUE(m, value)->def))->kind == TMI_OP_FUNC;
+    if (!depth || !w->left || o->n_region || o->kind == TMI_OP_PID || o->kind == TMI_OP_RANGE ||
+        (tmi_ops[o->kind].traits & (TMI_READS | TMI_WRITES)) || o->kind == TMI_OP_ASM)
+        return 0;
+    w->left--;
+    for (i = 0; i < o->n_in; i++)
+        if (!tmi_wait_is_same(w, tmi_in(m, o, i), depth - 1)) return 0;
+    return 1;
+}
+
+/* That variable, as a sum; `made`: it is new, and nothing is known of it yet. */
+static tmi_wait_sum tmi_wait_var_of(tmi_wait *w, const tmi_wait_var *v, int *made) {
+    tmi_wait_sum s = tmi_wait_const(0);
+    uint32_t     i;
+    for (i = 0; i < w->n_var; i++) {
+        const tmi_wait_var *x = &w->var[i];
+        if (x->kind == v->kind && x->value == v->value && x->by == v->by &&
+            ((v->kind != TMI_WV_QUOTIENT && v->kind != TMI_WV_REST) ||
+             (tmi_wait_sums_same(&x->a, &v->a) && tmi_wait_sums_same(&x->b, &v->b))))
+            break;
+    }
+    *made = i == w->n_var && i < TMI_WAIT_VARS;
+    if (*made) w->var[w->n_var++] = *v;
+    if (i == TMI_WAIT_VARS) s.broken = 1;
+    else tmi_wait_term(&s, i, 1);
+    return s;
+}
+
+static tmi_wait_sum tmi_wait_named(tmi_wait *w, int kind, uint32_t value, int same, int *made) {
+    tmi_wait_var v;
+    memset(&v, 0, sizeof v);
+    v.kind = (uint8_t)kind;
+    v.value = value;
+    v.same = (uint8_t)same;
+    return tmi_wait_var_of(w, &v, made);
+}
+
+static tmi_wait_sum tmi_wait_opaque(tmi_wait *w, uint32_t value, int *made) {
+    return tmi_wait_named(w, TMI_WV_VALUE, value, tmi_wait_is_same(w, value, TMI_WAIT_DEPTH),
+                          made);
+}
+
+static tmi_wait_sum tmi_wait_program(tmi_wait *w, uint32_t axis) {
+    const tmi_wait_sum none = tmi_wait_const(0);
+    int                made, counted;
+    tmi_wait_sum       id = tmi_wait_named(w, TMI_WV_PID, axis, 0, &made),
+                       of = tmi_wait_named(w, TMI_WV_COUNT, axis, 1, &counted);
+    if (made || counted) {
+        tmi_wait_below(w, &none, 0, &id, TMI_WAIT_BOTH);
+        tmi_wait_below(w, &id, 1, &of, TMI_WAIT_BOTH);
+    }
+    return id;
+}
+
+/* The values that it may have, by selections and branches, at most `most`; more: 0. Depth:
+ * `depth`. */
+static uint32_t tmi_wait_ways(tmi_wait *w, uint32_t value, uint32_t *way, uint32_t most,
+                              uint32_t depth) {
+    const tmi_module *m = w->m;
+    const tmi_op     *o = TMI_OP(m, tmi_def(m, value)), *end;
+    uint32_t          i, n = 0, more, k;
+    if (!most || !depth) return 0;
+    if (!tmi_def(m, value) || (o->kind != TMI_OP_SELECT && o->kind != TMI_OP_IF)) {
+        *way = value;
+        return 1;
+    }
+    for (i = 0; i < 2; i++) {
+        k = TMI_VALUE(m, value)->index;
+        end = o->kind == TMI_OP_IF ? TMI_OP(m, tmi_terminator(m, tmi_op_body(m, o, i))) : NULL;
+        if (end && (end->kind != TMI_OP_YIELD || k >= end->n_in)) return 0;
+        more = tmi_wait_ways(w, end ? tmi_in(m, end, k) : tmi_in(m, o, 1 + i), way + n, most - n,
+                             depth - 1);
+        if (!more) return 0;
+        n += more;
+    }
+    return n;
+}
+
+/* The one variable that a sum is; TMI_NONE: it is not one. */
+static uint32_t tmi_wait_is_var(const tmi_wait_sum *s) {
+    return s->n == 1 && s->by[0] == 1 && !s->c && !s->broken ? s->var[0] : TMI_NONE;
+}
+
+/* How a variable that a loop carries changes by a round: by constants of one sign (or of both:
+ * *up and *down are 0), or to one of the constants `to`. 0: otherwise. */
+static int tmi_wait_changes(tmi_wait *w, const tmi_wait_sum *var, uint32_t yield, int64_t *to,
+                            uint32_t *n_to, int *up, int *down, int *still) {
+    uint32_t way[4], n = tmi_wait_ways(w, yield, way, 4, TMI_WAIT_DEPTH), i;
+    *n_to = 0;
+    *up = *down = 1;
+    *still = 0;
+    for (i = 0; i < n; i++) {
+        tmi_wait_sum next = tmi_wait_sum_of(w, way[i], TMI_WAIT_DEPTH / 2),
+                     by = tmi_wait_plus(next, var, -1);
+        if (next.broken || by.broken) return 0;
+        if (!by.n) {
+            if (by.c > 0) *down = 0;
+            if (by.c < 0) *up = 0;
+            if (!by.c) *still = 1;
+        } else if (!next.n) to[(*n_to)++] = next.c;
+        else return 0;
+    }
+    return n > 0 && *n_to < n && (*up || *down);
+}
+
+/* Is it from the counter of which both are numbers? */
+static void tmi_wait_carried_ticket(tmi_wait *w, const tmi_wait_sum *var, uint32_t init,
+                                    uint32_t yield) {
+    tmi_wait_sum a = tmi_wait_sum_of(w, init, TMI_WAIT_DEPTH / 2),
+                 b = tmi_wait_sum_of(w, yield, TMI_WAIT_DEPTH / 2);
+    uint32_t     x = tmi_wait_is_var(&a), y = tmi_wait_is_var(&b), v = tmi_wait_is_var(var);
+    if (x == TMI_NONE || y == TMI_NONE || v == TMI_NONE || !w->var[x].ticket ||
+        !w->var[y].ticket || !tmi_wait_sums_same(&w->var[x].b, &w->var[y].b))
+        return;
+    w->var[v].ticket = 1;
+    w->var[v].b = w->var[x].b;
+}
+
+/* A value that a loop carries, from `init`: it is no more (no less) than that where each round
+ * takes away from (adds to) it, unless it was set to a constant. */
+static tmi_wait_sum tmi_wait_carried(tmi_wait *w, uint32_t value, uint32_t init, uint32_t yield) {
+    int          made, up, down, still, copy;
+    int64_t      to[4];
+    uint32_t     n_to, i, either;
+    tmi_wait_sum var = tmi_wait_named(w, TMI_WV_VALUE, value, 0, &made), from, d, fixed;
+    if (!made) return var;
+    tmi_wait_carried_ticket(w, &var, init, yield);
+    if (!tmi_wait_changes(w, &var, yield, to, &n_to, &up, &down, &still)) return var;
+    from = tmi_wait_sum_of(w, init, TMI_WAIT_DEPTH / 2);
+    d = down ? tmi_wait_plus(var, &from, -1) : tmi_wait_plus(from, &var, -1);
+    for (copy = TMI_WAIT_P; copy <= TMI_WAIT_Q; copy++) {
+        either = n_to ? tmi_wait_either(w, n_to + 1) : 0;
+        if (either == TMI_NONE) continue;
+        tmi_wait_at_most(w, &d, 0, copy, either, 0);
+        for (i = 0; i < n_to; i++) {
+            fixed = tmi_wait_const(to[i]);
+            fixed = tmi_wait_plus(var, &fixed, -1);
+            tmi_wait_at_most(w, &fixed, 0, copy, either, i + 1);
+            fixed = tmi_wait_times(&fixed, -1);
+            tmi_wait_at_most(w, &fixed, 0, copy, either, i + 1);
+        }
+    }
+    return var;
+}
+
+/* An argument of a function, loop or region. */
+static tmi_wait_sum tmi_wait_argument(tmi_wait *w, uint32_t value, uint32_t depth) {
+    const tmi_module *m = w->m;
+    uint32_t          block = TMI_VALUE(m, value)->def, i = TMI_VALUE(m, value)->index;
+    const tmi_op     *o = TMI_OP(m, tmi_block_op(m, block)), *end;
+    tmi_wait_sum      var, bound;
+    int               made;
+    if (o->kind == TMI_OP_FOR && !i) {
+        var = tmi_wait_named(w, TMI_WV_VALUE, value, 0, &made);
+        if (!made) return var;
+        bound = tmi_wait_sum_of(w, tmi_in(m, o, 0), depth);
+        tmi_wait_below(w, &bound, 0, &var, TMI_WAIT_BOTH);
+        bound = tmi_wait_sum_of(w, tmi_in(m, o, 1), depth);
+        tmi_wait_below(w, &var, 1, &bound, TMI_WAIT_BOTH);
+        return var;
+    }
+    end = TMI_OP(m, tmi_terminator(m, tmi_op_body(m, o, o->kind == TMI_OP_WHILE)));
+    if (o->kind == TMI_OP_FOR)
+        return tmi_wait_carried(w, value, tmi_in(m, o, 2 + i), tmi_in(m, end, i - 1));
+    if (o->kind == TMI_OP_WHILE && block == tmi_op_body(m, o, 0))
+        return tmi_wait_carried(w, value, tmi_in(m, o, i), tmi_in(m, end, i));
+    if (o->kind == TMI_OP_WHILE)
+        return tmi_wait_sum_of(w, tmi_in(m, TMI_OP(m, tmi_terminator(m, tmi_op_body(m, o, 0))),
+                                         1 + i), depth);
+    return tmi_wait_opaque(w, value, &made);
+}
+
+/* One of two values, by a condition. */
+static tmi_wait_sum tmi_wait_chosen(tmi_wait *w, uint32_t value, uint32_t depth) {
+    const tmi_module *m = w->m;
+    const tmi_op     *o = TMI_OP(m, tmi_def(m, value)), *end;
+    uint32_t          i, either, k = TMI_VALUE(m, value)->index;
+    int               made, copy;
+    tmi_wait_sum      var = tmi_wait_opaque(w, value, &made), way[2], d;
+    for (i = 0; i < 2 && made; i++) {
+        end = o->kind == TMI_OP_IF ? TMI_OP(m, tmi_terminator(m, tmi_op_body(m, o, i))) : NULL;
+        if (end && (end->kind != TMI_OP_YIELD || k >= end->n_in)) return var;
+        way[i] = tmi_wait_sum_of(w, end ? tmi_in(m, end, k) : tmi_in(m, o, 1 + i), depth - 1);
+        if (way[i].broken) return var;
+    }
+    for (copy = TMI_WAIT_P; copy <= TMI_WAIT_Q && made; copy++) {
+        either = tmi_wait_either(w, 2);
+        if (either == TMI_NONE) return var;
+        for (i = 0; i < 2; i++) {
+            d = tmi_wait_plus(var, &way[i], -1);
+            tmi_wait_at_most(w, &d, 0, copy, either, i);
+            d = tmi_wait_times(&d, -1);
+            tmi_wait_at_most(w, &d, 0, copy, either, i);
+            tmi_wait_condition(w, tmi_in(m, o, 0), !i, copy, either, i, depth - 1);
+        }
+    }
+    return var;
+}
+
+/* Is x never below 0, by what is known so far? */
+static int tmi_wait_is_natural(tmi_wait *w, const tmi_wait_sum *x) {
+    uint32_t n = w->n_fact;
+    int      never;
+    tmi_wait_at_most(w, x, 1, TMI_WAIT_P, 0, 0);
+    never = tmi_wait_never(w);
+    w->n_fact = n;
+    return never;
+}
+
+/* What holds of a quotient and a rest of a natural number x by n, of one program and of two. */
+static void tmi_wait_divided(tmi_wait *w, const tmi_wait_sum *quotient, const tmi_wait_sum *rest,
+                             const tmi_wait_sum *x, const tmi_wait_sum *n, int same) {
+    const tmi_wait_sum none = tmi_wait_const(0);
+    tmi_wait_sum       back, a, b;
+    uint32_t           either;
+    tmi_wait_below(w, &none, 0, rest, TMI_WAIT_BOTH);
+    tmi_wait_below(w, rest, 1, n, TMI_WAIT_BOTH);
+    tmi_wait_below(w, &none, 0, quotient, TMI_WAIT_BOTH);
+    tmi_wait_below(w, quotient, 0, x, TMI_WAIT_BOTH);
+    tmi_wait_below(w, rest, 0, x, TMI_WAIT_BOTH);
+    if (!n->n) {
+        back = tmi_wait_plus(*rest, quotient, n->c);
+        tmi_wait_below(w, &back, 0, x, TMI_WAIT_BOTH);
+        tmi_wait_below(w, x, 0, &back, TMI_WAIT_BOTH);
+    }
+    either = same ? TMI_NONE : tmi_wait_either(w, 3);
+    if (either == TMI_NONE) return;
+    a = tmi_wait_plus(*x, rest, -1);
+    tmi_wait_equal(w, quotient, quotient, either, 0);
+    tmi_wait_equal(w, &a, &a, either, 0);
+    b = *quotient;
+    tmi_wait_between(w, &b, 1, &b, 0, either, 1);
+    tmi_wait_between(w, x, 1, x, 0, either, 1);
+    tmi_wait_between(w, &b, 1, &b, 1, either, 2);
+    tmi_wait_between(w, x, 1, x, 1, either, 2);
+}
+
+static tmi_wait_sum tmi_wait_divide(tmi_wait *w, const tmi_op *o, int64_t by, int is_rest,
+                                    uint32_t depth) {
+    const tmi_module *m = w->m;
+    tmi_wait_var      v;
+    tmi_wait_sum      quotient, rest;
+    int               made, other, is_unsigned = o->kind == TMI_OP_DIVUI ||
+                                   o->kind == TMI_OP_REMUI || o->kind == TMI_OP_SHRUI ||
+                                   o->kind == TMI_OP_ANDI;
+    uint32_t          i;
+    memset(&v, 0, sizeof v);
+    v.a = tmi_wait_sum_of(w, tmi_in(m, o, 0), depth - 1);
+    v.b = by ? tmi_wait_const(by) : tmi_wait_sum_of(w, tmi_in(m, o, 1), depth - 1);
+    v.same = 1;
+    for (i = 0; i < v.a.n; i++) v.same &= w->var[v.a.var[i]].same;
+    for (i = 0; i < v.b.n; i++)
+        if (!w->var[v.b.var[i]].same) v.b.broken = 1;
+    if (v.a.broken || v.b.broken || (!v.b.n && v.b.c < 1) ||
+        (!is_unsigned && !tmi_wait_is_natural(w, &v.a)))
+        return tmi_wait_opaque(w, tmi_out(m, o, 0), &made);
+    v.kind = TMI_WV_QUOTIENT;
+    quotient = tmi_wait_var_of(w, &v, &made);
+    v.kind = TMI_WV_REST;
+    rest = tmi_wait_var_of(w, &v, &other);
+    if (made && other) tmi_wait_divided(w, &quotient, &rest, &v.a, &v.b, v.same);
+    return is_rest ? rest : quotient;
+}
+
+static tmi_wait_sum tmi_wait_product(tmi_wait *w, const tmi_op *o, uint32_t depth) {
+    const tmi_module *m = w->m;
+    tmi_wait_sum      a = tmi_wait_sum_of(w, tmi_in(m, o, 0), depth - 1),
+                      b = tmi_wait_sum_of(w, tmi_in(m, o, 1), depth - 1), s, t = tmi_wait_const(0);
+    tmi_wait_var      v;
+    uint32_t          i, by;
+    int               made;
+    if (a.broken || b.broken) return tmi_wait_opaque(w, tmi_out(m, o, 0), &made);
+    if (!b.n) return tmi_wait_times(&a, b.c);
+    if (!a.n) return tmi_wait_times(&b, a.c);
+    by = tmi_wait_is_var(&b);
+    if (by == TMI_NONE || !w->var[by].same) {
+        by = tmi_wait_is_var(&a);
+        a = b;
+    }
+    if (by == TMI_NONE || !w->var[by].same) return tmi_wait_opaque(w, tmi_out(m, o, 0), &made);
+    for (i = 0; i < a.n; i++) {
+        memset(&v, 0, sizeof v);
+        v.kind = TMI_WV_PRODUCT;
+        v.value = a.var[i];
+        v.by = by;
+        v.same = w->var[a.var[i]].same;
+        s = tmi_wait_var_of(w, &v, &made);
+        t = tmi_wait_plus(t, &s, a.by[i]);
+    }
+    tmi_wait_term(&t, by, a.c);
+    return t;
+}
+
+/* The least or the greatest of two: no more, or no less, than either. */
+static tmi_wait_sum tmi_wait_extreme(tmi_wait *w, const tmi_op *o, int least, uint32_t depth) {
+    int          made;
+    uint32_t     i;
+    tmi_wait_sum s = tmi_wait_opaque(w, tmi_out(w->m, o, 0), &made), x;
+    for (i = 0; i < 2 && made; i++) {
+        x = tmi_wait_sum_of(w, tmi_in(w->m, o, i), depth - 1);
+        if (least) tmi_wait_below(w, &s, 0, &x, TMI_WAIT_BOTH);
+        else tmi_wait_below(w, &x, 0, &s, TMI_WAIT_BOTH);
+    }
+    return s;
+}
+
+/* Does it only ever raise what it is at? */
+static int tmi_wait_is_count(const tmi_module *m, const tmi_op *o) {
+    int64_t by;
+    return o->kind == TMI_OP_RMW && tmi_attr_int(m, o, "atomic_rmw_op", 0) == TMI_RMW_ADD &&
+        tmi_const_int(m, tmi_in(m, o, 1), &by) && by > 0;
+}
+
+/* What an atomic operation found: a ticket, if all that write there count. */
+static tmi_wait_sum tmi_wait_found(tmi_wait *w, uint32_t value, const tmi_op *o, uint32_t depth) {
+    const tmi_module *m = w->m;
+    int               made, ok = tmi_wait_is_count(m, o);
+    uint32_t          op, var;
+    tmi_wait_sum      s = tmi_wait_opaque(w, value, &made), at, other;
+    if (!made || !ok) return s;
+    at = tmi_wait_sum_of(w, tmi_in(m, o, 0), depth - 1);
+    for (op = w->p->next[w->p->func]; op && ok; op = w->p->next[op]) {
+        const tmi_op *x = TMI_OP(m, op);
+        if (!(tmi_ops[x->kind].traits & TMI_WRITES) || !tmi_accesses_memory(x) ||
+            w->p->base[tmi_in(m, x, 0)] != w->p->base[tmi_in(m, o, 0)] ||
+            tmi_wait_is_count(m, x))
+            continue;
+        other = tmi_wait_sum_of(w, tmi_in(m, x, 0), depth - 1);
+        other = tmi_wait_plus(other, &at, -1);
+        /* the last program may put it back to what it was */
+        ok = other.broken || other.n || other.c ||
+            TMI_OP(m, tmi_parent_op(m, x))->kind == TMI_OP_IF;
+    }
+    var = tmi_wait_is_var(&s);
+    if (!ok || at.broken || var == TMI_NONE) return s;
+    w->var[var].ticket = 1;
+    w->var[var].b = at;
+    return s;
+}
+
+static tmi_wait_sum tmi_wait_range(tmi_wait *w, const tmi_op *o) {
+    int          made;
+    tmi_wait_sum s = tmi_wait_named(w, TMI_WV_VALUE, tmi_out(w->m, o, 0), 0, &made), x;
+    if (!made) return s;
+    x = tmi_wait_const(tmi_attr_int(w->m, o, "start", 0));
+    tmi_wait_below(w, &x, 0, &s, TMI_WAIT_BOTH);
+    x = tmi_wait_const(tmi_attr_int(w->m, o, "end", 0));
+    tmi_wait_below(w, &s, 1, &x, TMI_WAIT_BOTH);
+    return s;
+}
+
+/* a + by * b, of both operands */
+static tmi_wait_sum tmi_wait_two(tmi_wait *w, const tmi_op *o, int64_t by, uint32_t depth) {
+    tmi_wait_sum a = tmi_wait_sum_of(w, tmi_in(w->m, o, 0), depth - 1),
+                 b = tmi_wait_sum_of(w, tmi_in(w->m, o, 1), depth - 1);
+    return tmi_wait_plus(a, &b, by);
+}
+
+/* By an operand that is a constant: shifts, and remainders written as masks. */
+static tmi_wait_sum tmi_wait_by_const(tmi_wait *w, const tmi_op *o, int64_t c, uint32_t depth) {
+    tmi_wait_sum a;
+    int          made;
+    if (o->kind == TMI_OP_ANDI && c > 0 && c < INT32_MAX && !(c & (c + 1)))
+        return tmi_wait_divide(w, o, c + 1, 1, depth);
+    if (o->kind != TMI_OP_ANDI && c >= 0 && c < 20 && o->kind != TMI_OP_SHLI)
+        return tmi_wait_divide(w, o, (int64_t)1 << c, 0, depth);
+    if (o->kind != TMI_OP_SHLI || c < 0 || c >= 20)
+        return tmi_wait_opaque(w, tmi_out(w->m, o, 0), &made);
+    a = tmi_wait_sum_of(w, tmi_in(w->m, o, 0), depth - 1);
+    return tmi_wait_times(&a, (int64_t)1 << c);
+}
+
+/* Addresses count bytes. Sums are taken not to wrap. Depth: `depth`. */
+static tmi_wait_sum tmi_wait_sum_of(tmi_wait *w, uint32_t value, uint32_t depth) {
+    const tmi_module *m = w->m;
+    const tmi_op     *o = TMI_OP(m, tmi_def(m, value));
+    int64_t           c;
+    int               made;
+    if (tmi_const_int(m, value, &c)) return tmi_wait_const(c);
+    if (!depth || !w->left) return tmi_wait_opaque(w, value, &made);
+    w->left--;
+    if (!tmi_def(m, value)) return tmi_wait_argument(w, value, depth - 1);
+    switch (o->kind) {
+    case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE:
+    case TMI_OP_UNSPLAT: case TMI_OP_TRANS: case TMI_OP_EXTSI: case TMI_OP_EXTUI:
+    case TMI_OP_TRUNCI: case TMI_OP_INDEX_CAST: case TMI_OP_INDEX_CASTU:
+        return tmi_wait_sum_of(w, tmi_in(m, o, 0), depth - 1);
+    case TMI_OP_BITCAST: case TMI_OP_TTBITCAST:
+        if (tmi_is_ptrlike(m, tmi_in_type(m, o, 0)) == tmi_is_ptrlike(m, tmi_value_type(m, value)))
+            return tmi_wait_sum_of(w, tmi_in(m, o, 0), depth - 1);
+        return tmi_wait_opaque(w, value, &made);
+    case TMI_OP_ADDI: return tmi_wait_two(w, o, 1, depth);
+    case TMI_OP_SUBI: return tmi_wait_two(w, o, -1, depth);
+    case TMI_OP_ADDPTR:
+        return tmi_wait_two(w, o, (int64_t)1 << tmi_pointee_bytes_log2(m, tmi_value_type(m, value)),
+                            depth);
+    case TMI_OP_MULI: return tmi_wait_product(w, o, depth);
+    case TMI_OP_DIVSI: case TMI_OP_DIVUI: return tmi_wait_divide(w, o, 0, 0, depth);
+    case TMI_OP_REMSI: case TMI_OP_REMUI: return tmi_wait_divide(w, o, 0, 1, depth);
+    case TMI_OP_MINSI: case TMI_OP_MINUI: return tmi_wait_extreme(w, o, 1, depth);
+    case TMI_OP_MAXSI: case TMI_OP_MAXUI: return tmi_wait_extreme(w, o, 0, depth);
+    case TMI_OP_ANDI: case TMI_OP_SHLI: case TMI_OP_SHRSI: case TMI_OP_SHRUI:
+        if (tmi_const_int(m, tmi_in(m, o, 1), &c)) return tmi_wait_by_const(w, o, c, depth);
+        return tmi_wait_opaque(w, value, &made);
+    case TMI_OP_SELECT: case TMI_OP_IF: return tmi_wait_chosen(w, value, depth);
+    case TMI_OP_RANGE: return tmi_wait_range(w, o);
+    case TMI_OP_PID: return tmi_wait_program(w, (uint32_t)tmi_attr_int(m, o, "axis", 0));
+    case TMI_OP_NPROGRAMS:
+        return tmi_wait_named(w, TMI_WV_COUNT, (uint32_t)tmi_attr_int(m, o, "axis", 0), 1, &made);
+    case TMI_OP_RMW: return tmi_wait_found(w, value, o, depth);
+    default: return tmi_wait_opaque(w, value, &made);
+    }
+}
+
+/* -- Conditions as facts ----------------------------------------------------------------------- */
+
+static void tmi_wait_compared(tmi_wait *w, int64_t pred, const tmi_wait_sum *d, int copies,
+                              uint32_t either, uint32_t branch) {
+    tmi_wait_sum less = tmi_wait_times(d, -1);
+    const int    above = pred == TMI_SGT || pred == TMI_UGT || pred == TMI_SGE || pred == TMI_UGE,
+              strict = pred == TMI_SLT || pred == TMI_ULT || pred == TMI_SGT || pred == TMI_UGT;
+    if (pred == TMI_EQ) {
+        tmi_wait_at_most(w, d, 0, copies, either, branch);
+        tmi_wait_at_most(w, &less, 0, copies, either, branch);
+    } else if (pred != TMI_NE)
+        tmi_wait_at_most(w, above ? &less : d, strict, copies, either, branch);
+    else if (!either) {
+        either = tmi_wait_either(w, 2);
+        if (either == TMI_NONE) return;
+        tmi_wait_at_most(w, d, 1, copies, either, 0);
+        tmi_wait_at_most(w, &less, 1, copies, either, 1);
+    }
+}
+
+static int64_t tmi_wait_pred_not(int64_t pred) {
+    switch (pred) {
+    case TMI_EQ: return TMI_NE;
+    case TMI_NE: return TMI_EQ;
+    case TMI_SLT: return TMI_SGE;
+    case TMI_SGE: return TMI_SLT;
+    case TMI_SGT: return TMI_SLE;
+    case TMI_SLE: return TMI_SGT;
+    case TMI_ULT: return TMI_UGE;
+    case TMI_UGE: return TMI_ULT;
+    case TMI_UGT: return TMI_ULE;
+    default: return TMI_UGT;
+    }
+}
+
+/* A truth without the ops around it that only copy or negate it; `truth` is turned with each. */
+static uint32_t tmi_wait_bare(const tmi_module *m, uint32_t value, int *truth) {
+    int64_t c;
+    for (;;) {
+        const tmi_op *o = TMI_OP(m, tmi_def(m, value));
+        uint32_t      k;
+        if (!tmi_def(m, value)) return value;
+        switch (o->kind) {
+        case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE:
+        case TMI_OP_UNSPLAT: case TMI_OP_EXTUI: case TMI_OP_EXTSI: break;
+        case TMI_OP_XORI:
+            if (!tmi_const_int(m, tmi_in(m, o, 1), &c) || !(c & 1)) return value;
+            *truth = !*truth;
+            break;
+        case TMI_OP_CMPI: /* of a truth and a constant */
+            k = tmi_def(m, tmi_in(m, o, 0));
+            if (!tmi_const_int(m, tmi_in(m, o, 1), &c) || c ||
+                !((k && (TMI_OP(m, k)->kind == TMI_OP_EXTUI || TMI_OP(m, k)->kind == TMI_OP_EXTSI) &&
+                   tmi_bits(m, tmi_in_type(m, TMI_OP(m, k), 0)) == 1) ||
+                  tmi_bits(m, tmi_in_type(m, o, 0)) == 1) ||
+                tmi_attr_int(m, o, "predicate", 0) > TMI_NE)
+                return value;
+            if (tmi_attr_int(m, o, "predicate", 0) == TMI_EQ) *truth = !*truth;
+            break;
+        default: return value;
+        }
+        value = tmi_in(m, o, 0);
+    }
+}
+
+/* The condition is `truth`. Depth: `depth`. */
+static void tmi_wait_condition(tmi_wait *w, uint32_t value, int truth, int copies, uint32_t either,
+                               uint32_t branch, uint32_t depth) {
+    const tmi_module *m = w->m;
+    uint32_t          bare = tmi_wait_bare(m, value, &truth), i;
+    const tmi_op     *o = TMI_OP(m, tmi_def(m, bare));
+    tmi_wait_sum      a, b;
+    int64_t           c;
+    if (!depth) return;
+    if (tmi_const_int(m, bare, &c)) {
+        a = tmi_wait_const(1);
+        if (truth != (c != 0)) tmi_wait_at_most(w, &a, 0, copies, either, branch);
+        return;
+    }
+    if (!tmi_def(m, bare)) return;
+    if (o->kind == (truth ? TMI_OP_ANDI : TMI_OP_ORI))
+        for (i = 0; i < 2; i++)
+            tmi_wait_condition(w, tmi_in(m, o, i), truth, copies, either, branch, depth - 1);
+    if (o->kind != TMI_OP_CMPI) return;
+    a = tmi_wait_sum_of(w, tmi_in(m, o, 0), depth - 1);
+    b = tmi_wait_sum_of(w, tmi_in(m, o, 1), depth - 1);
+    a = tmi_wait_plus(a, &b, -1);
+    c = tmi_attr_int(m, o, "predicate", 0);
+    tmi_wait_compared(w, truth ? c : tmi_wait_pred_not(c), &a, copies, either, branch);
+}
+
+/* The mask of an access; 0: it has none. */
+static uint32_t tmi_wait_mask(const tmi_module *m, const tmi_op *o) {
+    if (o->kind == TMI_OP_RMW || o->kind == TMI_OP_ASTORE)
+        return o->n_in > 2 ? tmi_in(m, o, 2) : 0;
+    if (o->kind == TMI_OP_ALOAD) return o->n_in > 1 ? tmi_in(m, o, 1) : 0;
+    return o->kind == TMI_OP_LOAD || o->kind == TMI_OP_STORE ? tmi_analyse_mask_of(m, o) : 0;
+}
+
+/* What holds where an op is run: the branches and loops that it stands in, its mask. */
+static void tmi_wait_guards(tmi_wait *w, uint32_t op, int copies) {
+    const tmi_module *m = w->m;
+    uint32_t          up, mask = tmi_wait_mask(m, TMI_OP(m, op));
+    if (mask) tmi_wait_condition(w, mask, 1, copies, 0, 0, TMI_WAIT_DEPTH);
+    for (; (up = tmi_parent_op(m, TMI_OP(m, op))) != 0; op = up) {
+        const tmi_op *o = TMI_OP(m, up);
+        const int     first = TMI_OP(m, op)->block == tmi_op_body(m, o, 0);
+        if (o->kind == TMI_OP_IF)
+            tmi_wait_condition(w, tmi_in(m, o, 0), first, copies, 0, 0, TMI_WAIT_DEPTH);
+        if (o->kind == TMI_OP_WHILE && !first)
+            tmi_wait_condition(w,
+                               tmi_in(m, TMI_OP(m, tmi_terminator(m, tmi_op_body(m, o, 0))), 0),
+                               1, copies, 0, 0, TMI_WAIT_DEPTH);
+    }
+}
+
+/* -- Loops: what their exits depend on --------------------------------------------------------- */
+
+static uint32_t tmi_wait_exit_of(const tmi_wait *w) { /* true: another round */
+    const tmi_module *m = w->m;
+    return tmi_in(m, TMI_OP(m, tmi_terminator(m, tmi_op_body(m, TMI_OP(m, w->loop), 0))), 0);
+}
+
+/* Of a value that the loop itself carries: what comes out of a round for it. */
+static uint32_t tmi_wait_next(const tmi_wait *w, uint32_t value) {
+    const tmi_module *m = w->m;
+    const tmi_op     *o = TMI_OP(m, w->loop);
+    uint32_t          block = TMI_VALUE(m, value)->def, i = TMI_VALUE(m, value)->index;
+    if (tmi_def(m, value)) return value;
+    if (block == tmi_op_body(m, o, 1))
+        return tmi_in(m, TMI_OP(m, tmi_terminator(m, tmi_op_body(m, o, 0))), 1 + i);
+    if (block == tmi_op_body(m, o, 0))
+        return tmi_in(m, TMI_OP(m, tmi_terminator(m, tmi_op_body(m, o, 1))), i);
+    return value;
+}
+
+static uint32_t tmi_wait_settled(const tmi_wait *w, uint32_t value) { /* through such values */
+    uint32_t i, next;
+    for (i = 0; i < 8 && (next = tmi_wait_next(w, value)) != value; i++) value = next;
+    return value;
+}
+
+static int tmi_wait_inside(const tmi_wait *w, uint32_t op) {
+    for (; op && op != w->loop; op = tmi_parent_op(w->m, TMI_OP(w->m, op))) {}
+    return op != 0;
+}
+
+static void tmi_wait_push(tmi_wait *w, uint32_t value, uint32_t *n) {
+    if (w->seen[value]) return;
+    w->seen[value] = 1;
+    w->stack[(*n)++] = value;
+}
+
+/* All that goes into an op and comes out of its regions; of a branch, what is its result `of`. */
+static void tmi_wait_push_op(tmi_wait *w, uint32_t op, uint32_t of, uint32_t *n) {
+    const tmi_module *m = w->m;
+    const tmi_op     *o = TMI_OP(m, op), *end;
+    uint32_t          i, k;
+    for (i = 0; i < o->n_in; i++) tmi_wait_push(w, tmi_in(m, o, i), n);
+    for (i = 0; i < o->n_region; i++) {
+        end = TMI_OP(m, tmi_terminator(m, tmi_op_body(m, o, i)));
+        for (k = 0; k < end->n_in; k++)
+            if (o->kind != TMI_OP_IF || k == of) tmi_wait_push(w, tmi_in(m, end, k), n);
+    }
+}
+
+/* Does the comparison hold as soon as nothing else has written in between? One of what a
+ * compare-and-swap found with what it was to find, which the loop had read. */
+static int tmi_wait_is_update(const tmi_wait *w, const tmi_op *o) {
+    const tmi_module *m = w->m;
+    uint32_t          i, k, in[2], cas;
+    if (o->kind != TMI_OP_CMPI || tmi_attr_int(m, o, "predicate", 0) > TMI_NE) return 0;
+    for (k = 0; k < 2; k++) {
+        for (i = 0; i < 2; i++) {
+            in[i] = tmi_in(m, o, i);
+            if (k) in[i] = tmi_wait_next(w, in[i]);
+        }
+        for (i = 0; i < 2; i++) {
+            cas = tmi_def(m, in[i]);
+            if (cas && TMI_OP(m, cas)->kind == TMI_OP_CAS && tmi_wait_inside(w, cas) &&
+                tmi_in(m, TMI_OP(m, cas), 1) == in[1 - i] &&
+                (tmi_def(m, in[1 - i]) ? tmi_wait_inside(w, tmi_def(m, in[1 - i]))
+                                       : tmi_wait_next(w, in[1 - i]) != in[1 - i]))
+                return 1;
+        }
+    }
+    return 0;
+}
+
+/* The reads in the loop that a value depends on, in w->read: no further than those. */
+static void tmi_wait_reads(tmi_wait *w, uint32_t value) {
+    const tmi_module *m = w->m;
+    uint32_t          n = 0, def, next, up;
+    memset(w->seen, 0, m->value.n);
+    w->n_read = 0;
+    tmi_wait_push(w, value, &n);
+    while (n) {
+        value = w->stack[--n];
+        def = tmi_def(m, value);
+        next = tmi_wait_next(w, value);
+        if (next != value) tmi_wait_push(w, next, &n);
+        else if (!def) {
+            up = tmi_block_op(m, TMI_VALUE(m, value)->def);
+            if (up != w->loop && tmi_wait_inside(w, up)) tmi_wait_push_op(w, up, 0, &n);
+        } else if (!tmi_wait_inside(w, def) || tmi_wait_is_update(w, TMI_OP(m, def))) continue;
+        else if (tmi_accesses_memory(TMI_OP(m, def)) && TMI_OP(m, def)->n_in)
+            w->read[w->n_read++] = def;
+        else tmi_wait_push_op(w, def, TMI_VALUE(m, value)->index, &n);
+    }
+}
+
+static int tmi_wait_depends(tmi_wait *w, uint32_t value) {
+    tmi_wait_reads(w, value);
+    return w->n_read != 0;
+}
+
+static void tmi_wait_begin(tmi_wait *w) {
+    uint32_t i;
+    w->left = 400;
+    w->n_var = w->n_fact = w->n_either = 0;
+    for (i = 0; i < 3; i++)
+        if (w->axes >> i & 1) (void)tmi_wait_program(w, i);
+}
+
+/* What a variable is in the next round of the loop, where the loop carries it; else 0. */
+static uint32_t tmi_wait_yield(const tmi_wait *w, uint32_t var) {
+    uint32_t value = w->var[var].value, next = 0;
+    if (w->var[var].kind != TMI_WV_VALUE || w->var[var].same) return 0;
+    if (!tmi_def(w->m, value)) next = tmi_wait_next(w, value);
+    return next != value ? next : 0;
+}
+
+/* Is the comparison decided by rounds alone: a number that each of them moves against one that
+ * stays? */
+static int tmi_wait_ends_itself(tmi_wait *w, const tmi_op *o, int truth) {
+    tmi_wait_sum a, b, x;
+    int64_t      to[4], pred = tmi_attr_int(w->m, o, "predicate", 0), c;
+    uint32_t     i, k, n_to, moving = TMI_NONE;
+    int          up, down, still, ends;
+    tmi_wait_begin(w);
+    a = tmi_wait_sum_of(w, tmi_in(w->m, o, 0), TMI_WAIT_DEPTH);
+    b = tmi_wait_sum_of(w, tmi_in(w->m, o, 1), TMI_WAIT_DEPTH);
+    a = tmi_wait_plus(a, &b, -1);
+    if (a.broken) return 0;
+    for (i = 0; i < a.n; i++) {
+        uint32_t yield = tmi_wait_yield(w, a.var[i]);
+        if (!yield && w->var[a.var[i]].kind == TMI_WV_VALUE && tmi_def(w->m, w->var[a.var[i]].value) &&
+            tmi_wait_inside(w, tmi_def(w->m, w->var[a.var[i]].value)))
+            return 0;
+        if (!yield) continue;
+        if (moving != TMI_NONE) return 0;
+        moving = i;
+    }
+    if (moving == TMI_NONE) return 0;
+    x = tmi_wait_const(0);
+    tmi_wait_term(&x, a.var[moving], 1);
+    if (!tmi_wait_changes(w, &x, tmi_wait_yield(w, a.var[moving]), to, &n_to, &up, &down, &still) ||
+        still)
+        return 0;
+    if (n_to && a.n > 1) return 0;
+    if (!truth) pred = tmi_wait_pred_not(pred);
+    for (k = 0; k < n_to; k++) { /* set to a constant, it ends the loop */
+        c = a.c + a.by[moving] * to[k];
+        ends = pred == TMI_EQ                      ? c != 0
+            : pred == TMI_NE                       ? c == 0
+            : pred == TMI_SLT || pred == TMI_ULT   ? c >= 0
+            : pred == TMI_SLE || pred == TMI_ULE   ? c > 0
+            : pred == TMI_SGT || pred == TMI_UGT   ? c <= 0
+                                                   : c < 0;
+        if (!ends) return 0;
+    }
+    return 1;
+}
+
+/* Does the loop end by its rounds alone? Depth: `depth`. */
+static int tmi_wait_is_bounded(tmi_wait *w, uint32_t value, int truth, uint32_t depth) {
+    uint32_t      bare = tmi_wait_bare(w->m, value, &truth);
+    const tmi_op *o = TMI_OP(w->m, tmi_def(w->m, bare));
+    if (!depth || !tmi_def(w->m, bare)) return 0;
+    if (o->kind == TMI_OP_CMPI) return tmi_wait_ends_itself(w, o, truth);
+    return o->kind == (truth ? TMI_OP_ANDI : TMI_OP_ORI) &&
+        (tmi_wait_is_bounded(w, tmi_in(w->m, o, 0), truth, depth - 1) ||
+         tmi_wait_is_bounded(w, tmi_in(w->m, o, 1), truth, depth - 1));
+}
+
+/* Is it what the loop read, by whichever way? */
+static int tmi_wait_is_read(tmi_wait *w, uint32_t value) {
+    uint32_t     way[4], n = tmi_wait_ways(w, value, way, 4, TMI_WAIT_DEPTH), i, var;
+    tmi_wait_sum s;
+    for (i = 0; i < n; i++) {
+        s = tmi_wait_sum_of(w, way[i], TMI_WAIT_DEPTH);
+        var = s.n == 1 && !s.broken ? s.var[0] : TMI_NONE;
+        if (var == TMI_NONE || w->var[var].kind != TMI_WV_VALUE ||
+            !tmi_def(w->m, w->var[var].value) ||
+            !tmi_accesses_memory(TMI_OP(w->m, tmi_def(w->m, w->var[var].value))) ||
+            !tmi_wait_inside(w, tmi_def(w->m, w->var[var].value)))
+            return 0;
+    }
+    return n > 0;
+}
+
+/* Is a number that the loop carries another one in each round, whatever it reads? */
+static int tmi_wait_steps(tmi_wait *w, uint32_t var, uint32_t yield) {
+    uint32_t     way[4], n = tmi_wait_ways(w, yield, way, 4, TMI_WAIT_DEPTH), i;
+    tmi_wait_sum s, x = tmi_wait_const(0);
+    tmi_wait_term(&x, var, 1);
+    for (i = 0; i < n; i++) {
+        const int kind = tmi_def_kind(w->m, way[i]);
+        s = tmi_wait_sum_of(w, way[i], TMI_WAIT_DEPTH);
+        if (s.broken || !s.n || tmi_wait_sums_same(&s, &x) || kind == TMI_OP_MAXSI ||
+            kind == TMI_OP_MINSI || kind == TMI_OP_MAXUI || kind == TMI_OP_MINUI)
+            return 0;
+    }
+    return n > 0 && !tmi_wait_depends(w, yield);
+}
+
+/* The numbers that the loop carries on which a value depends, in w->read. */
+static void tmi_wait_carries(tmi_wait *w, uint32_t value) {
+    const tmi_module *m = w->m;
+    const uint32_t    body = tmi_op_body(m, TMI_OP(m, w->loop), 0);
+    uint32_t          n = 0, def;
+    memset(w->seen, 0, m->value.n);
+    w->n_read = 0;
+    tmi_wait_push(w, value, &n);
+    while (n) {
+        value = w->stack[--n];
+        def = tmi_def(m, value);
+        if (!def && TMI_VALUE(m, value)->def == body) w->read[w->n_read++] = value;
+        else if (!def) tmi_wait_push(w, tmi_wait_next(w, value), &n);
+        else if (tmi_wait_inside(w, def) && !tmi_accesses_memory(TMI_OP(m, def)))
+            tmi_wait_push_op(w, def, TMI_VALUE(m, value)->index, &n);
+    }
+}
+
+/* Does each round write there itself, and not the same? */
+static int tmi_wait_rewrites(tmi_wait *w, uint32_t read) {
+    const tmi_module *m = w->m;
+    uint32_t          op, i, value;
+    tmi_wait_sum      a, b;
+    for (op = tmi_walk_next(m, w->loop, w->loop); op; op = tmi_walk_next(m, w->loop, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (o->kind != TMI_OP_STORE || tmi_parent_op(m, o) != w->loop ||
+            w->p->base[tmi_in(m, o, 0)] != w->p->base[tmi_in(m, TMI_OP(m, read), 0)])
+            continue;
+        value = tmi_in(m, o, 1);
+        tmi_wait_begin(w);
+        a = tmi_wait_sum_of(w, tmi_in(m, o, 0), TMI_WAIT_DEPTH);
+        b = tmi_wait_sum_of(w, tmi_in(m, TMI_OP(m, read), 0), TMI_WAIT_DEPTH);
+        a = tmi_wait_plus(a, &b, -1);
+        for (i = 0; i < 8 && tmi_wait_next(w, value) != value; i++) value = tmi_wait_next(w, value);
+        if ((a.n || !a.c) && tmi_def(m, value) && tmi_wait_inside(w, tmi_def(m, value)) &&
+            tmi_def_kind(m, value) != TMI_OP_CONSTANT)
+            return 1;
+    }
+    return 0;
+}
+
+/* Does each round find something else there: it counts on, or goes on to another address, by a step
+ * or as the memory says? */
+static int tmi_wait_moves(tmi_wait *w, uint32_t op) {
+    const tmi_module *m = w->m;
+    const tmi_op     *o = TMI_OP(m, op);
+    tmi_mark          mark = tmi_mark_take(w->job);
+    int64_t           c;
+    uint32_t          i, n, *arg, var, yield;
+    int               made, moves = 0;
+    w->left = 400;
+    if (o->kind == TMI_OP_RMW && tmi_attr_int(m, o, "atomic_rmw_op", 0) == TMI_RMW_ADD &&
+        tmi_wait_is_same(w, tmi_in(m, o, 1), TMI_WAIT_DEPTH) &&
+        !(tmi_const_int(m, tmi_in(m, o, 1), &c) && !c) &&
+        (!tmi_wait_mask(m, o) || tmi_wait_is_same(w, tmi_wait_mask(m, o), TMI_WAIT_DEPTH)))
+        return 1;
+    if (tmi_wait_rewrites(w, op)) return 1;
+    tmi_wait_carries(w, tmi_in(m, o, 0));
+    n = w->n_read;
+    arg = TMI_TEMP(w->job, uint32_t, n);
+    memcpy(arg, w->read, n * sizeof *arg);
+    tmi_wait_begin(w);
+    for (i = 0; i < n && !moves; i++) {
+        tmi_wait_sum s = tmi_wait_named(w, TMI_WV_VALUE, arg[i], 0, &made);
+        var = tmi_wait_is_var(&s);
+        yield = tmi_wait_next(w, arg[i]);
+        moves = var != TMI_NONE &&
+            (tmi_wait_steps(w, var, yield) || tmi_wait_is_read(w, yield));
+    }
+    tmi_mark_drop(w->job, mark);
+    return moves;
+}
+
+/* -- A read and a write ------------------------------------------------------------------------ */
+
+typedef struct tmi_wait_atom { /* the loop goes on while `pred` holds of what `read` found and of */
+    uint32_t read, bound;      /* this value; read 0: its condition is not of this form */
+    int64_t  pred;
+} tmi_wait_atom;
+
+static int64_t tmi_wait_pred_turned(int64_t pred) {
+    switch (pred) {
+    case TMI_SLT: return TMI_SGT;
+    case TMI_SGT: return TMI_SLT;
+    case TMI_SLE: return TMI_SGE;
+    case TMI_SGE: return TMI_SLE;
+    case TMI_ULT: return TMI_UGT;
+    case TMI_UGT: return TMI_ULT;
+    case TMI_ULE: return TMI_UGE;
+    case TMI_UGE: return TMI_ULE;
+    default: return pred;
+    }
+}
+
+/* The part of the loop's condition that depends on reads, where it is one comparison. */
+static tmi_wait_atom tmi_wait_atom_of(tmi_wait *w) {
+    const tmi_module *m = w->m;
+    tmi_wait_atom     a = {0, 0, 0};
+    int               truth = 1, i, left, depth;
+    uint32_t          value = tmi_wait_exit_of(w), op;
+    const tmi_op     *o;
+    for (depth = 0; depth < 16; depth++) {
+        value = tmi_wait_bare(m, tmi_wait_settled(w, value), &truth);
+        o = TMI_OP(m, tmi_def(m, value));
+        if (!tmi_def(m, value) || o->kind != (truth ? TMI_OP_ANDI : TMI_OP_ORI)) break;
+        left = tmi_wait_depends(w, tmi_in(m, o, 0));
+        if (left && tmi_wait_depends(w, tmi_in(m, o, 1))) return a;
+        value = tmi_in(m, o, left ? 0 : 1);
+    }
+    if (!tmi_def(m, value) || o->kind != TMI_OP_CMPI) return a;
+    for (i = 0; i < 2 && !a.read; i++) {
+        op = tmi_def(m, tmi_wait_settled(w, tmi_in(m, o, (uint32_t)i)));
+        if (!op || !tmi_wait_inside(w, op) || !tmi_accesses_memory(TMI_OP(m, op)) ||
+            tmi_wait_depends(w, tmi_in(m, o, (uint32_t)!i)))
+            continue;
+        a.read = op;
+        a.bound = tmi_in(m, o, (uint32_t)!i);
+        a.pred = tmi_attr_int(m, o, "predicate", 0);
+        if (!truth) a.pred = tmi_wait_pred_not(a.pred);
+        if (i) a.pred = tmi_wait_pred_turned(a.pred);
+    }
+    return a;
+}
+
+/* Is the exit the same for all programs, by what one address holds? */
+static int tmi_wait_is_uniform(tmi_wait *w, uint32_t read) {
+    const tmi_module *m = w->m;
+    uint32_t          n = 0, def, value, next;
+    tmi_wait_sum      at = tmi_wait_sum_of(w, tmi_in(m, TMI_OP(m, read), 0), TMI_WAIT_DEPTH), x;
+    if (read == w->loop)
+        return tmi_wait_is_same(w, tmi_in(m, TMI_OP(m, read), 1), TMI_WAIT_DEPTH);
+    memset(w->seen, 0, m->value.n);
+    tmi_wait_push(w, tmi_wait_exit_of(w), &n);
+    while (n) {
+        value = w->stack[--n];
+        def = tmi_def(m, value);
+        next = tmi_wait_next(w, value);
+        if (next != value) tmi_wait_push(w, next, &n);
+        else if (!def || !tmi_wait_inside(w, def)) {
+            if (!tmi_wait_is_same(w, value, TMI_WAIT_DEPTH)) return 0;
+        } else if (tmi_accesses_memory(TMI_OP(m, def))) {
+            x = tmi_wait_sum_of(w, tmi_in(m, TMI_OP(m, def), 0), TMI_WAIT_DEPTH);
+            if (!tmi_wait_sums_same(&x, &at)) return 0;
+        } else if (TMI_OP(m, def)->kind == TMI_OP_PID) return 0;
+        else tmi_wait_push_op(w, def, TMI_VALUE(m, value)->index, &n);
+    }
+    return 1;
+}
+
+static int64_t tmi_wait_abs(int64_t v) { return v < 0 ? -v : v; }
+
+/* The address of the read by p is that of the write by q: each coordinate of one, that of the
+ * other. */
+static void tmi_wait_meet(tmi_wait *w, tmi_wait_sum a, tmi_wait_sum b) {
+    uint32_t     i, k, by, found;
+    int64_t      most;
+    tmi_wait_sum *of[2], along[2], rest[2];
+    of[0] = &a, of[1] = &b;
+    for (by = 0; by < w->n_var && !a.broken && !b.broken; by++) { /* strides that are numbers */
+        for (found = k = 0; k < 2; k++) {
+            along[k] = rest[k] = tmi_wait_const(0);
+            rest[k].c = of[k]->c;
+            for (i = 0; i < of[k]->n; i++) {
+                const tmi_wait_var *v = &w->var[of[k]->var[i]];
+                if (v->kind == TMI_WV_PRODUCT && v->by == by) {
+                    found |= 1u << k;
+                    tmi_wait_term(&along[k], v->value, of[k]->by[i]);
+                } else if (of[k]->var[i] == by) along[k].c += of[k]->by[i];
+                else tmi_wait_term(&rest[k], of[k]->var[i], of[k]->by[i]);
+            }
+        }
+        if (found != 3) continue;
+        tmi_wait_equal(w, &along[0], &along[1], 0, 0);
+        a = rest[0], b = rest[1];
+    }
+    for (most = 0, k = 0; k < 2; k++) /* and one that is a constant */
+        for (i = 0; i < of[k]->n; i++)
+            if (!w->var[of[k]->var[i]].same && most < tmi_wait_abs(of[k]->by[i]))
+                most = tmi_wait_abs(of[k]->by[i]);
+    for (found = k = 0; k < 2 && most > 1; k++) {
+        along[k] = rest[k] = tmi_wait_const(0);
+        rest[k].c = of[k]->c % most;
+        if (rest[k].c > most / 2) rest[k].c -= most;
+        if (rest[k].c < -most / 2) rest[k].c += most;
+        along[k].c = of[k]->c - rest[k].c;
+        for (i = 0; i < of[k]->n; i++) {
+            tmi_wait_term(of[k]->by[i] % most ? &rest[k] : &along[k], of[k]->var[i], of[k]->by[i]);
+            if (of[k]->by[i] % most && !w->var[of[k]->var[i]].same) found |= 1u << k;
+        }
+    }
+    if (found == 3) tmi_wait_equal(w, &along[0], &along[1], 0, 0), a = rest[0], b = rest[1];
+    tmi_wait_equal(w, &a, &b, 0, 0);
+}
+
+/* q is a later program: by its numbers along the axes that are used, and by its tickets. */
+static void tmi_wait_later(tmi_wait *w) {
+    uint32_t     i, k, n = 0, axis[3], either = 0;
+    tmi_wait_sum id;
+    for (i = 3; i-- > 0;)
+        if (w->axes >> i & 1) axis[n++] = i;
+    if (n > 1) either = tmi_wait_either(w, n);
+    for (i = 0; i < n && either != TMI_NONE; i++) /* the last axis that differs decides */
+        for (k = 0; k <= i; k++) {
+            id = tmi_wait_program(w, axis[k]);
+            if (k < i) tmi_wait_equal(w, &id, &id, either, i);
+            else tmi_wait_between(w, &id, 1, &id, 0, either, i);
+        }
+    for (i = 0; i < w->n_var; i++) {
+        const tmi_wait_sum *at = &w->var[i].b;
+        int                 same = 1;
+        if (!w->var[i].ticket) continue;
+        for (k = 0; k < at->n; k++) same &= w->var[at->var[k]].same;
+        id = tmi_wait_const(0);
+        tmi_wait_term(&id, i, 1);
+        either = same ? 0 : tmi_wait_either(w, 3);
+        if (either == TMI_NONE) continue;
+        tmi_wait_between(w, &id, 1, &id, 0, either, 0);
+        if (same) continue; /* else of one counter, or of two */
+        tmi_wait_between(w, at, 1, at, 0, either, 1);
+        tmi_wait_between(w, at, 1, at, 1, either, 2);
+    }
+}
+
+/* What a write leaves there; 0: that depends on what was there. */
+static uint32_t tmi_wait_written(const tmi_module *m, const tmi_op *o) {
+    if (o->kind == TMI_OP_STORE || o->kind == TMI_OP_ASTORE) return tmi_in(m, o, 1);
+    if (o->kind == TMI_OP_CAS) return tmi_in(m, o, 2);
+    return o->kind == TMI_OP_RMW && tmi_attr_int(m, o, "atomic_rmw_op", 0) == TMI_RMW_EXCH
+        ? tmi_in(m, o, 1)
+        : 0;
+}
+
+/* Can q, which comes later, not end the wait of p? */
+static int tmi_wait_is_earlier(tmi_wait *w, const tmi_wait_atom *atom, uint32_t read,
+                               uint32_t write) {
+    const tmi_module *m = w->m;
+    uint32_t          value = tmi_wait_written(m, TMI_OP(m, write));
+    tmi_wait_sum      a, b, f;
+    tmi_wait_fact    *fact;
+    tmi_wait_begin(w);
+    a = tmi_wait_sum_of(w, tmi_in(m, TMI_OP(m, read), 0), TMI_WAIT_DEPTH);
+    b = tmi_wait_sum_of(w, tmi_in(m, TMI_OP(m, write), 0), TMI_WAIT_DEPTH);
+    if (tmi_is_ptrlike(m, tmi_in_type(m, TMI_OP(m, write), 0)) &&
+        w->p->base[tmi_in(m, TMI_OP(m, read), 0)] && w->p->base[tmi_in(m, TMI_OP(m, write), 0)] &&
+        w->p->base[tmi_in(m, TMI_OP(m, read), 0)] == w->p->base[tmi_in(m, TMI_OP(m, write), 0)])
+        tmi_wait_meet(w, a, b);
+    tmi_wait_guards(w, read, TMI_WAIT_P);
+    tmi_wait_guards(w, write, TMI_WAIT_Q);
+    if (TMI_OP(m, w->loop)->kind == TMI_OP_WHILE)
+        tmi_wait_condition(w, tmi_wait_exit_of(w), 1, TMI_WAIT_P, 0, 0, TMI_WAIT_DEPTH);
+    if (atom->read == read && value && tmi_is_intlike(m, tmi_value_type(m, value)) &&
+        atom->pred != TMI_EQ) {
+        /* while v < f: ends by a value f or above */
+        int64_t pred = tmi_wait_pred_not(atom->pred);
+        int     k, n = pred == TMI_EQ ? 2 : 1,
+            above = pred == TMI_SGE || pred == TMI_UGE || pred == TMI_SGT || pred == TMI_UGT;
+        b = tmi_wait_sum_of(w, value, TMI_WAIT_DEPTH);
+        f = tmi_wait_sum_of(w, atom->bound, TMI_WAIT_DEPTH);
+        for (k = 0; k < n && !b.broken && !f.broken; k++, above = !above) {
+            fact = tmi_wait_fact_new(w, 0, 0);
+            tmi_wait_put(w, fact, &f, TMI_WAIT_P, above ? 1 : -1);
+            tmi_wait_put(w, fact, &b, TMI_WAIT_Q, above ? -1 : 1);
+            fact->at[TMI_WAIT_COLS - 1] += pred == TMI_SLT || pred == TMI_ULT || pred == TMI_SGT ||
+                pred == TMI_UGT;
+        }
+    }
+    tmi_wait_later(w);
+    return tmi_wait_never(w);
+}
+
+/* Does `op` stand in a branch by the same truth as `loop`, on which that of `loop` depends? */
+static int tmi_wait_same_branch(const tmi_module *m, uint32_t loop, uint32_t op) {
+    const tmi_op *a = TMI_OP(m, tmi_parent_op(m, TMI_OP(m, loop)));
+    const int     side = TMI_OP(m, loop)->block == tmi_op_body(m, a, 0);
+    uint32_t      up;
+    if (a->kind != TMI_OP_IF) return 0;
+    for (; (up = tmi_parent_op(m, TMI_OP(m, op))) != 0; op = up)
+        if (TMI_OP(m, up)->kind == TMI_OP_IF && tmi_in(m, TMI_OP(m, up), 0) == tmi_in(m, a, 0) &&
+            (TMI_OP(m, op)->block == tmi_op_body(m, TMI_OP(m, up), 0)) == side)
+            return 1;
+    return 0;
+}
+
+/* Does the op come after the loop, each time? Branches that all programs take alike are none. */
+static int tmi_wait_is_after(tmi_wait *w, uint32_t write) {
+    const tmi_module *m = w->m;
+    uint32_t          loop = w->loop, op;
+    for (; loop; loop = tmi_parent_op(m, TMI_OP(m, loop))) {
+        const tmi_op *up = TMI_OP(m, tmi_parent_op(m, TMI_OP(m, loop)));
+        for (op = write; op && TMI_OP(m, op)->block != TMI_OP(m, loop)->block;)
+            op = tmi_parent_op(m, TMI_OP(m, op));
+        for (; op; op = TMI_OP(m, op)->prev)
+            if (op == loop) return 1;
+        if (up->kind != TMI_OP_IF || (!tmi_wait_is_same(w, tmi_in(m, up, 0), TMI_WAIT_DEPTH) &&
+                                      !tmi_wait_same_branch(m, loop, write)))
+            return 0;
+    }
+    return 0;
+}
+
+/* Does an atomic operation do the same in all programs, or a compare-and-swap write in the same
+ * state? */
+static int tmi_wait_same_operands(tmi_wait *w, uint32_t op) {
+    const tmi_op *o = TMI_OP(w->m, op);
+    return tmi_is_atomic(o->kind) && tmi_wait_is_same(w, tmi_in(w->m, o, 1), TMI_WAIT_DEPTH);
+}
+
+/* Does q write only once it has left this loop, by what it read at the same address, and may p leave
+ * it too then? */
+static int tmi_wait_is_turnstile(tmi_wait *w, const tmi_wait_atom *atom, uint32_t read,
+                                 uint32_t write) {
+    const tmi_module *m = w->m;
+    uint32_t          mask = tmi_wait_mask(m, TMI_OP(m, read));
+    tmi_wait_sum      a, b, f;
+    tmi_wait_begin(w);
+    a = tmi_wait_sum_of(w, tmi_in(m, TMI_OP(m, read), 0), TMI_WAIT_DEPTH);
+    b = tmi_wait_sum_of(w, tmi_in(m, TMI_OP(m, write), 0), TMI_WAIT_DEPTH);
+    if (!tmi_wait_sums_same(&a, &b) || (read != write && !tmi_wait_is_after(w, write)) ||
+        (mask && !tmi_wait_is_same(w, mask, TMI_WAIT_DEPTH)))
+        return 0;
+    if (tmi_wait_is_uniform(w, read) && (read != write || tmi_wait_same_operands(w, read)))
+        return 1;
+    if (atom->read != read ||
+        (atom->pred != TMI_NE && atom->pred != TMI_SLT && atom->pred != TMI_ULT &&
+         atom->pred != TMI_SLE && atom->pred != TMI_ULE))
+        return 0;
+    f = tmi_wait_sum_of(w, atom->bound, TMI_WAIT_DEPTH);
+    if (read == write && TMI_OP(m, read)->kind == TMI_OP_CAS) { /* it writes only as it leaves */
+        b = tmi_wait_sum_of(w, tmi_in(m, TMI_OP(m, read), 1), TMI_WAIT_DEPTH);
+        if (!tmi_wait_sums_same(&b, &f)) return 0;
+    } else if (read == write) return 0;
+    if (f.broken) return 0;
+    tmi_wait_meet(w, a, a);
+    tmi_wait_between(w, &f, 1, &f, 1, 0, 0); /* that of q is less? */
+    tmi_wait_later(w);
+    return tmi_wait_never(w);
+}
+
+/* Does the op leave the memory as it is, whatever it finds? */
+static int tmi_wait_only_reads(const tmi_module *m, const tmi_op *o) {
+    int64_t  c = 1;
+    uint32_t kind;
+    if (!(tmi_ops[o->kind].traits & TMI_WRITES)) return 1;
+    if (o->kind == TMI_OP_CAS) {
+        int64_t d;
+        return tmi_in(m, o, 1) == tmi_in(m, o, 2) ||
+            (tmi_const_int(m, tmi_in(m, o, 1), &c) && tmi_const_int(m, tmi_in(m, o, 2), &d) &&
+             c == d);
+    }
+    if (o->kind != TMI_OP_RMW) return 0;
+    kind = (uint32_t)tmi_attr_int(m, o, "atomic_rmw_op", 0);
+    return (kind == TMI_RMW_ADD || kind == TMI_RMW_OR || kind == TMI_RMW_XOR) &&
+        tmi_const_int(m, tmi_in(m, o, 1), &c) && !c;
+}
+
+/* May the write reach what the read is of? */
+static int tmi_wait_may_meet(const tmi_wait *w, const tmi_op *read, const tmi_op *write) {
+    const tmi_module *m = w->m;
+    uint32_t          a = w->p->base[tmi_in(m, read, 0)], b = w->p->base[tmi_in(m, write, 0)];
+    if (a && b) return w->p->alias[a - 1] == w->p->alias[b - 1];
+    /* of memory whose parameter is not known: what has the same type */
+    return !tmi_is_ptrlike(m, tmi_in_type(m, write, 0)) ||
+        tmi_elem(m, tmi_value_type(m, tmi_out(m, read, 0))) ==
+        TMI_TYPE(m, tmi_elem(m, tmi_in_type(m, write, 0)))->elem;
+}
+
+static void tmi_wait_refuse(tmi_wait *w, uint32_t read, uint32_t write) {
+    const tmi_module *m = w->m;
+    tmi_at at = tmi_at_of(m, TMI_OP(m, write));
+    tmi_error(w->job, tmi_at_of(m, TMI_OP(m, read)), TMETAL_E_CONTROL,
+              "a loop that may wait for a later program; programs that wait run in turn, so that "
+              "it would never end");
+    tmi_help(w->job,
+             at.python.line
+                 ? tmi_format(w->job, 1, "what it reads may be written by a later program, line %u",
+                              at.python.line)
+                 : tmi_format(w->job, 1, "what it reads may be written by a later program, by %s",
+                              tmi_ops[TMI_OP(m, write)->kind].name),
+             "wait only for earlier programs, such as those with a smaller tl.program_id or a "
+             "smaller tl.atomic_add ticket, or launch what waits as a second kernel");
+}
+
+/* One read of a loop that its exit depends on. */
+static int tmi_wait_check_read(tmi_wait *w, const tmi_wait_atom *atom, uint32_t read) {
+    const tmi_module *m = w->m;
+    uint32_t          op, meets = 0;
+    for (op = w->p->next[w->p->func]; op; op = w->p->next[op]) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (!(tmi_ops[o->kind].traits & TMI_WRITES) || !tmi_accesses_memory(o) || !o->n_in ||
+            !tmi_wait_may_meet(w, TMI_OP(m, read), o))
+            continue;
+        meets |= op != read;
+        if (tmi_wait_only_reads(m, o) || tmi_wait_is_turnstile(w, atom, read, op) ||
+            tmi_wait_is_earlier(w, atom, read, op))
+            continue;
+        tmi_wait_refuse(w, read, op);
+        return 0;
+    }
+    /* read anew in each round, and by programs in turn (tmi_pick_order) */
+    if (meets && TMI_OP(m, read)->kind == TMI_OP_LOAD &&
+        !tmi_analyse_is_volatile(m, TMI_OP(m, read)))
+        tmi_op_set_attr(w->job, w->m, read, "isVolatile", tmi_attr_new(w->job, w->m, TMI_A_BOOL, w->m->t_i1, 1));
+    return 1;
+}
+
+static void tmi_wait_check_loop(tmi_wait *w, uint32_t loop) {
+    tmi_wait_atom atom;
+    uint32_t      i, n, *read;
+    w->loop = loop;
+    tmi_wait_reads(w, tmi_wait_exit_of(w));
+    if (!w->n_read || tmi_wait_is_bounded(w, tmi_wait_exit_of(w), 1, TMI_WAIT_DEPTH)) return;
+    tmi_wait_reads(w, tmi_wait_exit_of(w));
+    n = w->n_read;
+    read = TMI_TEMP(w->job, uint32_t, n);
+    memcpy(read, w->read, n * sizeof *read);
+    atom = tmi_wait_atom_of(w);
+    for (i = 0; i < n; i++)
+        if (!tmi_wait_moves(w, read[i]) && !tmi_wait_check_read(w, &atom, read[i])) return;
+}
+
+/* A poll waits for one value, or until its time is over. */
+static void tmi_wait_check_poll(tmi_wait *w, uint32_t poll) {
+    tmi_wait_atom atom;
+    atom.read = w->loop = poll;
+    atom.bound = tmi_in(w->m, TMI_OP(w->m, poll), 1);
+    atom.pred = TMI_NE;
+    if (TMI_OP(w->m, poll)->n_in < 3) (void)tmi_wait_check_read(w, &atom, poll);
+}
+
+/* Rejects a function whose programs may wait for later ones. Its calls are inlined. */
+static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_plan p;
+    tmi_wait w;
+    uint32_t op, loops = 0;
+    memset(&p, 0, sizeof p);
+    memset(&w, 0, sizeof w);
+    for (op = func; op; op = tmi_walk_next(m, func, op)) {
+        loops += TMI_OP(m, op)->kind == TMI_OP_WHILE || TMI_OP(m, op)->kind == TMI_OP_APOLL;
+        if (TMI_OP(m, op)->kind == TMI_OP_PID)
+            w.axes |= 1u << tmi_attr_int(m, TMI_OP(m, op), "axis", 0);
+    }
+    if (!loops) return;
+    p.job = w.job = job;
+    p.m = w.m = m;
+    p.func = func;
+    p.next = tmi_walk_order(job, m, func);
+    p.base = TMI_TEMP(job, uint32_t, m->value.n);
+    w.p = &p;
+    tmi_plan_bases(&p);
+    tmi_plan_aliases(&p);
+    w.fact = TMI_TEMP(job, tmi_wait_fact, TMI_WAIT_FACTS + 1);
+    w.work = TMI_TEMP(job, tmi_wait_fact, 2 * TMI_WAIT_FACTS);
+    w.seen = TMI_TEMP(job, uint8_t, m->value.n);
+    w.stack = TMI_TEMP(job, uint32_t, m->value.n);
+    w.read = TMI_TEMP(job, uint32_t, m->value.n);
+    for (op = p.next[func]; op; op = p.next[op])
+        if (TMI_OP(m, op)->kind == TMI_OP_WHILE) tmi_wait_check_loop(&w, op);
+        else if (TMI_OP(m, op)->kind == TMI_OP_APOLL) tmi_wait_check_poll(&w, op);
+    tmi_mark_drop(job, mark);
+}
+
+#define TMI_STAMP_WAIT 0u
+
+/*==============================================================================
+ * >>lower  [25]  From tiles to threads
  *
  * gives   tmi_lower_func(): fills a tmi_thr
  * uses    >>ops  >>library  >>ir  >>verify  >>analyse  >>detect  >>transform  >>thread  >>layout
@@ -49398,10 +50854,10 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1528114822u
+#define TMI_STAMP_LOWER 0u
 
 /*==============================================================================
- * >>clean  [25]  The per-thread form made ready to print
+ * >>clean  [26]  The per-thread form made ready to print
  *
  * gives   tmi_clean(): dead code out, masks merged into branches, values next to their first use,
  *         threadgroup memory laid out, barriers where the hazards are
@@ -50942,10 +52398,10 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 10136007u
+#define TMI_STAMP_CLEAN 0u
 
 /*==============================================================================
- * >>report  [26]  What was found, chosen and given up
+ * >>report  [27]  What was found, chosen and given up
  *
  * gives   tmi_report_layouts(): a row per tensor value in each layout it is held in; tmi_report_kernel():
  *         remarks on threads, products, reductions, memory accesses and exchanges
@@ -53980,10 +55436,10 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 2497762743u
+#define TMI_STAMP_REPORT 0u
 
 /*==============================================================================
- * >>emit  [27]  Metal text
+ * >>emit  [28]  Metal text
  *
  * gives   tmi_emit_kernel(): the source text of one kernel and its launch plan
  * uses    >>ops  >>hardware  >>library  >>ir  >>analyse  >>detect  >>transform  >>thread  >>layout
@@ -58790,10 +60246,10 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1941878476u
+#define TMI_STAMP_EMIT 0u
 
 /*==============================================================================
- * >>json  [28]  Op lists as text: JSON in and out, the short form
+ * >>json  [29]  Op lists as text: JSON in and out, the short form
  *
  * gives   tmi_json_read(), tmi_json_write(), tmi_list_read(): the op list as a tree, every key kept
  * uses    >>ops  >>ir  >>parse
@@ -61110,10 +62566,10 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 3200905356u
+#define TMI_STAMP_JSON 0u
 
 /*==============================================================================
- * >>oplist  [29]  Op lists to kernels: graph in, tile IR out
+ * >>oplist  [30]  Op lists to kernels: graph in, tile IR out
  *
  * gives   tmi_list_module(): fusion, one tt.func a kernel; tmi_put_params() and those beside it:
  *         one plan for all of them
@@ -65757,10 +67213,10 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 3899453424u
+#define TMI_STAMP_OPLIST 0u
 
 /*==============================================================================
- * >>compile  [30]  What drives the others: options, refusals, from text to kernels
+ * >>compile  [31]  What drives the others: options, refusals, from text to kernels
  *
  * gives   tmi_compile_read_text() and tmi_compile_read_list(); tmi_compile_text(),
  *         tmi_compile_list(), tmi_compile_module(); tmi_compile_told() for tmetal_transform
@@ -65997,37 +67453,23 @@ static uint32_t tmi_compile_opaque_ref(const tmi_module *m, const tmi_op *op, in
     return TMI_NONE;
 }
 
-/* Does it leave the memory as it is? */
-static int tmi_compile_only_reads(const tmi_module *m, const tmi_op *op) {
-    int64_t  added = 1;
-    uint32_t kind;
-    if (op->kind != TMI_OP_RMW)
-        return op->kind == TMI_OP_LOAD || op->kind == TMI_OP_ALOAD || op->kind == TMI_OP_APOLL;
-    kind = (uint32_t)tmi_attr_int(m, op, "atomic_rmw_op", 0);
-    return (kind == TMI_RMW_ADD || kind == TMI_RMW_OR || kind == TMI_RMW_XOR) &&
-        tmi_const_int(m, tmi_in(m, op, 1), &added) && !added;
-}
-
 /* What an operation that was refused gives, to others and to its own regions. */
 static void tmi_compile_refused(const tmi_module *m, const tmi_op *op, uint8_t *told) {
     uint32_t i, k, block;
-    for (i = 0; i < op->n_out; i++) told[tmi_out(m, op, i)] |= 2;
+    for (i = 0; i < op->n_out; i++) told[tmi_out(m, op, i)] = 1;
     for (i = 0; i < op->n_region; i++)
         for (block = tmi_op_body(m, op, i), k = 0; block && k < TMI_BLOCK(m, block)->n_arg; k++)
-            told[tmi_block_arg(m, block, k)] |= 2;
+            told[tmi_block_arg(m, block, k)] = 1;
 }
 
-/* A barrier of the whole grid: a program announces itself with an atomic operation and then, in
- * a loop, reads the same address until the others have. A lock takes the address inside of its
- * loop, a chain of programs reads one of another. `told` of a value: 1 an address at which it has
- * done so, 2 a result of what was refused. */
+/* `told`: values that are results of what was refused. */
 static void tmi_compile_refuse_body(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *told) {
     uint32_t op, type, i, before;
     int      refs = tmi_has_refs(m, func), follows;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         before = job->n_errors;
-        for (i = 0, follows = 0; i < o->n_in; i++) follows |= told[tmi_in(m, o, i)] & 2;
+        for (i = 0, follows = 0; i < o->n_in; i++) follows |= told[tmi_in(m, o, i)];
         type = tmi_compile_opaque_ref(m, o, refs);
         if (type != TMI_NONE)
             tmi_error(job, tmi_at_of(m, o), TMETAL_E_TYPE_UNSUPPORTED, tmi_ops[o->kind].name,
@@ -66036,12 +67478,6 @@ static void tmi_compile_refuse_body(tmi_job *job, tmi_module *m, uint32_t func, 
                       "accessed, no more");
         else tmi_compile_refuse_op(job, m, o, follows);
         if (follows || job->n_errors > before) tmi_compile_refused(m, o, told);
-        if (o->kind == TMI_OP_RMW && !tmi_in_while(m, op)) told[tmi_in(m, o, 0)] |= 1;
-        else if (tmi_compile_only_reads(m, o) && told[tmi_in(m, o, 0)] & 1 &&
-                 tmi_plan_waits_at(m, op))
-            tmi_error(job, tmi_at_of(m, o), TMETAL_E_CONTROL,
-                      "a loop that waits until all programs of the grid have come, which no "
-                      "threadgroup is promised; launch what follows as a kernel of its own");
     }
 }
 
@@ -66634,6 +68070,7 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
                                            tmi_attr_str(unit[i].m, TMI_OP(unit[i].m, unit[i].func),
                                                         "sym_name"));
         if (!tmi_compile_ready_kernel(job, unit[i].m, unit[i].func, k)) return;
+        tmi_wait_refuse_func(job, unit[i].m, unit[i].func);
         tmi_tally_begin(job, unit[i].m, unit[i].func, splits.n_kernel);
         if (!tmi_transform(job, unit[i].m, unit[i].func)) return;
         tmi_compile_refuse_regions(job, unit[i].m, unit[i].func);
@@ -66883,10 +68320,10 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 4292456692u
+#define TMI_STAMP_COMPILE 0u
 
 /*==============================================================================
- * >>key  [31]  What a result depends on, as one number
+ * >>key  [32]  What a result depends on, as one number
  *
  * gives   tmi_key_of(), tmi_key_put_struct(): structs field by field
  * uses    every section, for its stamp
@@ -67084,8 +68521,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 2434274448u
-#define TMI_STAMP_API 2590197389u
+#define TMI_STAMP_KEY 0u
+#define TMI_STAMP_API 0u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -67096,9 +68533,9 @@ static const uint32_t tmi_key_stamps[] = {
     TMI_STAMP_HARDWARE, TMI_STAMP_LIBRARY, TMI_STAMP_IR, TMI_STAMP_PARSE, TMI_STAMP_PRINT,
     TMI_STAMP_VERIFY, TMI_STAMP_BUILDER, TMI_STAMP_PYTHON, TMI_STAMP_TRI, TMI_STAMP_TL,
     TMI_STAMP_TRITON, TMI_STAMP_ANALYSE, TMI_STAMP_DETECT, TMI_STAMP_TRANSFORM,
-    TMI_STAMP_THREAD, TMI_STAMP_LAYOUT, TMI_STAMP_PLAN, TMI_STAMP_LOWER, TMI_STAMP_CLEAN,
-    TMI_STAMP_REPORT, TMI_STAMP_EMIT, TMI_STAMP_JSON, TMI_STAMP_OPLIST, TMI_STAMP_COMPILE,
-    TMI_STAMP_KEY};
+    TMI_STAMP_THREAD, TMI_STAMP_LAYOUT, TMI_STAMP_PLAN, TMI_STAMP_WAIT, TMI_STAMP_LOWER,
+    TMI_STAMP_CLEAN, TMI_STAMP_REPORT, TMI_STAMP_EMIT, TMI_STAMP_JSON, TMI_STAMP_OPLIST,
+    TMI_STAMP_COMPILE, TMI_STAMP_KEY};
 
 /* What this build leaves out: it refuses what others take. */
 static uint32_t tmi_key_parts(void) {
@@ -67146,7 +68583,7 @@ static void tmi_key_of(const char *src, size_t len, const tmetal_options *opt, c
 }
 
 /*==============================================================================
- * >>entry  [32]  Public functions and the one setjmp
+ * >>entry  [33]  Public functions and the one setjmp
  *
  * gives   everything of >>api
  * uses    every section; nothing here but calls
@@ -68366,7 +69803,7 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
 #endif
 
 /*==============================================================================
- * >>cache  [33]  Results on disk
+ * >>cache  [34]  Results on disk
  *
  * gives   tmetal_cache_find() and what follows it in >>api; files of the cache for >>metal
  * uses    >>key  >>entry
@@ -69157,12 +70594,12 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 2423389270u
+#define TMI_STAMP_CACHE 0u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
 /*==============================================================================
- * >>metal  [34]  Launching: the Objective-C runtime and Metal, from C
+ * >>metal  [35]  Launching: the Objective-C runtime and Metal, from C
  *
  * gives   tmetal_metal_open() and what follows it in >>api
  * uses    >>ir  >>key  >>cache
@@ -71137,7 +72574,7 @@ TMETAL_API tmetal_code tmetal_tensor_try(tmetal_metal *metal, tmetal_tensor_way 
 #endif /* TMETAL_METAL */
 
 /*==============================================================================
- * >>host  [35]  Launch code: files in other languages that compile and launch a result
+ * >>host  [36]  Launch code: files in other languages that compile and launch a result
  *
  * gives   tmetal_launch_code() and what stands with it in >>api
  * uses    >>entry
@@ -74677,7 +76114,7 @@ TMETAL_API const char *tmetal_host_suffix(tmetal_host host) {
 
 #ifdef TMETAL_TUNE
 /*==============================================================================
- * >>tune  [36]  The tuner: which way to compile a program is fastest
+ * >>tune  [37]  The tuner: which way to compile a program is fastest
  *
  * gives   tmetal_tune_...()
  * uses    >>ir  >>print  >>report  >>compile  >>key  >>entry
