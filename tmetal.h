@@ -1928,7 +1928,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 0u
+#define TMI_STAMP_CONFIG 1435309616u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -3148,7 +3148,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 0u
+#define TMI_STAMP_BASE 303495551u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3700,7 +3700,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 0u
+#define TMI_STAMP_DIAG 2498845890u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -4283,7 +4283,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 0u
+#define TMI_STAMP_OPS 665162295u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4772,7 +4772,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 0u
+#define TMI_STAMP_HARDWARE 320939983u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -7084,7 +7084,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 0u
+#define TMI_STAMP_LIBRARY 1899456213u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -8103,7 +8103,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 0u
+#define TMI_STAMP_IR 2877679941u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -11004,7 +11004,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 0u
+#define TMI_STAMP_PARSE 583775407u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -11923,7 +11923,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 0u
+#define TMI_STAMP_PRINT 2692374641u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -13787,7 +13787,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 0u
+#define TMI_STAMP_VERIFY 304013405u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14697,7 +14697,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 0u
+#define TMI_STAMP_BUILDER 1975676144u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -16699,7 +16699,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 0u
+#define TMI_STAMP_PYTHON 1139702666u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -18774,7 +18774,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 0u
+#define TMI_STAMP_TRI 1212171380u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -22154,7 +22154,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 0u
+#define TMI_STAMP_TL 1836953586u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -27835,7 +27835,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 0u
+#define TMI_STAMP_TRITON 3757080314u
 
 
 /*==============================================================================
@@ -28741,7 +28741,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 0u
+#define TMI_STAMP_ANALYSE 831239653u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -31944,7 +31944,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 0u
+#define TMI_STAMP_DETECT 2290932262u
 
 /*==============================================================================
  * >>transform  [20]  Passes over tile IR, before anything is planned
@@ -37983,7 +37983,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 0u
+#define TMI_STAMP_TRANSFORM 3389968527u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -39304,7 +39304,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 0u
+#define TMI_STAMP_THREAD 4096385479u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -39846,7 +39846,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 0u
+#define TMI_STAMP_LAYOUT 3659405666u
 
 /*==============================================================================
  * >>plan  [23]  Decisions before any code: what is kept, where each value lives, how many threads
@@ -42664,11 +42664,6 @@ static int tmi_in_while(const tmi_module *m, uint32_t op) {
     return 0;
 }
 
-/* May an op read again and again until another program has written? The one place that says so. */
-static int tmi_plan_waits_at(const tmi_module *m, uint32_t op) {
-    return tmi_in_while(m, op) || (TMI_OP(m, op)->kind == TMI_OP_APOLL && TMI_OP(m, op)->n_in < 3);
-}
-
 static void tmi_set_order(tmi_plan *p, uint32_t op, int serial, const char *why) {
     TMI_ASSERT(p->job, "plan", op && op < p->m->op.n);
     if (p->serial || (p->order && !serial)) return;
@@ -42844,7 +42839,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 0u
+#define TMI_STAMP_PLAN 3792796184u
 
 /*==============================================================================
  * >>wait  [24]  Programs that wait for each other
@@ -44141,7 +44136,8 @@ static int tmi_wait_is_after(tmi_wait *w, uint32_t write) {
  * state? */
 static int tmi_wait_same_operands(tmi_wait *w, uint32_t op) {
     const tmi_op *o = TMI_OP(w->m, op);
-    return tmi_is_atomic(o->kind) && tmi_wait_is_same(w, tmi_in(w->m, o, 1), TMI_WAIT_DEPTH);
+    return (o->kind == TMI_OP_RMW || o->kind == TMI_OP_CAS) &&
+        tmi_wait_is_same(w, tmi_in(w->m, o, 1), TMI_WAIT_DEPTH);
 }
 
 /* Does q write only once it has left this loop, by what it read at the same address, and may p leave
@@ -44299,7 +44295,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_WAIT 0u
+#define TMI_STAMP_WAIT 3895088326u
 
 /*==============================================================================
  * >>lower  [25]  From tiles to threads
@@ -50854,7 +50850,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 0u
+#define TMI_STAMP_LOWER 1528114822u
 
 /*==============================================================================
  * >>clean  [26]  The per-thread form made ready to print
@@ -52398,7 +52394,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 0u
+#define TMI_STAMP_CLEAN 10136007u
 
 /*==============================================================================
  * >>report  [27]  What was found, chosen and given up
@@ -55436,7 +55432,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 0u
+#define TMI_STAMP_REPORT 2497762743u
 
 /*==============================================================================
  * >>emit  [28]  Metal text
@@ -60246,7 +60242,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 0u
+#define TMI_STAMP_EMIT 1941878476u
 
 /*==============================================================================
  * >>json  [29]  Op lists as text: JSON in and out, the short form
@@ -62566,7 +62562,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 0u
+#define TMI_STAMP_JSON 3200905356u
 
 /*==============================================================================
  * >>oplist  [30]  Op lists to kernels: graph in, tile IR out
@@ -67213,7 +67209,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 0u
+#define TMI_STAMP_OPLIST 3899453424u
 
 /*==============================================================================
  * >>compile  [31]  What drives the others: options, refusals, from text to kernels
@@ -68320,7 +68316,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 0u
+#define TMI_STAMP_COMPILE 283224819u
 
 /*==============================================================================
  * >>key  [32]  What a result depends on, as one number
@@ -68521,8 +68517,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 0u
-#define TMI_STAMP_API 0u
+#define TMI_STAMP_KEY 2434274448u
+#define TMI_STAMP_API 2590197389u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -70594,7 +70590,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 0u
+#define TMI_STAMP_CACHE 2423389270u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
