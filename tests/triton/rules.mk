@@ -3,7 +3,7 @@
 TRITON_CC = $(CC) -std=c99 -D_XOPEN_SOURCE=700 -Wall -Wextra -Wno-unused-function $(NO_INDENT) -I.
 TRITON_PY = $(shell python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')
 
-.PHONY: test-triton test-triton-quick check-triton test-random-python
+.PHONY: test-triton test-triton-quick check-triton test-random-python releases
 test-triton: test-triton-quick test-random-python $(BUILD)/syntax-san ## Python: trees as Python's own parser makes them, mistakes, a megabyte of each thing
 	python3 tests/triton/syntax.py $(BUILD)/syntax $(TRITON_PY)/*.py
 	python3 tests/triton/syntax.py "$(BUILD)/syntax --lazy" tests docs examples $(TRITON_PY)/*.py
@@ -33,6 +33,9 @@ test-triton-quick: $(BUILD)/tmetal $(BUILD)/syntax
 	echo tests/triton/syntax/host.py | $(BUILD)/syntax --quiet | grep -o 'FUNCTION "[a-z_]*"' | diff tests/triton/syntax/host.txt -
 test-random-python: $(BUILD)/tmetal $(BUILD)/generate ## PROGRAMS kernels in random Python from FIRST on, against Python itself
 	python3 tests/triton/random_python.py --tmetal $(BUILD)/tmetal --interp $(BUILD)/generate --first $(or $(FIRST),1) --programs $(or $(PROGRAMS),60)
+RELEASES ?= 3.6.0 3.7.0 3.8.0 3.9.0
+releases: $(BUILD)/tmetal sim   ## the project's kernels as releases of Triton compile them [RELEASES='3.8.0 3.9.0', or paths of Pythons]
+	python3 tests/triton/releases.py --tmetal $(BUILD)/tmetal --build $(BUILD) $(RELEASES)
 check-triton: $(BUILD)/syntax $(BUILD)/syntax-san ## the same over all of Python's library
 	python3 tests/triton/syntax.py $(BUILD)/syntax $(TRITON_PY)
 	$(BUILD)/syntax-san --scale
