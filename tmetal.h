@@ -1684,6 +1684,9 @@ typedef struct tmetal_triton_call {
     /* "3.6", "3.7", "3.8" or "3.9": the Triton whose rules decide where the same text means
      * different things (docs/triton.md). NULL: the newest */
     const char *triton;
+    /* "NAME=VALUE, NAME=\"a, b\"": variables of the environment that its text asks for; no others
+     * are set. NULL: none */
+    const char *env;
 } tmetal_triton_call;
 
 typedef struct tmetal_triton_param {
@@ -16910,6 +16913,8 @@ typedef struct tmi_tri_cond {
     uint32_t test;     /* the expression; TRY, FOR, WHILE: the statement */
     int8_t   wants;    /* the test is to be; of a TRY 1: nothing fails, above: which handler */
     int8_t   holds;    /* 1, 0, -1 nobody can tell, 2 not asked */
+    uint32_t why;      /* holds is -1: the name that is unknown, if one is */
+    uint32_t fails;    /* of the body of a TRY that does not end: where it fails */
 } tmi_tri_cond;
 
 typedef struct tmi_tri_func {
@@ -16999,7 +17004,11 @@ typedef struct tmi_tri {
     int                       bad;              /* this kernel has an error: give up on it */
     int                       is_const;         /* only values that need no op are wanted */
     uint32_t                  n_decided;        /* steps of tmi_tri_decide() */
+    uint32_t                  tries;    /* of modules, being tried */
     uint32_t                  is_quiet; /* a constant may be unknown: nothing is reported */
+    const char               *raised;   /* the class of what made it so, if Python raises that */
+    uint32_t                  unknown;  /* the name that it was, 0: none */
+    tmi_map                   env;      /* variables of the environment -> 1 + their texts */
     tmi_tri_param            *param;    /* of the kernel */
     uint32_t                  n_param, n_step;
     uint32_t                  need; /* the argument that a heuristic asked for last */
@@ -17375,6 +17384,11 @@ static TMI_COLD int tmi_tri_wrong(tmi_tri *t, int code, const char *help, const 
     tmi_help(t->job, f ? tmi_tri_trail(t, at) : NULL, help);
     t->frame = was;
     return 0;
+}
+
+/* What is reported next is an exception of Python, of that class: a `try` may take it. */
+static void tmi_tri_raise(tmi_tri *t, const char *class_) {
+    if (!t->bad) t->raised = class_;
 }
 
 /* The same as the value that a function gives then: functions with ... that return a structure are
@@ -18395,6 +18409,96 @@ static double tmi_tri_root(double x) {
     return tmi_tri_ldexp((double)root / 4503599627370496.0, e / 2);
 }
 
+static const tmi_tri_pair tmi_tri_one = {1, 0};
+
+static tmi_tri_pair tmi_tri_minus(tmi_tri_pair a, tmi_tri_pair b) {
+    b.hi = -b.hi;
+    b.lo = -b.lo;
+    return tmi_tri_plus(a, b);
+}
+
+/* e^x - 1 or, with `whole`, e^x, of |x| below 700. */
+static tmi_tri_pair tmi_tri_expm1_of(tmi_tri_pair x, int whole) {
+    double       k = 0;
+    tmi_tri_pair r, s = {0, 0};
+    int64_t      i;
+    if (x.hi < -0.35 || x.hi > 0.35) k = tmi_tri_floor(x.hi * 1.4426950408889634 + 0.5);
+    r = tmi_tri_plus(x, tmi_tri_times(tmi_tri_sum(-k, 0), tmi_tri_ln2));
+    for (i = 26; i > 0; i--) /* r (1 + r/2 (1 + r/3 ...)) */
+        s = tmi_tri_over(tmi_tri_times(tmi_tri_plus(tmi_tri_one, s), r), tmi_tri_sum((double)i, 0));
+    if (k == 0 && !whole) return s;
+    s = tmi_tri_plus(tmi_tri_one, s);
+    s.hi = tmi_tri_ldexp(s.hi, (int64_t)k);
+    s.lo = tmi_tri_ldexp(s.lo, (int64_t)k);
+    return whole ? s : tmi_tri_minus(s, tmi_tri_one);
+}
+
+/* The sine of x + quarter * pi/2, of |x| below 1e6. */
+static tmi_tri_pair tmi_tri_sine(double x, int64_t quarter) {
+    static const tmi_tri_pair half_pi = {1.5707963267948966, 6.123233995736766e-17};
+    double       k = tmi_tri_floor(x / half_pi.hi + 0.5);
+    tmi_tri_pair r = tmi_tri_plus(tmi_tri_sum(x, 0), tmi_tri_times(tmi_tri_sum(-k, 0), half_pi));
+    tmi_tri_pair square, s = tmi_tri_one;
+    int64_t      i;
+    r = tmi_tri_plus(r, tmi_tri_times(tmi_tri_sum(-k, 0), tmi_tri_sum(-1.4973849048591698e-33, 0)));
+    square = tmi_tri_times(r, r);
+    quarter += (int64_t)k;
+    for (i = quarter & 1 ? 28 : 29; i > 1; i -= 2)
+        s = tmi_tri_minus(tmi_tri_one, tmi_tri_over(tmi_tri_times(s, square),
+                                                    tmi_tri_sum((double)(i * (i - 1)), 0)));
+    if (!(quarter & 1)) s = tmi_tri_times(s, r);
+    return quarter & 2 ? tmi_tri_minus(tmi_tri_sum(0, 0), s) : s;
+}
+
+/* The arc tangent of x >= 0. */
+static tmi_tri_pair tmi_tri_arc(tmi_tri_pair x) {
+    static const tmi_tri_pair half_pi = {1.5707963267948966, 6.123233995736766e-17},
+                              of_half = {0.4636476090008061, 2.2698777452961687e-17},
+                              half = {0.5, 0};
+    const int    turns = x.hi > 1, is_far = (turns ? 1 / x.hi : x.hi) > 0.25;
+    tmi_tri_pair z = turns ? tmi_tri_over(tmi_tri_one, x) : x, square, s = {0, 0};
+    int64_t      i;
+    if (is_far) /* atan(z) is atan(1/2) + atan((z - 1/2) / (1 + z/2)) */
+        z = tmi_tri_over(tmi_tri_minus(z, half), tmi_tri_plus(tmi_tri_one, tmi_tri_times(z, half)));
+    square = tmi_tri_times(z, z);
+    for (i = 69; i > 0; i -= 2)
+        s = tmi_tri_minus(tmi_tri_over(tmi_tri_one, tmi_tri_sum((double)i, 0)),
+                          tmi_tri_times(s, square));
+    s = tmi_tri_times(s, z);
+    if (is_far) s = tmi_tri_plus(s, of_half);
+    return turns ? tmi_tri_minus(half_pi, s) : s;
+}
+
+/* The square root of a > 0. */
+static tmi_tri_pair tmi_tri_root_of(tmi_tri_pair a) {
+    tmi_tri_pair y = tmi_tri_sum(tmi_tri_root(a.hi), 0);
+    a = tmi_tri_minus(a, tmi_tri_times(y, y));
+    return tmi_tri_plus(y, tmi_tri_over(a, tmi_tri_sum(2 * y.hi, 0)));
+}
+
+/* The error function of 0 <= x < 5.5: 2 / sqrt(pi) e^(-x^2) (x + 2 x^3 / 3 + 4 x^5 / 15 + ...). */
+static tmi_tri_pair tmi_tri_erf_of(double x) {
+    static const tmi_tri_pair scale = {1.1283791670955126, 1.533545961316588e-17};
+    tmi_tri_pair one = tmi_tri_sum(x, 0), sum = one, square = tmi_tri_times(one, one);
+    int64_t      i;
+    for (i = 1; i < 300; i++) {
+        one = tmi_tri_over(tmi_tri_times(one, square), tmi_tri_sum((double)i + 0.5, 0));
+        sum = tmi_tri_plus(sum, one);
+    }
+    one = tmi_tri_expm1_of(tmi_tri_minus(tmi_tri_sum(0, 0), square), 1);
+    return tmi_tri_times(tmi_tri_times(scale, sum), one);
+}
+
+/* x^y of x > 0, rounded once. */
+static double tmi_tri_raised(double x, double y) {
+    double       power;
+    tmi_tri_pair r = tmi_tri_ln(x, &power);
+    r = tmi_tri_plus(tmi_tri_times(tmi_tri_sum(power, 0), tmi_tri_ln2), r);
+    r = tmi_tri_times(r, tmi_tri_sum(y, 0));
+    if (!(r.hi < 700 && r.hi > -700)) return tmi_tri_exp_of(r.hi);
+    return tmi_tri_expm1_of(r, 1).hi;
+}
+
 static tmi_tri_value tmi_tri_overflow(tmi_tri *t) {
     return TMI_TRI_WRONG(t, TMETAL_E_PY_NOT_YET, NULL, "a whole number of more than 127 bits");
 }
@@ -18430,7 +18534,7 @@ static tmi_tri_value tmi_tri_pow(tmi_tri *t, tmi_tri_value a, tmi_tri_value b) {
                        ? tmi_tri_float(0)
                        : TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "no such power of this number");
         if (half != tmi_tri_floor(half) || half > 1100 || half < -1100)
-            return tmi_tri_float(tmi_tri_exp2_of(b.v.f * tmi_tri_lb(y)));
+            return tmi_tri_float(tmi_tri_raised(y, b.v.f));
         for (k = (int64_t)(half < 0 ? -half : half); k > 0; k--) x *= y;
         return tmi_tri_float(half < 0 ? tmi_tri_root(y) / x : tmi_tri_root(y) * x);
     }
@@ -18483,7 +18587,10 @@ static tmi_tri_value tmi_tri_fold_float(tmi_tri *t, int op, double x, double y) 
     case TMI_PY_DIV:
     case TMI_PY_FLOORDIV:
     case TMI_PY_MOD:
-        if (y == 0) return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "division by zero");
+        if (y == 0) {
+            tmi_tri_raise(t, "ZeroDivisionError");
+            return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "division by zero");
+        }
         if (op == TMI_PY_DIV) return tmi_tri_float(x / y);
         q = tmi_tri_floor_div(x, y, &mod);
         return tmi_tri_float(op == TMI_PY_MOD ? mod : q);
@@ -18598,6 +18705,20 @@ static tmi_tri_value tmi_tri_fold(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_v
     return tmi_tri_is_least(&a) ? tmi_tri_overflow(t) : a;
 }
 
+/* Versions, as packaging has them: below, at, above 0. What is missing of one is 0. */
+static int tmi_tri_compare_versions(const char *a, const char *b) {
+    uint64_t v[2] = {0, 0};
+    int      k;
+    while (v[0] == v[1] && (*a || *b))
+        for (k = 0; k < 2; k++) {
+            const char **s = k ? &b : &a;
+            for (v[k] = 0; tmi_is_digit(**s) && v[k] < (uint64_t)1 << 58; ++*s)
+                v[k] = v[k] * 10 + (uint64_t)(**s - '0');
+            *s += **s == '.';
+        }
+    return v[0] < v[1] ? -1 : v[0] > v[1];
+}
+
 /* Equal as Python's == has it, for what is known while compiling.
  * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
 static int tmi_tri_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
@@ -18613,6 +18734,10 @@ static int tmi_tri_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value 
     case TMI_V_DESC:
     case TMI_V_BLOCK_PTR: return a->ir == b->ir && a->dt == b->dt;
     case TMI_V_DTYPE: return a->dt == b->dt && a->is_other == b->is_other; /* torch's are others */
+    case TMI_V_STR:
+        if (a->is_other && b->is_other)
+            return !tmi_tri_compare_versions(tmi_tri_string(t, a->id), tmi_tri_string(t, b->id));
+        return a->id == b->id && a->is_other == b->is_other;
     case TMI_V_TUPLE:
         if (a->n != b->n) return 0;
         for (i = 0; i < a->n; i++) { /* depth: of the text, against TMI_MAX_DEPTH */
@@ -18636,7 +18761,9 @@ static int tmi_tri_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value 
 
 /* Of two numbers or two strings. */
 static int tmi_tri_less(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
-    if (a->kind == TMI_V_STR) return strcmp(tmi_tri_string(t, a->id), tmi_tri_string(t, b->id)) < 0;
+    if (a->kind == TMI_V_STR)
+        return (a->is_other ? tmi_tri_compare_versions : strcmp)(tmi_tri_string(t, a->id),
+                                                                 tmi_tri_string(t, b->id)) < 0;
     if (a->kind == TMI_V_FLOAT)
         return b->kind == TMI_V_FLOAT ? a->v.f < b->v.f : tmi_tri_order(b->v.i, a->v.f) == 1;
     if (b->kind == TMI_V_FLOAT) return tmi_tri_order(a->v.i, b->v.f) == -1;
@@ -18661,7 +18788,7 @@ static tmi_tri_value tmi_tri_fold_compare(tmi_tri *t, int op, tmi_tri_value a, t
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "compare their parts",
                              "tuples of values of the kernel cannot be compared");
     if (op == TMI_PY_EQ || op == TMI_PY_NE) return tmi_tri_bool(same == (op == TMI_PY_EQ));
-    if ((a.kind != TMI_V_STR || b.kind != TMI_V_STR) &&
+    if ((a.kind != TMI_V_STR || b.kind != TMI_V_STR || a.is_other != b.is_other) &&
         (!tmi_tri_is_number(&a) || !tmi_tri_is_number(&b)))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%v and %v cannot be compared", &a, &b);
     if (same) return tmi_tri_bool(op == TMI_PY_LE || op == TMI_PY_GE);
@@ -18738,9 +18865,9 @@ static int tmi_tri_put_value(tmi_tri *t, tmi_text *text, const tmi_tri_value *v,
     case TMI_V_BOOL:
     case TMI_V_FLOAT: tmi_tri_put_number(text, v); return 1;
     case TMI_V_STR:
-        if (repr) return tmi_tri_put_repr(t, text, v->id);
+        if (repr && known) return tmi_tri_put_repr(t, text, v->id);
         tmi_tri_put_string(t, text, v->id);
-        return 1;
+        return known;
     case TMI_V_NONE: tmi_put_str(text, "None"); return 1;
     case TMI_V_ELLIPSIS: tmi_put_str(text, "Ellipsis"); return 1;
     case TMI_V_DTYPE: /* repr() and the texts of blocks have changed from version to version */
@@ -18774,13 +18901,13 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1212171380u
+#define TMI_STAMP_TRI 1927153871u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
  *
  * gives   tmi_tl_named(), tmi_tl_call(), tmi_tl_attribute(): functions and members by name
- * uses    >>ops  >>library  >>ir  >>builder  >>python  >>tri
+ * uses    >>ops  >>library  >>ir  >>parse  >>builder  >>python  >>tri
  *
  * A row is a function of ours in C, or its body in Triton's Python, which is walked as a kernel's
  * own functions are. Parameters are written as Python writes them; C gets "x: tensor" as a tensor.
@@ -20167,9 +20294,15 @@ static tmi_tri_value tmi_tl_nothing(tmi_tri *t, const tmi_tri_value *in) {
 }
 
 static tmi_tri_value tmi_tl_len(tmi_tri *t, const tmi_tri_value *in) {
+    const char *s = tmi_tl_str(t, &in[0]);
+    int64_t     n = 0;
     if (in[0].kind == TMI_V_DICT) return tmi_tri_int(in[0].n / 2);
-    if (in[0].kind != TMI_V_TUPLE) return TMI_TL_BAD_TYPE(t, NULL, "wants a tuple");
-    return tmi_tri_int(in[0].n);
+    if (in[0].kind == TMI_V_TUPLE) return tmi_tri_int(in[0].n);
+    if (in[0].kind != TMI_V_STR || in[0].is_other) return TMI_TL_BAD_TYPE(t, NULL, "wants a tuple");
+    if (strlen(s) != TMI_AT(&t->strings->item, tmi_string, in[0].id)->len)
+        return TMI_TL_WRONG(t, TMETAL_E_PY_NOT_YET, NULL, "a string with \\0");
+    for (; *s; s++) n += ((unsigned char)*s & 0xc0) != 0x80; /* letters of UTF-8 */
+    return tmi_tri_int(n);
 }
 
 /* Decimal digits with a point and an exponent, as Python's float() takes them. */
@@ -20885,13 +21018,12 @@ static tmi_tri_value tmi_tl_flag(tmi_tri *t, const tmi_tri_value *in) {
     return tmi_tri_bool(t->row->arg);
 }
 
-/* triton.runtime.driver.active.get_current_target() and its members: of a GPU that Triton knows. */
+/* triton.runtime.driver.active.get_current_target() and its backend: no GPU that Triton knows. */
 static tmi_tri_value tmi_tl_target(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v = tmi_tri_of(TMI_V_MODULE);
     (void)in;
-    if (t->row->arg == 2) return tmi_tri_int(90);
-    v.id = tmi_intern(t->job, t->strings, t->row->arg ? "cuda" : "triton.runtime.driver.gpu",
-                      t->row->arg ? 4 : 25);
+    v.id = tmi_intern(t->job, t->strings, t->row->arg ? "metal" : "triton.runtime.driver.gpu",
+                      t->row->arg ? 5 : 25);
     if (t->row->arg) v.kind = TMI_V_STR;
     return v;
 }
@@ -20913,6 +21045,8 @@ static tmi_tri_value tmi_tl_not_apple(tmi_tri *t, const tmi_tri_value *in) {
 
 static const char   *tmi_tl_row_name(uint32_t row);
 static int           tmi_tl_ends(const char *s, const char *end);
+static uint32_t      tmi_tl_row_of(const char *space, const char *name, int method);
+static tmi_tri_value tmi_tl_do(tmi_tri *t, uint32_t row, const tmi_tri_value *in);
 static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name);
 
 /* What a class is called: of Python's (int) or of triton.language (tl.tensor). */
@@ -20963,8 +21097,6 @@ static tmi_tri_value tmi_tl_isinstance(tmi_tri *t, const tmi_tri_value *in) {
 }
 
 /* -- Which names modules have -------------------------------------------------------------- */
-
-#define TMI_TL_VERSION 9u /* of Triton: 3.x */
 
 /* Of Triton from one version to another (6: 3.6), of Python's math as of 3.12, of torch those that
  * kernels ask for. */
@@ -21059,11 +21191,16 @@ static const char *tmi_tl_module_key(tmi_tri *t, const char *module) {
     return tmi_format(t->job, 0, "tl%s", module + 15);
 }
 
+static tmi_tri_value tmi_tl_triton_version(tmi_tri *t) {
+    const char *s = tmi_format(t->job, 0, "3.%u.0", t->version);
+    return tmi_tri_str(tmi_intern(t->job, t->strings, s, strlen(s)));
+}
+
 /* Has a module without a text a name? 1, 0; -1: unknown. */
 static int tmi_tl_has(tmi_tri *t, const char *module, const char *name) {
     static const char whole[] = "triton tl tl.core tl.math tl.standard tl.random tl.extra math";
     const char       *key = tmi_tl_module_key(t, module);
-    const unsigned    version = TMI_TL_VERSION;
+    const unsigned    version = t->version;
     size_t            i;
     if (tmi_tl_ends(module, "libdevice")) return tmi_tl_extern_sigs(name) ? 1 : *name == '_' ? -1 : 0;
     for (i = 0; i < sizeof tmi_tl_members / sizeof *tmi_tl_members; i++)
@@ -21123,7 +21260,11 @@ static tmi_tri_value tmi_tl_getattr(tmi_tri *t, const tmi_tri_value *in) {
     if (in[0].kind != TMI_V_MODULE && !r.kind) has = tmi_tl_value_has(&in[0], name);
     if (t->bad) return r;
     if (has < 0) {
-        if (in[0].kind == TMI_V_MODULE) module = tmi_tri_string(t, in[0].id);
+        if (in[0].kind == TMI_V_MODULE) {
+            const char *s = tmi_format(t->job, 0, "%s.%s", tmi_tri_string(t, in[0].id), name);
+            module = tmi_tri_string(t, in[0].id);
+            t->unknown = tmi_intern(t->job, t->strings, s, strlen(s));
+        }
         return TMI_TRI_WRONG(
             t, TMETAL_E_PY_REFUSED,
             *module ? tmi_format(t->job, 1,
@@ -21435,6 +21576,13 @@ static tmi_tri_value tmi_tl_python_math(tmi_tri *t, const tmi_tri_value *in) {
     case TMI_TL_M_LOG2:
     case TMI_TL_M_LOG:
     case TMI_TL_M_LOG10:
+        if (t->row->arg == TMI_TL_M_LOG && in[1].kind != TMI_V_NONE) { /* math.log(x, base) */
+            tmi_tri_value v[4];
+            v[0] = in[0], v[1] = v[3] = tmi_tri_of(TMI_V_NONE), v[2] = in[1];
+            v[0] = tmi_tl_python_math(t, v);
+            v[2] = tmi_tl_python_math(t, v + 2);
+            return t->bad ? v[0] : tmi_tri_fold(t, TMI_PY_DIV, v[0], v[2]);
+        }
         if (!(x <= 1.7976931348623157e308)) return tmi_tri_float(x);
         return tmi_tri_float(t->row->arg == TMI_TL_M_LOG2
                                  ? tmi_tri_lb(x)
@@ -21446,6 +21594,162 @@ static tmi_tri_value tmi_tl_python_math(tmi_tri *t, const tmi_tri_value *in) {
     case TMI_TL_M_FABS: return tmi_tri_float(x < 0 ? -x : x);
     case TMI_TL_M_ISNAN: return tmi_tri_bool(x != x);
     default: return tmi_tri_bool(x - x != 0 && x == x);
+    }
+}
+
+/* Functions of angles, of hyperbolas and of errors, rounded once; of x >= 0 where they are odd. */
+enum {
+    TMI_TL_M_SIN,
+    TMI_TL_M_COS,
+    TMI_TL_M_TAN,
+    TMI_TL_M_ATAN,
+    TMI_TL_M_ASIN,
+    TMI_TL_M_SINH,
+    TMI_TL_M_TANH,
+    TMI_TL_M_EXPM1,
+    TMI_TL_M_ERF,
+    TMI_TL_M_ERFC,
+    TMI_TL_M_ACOS,
+    TMI_TL_M_COSH,
+    TMI_TL_M_RADIANS,
+    TMI_TL_M_DEGREES,
+    TMI_TL_M_TRUNC,
+    TMI_TL_M_ISFINITE
+};
+
+static double tmi_tl_angle(int which, double x) {
+    const tmi_tri_pair a = {x, 0}, two = {2, 0},
+                       half_pi = {1.5707963267948966, 6.123233995736766e-17};
+    tmi_tri_pair       r;
+    switch (which) {
+    case TMI_TL_M_SIN: return tmi_tri_sine(x, 0).hi;
+    case TMI_TL_M_COS: return tmi_tri_sine(x, 1).hi;
+    case TMI_TL_M_TAN: return tmi_tri_over(tmi_tri_sine(x, 0), tmi_tri_sine(x, 1)).hi;
+    case TMI_TL_M_ATAN: return tmi_tri_arc(a).hi;
+    case TMI_TL_M_ASIN:
+    case TMI_TL_M_ACOS:
+        r = tmi_tri_minus(tmi_tri_one, tmi_tri_times(a, a));
+        if (!(r.hi > 0)) r = tmi_tri_times(half_pi, tmi_tri_sum(x, 0));
+        else {
+            const int minus = x < 0;
+            r = tmi_tri_arc(tmi_tri_over(tmi_tri_sum(minus ? -x : x, 0), tmi_tri_root_of(r)));
+            if (minus) r = tmi_tri_minus(tmi_tri_sum(0, 0), r);
+        }
+        return which == TMI_TL_M_ASIN ? r.hi : tmi_tri_minus(half_pi, r).hi;
+    case TMI_TL_M_SINH:
+    case TMI_TL_M_COSH: /* of u = e^x - 1: u + u / (u + 1) is twice the sine */
+        r = tmi_tri_expm1_of(a, which == TMI_TL_M_COSH);
+        if (which == TMI_TL_M_SINH)
+            return tmi_tri_plus(r, tmi_tri_over(r, tmi_tri_plus(r, tmi_tri_one))).hi / 2;
+        return tmi_tri_plus(r, tmi_tri_over(tmi_tri_one, r)).hi / 2;
+    case TMI_TL_M_TANH:
+        r = tmi_tri_expm1_of(tmi_tri_sum(2 * x, 0), 0);
+        return tmi_tri_over(r, tmi_tri_plus(r, two)).hi;
+    case TMI_TL_M_EXPM1: return tmi_tri_expm1_of(a, 0).hi;
+    case TMI_TL_M_ERF: return tmi_tri_erf_of(x).hi;
+    case TMI_TL_M_ERFC: return tmi_tri_minus(tmi_tri_one, tmi_tri_erf_of(x)).hi;
+    default: return x;
+    }
+}
+
+/* Where tmi_tl_angle() is exact enough and the function is defined: the range of |x|. */
+static tmi_tri_value tmi_tl_python_angle(tmi_tri *t, const tmi_tri_value *in) {
+    static const double most[] = {1e6, 1e6, 1e6, 1e300, 1, 700, 20, 700, 5.5, 5.5,
+                                  1,   700, 1e300, 1e300};
+    const int           which = t->row->arg;
+    double              x, size;
+    if (!tmi_tri_is_number(&in[0]))
+        return TMI_TL_BAD_TYPE(t, NULL, "wants a number known while compiling, not %v", &in[0]);
+    x = tmi_tri_double(&in[0]);
+    if (which == TMI_TL_M_ISFINITE) return tmi_tri_bool(x - x == 0);
+    if (which == TMI_TL_M_TRUNC && x > -9e18 && x < 9e18) return tmi_tri_int((int64_t)x);
+    size = x < 0 ? -x : x;
+    if (which == TMI_TL_M_TRUNC || !(size <= most[which]) || (which == TMI_TL_M_ERFC && x < 0))
+        return TMI_TL_BAD_VALUE(t, "write the number itself", "is not computed for this number");
+    if (which == TMI_TL_M_RADIANS) return tmi_tri_float(x * 0.017453292519943295);
+    if (which == TMI_TL_M_DEGREES) return tmi_tri_float(x * 57.29577951308232);
+    if (x == 0 && which != TMI_TL_M_COS && which < TMI_TL_M_ERFC) return tmi_tri_float(x);
+    if (x < 0 && which <= TMI_TL_M_ERF && which != TMI_TL_M_COS && which != TMI_TL_M_EXPM1)
+        return tmi_tri_float(-tmi_tl_angle(which, size)); /* odd functions */
+    return tmi_tri_float(tmi_tl_angle(which, x));
+}
+
+/* Whole numbers of math: gcd, lcm, isqrt, factorial, comb, perm. */
+enum {
+    TMI_TL_M_GCD,
+    TMI_TL_M_LCM,
+    TMI_TL_M_ISQRT,
+    TMI_TL_M_FACTORIAL,
+    TMI_TL_M_COMB,
+    TMI_TL_M_PERM
+};
+
+static tmi_tri_value tmi_tl_python_whole(tmi_tri *t, const tmi_tri_value *in) {
+    int64_t       a = tmi_tri_small(t, &in[0], "its argument"), b = 1, x, y, k;
+    tmi_tri_value v = tmi_tri_int(1);
+    const int     two = t->row->arg != TMI_TL_M_ISQRT && t->row->arg != TMI_TL_M_FACTORIAL;
+    if (two) b = tmi_tri_small(t, &in[1], "its argument");
+    if (t->bad) return v;
+    if (t->row->arg <= TMI_TL_M_LCM) {
+        if (a < -INT64_MAX || b < -INT64_MAX) return tmi_tri_overflow(t);
+        a = a < 0 ? -a : a;
+        b = b < 0 ? -b : b;
+        for (x = a, y = b; y;) k = x % y, x = y, y = k;
+        if (t->row->arg == TMI_TL_M_GCD) return tmi_tri_int(x);
+        return tmi_tri_fold(t, TMI_PY_MUL, tmi_tri_int(x ? a / x : 0), tmi_tri_int(b));
+    }
+    if (a < 0 || b < 0) {
+        tmi_tri_raise(t, "ValueError");
+        return TMI_TL_BAD_VALUE(t, NULL, "is not defined for numbers below 0");
+    }
+    if (t->row->arg == TMI_TL_M_ISQRT) {
+        x = (int64_t)tmi_tri_root((double)a);
+        while (x && x > a / x) x--;
+        while (x + 1 <= a / (x + 1)) x++;
+        return tmi_tri_int(x);
+    }
+    if (t->row->arg == TMI_TL_M_FACTORIAL) b = a;
+    if (b > a) return tmi_tri_int(0);
+    for (k = 0; k < b && !t->bad; k++) {
+        v = tmi_tri_fold(t, TMI_PY_MUL, v, tmi_tri_int(a - k));
+        if (!t->bad && t->row->arg == TMI_TL_M_COMB)
+            v = tmi_tri_fold(t, TMI_PY_FLOORDIV, v, tmi_tri_int(k + 1));
+    }
+    return v;
+}
+
+/* Of two numbers: fmod, copysign, hypot, atan2. */
+enum { TMI_TL_M_FMOD, TMI_TL_M_COPYSIGN, TMI_TL_M_HYPOT, TMI_TL_M_ATAN2 };
+
+static tmi_tri_value tmi_tl_python_two(tmi_tri *t, const tmi_tri_value *in) {
+    const tmi_tri_pair pi = {3.141592653589793, 1.2246467991473532e-16};
+    double             x, y;
+    uint64_t           signs;
+    tmi_tri_pair       r;
+    if (!tmi_tri_is_number(&in[0]) || !tmi_tri_is_number(&in[1]))
+        return TMI_TL_BAD_TYPE(t, NULL, "wants numbers known while compiling");
+    x = tmi_tri_double(&in[0]);
+    y = tmi_tri_double(&in[1]);
+    if (!(x - x == 0) || !(y - y == 0) || (t->row->arg == TMI_TL_M_FMOD && y == 0) ||
+        (t->row->arg == TMI_TL_M_HYPOT && !(x < 1e150 && x > -1e150 && y < 1e150 && y > -1e150)) ||
+        (t->row->arg == TMI_TL_M_ATAN2 && x == 0 && y == 0))
+        return TMI_TL_BAD_VALUE(t, "write the number itself", "is not computed for these numbers");
+    switch (t->row->arg) {
+    case TMI_TL_M_FMOD: return tmi_tri_float(tmi_tri_rest(x, y));
+    case TMI_TL_M_COPYSIGN:
+        signs = tmi_tri_float_bits(TMI_F_F64, x) ^ tmi_tri_float_bits(TMI_F_F64, y);
+        return tmi_tri_float(signs >> 63 ? -x : x);
+    case TMI_TL_M_HYPOT:
+        if (x == 0 && y == 0) return tmi_tri_float(0);
+        r = tmi_tri_plus(tmi_tri_times(tmi_tri_sum(x, 0), tmi_tri_sum(x, 0)),
+                         tmi_tri_times(tmi_tri_sum(y, 0), tmi_tri_sum(y, 0)));
+        return tmi_tri_float(tmi_tri_root_of(r).hi);
+    default: /* y is below: atan2(x, y) is the angle of the point (y, x) */
+        if (y == 0) return tmi_tri_float(x < 0 ? -1.5707963267948966 : 1.5707963267948966);
+        r = tmi_tri_sum(x < 0 ? -x : x, 0);
+        r = tmi_tri_arc(tmi_tri_over(r, tmi_tri_sum(y < 0 ? -y : y, 0)));
+        if (y < 0) r = tmi_tri_minus(pi, r);
+        return tmi_tri_float(x < 0 ? -r.hi : r.hi);
     }
 }
 
@@ -21462,6 +21766,260 @@ static tmi_tri_value tmi_tl_number(tmi_tri *t, const tmi_tri_value *in) {
     (void)t;
     (void)in;
     return tmi_tri_float(tmi_tri_from_bits(TMI_F_F64, bits[t->row->arg]));
+}
+
+/* -- Python's texts and whole numbers, and what hosts ask ------------------------------------ */
+
+/* The texts of a string's method: itself and an argument. 0 after a message. */
+static int tmi_tl_texts(tmi_tri *t, const tmi_tri_value *in, uint32_t n) {
+    const tmi_string *s;
+    uint32_t          i;
+    for (i = 0; i < n; i++) {
+        if (in[i].kind != TMI_V_STR || in[i].is_other)
+            return tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL, "%r wants a string, not %v", &in[i]);
+        s = TMI_AT(&t->strings->item, tmi_string, in[i].id);
+        if (strlen(s->p) != s->len)
+            return tmi_tri_wrong(t, TMETAL_E_PY_NOT_YET, NULL, "%r of a string with \\0");
+    }
+    return 1;
+}
+
+/* text.startswith(x), text.endswith(x); x may be a tuple. arg 1: the latter. */
+static tmi_tri_value tmi_tl_str_begins(tmi_tri *t, const tmi_tri_value *in) {
+    const tmi_tri_value list =
+        in[1].kind == TMI_V_TUPLE ? in[1] : tmi_tri_list(t, TMI_V_TUPLE, &in[1], 1);
+    const char         *s, *x;
+    uint32_t            i;
+    int                 is = 0;
+    if (!tmi_tl_texts(t, in, 1)) return in[0];
+    s = tmi_tl_str(t, &in[0]);
+    for (i = 0; i < list.n && !is; i++) {
+        tmi_tri_value one = tmi_tri_field(t, &list, i);
+        if (!tmi_tl_texts(t, &one, 1)) return in[0];
+        x = tmi_tl_str(t, &one);
+        is = t->row->arg ? tmi_tl_ends(s, x) : strncmp(s, x, strlen(x)) == 0;
+    }
+    return tmi_tri_bool(is);
+}
+
+/* text.lower(), .upper(). arg: the first of the letters that change. */
+static tmi_tri_value tmi_tl_str_case(tmi_tri *t, const tmi_tri_value *in) {
+    const char *s;
+    tmi_text    text;
+    if (!tmi_tl_texts(t, in, 1)) return in[0];
+    tmi_text_init(t->job, &text);
+    for (s = tmi_tl_str(t, &in[0]); *s; s++) {
+        const int cases = *s >= t->row->arg && *s < t->row->arg + 26;
+        if ((unsigned char)*s > 126)
+            return TMI_TL_WRONG(t, TMETAL_E_PY_NOT_YET, NULL, "letters beyond ASCII");
+        tmi_put_char(&text, (char)(*s ^ (cases ? 32 : 0)));
+    }
+    return tmi_tri_str_of(t, &text);
+}
+
+/* text.strip([letters]) and its halves. arg: 1 at the begin, 2 at the end. */
+static tmi_tri_value tmi_tl_str_strip(tmi_tri *t, const tmi_tri_value *in) {
+    const char *s, *of = " \t\n\r\v\f";
+    size_t      n;
+    if (!tmi_tl_texts(t, in, in[1].kind == TMI_V_NONE ? 1 : 2)) return in[0];
+    if (in[1].kind != TMI_V_NONE) of = tmi_tl_str(t, &in[1]);
+    s = tmi_tl_str(t, &in[0]);
+    if (t->row->arg & 1) s += strspn(s, of);
+    for (n = strlen(s); (t->row->arg & 2) && n && strchr(of, s[n - 1]);) n--;
+    return tmi_tri_str(tmi_intern(t->job, t->strings, s, n));
+}
+
+/* text.split([sep[, maxsplit]]) */
+static tmi_tri_value tmi_tl_str_split(tmi_tri *t, const tmi_tri_value *in) {
+    const char   *s, *sep = NULL, *to;
+    int64_t       most = tmi_tri_small(t, &in[2], "maxsplit");
+    tmi_tri_value r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+    size_t        n;
+    r.is_other = 1;
+    if (t->bad || !tmi_tl_texts(t, in, in[1].kind == TMI_V_NONE ? 1 : 2)) return in[0];
+    if (in[1].kind != TMI_V_NONE && !*(sep = tmi_tl_str(t, &in[1])))
+        return TMI_TL_BAD_VALUE(t, NULL, "an empty separator");
+    for (s = tmi_tl_str(t, &in[0]);; s = to + n) {
+        n = sep ? strlen(sep) : 1;
+        if (!sep) s += strspn(s, " \t\n\r\v\f");
+        if (!sep && !*s) break;
+        to = most-- == 0 ? NULL : sep ? strstr(s, sep) : strpbrk(s, " \t\n\r\v\f");
+        if (!to) n = 0, to = s + strlen(s);
+        tmi_tri_put_item(t, tmi_tri_str(tmi_intern(t->job, t->strings, s, (size_t)(to - s))));
+        r.n++;
+        if (!*to) {
+            if (n) continue; /* the separator stands at the end */
+            break;
+        }
+    }
+    return r;
+}
+
+/* text.replace(old, new) */
+static tmi_tri_value tmi_tl_str_replace(tmi_tri *t, const tmi_tri_value *in) {
+    const char *s, *old, *to;
+    tmi_text    text;
+    if (!tmi_tl_texts(t, in, 3)) return in[0];
+    tmi_text_init(t->job, &text);
+    old = tmi_tl_str(t, &in[1]);
+    if (!*old) return TMI_TL_WRONG(t, TMETAL_E_PY_NOT_YET, NULL, "an empty text");
+    for (s = tmi_tl_str(t, &in[0]); (to = strstr(s, old)) != NULL; s = to + strlen(old)) {
+        tmi_put_bytes(&text, s, (size_t)(to - s));
+        tmi_tri_put_string(t, &text, in[2].id);
+    }
+    tmi_put_str(&text, s);
+    return tmi_tri_str_of(t, &text);
+}
+
+/* text.join(texts) */
+static tmi_tri_value tmi_tl_str_join(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_text text;
+    uint32_t i;
+    if (in[1].kind != TMI_V_TUPLE)
+        return TMI_TL_BAD_TYPE(t, NULL, "wants a list of strings, not %v", &in[1]);
+    tmi_text_init(t->job, &text);
+    for (i = 0; i < in[1].n; i++) {
+        tmi_tri_value one = tmi_tri_field(t, &in[1], i);
+        if (!tmi_tl_texts(t, &one, 1)) return in[0];
+        if (i) tmi_tri_put_string(t, &text, in[0].id);
+        tmi_tri_put_string(t, &text, one.id);
+    }
+    return tmi_tri_str_of(t, &text);
+}
+
+/* text.find(x), text.count(x), .isdigit(), .removeprefix(x), .removesuffix(x) */
+enum { TMI_TL_S_FIND, TMI_TL_S_COUNT, TMI_TL_S_DIGITS, TMI_TL_S_PREFIX, TMI_TL_S_SUFFIX };
+static tmi_tri_value tmi_tl_str_ask(tmi_tri *t, const tmi_tri_value *in) {
+    const char *s, *x = "", *at;
+    int64_t     n = 0;
+    if (!tmi_tl_texts(t, in, t->row->arg == TMI_TL_S_DIGITS ? 1 : 2)) return in[0];
+    s = tmi_tl_str(t, &in[0]);
+    if (t->row->arg != TMI_TL_S_DIGITS) x = tmi_tl_str(t, &in[1]);
+    for (at = s; *at; at++)
+        if ((unsigned char)*at > 126)
+            return TMI_TL_WRONG(t, TMETAL_E_PY_NOT_YET, NULL, "letters beyond ASCII");
+    switch (t->row->arg) {
+    case TMI_TL_S_FIND: return tmi_tri_int((at = strstr(s, x)) != NULL ? (int64_t)(at - s) : -1);
+    case TMI_TL_S_COUNT:
+        if (!*x) return tmi_tri_int((int64_t)strlen(s) + 1);
+        for (at = s; (at = strstr(at, x)) != NULL; at += strlen(x)) n++;
+        return tmi_tri_int(n);
+    case TMI_TL_S_DIGITS: return tmi_tri_bool(*s && strspn(s, "0123456789") == strlen(s));
+    case TMI_TL_S_PREFIX:
+        if (strncmp(s, x, strlen(x)) == 0) s += strlen(x);
+        return tmi_tri_str(tmi_intern(t->job, t->strings, s, strlen(s)));
+    default:
+        if (!tmi_tl_ends(s, x)) x = "";
+        return tmi_tri_str(tmi_intern(t->job, t->strings, s, strlen(s) - strlen(x)));
+    }
+}
+
+/* number.bit_length(), .bit_count(). arg 1: the latter. */
+static tmi_tri_value tmi_tl_int_bits(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_big i = in[0].v.i.hi < 0 ? tmi_tri_big_neg(in[0].v.i) : in[0].v.i;
+    int64_t     n = 0;
+    for (; i.lo | (uint64_t)i.hi; i = tmi_tri_big_shr(i, 1))
+        n += t->row->arg ? (int64_t)(i.lo & 1) : 1;
+    return tmi_tri_int(n);
+}
+
+static tmi_tri_value tmi_tl_is_integer(tmi_tri *t, const tmi_tri_value *in) {
+    (void)t;
+    return tmi_tri_bool(in[0].kind != TMI_V_FLOAT || in[0].v.f == tmi_tri_floor(in[0].v.f));
+}
+
+/* tuple.index(x), tuple.count(x). arg 1: the latter. */
+static tmi_tri_value tmi_tl_tuple_index(tmi_tri *t, const tmi_tri_value *in) {
+    uint32_t i, n = 0;
+    for (i = 0; i < in[0].n; i++) {
+        tmi_tri_value one = tmi_tri_field(t, &in[0], i);
+        if (one.kind == TMI_V_MODULE || one.kind == TMI_V_OBJECT)
+            return TMI_TL_BAD_TYPE(t, NULL, "only Python knows %v", &one);
+        if (!tmi_tri_same(t, &in[1], &one)) continue;
+        if (!t->row->arg) return tmi_tri_int(i);
+        n++;
+    }
+    if (t->row->arg) return tmi_tri_int(n);
+    tmi_tri_raise(t, "ValueError");
+    return TMI_TL_BAD_VALUE(t, NULL, "the tuple has no such element");
+}
+
+static tmi_tri_value tmi_tl_python_str(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_text text;
+    tmi_text_init(t->job, &text);
+    if (!tmi_tri_put_value(t, &text, &in[0], 0))
+        return TMI_TL_WRONG(t, TMETAL_E_PY_NOT_YET, NULL, "%v", &in[0]);
+    return tmi_tri_str_of(t, &text);
+}
+
+/* operator.add(a, b), operator.lt(a, b). arg: of Python's operators. */
+static tmi_tri_value tmi_tl_operate(tmi_tri *t, const tmi_tri_value *in) {
+    const int op = t->row->arg;
+    if (!tmi_tri_is_const(&in[0]) || !tmi_tri_is_const(&in[1]))
+        return TMI_TL_BAD_TYPE(t, NULL, "wants values known while compiling");
+    return tmi_py_ops[op].binds == 4 ? tmi_tri_fold_compare(t, op, in[0], in[1])
+                                              : tmi_tri_fold(t, op, in[0], in[1]);
+}
+
+/* os.getenv(name[, default]), os.environ.get(...), os.environ[name]. arg 1: the last. */
+static tmi_tri_value tmi_tl_environment(tmi_tri *t, const tmi_tri_value *in) {
+    uint32_t is;
+    if (!tmi_tl_texts(t, in, 1)) return in[0];
+    is = tmi_map_get(&t->env, in[0].id);
+    if (is) return tmi_tri_str(is - 1);
+    if (!t->row->arg) return in[1];
+    tmi_tri_raise(t, "KeyError");
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME,
+                         tmi_format(t->job, 1, "set it: --env %s=VALUE", tmi_tl_str(t, &in[0])),
+                         "the variable %s of the environment", tmi_tl_str(t, &in[0]));
+}
+
+/* packaging.version.Version("3.2") */
+static tmi_tri_value tmi_tl_version(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value v = in[0];
+    const char   *s;
+    if (v.kind == TMI_V_STR && v.is_other) return v;
+    if (!tmi_tl_texts(t, in, 1)) return v;
+    s = tmi_tl_str(t, &v);
+    if (!tmi_is_digit(*s) || strspn(s, "0123456789.") != strlen(s) || strstr(s, "..") ||
+        tmi_tl_ends(s, "."))
+        return TMI_TL_WRONG(t, TMETAL_E_PY_NOT_YET, "versions of digits and points are read",
+                            "'%s'", s);
+    v.is_other = 1;
+    return v;
+}
+
+/* Liger's: whether a package's version compares so. */
+static tmi_tri_value tmi_tl_compare_version(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value v[2];
+    if (strcmp(tmi_tl_str(t, &in[0]), "triton") != 0 || in[1].kind != TMI_V_BUILTIN ||
+        tmi_tl_row_of("operator", tmi_tl_row_name(in[1].id), 0) != in[1].id + 1)
+        return TMI_TL_BAD_TYPE(t, "give the text of its module: --module NAME=FILE",
+                               "only of \"triton\", with a function of `operator`");
+    v[0] = tmi_tl_triton_version(t);
+    v[0] = tmi_tl_version(t, v);
+    v[1] = tmi_tl_version(t, &in[2]);
+    return t->bad ? v[0] : tmi_tl_do(t, in[1].id, v);
+}
+
+/* Members of a version: .major, .release, .base_version. UNSET: none of that name. */
+static tmi_tri_value tmi_tl_version_member(tmi_tri *t, const tmi_tri_value *v, const char *name) {
+    static const char *const parts[] = {"major", "minor", "micro"};
+    const char   *s = tmi_tri_string(t, v->id);
+    tmi_tri_value list = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
+    uint32_t      i;
+    if (strcmp(name, "base_version") == 0 || strcmp(name, "public") == 0) return tmi_tri_str(v->id);
+    for (; *s; s += *s == '.') {
+        int64_t n = 0;
+        for (; tmi_is_digit(*s) && n < (int64_t)1 << 58; s++) n = n * 10 + *s - '0';
+        tmi_tri_put_item(t, tmi_tri_int(n));
+        list.n++;
+    }
+    if (strcmp(name, "release") == 0) return list;
+    for (i = 0; i < 3; i++)
+        if (strcmp(name, parts[i]) == 0)
+            return i < list.n ? tmi_tri_field(t, &list, i) : tmi_tri_int(0);
+    return tmi_tri_of(TMI_V_UNSET);
 }
 
 /* tl.PropagateNan.ALL, .NONE */
@@ -21586,6 +22144,8 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"tl", "map_elementwise", 0, "scalar_fn, *args, pack=1", tmi_tl_map, 0, NULL},
     {"tl", "logical_and", 1, "input: tensor, other: tensor", tmi_tl_logical, TMI_PY_AND, NULL},
     {"tl", "logical_or", 1, "input: tensor, other: tensor", tmi_tl_logical, TMI_PY_OR, NULL},
+    {"tl", "CONSTEXPR_0", 0, NULL, tmi_tl_propagate, 0, NULL}, /* of core */
+    {"tl", "TRITON_MAX_TENSOR_NUMEL", 0, NULL, tmi_tl_propagate, 1048576, NULL},
     {"nan", "NONE", 0, NULL, tmi_tl_propagate, 0, NULL},
     {"nan", "ALL", 0, NULL, tmi_tl_propagate, 65535, NULL},
     /* prints, asserts, hints */
@@ -21600,7 +22160,6 @@ static const tmi_tri_row tmi_tl_rows[] = {
     /* the target */
     {"triton", "get_current_target", 0, "", tmi_tl_target, 0, NULL},
     {"gpu", "backend", 0, NULL, tmi_tl_target, 1, NULL},
-    {"gpu", "arch", 0, NULL, tmi_tl_target, 2, NULL},
     {"target", "is_cuda", 0, "", tmi_tl_flag, 1, NULL},
     {"target", "is_hip", 0, "", tmi_tl_flag, 0, NULL},
     {"target", "is_hip_cdna3", 0, "", tmi_tl_flag, 0, NULL},
@@ -21627,7 +22186,7 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"python", "tuple", 0, "x=()", tmi_tl_list, 1, NULL},
     {"math", "sqrt", 0, "x", tmi_tl_python_math, TMI_TL_M_SQRT, NULL},
     {"math", "log2", 0, "x", tmi_tl_python_math, TMI_TL_M_LOG2, NULL},
-    {"math", "log", 0, "x", tmi_tl_python_math, TMI_TL_M_LOG, NULL},
+    {"math", "log", 0, "x, base=None", tmi_tl_python_math, TMI_TL_M_LOG, NULL},
     {"math", "log10", 0, "x", tmi_tl_python_math, TMI_TL_M_LOG10, NULL},
     {"math", "exp", 0, "x", tmi_tl_python_math, TMI_TL_M_EXP, NULL},
     {"math", "exp2", 0, "x", tmi_tl_python_math, TMI_TL_M_EXP2, NULL},
@@ -21636,12 +22195,93 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"math", "fabs", 0, "x", tmi_tl_python_math, TMI_TL_M_FABS, NULL},
     {"math", "isnan", 0, "x", tmi_tl_python_math, TMI_TL_M_ISNAN, NULL},
     {"math", "isinf", 0, "x", tmi_tl_python_math, TMI_TL_M_ISINF, NULL},
+    {"math", "sin", 0, "x", tmi_tl_python_angle, TMI_TL_M_SIN, NULL},
+    {"math", "cos", 0, "x", tmi_tl_python_angle, TMI_TL_M_COS, NULL},
+    {"math", "tan", 0, "x", tmi_tl_python_angle, TMI_TL_M_TAN, NULL},
+    {"math", "atan", 0, "x", tmi_tl_python_angle, TMI_TL_M_ATAN, NULL},
+    {"math", "asin", 0, "x", tmi_tl_python_angle, TMI_TL_M_ASIN, NULL},
+    {"math", "acos", 0, "x", tmi_tl_python_angle, TMI_TL_M_ACOS, NULL},
+    {"math", "sinh", 0, "x", tmi_tl_python_angle, TMI_TL_M_SINH, NULL},
+    {"math", "cosh", 0, "x", tmi_tl_python_angle, TMI_TL_M_COSH, NULL},
+    {"math", "tanh", 0, "x", tmi_tl_python_angle, TMI_TL_M_TANH, NULL},
+    {"math", "expm1", 0, "x", tmi_tl_python_angle, TMI_TL_M_EXPM1, NULL},
+    {"math", "erf", 0, "x", tmi_tl_python_angle, TMI_TL_M_ERF, NULL},
+    {"math", "erfc", 0, "x", tmi_tl_python_angle, TMI_TL_M_ERFC, NULL},
+    {"math", "radians", 0, "x", tmi_tl_python_angle, TMI_TL_M_RADIANS, NULL},
+    {"math", "degrees", 0, "x", tmi_tl_python_angle, TMI_TL_M_DEGREES, NULL},
+    {"math", "trunc", 0, "x", tmi_tl_python_angle, TMI_TL_M_TRUNC, NULL},
+    {"math", "isfinite", 0, "x", tmi_tl_python_angle, TMI_TL_M_ISFINITE, NULL},
+    {"math", "gcd", 0, "a, b", tmi_tl_python_whole, TMI_TL_M_GCD, NULL},
+    {"math", "lcm", 0, "a, b", tmi_tl_python_whole, TMI_TL_M_LCM, NULL},
+    {"math", "isqrt", 0, "n", tmi_tl_python_whole, TMI_TL_M_ISQRT, NULL},
+    {"math", "factorial", 0, "n", tmi_tl_python_whole, TMI_TL_M_FACTORIAL, NULL},
+    {"math", "comb", 0, "n, k", tmi_tl_python_whole, TMI_TL_M_COMB, NULL},
+    {"math", "perm", 0, "n, k", tmi_tl_python_whole, TMI_TL_M_PERM, NULL},
+    {"math", "fmod", 0, "x, y", tmi_tl_python_two, TMI_TL_M_FMOD, NULL},
+    {"math", "copysign", 0, "x, y", tmi_tl_python_two, TMI_TL_M_COPYSIGN, NULL},
+    {"math", "hypot", 0, "x, y", tmi_tl_python_two, TMI_TL_M_HYPOT, NULL},
+    {"math", "atan2", 0, "x, y", tmi_tl_python_two, TMI_TL_M_ATAN2, NULL},
+    {"numpy", "pi", 0, NULL, tmi_tl_number, 0, NULL},
+    {"numpy", "e", 0, NULL, tmi_tl_number, 1, NULL},
+    {"numpy", "inf", 0, NULL, tmi_tl_number, 3, NULL},
+    {"numpy", "nan", 0, NULL, tmi_tl_number, 4, NULL},
+    {"numpy", "sqrt", 0, "x", tmi_tl_python_math, TMI_TL_M_SQRT, NULL},
+    {"numpy", "log2", 0, "x", tmi_tl_python_math, TMI_TL_M_LOG2, NULL},
+    {"numpy", "log", 0, "x, base=None", tmi_tl_python_math, TMI_TL_M_LOG, NULL},
+    {"numpy", "log10", 0, "x", tmi_tl_python_math, TMI_TL_M_LOG10, NULL},
+    {"numpy", "exp", 0, "x", tmi_tl_python_math, TMI_TL_M_EXP, NULL},
+    {"numpy", "exp2", 0, "x", tmi_tl_python_math, TMI_TL_M_EXP2, NULL},
+    {"numpy", "sin", 0, "x", tmi_tl_python_angle, TMI_TL_M_SIN, NULL},
+    {"numpy", "cos", 0, "x", tmi_tl_python_angle, TMI_TL_M_COS, NULL},
+    {"numpy", "tan", 0, "x", tmi_tl_python_angle, TMI_TL_M_TAN, NULL},
+    {"numpy", "tanh", 0, "x", tmi_tl_python_angle, TMI_TL_M_TANH, NULL},
     {"math", "pow", 0, "x, y", tmi_tl_python_pow, 0, NULL},
     {"math", "pi", 0, NULL, tmi_tl_number, 0, NULL},
     {"math", "e", 0, NULL, tmi_tl_number, 1, NULL},
     {"math", "tau", 0, NULL, tmi_tl_number, 2, NULL},
     {"math", "inf", 0, NULL, tmi_tl_number, 3, NULL},
     {"math", "nan", 0, NULL, tmi_tl_number, 4, NULL},
+    {"python", "str", 0, "x=''", tmi_tl_python_str, 0, NULL},
+    {"str", "startswith", 1, "self, x", tmi_tl_str_begins, 0, NULL},
+    {"str", "endswith", 1, "self, x", tmi_tl_str_begins, 1, NULL},
+    {"str", "lower", 1, "self", tmi_tl_str_case, 'A', NULL},
+    {"str", "upper", 1, "self", tmi_tl_str_case, 'a', NULL},
+    {"str", "strip", 1, "self, x=None", tmi_tl_str_strip, 3, NULL},
+    {"str", "lstrip", 1, "self, x=None", tmi_tl_str_strip, 1, NULL},
+    {"str", "rstrip", 1, "self, x=None", tmi_tl_str_strip, 2, NULL},
+    {"str", "split", 1, "self, sep=None, maxsplit=-1", tmi_tl_str_split, 0, NULL},
+    {"str", "replace", 1, "self, old, new", tmi_tl_str_replace, 0, NULL},
+    {"str", "join", 1, "self, x", tmi_tl_str_join, 0, NULL},
+    {"str", "find", 1, "self, x", tmi_tl_str_ask, TMI_TL_S_FIND, NULL},
+    {"str", "count", 1, "self, x", tmi_tl_str_ask, TMI_TL_S_COUNT, NULL},
+    {"str", "isdigit", 1, "self", tmi_tl_str_ask, TMI_TL_S_DIGITS, NULL},
+    {"str", "removeprefix", 1, "self, x", tmi_tl_str_ask, TMI_TL_S_PREFIX, NULL},
+    {"str", "removesuffix", 1, "self, x", tmi_tl_str_ask, TMI_TL_S_SUFFIX, NULL},
+    {"int", "bit_length", 1, "self", tmi_tl_int_bits, 0, NULL},
+    {"int", "bit_count", 1, "self", tmi_tl_int_bits, 1, NULL},
+    {"int", "is_integer", 1, "self", tmi_tl_is_integer, 0, NULL},
+    {"float", "is_integer", 1, "self", tmi_tl_is_integer, 0, NULL},
+    {"tuple", "index", 1, "self, x", tmi_tl_tuple_index, 0, NULL},
+    {"tuple", "count", 1, "self, x", tmi_tl_tuple_index, 1, NULL},
+    {"operator", "lt", 0, "a, b", tmi_tl_operate, TMI_PY_LT, NULL},
+    {"operator", "le", 0, "a, b", tmi_tl_operate, TMI_PY_LE, NULL},
+    {"operator", "gt", 0, "a, b", tmi_tl_operate, TMI_PY_GT, NULL},
+    {"operator", "ge", 0, "a, b", tmi_tl_operate, TMI_PY_GE, NULL},
+    {"operator", "eq", 0, "a, b", tmi_tl_operate, TMI_PY_EQ, NULL},
+    {"operator", "ne", 0, "a, b", tmi_tl_operate, TMI_PY_NE, NULL},
+    {"operator", "add", 0, "a, b", tmi_tl_operate, TMI_PY_ADD, NULL},
+    {"operator", "sub", 0, "a, b", tmi_tl_operate, TMI_PY_SUB, NULL},
+    {"operator", "mul", 0, "a, b", tmi_tl_operate, TMI_PY_MUL, NULL},
+    {"operator", "floordiv", 0, "a, b", tmi_tl_operate, TMI_PY_FLOORDIV, NULL},
+    {"operator", "mod", 0, "a, b", tmi_tl_operate, TMI_PY_MOD, NULL},
+    {"environ", "get", 0, "key, default=None", tmi_tl_environment, 0, NULL},
+    {"environ", "__getitem__", 0, "key", tmi_tl_environment, 1, NULL},
+    {"os", "getenv", 0, "key, default=None", tmi_tl_environment, 0, NULL},
+    {"version", "Version", 0, "version", tmi_tl_version, 0, NULL},
+    {"version", "parse", 0, "version", tmi_tl_version, 0, NULL},
+    {"version", "LooseVersion", 0, "version", tmi_tl_version, 0, NULL},
+    {"version", "parse_version", 0, "version", tmi_tl_version, 0, NULL},
+    {"version", "compare_version", 0, "package, operator, target", tmi_tl_compare_version, 0, NULL},
     /* written in Triton */
     {"tl", "_sum_combine", 0, "a, b", NULL, 0, "  return a + b\n"},
     {"tl", "sum", 1, "input, axis=None, keep_dims=False, dtype: constexpr = None", NULL, 0,
@@ -21999,6 +22639,15 @@ static const char *tmi_tl_space(const char *module) {
                                           {"triton.runtime.driver.active", "triton"},
                                           {"triton.runtime.driver.gpu", "gpu"},
                                           {"math", "math"},
+                                          {"operator", "operator"},
+                                          {"numpy", "numpy"},
+                                          {"os", "os"},
+                                          {"os.environ", "environ"},
+                                          {"packaging.version", "version"},
+                                          {"packaging", "packaging"},
+                                          {"distutils.version", "version"},
+                                          {"looseversion", "version"},
+                                          {"pkg_resources", "version"},
                                           {"triton.language", "tl"},
                                           {"triton.language.core", "tl"},
                                           {"triton.language.standard", "tl"},
@@ -22115,6 +22764,7 @@ static tmi_tri_value tmi_tl_desc_member(tmi_tri *t, const tmi_tri_value *v, cons
 
 static tmi_tri_value tmi_tl_member_of(tmi_tri *t, const tmi_tri_value *v, const char *name) {
     if (v->kind == TMI_V_DTYPE) return tmi_tl_dtype_member(t, v->dt, name);
+    if (v->kind == TMI_V_STR && v->is_other) return tmi_tl_version_member(t, v, name);
     if (v->kind == TMI_V_TUPLE && v->id) { /* a NamedTuple */
         uint32_t i;
         for (i = 0; i < v->n; i++)
@@ -22135,18 +22785,31 @@ static tmi_tri_value tmi_tl_member_of(tmi_tri *t, const tmi_tri_value *v, const 
     return tmi_tri_of(TMI_V_UNSET);
 }
 
+/* The part of the table that has the methods of a value. */
+static const char *tmi_tl_class_space(const tmi_tri *t, const tmi_tri_value *v) {
+    switch (v->kind) {
+    case TMI_V_DTYPE: return "dtype";
+    case TMI_V_DESC: return "desc";
+    case TMI_V_DICT: return "dict";
+    case TMI_V_MADE: return "made";
+    case TMI_V_STR: return v->is_other ? "version" : "str";
+    case TMI_V_INT:
+    case TMI_V_BOOL: return "int";
+    case TMI_V_FLOAT: return "float";
+    case TMI_V_TUPLE: return t->is_const ? "tuple" : "tl"; /* a kernel's has no methods */
+    default: return "tl";
+    }
+}
+
 /* UNSET without a report: there is none. */
 static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name) {
     const char   *s = tmi_tri_string(t, name);
     tmi_tri_value r = tmi_tl_member_of(t, &v, s);
     uint32_t      row;
     if (r.kind || t->bad) return r;
-    row = tmi_tl_row_of(v.kind == TMI_V_DTYPE  ? "dtype"
-                        : v.kind == TMI_V_DESC ? "desc"
-                        : v.kind == TMI_V_DICT ? "dict"
-                        : v.kind == TMI_V_MADE ? "made"
-                                               : "tl",
-                        s, 1);
+    row = tmi_tl_row_of(tmi_tl_class_space(t, &v), s, 1);
+    if (!row && v.kind != TMI_V_DTYPE && v.kind != TMI_V_DESC && v.kind < TMI_V_DICT)
+        row = tmi_tl_row_of("tl", s, 1);
     if (!row) return r;
     r = tmi_tri_list(t, TMI_V_BOUND, &v, 1);
     r.id = row - 1;
@@ -22154,7 +22817,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1836953586u
+#define TMI_STAMP_TL 2626245065u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -22357,38 +23020,12 @@ static uint32_t tmi_tri_absolute(tmi_tri *t, uint32_t f, const tmi_py_node *from
     return from->text;
 }
 
-static int tmi_tri_truth_of(int op, int cmp) { /* cmp: below, at, above 0; -1: no such operator */
-    switch (op) {
-    case TMI_PY_LT: return cmp < 0;
-    case TMI_PY_LE: return cmp <= 0;
-    case TMI_PY_GT: return cmp > 0;
-    case TMI_PY_GE: return cmp >= 0;
-    case TMI_PY_EQ: return cmp == 0;
-    case TMI_PY_NE: return cmp != 0;
-    default: return -1;
-    }
-}
-
-/* Versions of up to three numbers, one behind the other: below, at, above 0. */
-static int tmi_triton_compare_versions(const char *a, const char *b) {
-    unsigned v[2] = {0, 0};
-    int      i, k;
-    for (i = 0; i < 3 && v[0] == v[1]; i++)
-        for (k = 0; k < 2; k++) {
-            const char **s = k ? &b : &a;
-            for (v[k] = 0; tmi_is_digit(**s) && v[k] < 100000; ++*s)
-                v[k] = v[k] * 10 + (unsigned)(**s - '0');
-            *s += **s == '.';
-        }
-    return v[0] < v[1] ? -1 : v[0] > v[1];
-}
-
-/* What a name asks about the machine: is_cuda, IS_AMD, TYPE_CHECKING. All of its words must be
- * known. 1, 0; -1: something else. */
+/* What a name asks about the machine, which is a Mac: is_cuda, IS_AMD, TYPE_CHECKING. All of its
+ * words must be known. 1, 0; -1: something else. */
 static int tmi_tri_machine_word(const char *s) {
     static const char *const said[] = {
-        "hip amd rocm npu xpu mps intel musa mlu ascend interpret interpreter checking",
-        "cuda nvidia triton",
+        "cuda nvidia hip amd rocm npu xpu intel musa mlu ascend interpret interpreter checking",
+        "triton mps metal mac macos darwin",
         ("is has use using on available installed backend platform device gpu torch version type "
          "enabled")};
     int    r = -1, k;
@@ -22406,415 +23043,346 @@ static int tmi_tri_machine_word(const char *s) {
     return r;
 }
 
-static uint32_t tmi_tri_plain_value(tmi_tri *t, uint32_t f, uint32_t name);
-static uint32_t tmi_tri_global_of(tmi_tri *t, uint32_t f, uint32_t name);
-static int      tmi_tri_is_told(tmi_tri *t, uint32_t f, uint32_t name);
-static int      tmi_tri_decide_value(tmi_tri *t, uint32_t node);
+/* What is so on a Mac, where kernels are launched that this project compiles: no CUDA, no HIP. With
+ * "()" the call of that name. is: n None, t f truths, i a number, s a text, v Triton's version,
+ * p Python's, r it raises that. */
+static const struct {
+    const char *name;
+    char        is;
+    const char *text;
+} tmi_tri_facts[] = {
+    {"torch.version.cuda", 'n', ""},
+    {"torch.version.hip", 'n', ""},
+    {"torch.version.xpu", 'n', ""},
+    {"torch.cuda.is_available()", 'f', ""},
+    {"torch.cuda.is_initialized()", 'f', ""},
+    {"torch.cuda.is_bf16_supported()", 'f', ""},
+    {"torch.cuda.device_count()", 'i', "0"},
+    {"torch.cuda.current_device()", 'r', "AssertionError"},
+    {"torch.cuda.get_device_capability()", 'r', "AssertionError"},
+    {"torch.cuda.get_device_name()", 'r', "AssertionError"},
+    {"torch.cuda.get_device_properties()", 'r', "AssertionError"},
+    {"torch.xpu.is_available()", 'f', ""},
+    {"torch.mtia.is_available()", 'f', ""},
+    {"torch.mps.is_available()", 't', ""},
+    {"torch.backends.mps.is_available()", 't', ""},
+    {"torch.backends.mps.is_built()", 't', ""},
+    {"torch.backends.cuda.is_built()", 'f', ""},
+    {"torch.accelerator.is_available()", 't', ""},
+    {"torch.compiler.is_compiling()", 'f', ""},
+    {"torch.jit.is_scripting()", 'f', ""},
+    {"torch.jit.is_tracing()", 'f', ""},
+    {"triton.__version__", 'v', ""},
+    {"triton.knobs.runtime.interpret", 'f', ""},
+    {"typing.TYPE_CHECKING", 'f', ""},
+    {"sys.platform", 's', "darwin"},
+    {"sys.byteorder", 's', "little"},
+    {"sys.maxsize", 'i', "9223372036854775807"},
+    {"sys.version_info", 'p', ""},
+    {"os.name", 's', "posix"},
+    {"platform.system()", 's', "Darwin"},
+    {"platform.machine()", 's', "arm64"},
+};
 
-static const char *tmi_tri_guess(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep);
-
-/* Is it a variable of the environment: os.getenv(...), os.environ.get(...)? */
-static int tmi_triton_asks_environment(tmi_tri *t, const tmi_py *py, const tmi_py_node *n) {
-    const tmi_py_node *callee = TMI_PY(py, n->a);
-    if (n->kind != TMI_PY_CALL) return 0;
-    if (callee->kind != TMI_PY_ATTRIBUTE)
-        return callee->kind == TMI_PY_NAME && tmi_tri_says(t, callee->text, "getenv");
-    return tmi_tri_says(t, callee->text, "getenv") ||
-        (tmi_tri_says(t, callee->text, "get") &&
-         tmi_tri_says(t, TMI_PY(py, callee->a)->text, "environ"));
+/* sys.version_info: what comes behind 3.12 is as unknown as a name without a text. */
+static tmi_tri_value tmi_tri_python_version(tmi_tri *t) {
+    static const char *const names[] = {"major", "minor", "micro", "releaselevel", "serial"};
+    tmi_tri_value            part[5], v;
+    uint32_t                 i;
+    for (i = 0; i < 5; i++)
+        part[i] = tmi_tri_module_value(t, tmi_format(t->job, 0, "sys.version_info.%s", names[i]));
+    part[0] = tmi_tri_int(3);
+    part[1] = tmi_tri_int(12);
+    v = tmi_tri_list(t, TMI_V_TUPLE, part, 5);
+    v.id = t->item.n + 1;
+    for (i = 0; i < 5; i++) tmi_tri_put_item(t, tmi_tri_str(tmi_tri_word(t, names[i])));
+    return v;
 }
 
-/* What a variable of the environment is where it is not set: a node; 0: None. */
-static uint32_t tmi_triton_default(tmi_tri *t, const tmi_py *py, const tmi_py_node *n) {
-    uint32_t i, k = 0;
-    for (i = 0; i < n->n; i++) {
-        const tmi_py_node *a = tmi_triton_kid(py, n, i);
-        if (a->kind == TMI_PY_KEYWORD && tmi_tri_says(t, a->text, "default")) return a->a;
-        if (a->kind != TMI_PY_KEYWORD && k++ == 1) return TMI_PY_ID(py, n->list + i);
-    }
-    return 0;
-}
-
-/* What text.lower(), text.upper() and text.strip() give. NULL: another method, or letters beyond
- * ASCII. */
-static const char *tmi_triton_guess_method(tmi_tri *t, const char *method, const char *text) {
-    const int is_strip = strcmp(method, "strip") == 0;
-    const char first = strcmp(method, "lower") == 0 ? 'A' : 'a';
-    size_t     i, n = strlen(text);
-    tmi_text   made;
-    if (is_strip) {
-        for (; n && (unsigned char)text[n - 1] <= ' '; n--) {}
-        for (; n && (unsigned char)*text <= ' '; n--) text++;
-    } else if (first != 'A' && strcmp(method, "upper") != 0) return NULL;
-    tmi_text_init(t->job, &made);
-    for (i = 0; i < n; i++) {
-        const int cases = !is_strip && text[i] >= first && text[i] <= first + 25;
-        if ((unsigned char)text[i] > 126) return NULL;
-        tmi_put_char(&made, (char)(text[i] ^ (cases ? 32 : 0)));
-    }
-    return tmi_text_join(&made, 0);
-}
-
-static int tmi_triton_is_version(const char *s) {
-    return tmi_is_digit(*s) && strspn(s, "0123456789.") == strlen(s);
-}
-
-/* What a call gives: of the environment, what it says is the default; the text itself of what
- * changes none, as Version("3.2"). */
-static const char *tmi_triton_guess_call(tmi_tri *t, uint32_t f, const tmi_py_node *n,
-                                         unsigned deep) {
-    const tmi_py      *py = tmi_triton_text_of(t, f);
-    const tmi_py_node *callee = TMI_PY(py, n->a);
-    const char        *s = "", *text;
-    if (callee->kind == TMI_PY_ATTRIBUTE || callee->kind == TMI_PY_NAME)
-        s = tmi_tri_string(t, callee->text);
-    if (tmi_triton_asks_environment(t, py, n)) {
-        uint32_t other = tmi_triton_default(t, py, n);
-        return other ? tmi_tri_guess(t, f, other, deep + 1) : "";
-    }
-    if (!n->n && callee->kind == TMI_PY_ATTRIBUTE) {
-        text = tmi_tri_guess(t, f, callee->a, deep + 1);
-        return text ? tmi_triton_guess_method(t, s, text) : NULL;
-    }
-    text = n->n == 1 ? tmi_tri_guess(t, f, TMI_PY_ID(py, n->list), deep + 1) : NULL;
-    if (text && tmi_is_digit(*text) && strchr(text, '.')) return text;
-    return strcmp(s, "int") == 0 || strcmp(s, "str") == 0 ? text : NULL;
-}
-
-/* An element of sys.version_info or the like, a letter of a text; of the first ones all that is
- * known. */
-static const char *tmi_triton_guess_element(tmi_tri *t, uint32_t f, const tmi_py_node *n,
-                                            unsigned deep) {
-    const tmi_py      *py = tmi_triton_text_of(t, f);
-    const tmi_py_node *of = TMI_PY(py, n->a), *at = TMI_PY(py, n->b);
-    const char        *s = tmi_tri_guess(t, f, n->a, deep + 1);
-    const int is_tuple = of->kind == TMI_PY_TUPLE || tmi_tri_says(t, of->text, "version_info") ||
-        tmi_tri_says(t, of->text, "release");
-    uint64_t k = at->v.i;
-    if (!s) return NULL;
-    if (at->kind == TMI_PY_SLICE) return is_tuple && !at->a && !at->c ? s : NULL;
-    if (at->kind != TMI_PY_INT || k >= strlen(s)) return NULL;
-    if (!is_tuple) return tmi_tri_string(t, tmi_intern(t->job, t->strings, s + k, 1));
-    for (; k && *s; k--) {
-        s += strcspn(s, ".");
-        s += *s == '.';
-    }
-    return *s ? tmi_tri_string(t, tmi_intern(t->job, t->strings, s, strcspn(s, "."))) : NULL;
-}
-
-/* The text that an expression of a module has, as far as environment and machine can be guessed: no
- * variable of the environment is set, the back end is CUDA's, Triton is 3.6. NULL: unknown. */
-static const char *tmi_tri_guess(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) {
-    static const char *const known[][2] = {
-        {"backend", "cuda"}, {"__version__", "3.6"}, {"version_info", "3.12"}};
-    const tmi_py      *py = tmi_triton_text_of(t, f);
-    const tmi_py_node *n = TMI_PY(py, node), *of;
-    tmi_text           text;
-    uint32_t           i;
-    if (deep > 8) return NULL;
-    switch (n->kind) {
-    case TMI_PY_STRING: return tmi_tri_string(t, n->text);
-    case TMI_PY_INT: return n->v.i < 10 ? tmi_format(t->job, 0, "%llu", n->v.i) : NULL;
-    case TMI_PY_NAME:
-        i = tmi_tri_plain_value(t, f, n->text);
-        return i ? tmi_tri_guess(t, f, i, deep + 1) : NULL;
-    case TMI_PY_ATTRIBUTE:
-        of = TMI_PY(py, n->a);
-        if (tmi_tri_says(t, n->text, "release")) return tmi_tri_guess(t, f, n->a, deep + 1);
-        for (i = 0; i < 3 && !tmi_tri_says(t, n->text, known[i][0]); i++) {
-        }
-        return i == 0 || (i < 3 && of->kind == TMI_PY_NAME &&
-                          tmi_tri_says(t, of->text, i == 1 ? "triton" : "sys"))
-                   ? known[i][1]
-                   : NULL;
-    case TMI_PY_SUBSCRIPT: return tmi_triton_guess_element(t, f, n, deep);
-    case TMI_PY_TUPLE: /* (3, 2) */
-        tmi_text_init(t->job, &text);
-        for (i = 0; i < n->n; i++) {
-            of = tmi_triton_kid(py, n, i);
-            if (of->kind != TMI_PY_INT || of->v.i > 1000) return NULL;
-            tmi_put(&text, "%u.", (uint32_t)of->v.i);
-        }
-        return i ? tmi_text_join(&text, 0) : NULL;
-    case TMI_PY_CALL: return tmi_triton_guess_call(t, f, n, deep);
-    default: return NULL;
+/* What the table says of a dotted name. UNSET: nothing, or it was reported. */
+static tmi_tri_value tmi_tri_fact(tmi_tri *t, const char *name) {
+    size_t      i;
+    const char *text;
+    for (i = 0; i < sizeof tmi_tri_facts / sizeof *tmi_tri_facts; i++)
+        if (strcmp(tmi_tri_facts[i].name, name) == 0) break;
+    if (i == sizeof tmi_tri_facts / sizeof *tmi_tri_facts) return tmi_tri_of(TMI_V_UNSET);
+    text = tmi_tri_facts[i].text;
+    switch (tmi_tri_facts[i].is) {
+    case 'n': return tmi_tri_of(TMI_V_NONE);
+    case 't':
+    case 'f': return tmi_tri_bool(tmi_tri_facts[i].is == 't');
+    case 'i': return tmi_tri_int(*text == '0' ? 0 : INT64_MAX);
+    case 's': return tmi_tri_str(tmi_tri_word(t, text));
+    case 'v': return tmi_tl_triton_version(t);
+    case 'p': return tmi_tri_python_version(t);
+    default:
+        tmi_tri_raise(t, text);
+        name = tmi_tri_piece(t, name, strlen(name) - 2);
+        t->unknown = tmi_tri_word(t, name);
+        return TMI_TRI_WRONG(
+            t, TMETAL_E_PY_REFUSED,
+            tmi_format(t->job, 1,
+                       "say what it gives: --global %s=VALUE, or --global NAME=VALUE of the name "
+                       "that is made of it", name),
+            "%s() fails on a Mac, which has no CUDA", name);
     }
 }
 
-/* Is it None (`is_not`: something)? torch.version.hip, os.getenv("NAME"). */
-static int tmi_triton_decide_none(tmi_tri *t, uint32_t f, const tmi_py_node *n, int is_not) {
-    const tmi_py *py = tmi_triton_text_of(t, f);
-    uint32_t      i = n->kind == TMI_PY_NAME ? tmi_tri_plain_value(t, f, n->text) : 0;
-    int           has = -1;
-    if (i) n = TMI_PY(py, i);
-    if (n->kind == TMI_PY_ATTRIBUTE) has = tmi_tri_machine_word(tmi_tri_string(t, n->text));
-    else if (tmi_triton_asks_environment(t, py, n)) {
-        const tmi_py_node *other = TMI_PY(py, tmi_triton_default(t, py, n));
-        has = !tmi_triton_default(t, py, n) || other->kind == TMI_PY_NONE ? 0
-              : other->kind == TMI_PY_STRING                           ? 1
-                                                                       : -1;
-    }
-    return has < 0 ? has : has == is_not;
+/* What a dotted name without a text sounds like: 1, 0, -1. */
+static int tmi_tri_sound(tmi_tri *t, uint32_t dotted) {
+    const char *s = tmi_tri_string(t, dotted), *last = strrchr(s, '.');
+    return tmi_tri_machine_word(last ? last + 1 : s);
 }
 
-static int tmi_tri_decide_compare(tmi_tri *t, uint32_t f, const tmi_py_node *n, unsigned deep) {
-    const tmi_py      *py = tmi_triton_text_of(t, f);
-    const tmi_py_node *c = tmi_triton_kid(py, n, 0), *set = TMI_PY(py, c->a);
-    const char        *a = tmi_tri_guess(t, f, n->a, deep), *b;
-    uint32_t           i;
-    int                is_equality;
-    if (n->n == 1 && (c->op == TMI_PY_IS || c->op == TMI_PY_ISNOT) && set->kind == TMI_PY_NONE)
-        return tmi_triton_decide_none(t, f, TMI_PY(py, n->a), c->op == TMI_PY_ISNOT);
-    if (n->n == 1 && (c->op == TMI_PY_IN || c->op == TMI_PY_NOTIN) && set->text &&
-        tmi_tri_says(t, set->text, "environ"))
-        return c->op == TMI_PY_NOTIN; /* nothing is set */
-    if (n->n != 1 || !a) return -1;
-    if (c->op != TMI_PY_IN && c->op != TMI_PY_NOTIN) {
-        b = tmi_tri_guess(t, f, c->a, deep);
-        is_equality = c->op == TMI_PY_EQ || c->op == TMI_PY_NE;
-        if (b && tmi_is_digit(*a) && tmi_is_digit(*b) &&
-            (!is_equality || (tmi_triton_is_version(a) && tmi_triton_is_version(b))))
-            return tmi_tri_truth_of(c->op, tmi_triton_compare_versions(a, b));
-        return b && is_equality ? tmi_tri_truth_of(c->op, strcmp(a, b)) : -1;
-    }
-    if (set->kind != TMI_PY_TUPLE && set->kind != TMI_PY_LIST && set->kind != TMI_PY_SET) return -1;
-    for (i = 0; i < set->n; i++) {
-        b = tmi_tri_guess(t, f, TMI_PY_ID(py, set->list + i), deep);
-        if (!b) return -1;
-        if (strcmp(a, b) == 0) return c->op == TMI_PY_IN;
-    }
-    return c->op == TMI_PY_NOTIN;
-}
-
-static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep);
-
-/* A function of the file that does nothing but give what can be told: 1, 0; -1: it is none. */
-static int tmi_tri_decide_body(tmi_tri *t, uint32_t f, uint32_t name, unsigned deep) {
-    tmi_py            *py = tmi_triton_text_of(t, f);
-    uint32_t           i = tmi_tri_global_of(t, f, name), node;
-    const tmi_py_node *s;
-    if (deep > 8 || !i || tmi_triton_global_at(t, i - 1)->file != f) return -1;
-    node = tmi_triton_global_at(t, i - 1)->node;
-    if (!node || TMI_PY(py, node)->kind != TMI_PY_FUNCTION) return -1;
-    if (TMI_PY(py, node)->v.i && !tmi_py_rest(py, node, 1, 0)) return -1; /* it is not read */
-    s = TMI_PY(py, node);
-    if (s->n2 != 1) return -1;
-    s = TMI_PY(py, TMI_PY_ID(py, s->list2));
-    if (s->kind != TMI_PY_RETURN || !s->a || TMI_PY(py, s->a)->kind == TMI_PY_BOOLOP) return -1;
-    return tmi_tri_decide(t, f, s->a, deep + 4); /* functions of functions: few, so that it ends */
-}
-
+static uint32_t      tmi_tri_global_of(tmi_tri *t, uint32_t f, uint32_t name);
+static uint32_t      tmi_triton_last(tmi_tri *t, uint32_t f, uint32_t name);
+static int           tmi_tri_is_told(tmi_tri *t, uint32_t f, uint32_t name);
 static tmi_tri_value tmi_tri_try_constant(tmi_tri *t, uint32_t node);
+static int           tmi_tri_exists(tmi_tri *t, const tmi_tri_value *v);
+static int           tmi_tri_has(tmi_tri *t, uint32_t module, uint32_t name);
 
-static int tmi_tri_decide_call(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) {
-    static const char *const ops[] = {"lt", "le", "gt", "ge", "eq", "ne"};
-    static const uint8_t op[] = {TMI_PY_LT, TMI_PY_LE, TMI_PY_GT, TMI_PY_GE, TMI_PY_EQ, TMI_PY_NE};
-    const tmi_py        *py = tmi_triton_text_of(t, f);
-    const tmi_py_node   *n = TMI_PY(py, node), *callee = TMI_PY(py, n->a), *arg[3];
-    const char          *s, *v;
-    uint32_t             i;
-    if (callee->kind != TMI_PY_NAME && callee->kind != TMI_PY_ATTRIBUTE) return -1;
-    if (tmi_triton_asks_environment(t, py, n)) {
-        i = tmi_triton_default(t, py, n);
-        if (!i) return 0;
-        if (TMI_PY(py, i)->kind != TMI_PY_STRING) return tmi_tri_decide(t, f, i, deep + 1);
-        return *tmi_tri_string(t, TMI_PY(py, i)->text) != '\0';
-    }
-    s = tmi_tri_string(t, callee->text);
-    for (i = 0; i < 3 && i < n->n; i++) arg[i] = tmi_triton_kid(py, n, i);
-    if (n->n == 1 && strcmp(s, "int") == 0 &&
-        (v = tmi_tri_guess(t, f, TMI_PY_ID(py, n->list), deep)) != NULL)
-        return tmi_is_digit(*v) ? v[strspn(v, "0")] != '\0' : -1;
-    if (n->n == 1 && (strcmp(s, "bool") == 0 || strcmp(s, "int") == 0))
-        return tmi_tri_decide(t, f, TMI_PY_ID(py, n->list), deep + 1);
-    if (n->n == 3 && strcmp(s, "compare_version") == 0 && tmi_tri_says(t, arg[0]->text, "triton") &&
-        (v = tmi_tri_guess(t, f, TMI_PY_ID(py, n->list + 2), deep)) != NULL)
-        for (i = 0; i < sizeof ops / sizeof *ops; i++)
-            if (arg[1]->text && tmi_tri_says(t, arg[1]->text, ops[i]))
-                return tmi_tri_truth_of(op[i], tmi_triton_compare_versions("3.6", v));
-    if (n->n == 2 && strcmp(s, "hasattr") == 0 && f == t->frame->file) {
-        tmi_tri_value has = tmi_tri_try_constant(t, node);
-        return has.kind == TMI_V_BOOL ? tmi_tri_is_true(t, &has) : -1;
-    }
-    if (!n->n && strcmp(s, "is_available") == 0 && callee->kind == TMI_PY_ATTRIBUTE)
-        return tmi_tri_decide(t, f, callee->a, deep + 1);
-    if (!n->n && callee->kind == TMI_PY_NAME) { /* its body goes before what a name sounds like */
-        int told = tmi_tri_decide_body(t, f, callee->text, deep);
-        if (told >= 0) return told;
-    }
-    return n->n ? -1 : tmi_tri_machine_word(s);
+/* An argument of the launch whose value is not known: all that is, is that it is not None. */
+static int tmi_triton_is_unsaid(const tmi_tri_value *v) {
+    return v->kind == TMI_V_OBJECT && !v->dt;
 }
 
-/* A name in a test: its value in the file, or in the file that it is imported from. */
-static int tmi_tri_decide_name(tmi_tri *t, uint32_t f, uint32_t name, unsigned deep) {
-    uint32_t           i = tmi_tri_plain_value(t, f, name), from;
-    tmi_tri_global     g;
-    const tmi_py_node *n;
-    if (i) return tmi_tri_decide(t, f, i, deep + 1);
-    if (deep > 8 || !tmi_tri_is_told(t, f, name) || (i = tmi_tri_global_of(t, f, name)) == 0)
+/* Is what Python holds in it known? A name of a module without a text is not; what it asks about
+ * the machine, as is_hip, it becomes here. */
+static int tmi_tri_is_known(tmi_tri *t, tmi_tri_value *v) {
+    const char *s = v->kind == TMI_V_MODULE ? tmi_tri_string(t, v->id) : "";
+    int         sounds;
+    if (v->kind != TMI_V_MODULE) return !tmi_triton_is_unsaid(v);
+    if (tmi_tri_file_of(t, s) || tmi_tl_is_module(s) || tmi_tri_exists(t, v)) return 1;
+    if ((sounds = tmi_tri_sound(t, v->id)) >= 0) *v = tmi_tri_bool(sounds);
+    return sounds >= 0;
+}
+
+/* Python's truth: 1, 0; -1: unknown. */
+static int tmi_tri_truth_of(tmi_tri *t, tmi_tri_value *v) {
+    return v->kind && tmi_tri_is_known(t, v) ? tmi_tri_is_true(t, v) : -1;
+}
+
+#define TMI_TRI_FRAME 4u /* a name's value, or a call, takes the stack of so many more levels */
+
+/* A test of the file at hand: 1, 0; -1: unknown. A name that nothing gives means what it sounds
+ * like. */
+static int tmi_tri_decide_value(tmi_tri *t, uint32_t node) {
+    const tmi_py_node *n = tmi_tri_node(t, node);
+    tmi_tri_value      v = tmi_tri_of(TMI_V_UNSET);
+    if (t->bad) return -1;
+    t->depth += 1 + TMI_TRI_FRAME; /* 1: the way from a name to its tests */
+    if (tmi_tri_enter(t)) v = tmi_tri_try_constant(t, node);
+    t->bad = 0;
+    t->depth -= 2 + TMI_TRI_FRAME;
+    if (v.kind) return tmi_tri_truth_of(t, &v);
+    n = tmi_tri_node(t, node);
+    if (n->kind == TMI_PY_CALL && !n->n) n = tmi_tri_node(t, n->a);
+    if (n->kind != TMI_PY_NAME || tmi_tri_local(t, n->text) ||
+        tmi_triton_last(t, t->frame->file, n->text))
         return -1;
-    g = *tmi_triton_global_at(t, i - 1);
-    if (!g.node) return tmi_tri_is_const(&g.v) ? tmi_tri_is_true(t, &g.v) : -1; /* the caller's */
-    n = TMI_PY(tmi_triton_text_of(t, g.file), g.node);
-    if (n->kind != TMI_PY_FROM) return -1;
-    from = tmi_tri_file_of(t, tmi_tri_string(t, tmi_tri_absolute(t, g.file, n)));
-    if (!from) return -1;
-    if (g.alias) name = TMI_PY(tmi_triton_text_of(t, g.file), g.alias)->text; /* else `import *` */
-    return tmi_tri_decide_name(t, from - 1, name, deep + 1);
+    return tmi_tri_machine_word(tmi_tri_string(t, n->text));
 }
 
 /* of tests of modules, in all: names of names of names are few by their depth, but not wide ones */
 #define TMI_TRI_DECIDED 20000u
 
-/* Whether a test of a module holds for Triton 3.6 on CUDA: 1, 0; -1: it cannot be told.
- * Depth: TMI_MAX_DEPTH, by the parser. */
-static int tmi_tri_decide(tmi_tri *t, uint32_t f, uint32_t node, unsigned deep) {
-    const tmi_py      *py = tmi_triton_text_of(t, f);
-    const tmi_py_node *n = TMI_PY(py, node);
-    const char        *s;
+/* Whether a test of the file at hand holds: 1, 0; -1: it cannot be told. Of `and` and `or` one side
+ * may do. Depth: TMI_MAX_DEPTH, by the parser. */
+static int tmi_tri_decide(tmi_tri *t, uint32_t node) {
+    const tmi_py_node *n = tmi_tri_node(t, node);
     uint32_t           i;
     int                r = -1, one;
-    if (deep > 8 || ++t->n_decided > TMI_TRI_DECIDED) return -1;
-    switch (n->kind) {
-    case TMI_PY_TRUE: return 1;
-    case TMI_PY_FALSE:
-    case TMI_PY_NONE: return 0;
-    case TMI_PY_INT: return n->v.i != 0;
-    case TMI_PY_UNARY:
-        if (n->op != TMI_PY_NOT) break;
-        r = tmi_tri_decide(t, f, n->a, deep + 1);
+    if (++t->n_decided > TMI_TRI_DECIDED) return -1;
+    if (n->kind == TMI_PY_UNARY && n->op == TMI_PY_NOT) {
+        r = tmi_tri_decide(t, n->a);
         return r < 0 ? r : !r;
-    case TMI_PY_BOOLOP:
-        for (i = 0, r = n->op == TMI_PY_BAND; i < n->n; i++) {
-            one = tmi_tri_decide(t, f, TMI_PY_ID(py, n->list + i), deep + 1);
-            if (one == (n->op == TMI_PY_BOR)) return one;
-            if (one < 0) r = -1;
-        }
-        return r;
-    case TMI_PY_COMPARE:
-        r = tmi_tri_decide_compare(t, f, n, deep);
-        return r < 0 && f == t->frame->file ? tmi_tri_decide_value(t, node) : r;
-    case TMI_PY_CALL: r = tmi_tri_decide_call(t, f, node, deep); break;
-    case TMI_PY_ATTRIBUTE: /* what the text says goes before what a name sounds like */
-        if (f == t->frame->file) r = tmi_tri_decide_value(t, node);
-        if (r < 0) r = tmi_tri_machine_word(tmi_tri_string(t, n->text));
-        break;
-    case TMI_PY_NAME:
-        r = tmi_tri_decide_name(t, f, n->text, deep + 1);
-        if (r < 0) r = tmi_tri_machine_word(tmi_tri_string(t, n->text));
-        break;
-    default: break;
     }
-    if (r >= 0) return r;
-    if ((s = tmi_tri_guess(t, f, node, deep)) != NULL) return *s != '\0'; /* "0" is true */
-    return f == t->frame->file ? tmi_tri_decide_value(t, node) : -1;
-}
-
-/* Does an expression ask for nothing but what the text says? Whether triton has a name, or what a
- * function of another module gives, is for tmi_tri_decide_call().
- * Depth: TMI_MAX_DEPTH, by the parser. */
-static int tmi_triton_is_reckoned(const tmi_py *py, uint32_t node) {
-    const tmi_py_node *n = TMI_PY(py, node);
-    uint32_t           i;
-    switch (n->kind) {
-    case TMI_PY_NAME:
-    case TMI_PY_INT:
-    case TMI_PY_FLOAT:
-    case TMI_PY_STRING:
-    case TMI_PY_TRUE:
-    case TMI_PY_FALSE:
-    case TMI_PY_NONE: return 1;
-    case TMI_PY_UNARY:
-    case TMI_PY_ATTRIBUTE: return tmi_triton_is_reckoned(py, n->a);
-    case TMI_PY_BINOP:
-    case TMI_PY_SUBSCRIPT:
-        return tmi_triton_is_reckoned(py, n->a) && tmi_triton_is_reckoned(py, n->b);
-    case TMI_PY_COMPARE:
-        return n->n == 1 && tmi_triton_is_reckoned(py, n->a) &&
-               tmi_triton_is_reckoned(py, tmi_triton_kid(py, n, 0)->a);
-    case TMI_PY_TUPLE:
-        for (i = 0; i < n->n; i++)
-            if (!tmi_triton_is_reckoned(py, TMI_PY_ID(py, n->list + i))) return 0;
-        return 1;
-    default: return 0;
+    if (n->kind != TMI_PY_BOOLOP) return tmi_tri_decide_value(t, node);
+    for (i = 0, r = n->op == TMI_PY_BAND; i < n->n; i++) {
+        one = tmi_tri_decide(t, TMI_PY_ID(tmi_tri_py(t), n->list + i));
+        n = tmi_tri_node(t, node);
+        if (one == (n->op == TMI_PY_BOR)) return one;
+        if (one < 0) r = -1;
     }
+    return r;
 }
 
-#define TMI_TRI_FRAME 4u /* a name's value, or a call, takes the stack of so many more levels */
-
-/* A test of numbers, texts and types that the module names: 1, 0; -1: it is none. */
-static int tmi_tri_decide_value(tmi_tri *t, uint32_t node) {
-    tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
-    if (t->bad || !tmi_triton_is_reckoned(tmi_tri_py(t), node)) return -1;
-    t->depth += 1 + TMI_TRI_FRAME; /* 1: the way from a name to its tests */
-    if (tmi_tri_enter(t)) v = tmi_tri_try_constant(t, node);
-    t->bad = 0;
-    t->depth -= 2 + TMI_TRI_FRAME;
-    return tmi_tri_is_number(&v) || v.kind == TMI_V_STR || v.kind == TMI_V_NONE ||
-                   v.kind == TMI_V_TUPLE
-               ? tmi_tri_is_true(t, &v)
-               : -1;
+/* Is there a module of that dotted name? 1, 0; -1: unknown. */
+static int tmi_tri_module_is(tmi_tri *t, const char *module) {
+    static const char absent[] =
+        "torch_npu torch_mlu torch_musa torch_xla triton_ascend intel_extension_for_pytorch amdsmi";
+    static const char present[] = "torch numpy os sys math operator functools itertools typing "
+                                  "logging enum dataclasses collections platform importlib";
+    const char *dot = strrchr(module, '.');
+    size_t      n = strcspn(module, ".");
+    if (tmi_tri_file_of(t, module) || tmi_tl_is_module(module)) return 1;
+    if (tmi_fn_lists(absent, module, n)) return 0;
+    if (!dot) return tmi_fn_lists(present, module, n) ? 1 : -1;
+    return tmi_tl_has(t, tmi_tri_piece(t, module, (size_t)(dot - module)), dot + 1);
 }
 
-static uint32_t tmi_triton_last(tmi_tri *t, uint32_t f, uint32_t name);
-
-/* Does a module give the names that `from` wants of it? */
+/* Does an import give the names that it asks for? 1, 0: t->raised says why; -1: unknown. */
 static int tmi_tri_import_works(tmi_tri *t, uint32_t f, const tmi_py_node *s) {
-    static const char *const at_hand[] = {
-        "torch", "os", "sys", "math", "operator", "functools", "itertools", "typing", "logging"};
     const tmi_py *py = tmi_triton_text_of(t, f);
-    uint32_t      i, k, of = s->kind == TMI_PY_FROM ? tmi_tri_absolute(t, f, s) : 0, from;
-    for (i = 0; i < s->n; i++) {
-        uint32_t      name = tmi_triton_kid(py, s, i)->text;
-        const char   *module = tmi_tri_string(t, of ? of : name);
-        tmi_tri_value v;
-        from = tmi_tri_file_of(t, module);
-        if (of && tmi_tri_says(t, name, "*") && (from || tmi_tl_is_module(module))) continue;
-        if (from && (!of || tmi_triton_last(t, from - 1, name))) continue;
-        for (k = 0; !of && k < sizeof at_hand / sizeof *at_hand; k++)
-            if (strcmp(at_hand[k], module) == 0) break;
-        if (!of && k < sizeof at_hand / sizeof *at_hand) continue;
-        if (!of && *module && tmi_tl_is_module(module)) continue;
-        if (!of || from || !tmi_tl_is_module(module)) return 0;
-        v = tmi_tri_member(t, of, name);
-        if (v.kind == TMI_V_MODULE && !tmi_tl_is_module(tmi_tri_string(t, v.id))) return 0;
+    uint32_t      i, of = s->kind == TMI_PY_FROM ? tmi_tri_absolute(t, f, s) : 0;
+    int           is = s->n ? 1 : -1, one;
+    for (i = 0; i < s->n && is == 1; i++) {
+        const uint32_t name = tmi_triton_kid(py, s, i)->text;
+        is = tmi_tri_module_is(t, tmi_tri_string(t, of ? of : name));
+        if (is != 1 && !is) t->raised = "ModuleNotFoundError";
+        if (is != 1 || !of || tmi_tri_says(t, name, "*")) continue;
+        is = tmi_tri_has(t, of, name);
+        t->bad = 0;
+        one = tmi_tri_module_is(t, tmi_format(t->job, 0, "%s.%s", tmi_tri_string(t, of),
+                                              tmi_tri_string(t, name)));
+        if (is < 1 && one == 1) is = 1; /* a module of a package */
+        if (!is) t->raised = "ImportError";
     }
-    return s->n > 0;
+    return is;
 }
 
-/* Does nothing fail in the body of a `try`? 1; -1: it cannot be told. */
-static int tmi_tri_try_works(tmi_tri *t, uint32_t f, const tmi_py_node *n) {
-    const tmi_py *py = tmi_triton_text_of(t, f);
-    uint32_t      i;
-    for (i = 0; i < n->n; i++) {
-        const tmi_py_node *s = tmi_triton_kid(py, n, i), *v = TMI_PY(py, s->a);
-        const int imports = s->kind == TMI_PY_IMPORT || s->kind == TMI_PY_FROM;
-        if (imports && tmi_tri_import_works(t, f, s)) continue;
-        if (v->kind == TMI_PY_CALL && v->n == 1 &&
-            TMI_PY(py, v->a)->text == tmi_tri_word(t, "constexpr"))
-            v = tmi_triton_kid(py, v, 0);
-        if (s->kind != TMI_PY_ASSIGN ||
-            (v->kind != TMI_PY_TRUE && v->kind != TMI_PY_FALSE && v->kind != TMI_PY_NONE &&
-             v->kind != TMI_PY_INT && v->kind != TMI_PY_FLOAT && v->kind != TMI_PY_STRING))
-            return -1;
+/* Is an exception one of the class that an `except` names? 1, 0; -1: unknown. */
+static int tmi_tri_catches(tmi_tri *t, const tmi_py *py, uint32_t by) {
+    static const char *const classes[][2] = {
+        {"ModuleNotFoundError", "ImportError"}, {"KeyError", "LookupError"},
+        {"IndexError", "LookupError"},          {"ZeroDivisionError", "ArithmeticError"},
+        {"OverflowError", "ArithmeticError"},   {"NotImplementedError", "RuntimeError"},
+        {"ImportError", "Exception"},           {"LookupError", "Exception"},
+        {"ArithmeticError", "Exception"},       {"RuntimeError", "Exception"},
+        {"AttributeError", "Exception"},        {"AssertionError", "Exception"},
+        {"NameError", "Exception"},             {"ValueError", "Exception"},
+        {"TypeError", "Exception"},             {"OSError", "Exception"},
+        {"Exception", "BaseException"}};
+    const tmi_py_node *n = TMI_PY(py, by);
+    const char        *at = t->raised;
+    uint32_t           i;
+    int                is = 0, one;
+    if (!by) return 1;
+    if (n->kind == TMI_PY_TUPLE) {
+        for (i = 0; i < n->n && is < 1; i++) {
+            one = tmi_tri_catches(t, py, TMI_PY_ID(py, n->list + i)); /* depth: of the text */
+            if (one) is = one;
+        }
+        return is;
     }
+    if (n->kind != TMI_PY_NAME) return -1;
+    for (i = 0; i < sizeof classes / sizeof *classes; i++) {
+        if (tmi_tri_says(t, n->text, at)) return 1;
+        if (strcmp(classes[i][0], at) == 0) at = classes[i][1];
+        is |= tmi_tri_says(t, n->text, classes[i][0]);
+    }
+    return tmi_tri_says(t, n->text, at) ? 1 : is ? 0 : -1;
+}
+
+/* Which handler of a `try` takes t->raised: 2 and on; -1: none, or it is unknown. */
+static int tmi_tri_handler(tmi_tri *t, uint32_t node) {
+    const tmi_py      *py = tmi_tri_py(t);
+    const tmi_py_node *n = TMI_PY(py, node), *part;
+    uint32_t           k;
+    int                is = 0;
+    for (k = 0; !is && k < n->n2; k++) {
+        part = TMI_PY(py, TMI_PY_ID(py, n->list2 + k));
+        if (!tmi_tri_says(t, part->text, "except")) continue;
+        is = tmi_tri_catches(t, py, part->a);
+        if (is == 1) return 2 + (int)(k % 100);
+    }
+    return -1;
+}
+
+/* The class that a `raise` names, into t->raised. 1: it does. */
+static int tmi_tri_raises(tmi_tri *t, const tmi_py_node *s) {
+    const tmi_py_node *of = tmi_tri_node(t, s->a);
+    if (of->kind == TMI_PY_CALL) of = tmi_tri_node(t, of->a);
+    if (!s->a || of->kind != TMI_PY_NAME) return 0;
+    tmi_tri_raise(t, tmi_tri_string(t, of->text));
     return 1;
 }
 
+static int tmi_tri_try_block(tmi_tri *t, uint32_t list, uint32_t n, uint32_t *fails);
+
+/* What an expression of a `try` gives: 1, 0: it raises t->raised; -1: unknown. */
+static int tmi_tri_try_value(tmi_tri *t, uint32_t node) {
+    tmi_tri_value v = tmi_tri_of(TMI_V_UNSET);
+    t->tries++;
+    t->depth += 1 + TMI_TRI_FRAME;
+    if (tmi_tri_enter(t)) v = tmi_tri_try_constant(t, node);
+    t->bad = 0;
+    t->depth -= 2 + TMI_TRI_FRAME;
+    t->tries--;
+    if (!v.kind) return t->raised ? 0 : -1;
+    return tmi_tri_is_known(t, &v) ? 1 : -1;
+}
+
+/* Does a statement in a `try` of a module end? 1, 0: it raises t->raised; -1: unknown.
+ * Depth: TMI_MAX_DEPTH, by the parser. */
+static int tmi_tri_try_step(tmi_tri *t, uint32_t node) {
+    const tmi_py_node *s = tmi_tri_node(t, node);
+    uint32_t           fails;
+    int                is;
+    switch (s->kind) {
+    case TMI_PY_IMPORT:
+    case TMI_PY_FROM: return tmi_tri_import_works(t, t->frame->file, s);
+    case TMI_PY_PASS:
+    case TMI_PY_FUNCTION:
+    case TMI_PY_CLASS: return 1;
+    case TMI_PY_EXPR:
+    case TMI_PY_ASSIGN: return tmi_tri_try_value(t, s->a);
+    case TMI_PY_ANNASSIGN: return s->c ? tmi_tri_try_value(t, s->c) : 1;
+    case TMI_PY_ASSERT:
+        t->raised = "AssertionError";
+        is = tmi_tri_decide(t, s->a);
+        t->raised = "AssertionError";
+        return is;
+    case TMI_PY_IF:
+        is = tmi_tri_decide(t, s->a);
+        s = tmi_tri_node(t, node);
+        if (is < 0) return is;
+        return tmi_tri_try_block(t, is ? s->list : s->list2, is ? s->n : s->n2, &fails);
+    case TMI_PY_RAISE: return tmi_tri_raises(t, s) ? 0 : -1;
+    default: return -1;
+    }
+}
+
+/* The same of several; `fails`: the place of the one that does not. */
+static int tmi_tri_try_block(tmi_tri *t, uint32_t list, uint32_t n, uint32_t *fails) {
+    uint32_t i;
+    int      is = 1;
+    for (i = 0; i < n && is == 1; i++) {
+        const uint32_t node = TMI_PY_ID(tmi_tri_py(t), list + i);
+        const uint32_t until = t->until, until_file = t->until_file;
+        t->until = *fails = tmi_tri_node(t, node)->at;
+        t->until_file = t->frame->file;
+        is = tmi_tri_try_step(t, node);
+        t->until = until;
+        t->until_file = until_file;
+    }
+    return is;
+}
+
+/* How a `try` of the file at hand goes: 1: nothing fails; 2 and on: to which handler; -1:
+ * unknown. */
+static int tmi_tri_try_works(tmi_tri *t, uint32_t node, uint32_t *fails) {
+    const tmi_py_node *n = tmi_tri_node(t, node);
+    int                is = tmi_tri_try_block(t, n->list, n->n, fails);
+    return is ? is : tmi_tri_handler(t, node);
+}
+
 /* What a test is where it stands: of names that are given behind it, it knows nothing. */
-static int tmi_tri_ask(tmi_tri *t, const tmi_tri_cond *c) {
-    const tmi_py_node *n = TMI_PY(tmi_triton_text_of(t, c->file), c->test);
+static int tmi_tri_ask(tmi_tri *t, uint32_t cond) {
+    const tmi_tri_cond c = *tmi_triton_cond_at(t, cond - 1);
+    const tmi_py_node *n = TMI_PY(tmi_triton_text_of(t, c.file), c.test);
     uint32_t           until = t->until, until_file = t->until_file, at = t->at, to = t->to;
+    uint32_t           fails = 0;
     tmi_tri_frame      frame;
     int                is, is_launch = t->is_launch;
     if (n->kind == TMI_PY_FOR || n->kind == TMI_PY_WHILE) return -1;
-    if (n->kind == TMI_PY_TRY) return tmi_tri_try_works(t, c->file, n);
     t->is_launch = 0;
-    tmi_triton_enter_frame(t, &frame, c->file);
-    t->way = c->up;
+    tmi_triton_enter_frame(t, &frame, c.file);
+    t->way = c.up;
     t->until = n->at;
-    t->until_file = c->file;
-    is = tmi_tri_decide(t, c->file, c->test, 0);
+    t->until_file = c.file;
+    is = n->kind == TMI_PY_TRY ? tmi_tri_try_works(t, c.test, &fails) : tmi_tri_decide(t, c.test);
+    if (n->kind == TMI_PY_TRY && is > 1) tmi_triton_cond_at(t, cond - 1)->fails = fails;
     t->is_launch = is_launch;
     t->until = until;
     t->until_file = until_file;
@@ -22841,18 +23409,22 @@ static int tmi_tri_beside(tmi_tri *t, uint32_t cond) {
     return -1;
 }
 
-static int tmi_tri_holds(tmi_tri *t, uint32_t cond) {
+/* Is a way taken, for what it gives at byte `at`? The body of a `try` that fails later gives it. */
+static int tmi_tri_holds(tmi_tri *t, uint32_t cond, uint32_t at) {
     int r = 1, is;
     for (; cond; cond = tmi_triton_cond_at(t, cond - 1)->up) { /* up to the depth of the text */
         tmi_tri_cond *c = tmi_triton_cond_at(t, cond - 1);
         is = tmi_tri_beside(t, cond);
         if (is < 0 && c->holds == 2) {
             c->holds = -1; /* for a test that asks for itself */
-            is = tmi_tri_ask(t, c);
+            t->unknown = 0;
+            is = tmi_tri_ask(t, cond);
             c = tmi_triton_cond_at(t, cond - 1);
+            c->why = t->unknown;
             c->holds = (int8_t)(is < 0 ? is : is == c->wants);
             is = c->holds;
         } else if (is < 0) is = c->holds;
+        if (!is && at < c->fails && c->wants == 1) is = 1;
         if (!is) return 0;
         if (is < 0) r = -1;
     }
@@ -22903,7 +23475,8 @@ static uint32_t tmi_tri_reading(tmi_tri *t, uint32_t i, int *holds) {
             TMI_PY(tmi_triton_text_of(t, g.file), g.node)->at >= t->until &&
             !(t->is_launch && tmi_tri_is_altered(t, i));
         if (is_later && !tmi_tri_again(t, g.cond)) continue;
-        *holds = tmi_tri_holds(t, g.cond);
+        *holds = tmi_tri_holds(
+            t, g.cond, g.node ? TMI_PY(tmi_triton_text_of(t, g.file), g.node)->at : 0);
         if (is_later && *holds > 0) *holds = -1;
         if (*holds) return i;
     }
@@ -23196,7 +23769,7 @@ static tmi_tri_value tmi_tri_value_at(tmi_tri *t, uint32_t i) {
 static TMI_COLD tmi_tri_value tmi_tri_untold(tmi_tri *t, uint32_t name, const uint32_t *way,
                                              uint32_t n) {
     const char *s = tmi_tri_string(t, name), *what = "the test", *line = "", *help;
-    uint32_t    i, k;
+    uint32_t    i, k, why = 0;
     int         is_function = 0;
     if (t->is_quiet) return tmi_tri_of(tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, NULL, ""));
     for (i = 0; i < n; i++) {
@@ -23207,6 +23780,7 @@ static TMI_COLD tmi_tri_value tmi_tri_untold(tmi_tri *t, uint32_t name, const ui
             const tmi_tri_cond *c = tmi_triton_cond_at(t, k - 1);
             const tmi_py_node  *test = TMI_PY(tmi_triton_text_of(t, c->file), c->test);
             if (c->holds != -1) continue;
+            why = c->why;
             if (test->kind == TMI_PY_TRY) what = "the try";
             if (test->kind == TMI_PY_FOR || test->kind == TMI_PY_WHILE) what = "the loop";
             line = tmi_triton_line_of(t, c->file, test->at);
@@ -23214,6 +23788,9 @@ static TMI_COLD tmi_tri_value tmi_tri_untold(tmi_tri *t, uint32_t name, const ui
     }
     help = is_function ? "say what decides: --global NAME=VALUE of a name in the test"
                        : tmi_format(t->job, 1, "say what it is: --global %s=VALUE", s);
+    if (why)
+        help = tmi_format(t->job, 1, "%s%swhat decides: --global %s=VALUE", is_function ? "" : help,
+                          is_function ? "say " : ", or ", tmi_tri_string(t, why));
     return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, help, "what the module's %s is cannot be told: it hangs on "
                          "%s in %s", s, what, line);
 }
@@ -23322,7 +23899,11 @@ static tmi_tri_value tmi_tri_member(tmi_tri *t, uint32_t module, uint32_t name) 
         return tmi_tri_dtype(f);
     if (!v.kind && !t->bad && strcmp(m, "torch") == 0) v = tmi_tri_torch_dtype(t, n);
     if (v.kind || t->bad) return v;
-    return tmi_tri_module_value(t, *m ? tmi_format(t->job, 0, "%s.%s", m, n) : n);
+    if (strcmp(n, "compare_version") == 0)
+        return tmi_tl_named(t, "packaging.version", name); /* Liger's, wherever it stands */
+    if (*m) n = tmi_format(t->job, 0, "%s.%s", m, n);
+    v = tmi_tri_fact(t, n);
+    return v.kind || t->bad ? v : tmi_tri_module_value(t, n);
 }
 
 /* Has a module a name? 1, 0; -1: unknown. Its text or the caller says it, or the tables do. */
@@ -23478,13 +24059,17 @@ static TMI_APART tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node 
         if (n->text == tmi_tri_word(t, "tl")) return tmi_tri_module_value(t, "triton.language");
         if (n->text == tmi_tri_word(t, "torch")) return tmi_tri_module_value(t, "torch");
     }
+    if (t->is_const && tmi_tl_row_of("version", tmi_tri_string(t, n->text), 0)) /* of packaging */
+        return tmi_tl_named(t, "packaging.version", n->text);
+    if (t->is_const && n->text == tmi_tri_word(t, "version"))
+        return tmi_tri_module_value(t, "packaging.version");
     return tmi_tri_undefined(t, n->text);
 }
 
 /* -- Operators ------------------------------------------------------------------------------- */
 
 /* An operator on two values, known while compiling or not. */
-static int tmi_tri_is_open(tmi_tri *t, const tmi_tri_value *v);
+static int tmi_tri_is_open(tmi_tri *t, tmi_tri_value *v);
 static tmi_tri_value tmi_tri_operate(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
     int is_known = tmi_tri_is_const(&a) && tmi_tri_is_const(&b);
     if (op == TMI_PY_OR && a.kind == TMI_V_DICT && b.kind == TMI_V_DICT) {
@@ -23525,20 +24110,12 @@ static tmi_tri_value tmi_tri_binop(tmi_tri *t, uint32_t node) {
 
 static TMI_COLD tmi_tri_value tmi_tri_unknown(tmi_tri *t, uint32_t dotted);
 
-/* An argument of the launch whose value is not known: all that is, is that it is not None. */
-static int tmi_triton_is_unsaid(const tmi_tri_value *v) {
-    return v->kind == TMI_V_OBJECT && !v->dt;
-}
-
 /* What a name of a module holds cannot be told, whose text is not there, nor what a heuristic's
  * args["x"] is where only its type is given: 1 after a message. */
-static int tmi_tri_is_open(tmi_tri *t, const tmi_tri_value *v) {
-    const char *s = v->kind == TMI_V_MODULE ? tmi_tri_string(t, v->id) : "";
+static int tmi_tri_is_open(tmi_tri *t, tmi_tri_value *v) {
     if (tmi_triton_is_unsaid(v) || (v->kind == TMI_V_OBJECT && v->dt == TMI_NONE))
         return !tmi_tri_wrong(t, TMETAL_E_PY_NAME, NULL, "the value of %n", v->id);
-    if (v->kind != TMI_V_MODULE || tmi_tri_file_of(t, s) || tmi_tl_is_module(s) ||
-        strncmp(s, "torch.version.", 14) == 0) /* tmi_tri_attribute_of() knows these */
-        return 0;
+    if (tmi_tri_is_known(t, v)) return 0;
     (void)tmi_tri_unknown(t, v->id);
     return 1;
 }
@@ -23586,13 +24163,41 @@ static tmi_tri_value tmi_tri_is_in(tmi_tri *t, const tmi_tri_value *a, const tmi
     return tmi_tri_bool(!wanted);
 }
 
+static tmi_tri_value tmi_tri_compare_two(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b);
+
+/* Two tuples: as the first parts that differ, else as their lengths. Depth: TMI_MAX_DEPTH, by
+ * tmi_tri_tuple(). */
+static tmi_tri_value tmi_tri_compare_tuples(tmi_tri *t, int op, const tmi_tri_value *a,
+                                            const tmi_tri_value *b) {
+    const int     is_equality = op == TMI_PY_EQ || op == TMI_PY_NE;
+    tmi_tri_value x, y, same;
+    uint32_t      i;
+    if (is_equality && a->n != b->n) return tmi_tri_bool(op == TMI_PY_NE);
+    if (tmi_tri_holds_ir(t, a) || tmi_tri_holds_ir(t, b))
+        return tmi_tri_fold_compare(t, op, *a, *b);
+    for (i = 0; i < a->n && i < b->n; i++) {
+        x = tmi_tri_field(t, a, i);
+        y = tmi_tri_field(t, b, i);
+        same = tmi_tri_compare_two(t, TMI_PY_EQ, x, y); /* depth: of the text */
+        if (t->bad) return same;
+        if (!tmi_tri_is_true(t, &same))
+            return is_equality ? tmi_tri_bool(op == TMI_PY_NE) : tmi_tri_compare_two(t, op, x, y);
+    }
+    return tmi_tri_fold_compare(t, op, tmi_tri_int(a->n), tmi_tri_int(b->n));
+}
+
 static tmi_tri_value tmi_tri_compare_two(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
     if (tmi_triton_is_unsaid(&a) && b.kind == TMI_V_NONE &&
         (op == TMI_PY_IS || op == TMI_PY_ISNOT || op == TMI_PY_EQ || op == TMI_PY_NE))
         return tmi_tri_bool(op == TMI_PY_ISNOT || op == TMI_PY_NE);
     if (b.kind == TMI_V_NONE && (op == TMI_PY_IS || op == TMI_PY_ISNOT) && tmi_tri_exists(t, &a))
         return tmi_tri_bool(op == TMI_PY_ISNOT);
+    if ((op == TMI_PY_IN || op == TMI_PY_NOTIN) && a.kind == TMI_V_STR && b.kind == TMI_V_MODULE &&
+        tmi_tri_says(t, b.id, "os.environ"))
+        return tmi_tri_bool((tmi_map_get(&t->env, a.id) != 0) == (op == TMI_PY_IN));
     if (tmi_tri_is_open(t, &a) || tmi_tri_is_open(t, &b)) return a;
+    if (a.kind == TMI_V_TUPLE && b.kind == TMI_V_TUPLE && op >= TMI_PY_EQ && op <= TMI_PY_GE)
+        return tmi_tri_compare_tuples(t, op, &a, &b);
     if (op == TMI_PY_IS || op == TMI_PY_ISNOT)
         return tmi_tri_bool((a.kind == b.kind && tmi_tri_same(t, &a, &b)) == (op == TMI_PY_IS));
     if ((op == TMI_PY_IN || op == TMI_PY_NOTIN) && t->is_const)
@@ -23609,6 +24214,8 @@ static tmi_tri_value tmi_tri_compare_two(tmi_tri *t, int op, tmi_tri_value a, tm
         return tmi_tri_compare(t, tmi_tri_mirrored(op), b, a);
     return tmi_tri_compare(t, op, a, b);
 }
+
+static tmi_tri_value tmi_tri_sequence(tmi_tri *t, const tmi_py_node *n);
 
 /* Truths t->arg[base ..), at least one, combined from the right. */
 static tmi_tri_value tmi_tri_combine_truths(tmi_tri *t, uint32_t base, int op) {
@@ -23635,7 +24242,10 @@ static TMI_APART tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node 
     a = tmi_tri_expr(t, n->a);
     for (i = 0; i < n->n && !t->bad; i++, a = b) {
         c = tmi_tri_node(t, TMI_PY_ID(tmi_tri_py(t), n->list + i));
-        b = tmi_tri_expr(t, c->a);
+        /* of a set it only matters what it has */
+        b = t->is_const && tmi_tri_node(t, c->a)->kind == TMI_PY_SET && c->op >= TMI_PY_IN
+                ? tmi_tri_sequence(t, tmi_tri_node(t, c->a))
+                : tmi_tri_expr(t, c->a);
         tmi_triton_look(t, n);
         if (t->bad) break;
         r = tmi_tri_compare_two(t, c->op, a, b);
@@ -23730,6 +24340,36 @@ static tmi_tri_value tmi_tri_entry_of(tmi_tri *t, const tmi_tri_value *d,
     return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "the dictionary has no key '%n'", key->id);
 }
 
+/* text[i] and text[a:b], by a tuple of its letters. */
+static tmi_tri_value tmi_tri_letters(tmi_tri *t, tmi_tri_value v, tmi_tri_value i) {
+    const char   *s = tmi_tri_string(t, v.id);
+    tmi_tri_value list = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0), one;
+    tmi_text      text;
+    int64_t       at;
+    uint32_t      k;
+    for (; *s; s++, list.n++) {
+        if ((unsigned char)*s > 126)
+            return TMI_TRI_WRONG(t, TMETAL_E_PY_NOT_YET, NULL,
+                                 "an index of a string with letters beyond ASCII");
+        tmi_tri_put_item(t, tmi_tri_str(tmi_intern(t->job, t->strings, s, 1)));
+    }
+    if (i.kind == TMI_V_SLICE) {
+        list = tmi_tri_slice_of(t, list, i);
+        tmi_text_init(t->job, &text);
+        for (k = 0; k < list.n && !t->bad; k++) {
+            one = tmi_tri_field(t, &list, k);
+            tmi_tri_put_string(t, &text, one.id);
+        }
+        return t->bad ? v : tmi_tri_str_of(t, &text);
+    }
+    at = tmi_tri_small(t, &i, "an index of a string");
+    if (at < 0) at += list.n;
+    if (t->bad) return v;
+    if (at >= 0 && at < list.n) return tmi_tri_field(t, &list, (uint32_t)at);
+    tmi_tri_raise(t, "IndexError");
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "index out of range");
+}
+
 static TMI_APART tmi_tri_value tmi_tri_subscript(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value v = tmi_tri_expr(t, n->a), i = tmi_tri_expr(t, n->b);
     int64_t       at;
@@ -23737,6 +24377,10 @@ static TMI_APART tmi_tri_value tmi_tri_subscript(tmi_tri *t, const tmi_py_node *
     if (t->bad) return v;
     if (v.kind == TMI_V_TENSOR) return tmi_tri_index_tensor(t, v, i);
     if (v.kind == TMI_V_DICT) return tmi_tri_entry_of(t, &v, &i);
+    if (v.kind == TMI_V_MODULE && tmi_tri_says(t, v.id, "os.environ"))
+        return tmi_tl_do(t, tmi_tl_row_of("environ", "__getitem__", 0) - 1, &i);
+    if (v.kind == TMI_V_STR && !v.is_other && (t->is_const || i.kind != TMI_V_SLICE))
+        return tmi_tri_letters(t, v, i);
     if (v.kind == TMI_V_TUPLE && i.kind == TMI_V_SLICE) return tmi_tri_slice_of(t, v, i);
     if (v.kind == TMI_V_TUPLE) {
         at = tmi_tri_small(t, &i, "an index of a tuple");
@@ -23894,7 +24538,6 @@ static tmi_tri_value tmi_tri_expr_in(tmi_tri *t, uint32_t node) {
         return v.kind == TMI_V_TENSOR ? tmi_tri_unary(t, n->op, v)
                                       : tmi_tri_fold_unary(t, n->op, v);
     case TMI_PY_WALRUS:
-        if (t->is_const) return tmi_tri_refused(t, n);
         v = tmi_tri_settle(t, tmi_tri_expr(t, n->b));
         tmi_tri_assign(t, n->a, v);
         return v;
@@ -24233,7 +24876,7 @@ static tmi_tri_value tmi_tri_condition(tmi_tri *t, tmi_tri_value v) {
 }
 
 /* A test that is known while compiling: 1, 0; -1: it is not. */
-static int tmi_tri_known(tmi_tri *t, const tmi_tri_value *v) {
+static int tmi_tri_known(tmi_tri *t, tmi_tri_value *v) {
     if (v->kind == TMI_V_TENSOR || tmi_tri_is_open(t, v)) return -1;
     if (t->is_const || v->kind == TMI_V_INT || v->kind == TMI_V_BOOL || v->kind == TMI_V_NONE)
         return tmi_tri_is_true(t, v);
@@ -24456,7 +25099,7 @@ static tmi_tri_value tmi_tri_python_test(tmi_tri *t, uint32_t node) {
     tmi_tri_value v = tmi_tri_try_constant(t, node);
     int           is = v.kind && v.kind != TMI_V_MODULE
                            ? -1
-                           : tmi_tri_decide(t, t->frame->file, node, 0);
+                           : tmi_tri_decide(t, node);
     if (is >= 0) return tmi_tri_bool(is);
     return v.kind ? v : tmi_tri_expr(t, node); /* which says what is wrong */
 }
@@ -24982,6 +25625,9 @@ static TMI_APART int tmi_triton_bind_params(tmi_tri *t, const tmi_tri_func *fn, 
         if (!v.kind)
             return tmi_tri_wrong(t, TMETAL_E_PY_CALL, tmi_triton_takes(t, row),
                                  "%s misses its argument '%n'", name, p->text);
+        if (row && *row->space && v.kind == TMI_V_MODULE &&
+            strncmp(tmi_tri_string(t, v.id), "triton.language.", 16) != 0 && tmi_tri_is_open(t, &v))
+            return 0;
         if (row && row->fn && p->a && (v.kind != TMI_V_NONE || !p->b)) v = tmi_tri_to_tensor(t, v);
         /* names of the caller must not be seen before: bound when the frame stands */
         tmi_tri_push_arg(t, 0, v);
@@ -25080,24 +25726,59 @@ static void tmi_tri_python_args(tmi_tri *t, const tmi_py_node *n, const tmi_tri_
 
 /* A name of a module that neither a file nor the table has. */
 static TMI_COLD tmi_tri_value tmi_tri_unknown(tmi_tri *t, uint32_t dotted) {
-    const char *s = tmi_tri_string(t, dotted), *last = strrchr(s, '.'), *help = NULL, *space;
-    uint32_t    module = tmi_intern(t->job, t->strings, s, last ? (size_t)(last - s) : 0);
-    space = last ? tmi_tl_space(tmi_tri_string(t, module)) : NULL;
+    const char   *s = tmi_tri_string(t, dotted), *last = strrchr(s, '.'), *help = NULL, *space;
+    tmi_tri_value of = tmi_tri_of(TMI_V_MODULE);
+    const char *module = tmi_tri_piece(t, s, last ? (size_t)(last - s) : 0);
+    const int   is_library = strncmp(s, "torch", 5) == 0 || strncmp(s, "numpy", 5) == 0;
+    const int   is_triton =
+        strncmp(s, "triton.language", 15) == 0 || tmi_tl_ends(module, "libdevice");
+    space = last ? tmi_tl_space(module) : NULL;
+    of.id = tmi_tri_word(t, module);
+    if (tmi_tri_exists(t, &of) && strncmp(module, "torch.__", 8) == 0)
+        return tmi_tri_unknown(t, of.id); /* depth: a method of a text */
+    if (!t->bad) t->unknown = dotted;
+    if (!is_triton && (t->is_const || !is_library) &&
+        tmi_tl_has(t, module, last ? last + 1 : s) != 0) {
+        help = tmi_format(t->job, 1, "say what it is: --global %s=VALUE%s", s,
+                          t->is_const && t->frame->up
+                              ? ", or --global NAME=VALUE of the name that is made of it"
+                              : "");
+        if (!is_library && strncmp(s, "triton", 6) != 0 && !(space && *space))
+            help = tmi_format(t->job, 1, "give the text of the module: --module %s=FILE",
+                              last ? module : s);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, help, "the value of %s is unknown", s);
+    }
     if (space) help = tmi_tri_nearest(t, tmi_tri_word(t, last + 1), space, 0);
     else if (last && tmi_tl_row_of("tl", last + 1, 0))
         help = tmi_format(t->job, 0, "a kernel computes with triton.language: tl.%s", last + 1);
-    else if (t->is_const && t->frame->up &&
-             (strncmp(s, "torch", 5) == 0 || strncmp(s, "numpy", 5) == 0))
-        help = "only Python knows it: say what the name is that hangs on it, --global NAME=VALUE";
-    else if (strncmp(s, "torch", 5) == 0 || strncmp(s, "numpy", 5) == 0)
-        help = "a kernel computes with triton.language alone";
-    else if (tmi_tl_ends(tmi_tri_string(t, module), "libdevice"))
-        help = "CUDA's libdevice has no such function";
-    else help = "give the text of the module with --module";
+    else if (is_library) help = "a kernel computes with triton.language alone";
+    else if (tmi_tl_ends(module, "libdevice")) help = "CUDA's libdevice has no such function";
     if (space && tmi_tl_extern_sigs(last + 1))
         help = "libdevice has it: from triton.language.extra import libdevice";
     if (strncmp(s, "triton.language.", 16) == 0) s = tmi_format(t->job, 1, "tl.%s", s + 16);
+    tmi_tri_raise(t, "AttributeError");
     return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, help, "%s", s);
+}
+
+/* A function without a text: what the tables say of a Mac, or what it sounds like. */
+static tmi_tri_value tmi_tri_call_host(tmi_tri *t, tmi_tri_value callee, uint32_t base) {
+    const char          *s = tmi_tri_string(t, callee.id), *last = strrchr(s, '.');
+    const tmi_tri_value *arg = t->arg.n == base + 1 ? &tmi_triton_arg_at(t, base)->v : NULL;
+    tmi_tri_value        v = tmi_tri_of(TMI_V_NONE);
+    if (arg && arg->kind == TMI_V_MODULE && strncmp(tmi_tri_string(t, arg->id), "numpy.", 6) == 0)
+        v = tmi_tri_torch_dtype(t, tmi_tri_string(t, arg->id) + 6); /* of the same names */
+    if (arg && arg->kind == TMI_V_DTYPE) v = *arg;
+    if (last && v.kind == TMI_V_DTYPE && tmi_tri_is_float(t, v.dt) == (last[1] == 'f') &&
+        (strcmp(last, ".finfo") == 0 || strcmp(last, ".iinfo") == 0)) {
+        callee.kind = TMI_V_OBJECT; /* torch.finfo(x), torch.iinfo(x) */
+        callee.dt = v.dt;
+        return callee;
+    }
+    v = tmi_tri_fact(t, tmi_format(t->job, 0, "%s()", s));
+    if (v.kind || t->bad) return v;
+    if (t->arg.n == base && tmi_tri_sound(t, callee.id) >= 0)
+        return tmi_tri_bool(tmi_tri_sound(t, callee.id));
+    return tmi_tri_unknown(t, callee.id);
 }
 
 /* Call a value with the arguments t->arg[base ..). */
@@ -25108,16 +25789,15 @@ static tmi_tri_value tmi_tri_call_value(tmi_tri *t, tmi_tri_value callee, uint32
     case TMI_V_BUILTIN: return tmi_tri_call_builtin(t, callee.id, base);
     case TMI_V_LAMBDA: return tmi_tri_call_lambda(t, &callee, base);
     case TMI_V_MADE: return tmi_tri_call_made(t, callee, base);
-    case TMI_V_MODULE:
-        if (t->is_const && t->arg.n == base + 1 &&
-            tmi_triton_arg_at(t, base)->v.kind == TMI_V_DTYPE &&
-            strncmp(tmi_tri_string(t, callee.id), "torch.", 6) == 0 &&
-            strcmp(tmi_tri_string(t, callee.id) + 7, "info") == 0) {
-            callee.kind = TMI_V_OBJECT; /* torch.finfo(x), torch.iinfo(x) */
-            callee.dt = tmi_triton_arg_at(t, base)->v.dt;
-            return callee;
-        }
-        return tmi_tri_unknown(t, callee.id);
+    case TMI_V_MODULE: return tmi_tri_call_host(t, callee, base);
+    case TMI_V_INT:
+    case TMI_V_BOOL:
+    case TMI_V_FLOAT:
+    case TMI_V_STR:
+    case TMI_V_NONE:
+    case TMI_V_TUPLE:
+        if (t->call->globals) return callee; /* --global f=VALUE says what f() gives */
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%v cannot be called", &callee);
     default: return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%v cannot be called", &callee);
     }
 }
@@ -25675,6 +26355,8 @@ static void tmi_tri_assert(tmi_tri *t, const tmi_py_node *n) {
     t->is_shown = 0;
     tmi_triton_look(t, n);
     if (!t->bad && t->is_const)
+        tmi_tri_raise(t, "AssertionError");
+    if (!t->bad && t->is_const)
         (void)tmi_tri_wrong(t, TMETAL_E_PY_ASSERT, NULL, "%s",
                             *tmi_tl_str(t, &in[1]) ? tmi_tl_str(t, &in[1]) : "it is False");
     if (!t->bad) (void)tmi_tl_apply(t, "device_assert", in, 2);
@@ -25834,6 +26516,48 @@ static void tmi_tri_aug_assign(tmi_tri *t, const tmi_py_node *n) {
     if (!t->bad) tmi_tri_assign(t, n->a, tmi_tri_settle(t, v));
 }
 
+/* The parts of a `try` of that word, one behind the other. */
+static tmi_tri_flow tmi_tri_try_part(tmi_tri *t, uint32_t node, const char *word) {
+    const tmi_py *py = tmi_tri_py(t);
+    tmi_tri_flow  flow = TMI_FLOW_ON;
+    uint32_t      k;
+    for (k = 0; k < TMI_PY(py, node)->n2 && flow == TMI_FLOW_ON; k++) {
+        const tmi_py_node *part = TMI_PY(py, TMI_PY_ID(py, TMI_PY(py, node)->list2 + k));
+        if (tmi_tri_says(t, part->text, word)) flow = tmi_tri_block(t, part->list, part->n);
+    }
+    return flow;
+}
+
+/* `try` where Python runs: a failure that is an exception of Python goes to its handler. Another
+ * one is reported, by walking the body once more. */
+static tmi_tri_flow tmi_tri_python_try(tmi_tri *t, uint32_t node) {
+    const tmi_py_node *n = tmi_tri_node(t, node), *part;
+    const uint32_t     was = t->is_quiet, base = t->arg.n;
+    const tmi_tri_frame frame = *t->frame;
+    tmi_tri_flow       flow, last;
+    int                is = 1;
+    t->is_quiet = 1;
+    t->tries++;
+    t->raised = NULL;
+    flow = tmi_tri_block(t, n->list, n->n);
+    t->tries--;
+    t->is_quiet = was;
+    if (t->bad) {
+        if (!t->raised || (is = tmi_tri_handler(t, node)) < 0) {
+            t->bad = was != 0;
+            return was ? TMI_FLOW_OUT : tmi_tri_block(t, n->list, n->n);
+        }
+        t->bad = 0;
+        *t->frame = frame;
+        tmi_base_vec_cut(&t->arg, base);
+        part = TMI_PY(tmi_tri_py(t), TMI_PY_ID(tmi_tri_py(t), n->list2 + (uint32_t)is - 2));
+        flow = tmi_tri_block(t, part->list, part->n);
+    } else if (flow == TMI_FLOW_ON) flow = tmi_tri_try_part(t, node, "else");
+    if (t->bad) return flow;
+    last = tmi_tri_try_part(t, node, "finally");
+    return last == TMI_FLOW_ON ? flow : last;
+}
+
 static tmi_tri_flow tmi_tri_statement(tmi_tri *t, uint32_t node) {
     const tmi_py_node *n = tmi_tri_node(t, node);
     tmi_tri_value      v;
@@ -25863,6 +26587,14 @@ static tmi_tri_flow tmi_tri_statement(tmi_tri *t, uint32_t node) {
         break;
     case TMI_PY_RETURN: return tmi_tri_return(t, n);
     case TMI_PY_ASSERT: tmi_tri_assert(t, n); break;
+    case TMI_PY_TRY:
+        if (t->is_const) return tmi_tri_python_try(t, node);
+        (void)tmi_tri_refused(t, n);
+        break;
+    case TMI_PY_RAISE:
+        if (t->is_const) (void)tmi_tri_raises(t, n);
+        (void)tmi_tri_refused(t, n);
+        break;
     case TMI_PY_CONTINUE:
         if (t->is_const) return TMI_FLOW_NEXT;
         (void)tmi_tri_refused(t, n);
@@ -26348,6 +27080,13 @@ static tmi_tri_value tmi_tri_call_builtin(tmi_tri *t, uint32_t row, uint32_t bas
     TMI_ASSERT(t->job, "triton", t->arg.n - end <= TMI_TL_PARAMS);
     for (i = end; i < t->arg.n; i++) in[i - end] = tmi_triton_arg_at(t, i)->v;
     tmi_base_vec_cut(&t->arg, end);
+    if (!t->is_const && strcmp(r->space, "numpy") == 0) /* they know no constexpr */
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED,
+                             tmi_format(t->job, 1,
+                                        "use tl.%s for values of the kernel, or compute it in "
+                                        "front of it: NAME = tl.constexpr(...)",
+                                        r->name),
+                             "a kernel cannot call numpy.%s", r->name);
     return tmi_tl_do(t, row, in);
 }
 
@@ -26360,7 +27099,11 @@ static tmi_tri_value tmi_tri_limit(tmi_tri *t, uint32_t dt, const char *name) {
         {TMI_FP16, 65504.0, 0.0009765625, 6.103515625e-05},
         {TMI_BF16, 3.3895313892515355e+38, 0.0078125, 1.1754943508222875e-38},
         {TMI_FP32, 3.4028234663852886e+38, 1.1920928955078125e-07, 1.1754943508222875e-38},
-        {TMI_FP64, 1.7976931348623157e+308, 2.220446049250313e-16, 2.2250738585072014e-308}};
+        {TMI_FP64, 1.7976931348623157e+308, 2.220446049250313e-16, 2.2250738585072014e-308},
+        {TMI_FP8E4NV, 448.0, 0.125, 0.015625},
+        {TMI_FP8E5, 57344.0, 0.25, 6.103515625e-05},
+        {TMI_FP8E4B8, 240.0, 0.125, 0.0078125},
+        {TMI_FP8E5B16, 57344.0, 0.25, 3.0517578125e-05}};
     const tmi_dtype *d = TMI_DTYPE(t, dt);
     int              is_min = strcmp(name, "min") == 0, is_max = strcmp(name, "max") == 0;
     tmi_tri_value    v = tmi_tri_of(TMI_V_UNSET);
@@ -26384,9 +27127,10 @@ static tmi_tri_value tmi_tri_limit(tmi_tri *t, uint32_t dt, const char *name) {
 static TMI_APART tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v, uint32_t name) {
     tmi_tri_value r;
     if (v.kind == TMI_V_MODULE) {
-        if (strcmp(tmi_tri_string(t, v.id), "torch.version") == 0 &&
-            tmi_tri_machine_word(tmi_tri_string(t, name)) == 0)
-            return tmi_tri_of(TMI_V_NONE); /* torch.version.hip, where CUDA is */
+        if (t->tries && tmi_tri_has(t, v.id, name) == 0) { /* else where it is used */
+            tmi_tri_raise(t, "AttributeError");
+            return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, NULL, "%n", name);
+        }
         r = tmi_tri_member(t, v.id, name);
         r.is_bare |= r.is_plain;
         r.is_plain = 0;
@@ -26654,6 +27398,27 @@ static int tmi_tri_set_global(tmi_tri *t, uint32_t home, uint32_t name, const ch
     return 1;
 }
 
+/* "NAME=VALUE, NAME=\"a, b\"": variables of the environment. */
+static void tmi_tri_read_env(tmi_tri *t, const char *s) {
+    const char      *end = s ? s + strlen(s) : s;
+    tmi_triton_entry e;
+    while (tmi_triton_next(t, &s, end, &e, 0)) {
+        size_t k = 0;
+        while (k < e.n && e.s[k] != '=') k++;
+        if (!k || k == e.n)
+            (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, NULL,
+                                "'%s': variables of the environment are given as NAME=VALUE",
+                                tmi_tri_piece(t, e.s, e.n));
+        else {
+            const char *v = e.s + k + 1;
+            size_t      n = e.n - k - 1;
+            const size_t q = n > 1 && (*v == '"' || *v == '\'') && v[n - 1] == *v;
+            *tmi_map_at(t->job, &t->env, tmi_intern(t->job, t->strings, e.s, k)) =
+                1 + tmi_intern(t->job, t->strings, v + q, n - 2 * q);
+        }
+    }
+}
+
 /* "NAME=VALUE, pkg.mod.NAME=VALUE": names of the file, or of another, that are said to be so. */
 static void tmi_tri_read_globals(tmi_tri *t, uint32_t home, const char *s) {
     const char      *end = s ? s + strlen(s) : s;
@@ -26727,6 +27492,7 @@ static tmi_tri_value tmi_tri_try_constant(tmi_tri *t, uint32_t node) {
     uint32_t      was = t->is_quiet, base = t->arg.n;
     tmi_tri_value v;
     t->is_quiet = 1;
+    t->raised = NULL;
     v = tmi_tri_constant(t, node);
     t->is_quiet = was;
     if (t->bad) v = tmi_tri_of(TMI_V_UNSET);
@@ -27335,6 +28101,7 @@ static uint32_t tmi_tri_find_kernel(tmi_tri *t) {
                                      : "the file has several kernels");
         return 0;
     }
+    tmi_tri_read_env(t, t->call->env);
     tmi_tri_read_globals(t, s.file, t->call->globals); /* tests of the module may ask for them */
     way = tmi_tri_choose_kernel(t, &s);
     return t->bad ? 0 : 1 + tmi_triton_add_func(t, s.file, s.node, way);
@@ -27835,7 +28602,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3757080314u
+#define TMI_STAMP_TRITON 2271369397u
 
 
 /*==============================================================================
@@ -68930,7 +69697,7 @@ TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_
 
 #ifdef TMETAL_TRITON
 static const tmetal_triton_call *tmi_entry_triton_call(tmi_job *job, const tmi_call *c) {
-    static const tmetal_triton_call none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    static const tmetal_triton_call none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     uint32_t i;
     tmi_sha  sha;
     job->section = "triton";

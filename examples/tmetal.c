@@ -116,6 +116,7 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
                                         "argument is a multiple of 16: \"*fp32:16, i32\"")                      \
     X(CONST, "--const", "", "NAME=VALUE", "a tl.constexpr parameter; any number of them")         \
     X(GLOBAL, "--global", "", "NAME=VALUE", "a name of the module that its text does not give")     \
+    X(ENV, "--env", "", "NAME=VALUE", "a variable of the environment that its text asks for; no others are set") \
     X(MODULE, "--module", "", "NAME=FILE", "the text of a module that it imports")                \
     X(CONFIG, "--config", "", "N", "the Nth configuration of @triton.autotune;\n"  \
                                          "without it the tuner takes all")                   \
@@ -148,7 +149,7 @@ typedef char options_fit_a_set[OPTION_COUNT <= 64 ? 1 : -1];
 
 /* What decides for which GPU and how is compiled: all commands that compile take these. */
 #define TAKES_TARGET (TAKES(GPU) | TAKES(HAS) | TAKES(LACKS) | TAKES(THREADS) | TAKES(MSL) | TAKES(NO_FP64))
-#define TAKES_SOURCE (TAKES(KERNEL) | TAKES(SIGNATURE) | TAKES(CONST) | TAKES(GLOBAL) | TAKES(MODULE) | TAKES(CONFIG) | TAKES(OPTION) | TAKES(TRITON))
+#define TAKES_SOURCE (TAKES(KERNEL) | TAKES(SIGNATURE) | TAKES(CONST) | TAKES(GLOBAL) | TAKES(ENV) | TAKES(MODULE) | TAKES(CONFIG) | TAKES(OPTION) | TAKES(TRITON))
 #define TAKES_COMPILE (TAKES_SOURCE | TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN) | TAKES(TWO_STAGE) | TAKES(OPERANDS) | TAKES(PROGRAMS) | TAKES(DEBUG) | TAKES(BOUNDS))
 
 /* A command line that was read. */
@@ -856,6 +857,7 @@ static char *triton_ir(const request *r, const job *j, uint32_t config, size_t *
     call.args = r->value[OPT_SIGNATURE] ? r->value[OPT_SIGNATURE] : r->value[OPT_ARGS];
     call.consts = r->value[OPT_CONST];
     call.globals = r->value[OPT_GLOBAL];
+    call.env = r->value[OPT_ENV];
     call.config = config;
     call.triton = r->value[OPT_TRITON];
     call.files = files;
@@ -3777,7 +3779,7 @@ static int read_option(request *r, int argc, char **argv, int i) {
     if (!equals && i + 1 == argc) return misuse(r, "a value must follow", arg), -1;
     equals = equals ? equals + 1 : argv[i + 1];
     if (misspelt_value(r, which, equals)) return -1;
-    if (r->value[which] && (which == OPT_CONST || which == OPT_GLOBAL || which == OPT_MODULE || which == OPT_OPTION)) { /* several add up */
+    if (r->value[which] && (which == OPT_CONST || which == OPT_GLOBAL || which == OPT_ENV || which == OPT_MODULE || which == OPT_OPTION)) { /* several add up */
         buffer b = {0};
         putf(&b, "%s, %s", r->value[which], equals);
         r->value[which] = b.text; /* until the program ends */

@@ -7,7 +7,11 @@ import math
 import operator
 import os
 import sys
+from os import getcwd, getenv
 from typing import TYPE_CHECKING
+
+from packaging import version
+from packaging.version import Version
 
 import torch
 import triton
@@ -111,7 +115,7 @@ def known(y_ptr, N: tl.constexpr, NAME: tl.constexpr):
     tl.static_assert(hasattr(x, "dtype") and not hasattr(x, "nothing"))
     tl.static_assert(hasattr(tl, "arange") and not hasattr(tl, "nothing"))
     # the machine, types by name, functions made without @
-    tl.static_assert(CUDA and not HIP)
+    tl.static_assert(not CUDA and not HIP)
     tl.static_assert(int_of(16, signed=True) == tl.int16 and tl.dtype("uint32") == tl.uint32)
     tl.static_assert(x.type.get_block_shapes()[0] == N)
     tl.static_assert(doubled(x).dtype == tl.float32)
@@ -271,21 +275,21 @@ if int(triton.__version__[0]) <= 2:
 else:
     WAY_5 = tl.constexpr(5)
 if triton.__version__ > "3.6.1":
-    WAY_6 = tl.constexpr(-1)
-else:
     WAY_6 = tl.constexpr(6)
-if triton.__version__ != "3.6":
-    WAY_7 = tl.constexpr(-1)
 else:
+    WAY_6 = tl.constexpr(-1)
+if triton.__version__ != "3.6":
     WAY_7 = tl.constexpr(7)
+else:
+    WAY_7 = tl.constexpr(-1)
 if sys.version_info >= (3, 10):
     WAY_8 = tl.constexpr(8)
 else:
     WAY_8 = tl.constexpr(-1)
 if triton.runtime.driver.active.get_current_target().backend in ("cuda", "hip"):
-    WAY_9 = tl.constexpr(9)
-else:
     WAY_9 = tl.constexpr(-1)
+else:
+    WAY_9 = tl.constexpr(9)
 if triton.runtime.driver.active.get_current_target().backend not in ["hip", "xpu"]:
     WAY_10 = tl.constexpr(10)
 else:
@@ -299,17 +303,17 @@ if torch.version.hip is None:
 else:
     WAY_12 = tl.constexpr(-1)
 if torch.version.cuda is not None:
-    WAY_13 = tl.constexpr(13)
-else:
     WAY_13 = tl.constexpr(-1)
+else:
+    WAY_13 = tl.constexpr(13)
 if hasattr(tl, "dot"):
     WAY_14 = tl.constexpr(14)
 else:
     WAY_14 = tl.constexpr(-1)
 if hasattr(tl, "dot") and not hasattr(tl, "dot") or is_cuda():
-    WAY_15 = tl.constexpr(15)
-else:
     WAY_15 = tl.constexpr(-1)
+else:
+    WAY_15 = tl.constexpr(15)
 if compare_version("triton", operator.ge, "3.2"):
     WAY_16 = tl.constexpr(16)
 else:
@@ -323,9 +327,9 @@ if bool(int(os.environ.get("DEEP", "0"))):
 else:
     WAY_18 = tl.constexpr(18)
 if torch.cuda.is_available():
-    WAY_19 = tl.constexpr(19)
-else:
     WAY_19 = tl.constexpr(-1)
+else:
+    WAY_19 = tl.constexpr(19)
 if torch.xpu.is_available():
     WAY_20 = tl.constexpr(-1)
 else:
@@ -335,9 +339,9 @@ if TYPE_CHECKING:
 else:
     WAY_21 = tl.constexpr(21)
 if IS_NVIDIA:
-    WAY_22 = tl.constexpr(22)
-else:
     WAY_22 = tl.constexpr(-1)
+else:
+    WAY_22 = tl.constexpr(22)
 if USE_HIP:
     WAY_23 = tl.constexpr(-1)
 else:
@@ -477,9 +481,9 @@ if Version(triton.__version__) < Version("20240101.1"):
 else:
     SO_0 = tl.constexpr(-1)
 if _IS_CUDA:
-    SO_1 = tl.constexpr(1)
-else:
     SO_1 = tl.constexpr(-1)
+else:
+    SO_1 = tl.constexpr(1)
 if not IS_HIP_TRITON:
     SO_2 = tl.constexpr(2)
 else:
@@ -623,13 +627,13 @@ if not (len("a") and False):
 else:
     SO_51 = tl.constexpr(-1)
 if triton.runtime.driver.active.get_current_target().backend == "cuda":
-    SO_52 = tl.constexpr(52)
-else:
     SO_52 = tl.constexpr(-1)
-if not triton.__version__ >= "3.10":
-    SO_53 = tl.constexpr(53)
 else:
+    SO_52 = tl.constexpr(52)
+if not triton.__version__ >= "3.10":
     SO_53 = tl.constexpr(-1)
+else:
+    SO_53 = tl.constexpr(53)
 if FAR is FAR:
     SO_56 = tl.constexpr(56)
 else:
@@ -728,7 +732,8 @@ def asked(p):
 
 @triton.constexpr_function
 def on_hopper():
-    return triton.runtime.driver.active.get_current_target().arch >= 90
+    target = triton.runtime.driver.active.get_current_target()
+    return target.backend == "cuda" and target.arch >= 90
 
 
 @triton.jit
@@ -746,6 +751,6 @@ def members(p, c, u, two):
     tl.static_assert(len(d.shape) == 2 and len(d.strides) == 2 and d.shape[0].dtype == tl.int32 and d.strides[0].dtype == tl.int64)
     b = tl.make_block_ptr(p, (64,), (1,), (0,), (16,), (0,))
     tl.static_assert(b.dtype.is_ptr() and getattr(b, "nothing", 5) == 5 and isinstance(b, tl.tensor) and not isinstance(b, tl.tensor_descriptor))
-    tl.static_assert(u.type == tl.uint32 and p.type == p.dtype and not hasattr((1, 2), "first") and hasattr(tl.extra, "libdevice") and on_hopper())
+    tl.static_assert(u.type == tl.uint32 and p.type == p.dtype and not hasattr((1, 2), "first") and hasattr(tl.extra, "libdevice") and not on_hopper())
     tl.static_assert(two.first.dtype == tl.uint32 and two.second.dtype == p.dtype and two[0].dtype == tl.uint32 and not hasattr(two, "third"))
     tl.store(p, two.first)
