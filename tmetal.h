@@ -17304,7 +17304,8 @@ static uint32_t tmi_tri_ir_elem(tmi_tri *t, uint32_t dt) {
     case TMI_DT_INT: return tmi_type_int(t->job, t->m, d->bits, 0);
     case TMI_DT_FLOAT: return dt == TMI_FP8E4B15 ? t->m->t_i8 : t->m->t_float[d->format];
     case TMI_DT_PTR: /* depth: of a type's text */
-        return tmi_type_ptr(t->job, t->m, tmi_tri_ir_elem(t, d->elem), 1);
+        return tmi_type_ptr(t->job, t->m, tmi_tri_ir_elem(t, d->elem),
+                            d->is_const && t->version >= 9 ? TMI_SPACE_CONSTANT : 1);
     case TMI_DT_BLOCK: return d->type;
     default: return t->m->t_none;
     }
@@ -18901,7 +18902,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1927153871u
+#define TMI_STAMP_TRI 3417898825u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -19734,8 +19735,9 @@ static tmi_tri_value tmi_tl_desc_rows(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tl_operands o;
     if (in[0].kind != TMI_V_DESC || in[0].n != 4 || tmi_dim(t->m, block->type, 0) != 1)
         return TMI_TL_BAD_SHAPE(t, NULL, "wants a descriptor of two axes whose block has one row");
-    if (rows->kind != TMI_V_TENSOR || rows->dt != TMI_INT32 || tmi_tri_rank(t, rows) != 1)
-        return TMI_TL_BAD_TYPE(t, NULL, "its rows are a block of int32, not %v", rows);
+    if (rows->kind != TMI_V_TENSOR || (rows->dt != TMI_INT32 && rows->dt != TMI_INT16) ||
+        tmi_tri_rank(t, rows) != 1)
+        return TMI_TL_BAD_TYPE(t, NULL, "its rows are a block of int32 or int16, not %v", rows);
     dims[0] = tmi_dim(t->m, tmi_tri_type(t, rows), 0);
     dims[1] = tmi_dim(t->m, block->type, 1);
     if (dims[0] < 8 || dims[1] < least)
@@ -19854,6 +19856,95 @@ static tmi_tri_value tmi_tl_cas(tmi_tri *t, const tmi_tri_value *in) {
     return tmi_tl_atomic_op(t, 0, in, dt, &in[3]);
 }
 
+/* The order and scope of an atomic load, store or poll: `sem` by default, or relaxed. */
+static void tmi_tl_order(tmi_tri *t, uint32_t op, const tmi_tri_value *in, int64_t sem) {
+    const char *given = tmi_tl_str(t, &in[0]), *name = sem == 2 ? "acquire" : "release";
+    if (t->bad || !op) return;
+    tmi_op_set_int(t->job, t->m, op, "sem", t->m->t_i32, sem);
+    tmi_op_set_int(t->job, t->m, op, "scope", t->m->t_i32, 1);
+    tmi_tl_word(t, op, "sem", &in[0], tmi_words_sem);
+    tmi_tl_word(t, op, "scope", &in[1], tmi_words_scope);
+    if (!t->bad && *given && strcmp(given, name) != 0 && strcmp(given, "relaxed") != 0)
+        (void)TMI_TL_BAD_VALUE(t, NULL, "only supports %s and relaxed semantics, not %s", name,
+                               given);
+}
+
+/* The mask of an atomic load or store as truths; 0: refused. */
+static int tmi_tl_atomic_mask(tmi_tri *t, tmi_tri_value *mask) {
+    if (tmi_tri_is_number(mask)) *mask = tmi_tri_to_tensor(t, *mask);
+    if (mask->kind != TMI_V_NONE && (mask->kind != TMI_V_TENSOR || mask->dt != TMI_INT1))
+        (void)TMI_TL_BAD_TYPE(t, "compare: mask=offs < n", "its mask must be truths, not %v", mask);
+    return !t->bad;
+}
+
+/* pointer, mask, sem, scope. Without a mask all are loaded. */
+static tmi_tri_value tmi_tl_atomic_load(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value v[2], *p = v, *mask = v + 1, r;
+    uint32_t      dt;
+    memcpy(v, in, sizeof v);
+    if (!tmi_tl_is_pointer(t, p)) return tmi_tl_pointers(t, *p, 0);
+    if (!tmi_tl_atomic_mask(t, mask)) return *p;
+    if (!tmi_tri_rank(t, p) && tmi_tri_rank(t, mask))
+        return TMI_TL_BAD_SHAPE(t, "add the offsets of the block to the pointer: x_ptr + offs",
+                                "the pointer is one address, but its mask is a block");
+    if (mask->kind == TMI_V_TENSOR && tmi_tri_rank(t, p)) (void)tmi_tri_broadcast(t, p, mask);
+    *p = t->bad ? *p : tmi_tl_pointers(t, *p, 0);
+    if (t->bad) return *p;
+    if (mask->kind != TMI_V_TENSOR) *mask = tmi_tri_filled(t, tmi_tri_type(t, p), TMI_INT1, 1);
+    dt = TMI_DTYPE(t, p->dt)->elem;
+    r = tmi_tl_op(t, TMI_OP_ALOAD, v, 2, tmi_tri_ir_like(t, tmi_tri_type(t, p), dt), dt);
+    tmi_tl_order(t, r.ir ? tmi_def(t->m, r.ir) : 0, &in[2], 2);
+    return !t->bad && TMI_DTYPE(t, in[0].dt)->elem == TMI_INT1 ? tmi_tri_truth(t, r) : r;
+}
+
+/* pointer, val, mask, sem, scope */
+static tmi_tri_value tmi_tl_atomic_store(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value v[3], *p = v, *mask = v + 2;
+    uint32_t      ops[3], i, op;
+    memcpy(v, in, sizeof v);
+    if (!tmi_tl_is_pointer(t, p) || TMI_DTYPE(t, p->dt)->is_const) return tmi_tl_pointers(t, *p, 1);
+    if (!tmi_tl_atomic_mask(t, mask) || !tmi_tl_spread(t, p, &v[1], mask)) return *p;
+    *p = tmi_tl_pointers(t, *p, 1);
+    v[1] = t->bad ? v[1] : tmi_tri_cast(t, v[1], TMI_DTYPE(t, p->dt)->elem);
+    if (t->bad) return *p;
+    if (mask->kind != TMI_V_TENSOR) *mask = tmi_tri_filled(t, tmi_tri_type(t, p), TMI_INT1, 1);
+    for (i = 0; i < 3; i++) ops[i] = v[i].ir;
+    op = tmi_tri_draft(t, TMI_OP_ASTORE, ops, 3);
+    tmi_tl_order(t, op, &in[3], 3);
+    return tmi_tri_of(TMI_V_NONE);
+}
+
+/* pointer, expected_value, sem, scope, timeout_ns */
+static tmi_tri_value tmi_tl_atomic_poll(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value v[3], *p = v, *wait = v + 2, none = tmi_tri_of(TMI_V_NONE), r;
+    uint32_t      dt;
+    v[0] = in[0];
+    v[1] = in[1];
+    v[2] = in[4];
+    if (wait->kind == TMI_V_INT && wait->v.i.hi < 0)
+        return TMI_TL_BAD_VALUE(t, NULL, "timeout_ns must be non-negative");
+    if (wait->kind != TMI_V_NONE) *wait = tmi_tri_to_tensor(t, *wait);
+    if (t->bad || !tmi_tl_is_pointer(t, p)) return tmi_tl_pointers(t, *p, 0);
+    dt = TMI_DTYPE(t, p->dt)->elem;
+    if (!tmi_tri_is_int(t, dt) || TMI_DTYPE(t, dt)->bits < 16)
+        return TMI_TL_BAD_TYPE(t, NULL, "only supports integer elements with width {16, 32, 64}");
+    v[1] = tmi_tri_cast(t, v[1], dt);
+    if (t->bad || !tmi_tl_spread(t, p, &v[1], &none)) return *p;
+    if (wait->kind == TMI_V_TENSOR && (tmi_tri_rank(t, wait) || !tmi_tri_is_int(t, wait->dt)))
+        return TMI_TL_BAD_TYPE(t, NULL, "timeout_ns must be a scalar integer");
+    if (wait->kind == TMI_V_TENSOR) *wait = tmi_tri_cast(t, *wait, TMI_UINT64);
+    r = tmi_tl_op(t, TMI_OP_APOLL, v, 3, tmi_tri_ir_like(t, tmi_tri_type(t, p), TMI_INT1), TMI_INT1);
+    tmi_tl_order(t, r.ir ? tmi_def(t->m, r.ir) : 0, &in[2], 2);
+    return r;
+}
+
+/* Dependent launches, which Metal has not: barriers of the compiler alone. arg: the op. */
+static tmi_tri_value tmi_tl_grid(tmi_tri *t, const tmi_tri_value *in) {
+    (void)in;
+    if (t->version >= 9) (void)tmi_tri_op(t, (uint32_t)t->row->arg, NULL, 0, 0);
+    return tmi_tri_of(TMI_V_NONE);
+}
+
 /* input, num_bins, mask */
 static tmi_tri_value tmi_tl_histogram(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v[2];
@@ -19874,7 +19965,8 @@ static tmi_tri_value tmi_tl_histogram(tmi_tri *t, const tmi_tri_value *in) {
 
 static tmi_tri_value tmi_tl_barrier(tmi_tri *t, const tmi_tri_value *in) {
     (void)in;
-    (void)tmi_tri_op(t, TMI_OP_GPU_BARRIER, NULL, 0, 0);
+    if (t->version < 7) (void)tmi_tri_op(t, TMI_OP_GPU_BARRIER, NULL, 0, 0);
+    else if (!t->bad) tmi_tl_set_str(t, tmi_tri_draft(t, TMI_OP_TTG_BARRIER, NULL, 0), "addrSpace", "all");
     return tmi_tri_of(TMI_V_NONE);
 }
 
@@ -19966,10 +20058,11 @@ static void tmi_tl_dot_hints(tmi_tri *t, tmi_tri_value r, const tmi_tri_value *i
 
 /* Of two matrices, or one batch of them. */
 static tmi_tri_value tmi_tl_dot_flat(tmi_tri *t, const tmi_tri_value *in) {
-    tmi_tri_value v[3], r;
+    tmi_tri_value v[3], r, asked = in[6];
     uint32_t      dims[3], rank = tmi_tri_rank(t, &in[0]), out, i;
     int           is_fp8 = tmi_tri_is_fp8(t, in[0].dt);
     memcpy(v, in, sizeof v);
+    if (asked.kind == TMI_V_NONE && v[2].kind == TMI_V_TENSOR) asked = tmi_tri_dtype(v[2].dt);
     if (!tmi_tl_dot_shape(t, &v[0], &v[1], dims)) return v[0];
     if (v[0].dt != v[1].dt && !(is_fp8 && tmi_tri_is_fp8(t, v[1].dt)))
         return TMI_TL_BAD_TYPE(t, "cast one of them with .to()",
@@ -19979,16 +20072,16 @@ static tmi_tri_value tmi_tl_dot_flat(tmi_tri *t, const tmi_tri_value *in) {
         if (t->bad) return v[0];
         is_fp8 = 0;
     }
-    out = tmi_tl_dot_type(v[0].dt, &in[6]);
+    out = tmi_tl_dot_type(v[0].dt, &asked);
     if (v[0].dt != TMI_INT8 && !tmi_tri_is_float(t, v[0].dt))
         return TMI_TL_BAD_TYPE(t, NULL, "%t cannot be multiplied: int8 or floats", v[0].dt);
-    if (v[0].dt != TMI_INT8 && in[6].kind == TMI_V_DTYPE && in[6].dt == TMI_BF16)
+    if (v[0].dt != TMI_INT8 && asked.kind == TMI_V_DTYPE && asked.dt == TMI_BF16)
         return TMI_TL_BAD_TYPE(t, "cast the product with .to(tl.bfloat16)",
                                "out_dtype cannot be bfloat16");
     if (out != TMI_FP32 && out != TMI_FP16 && out != TMI_FP64 &&
         (out != TMI_INT32 || v[0].dt != TMI_INT8))
         return TMI_TL_BAD_TYPE(t, NULL, "out_dtype is float32 or float16");
-    v[2] = tmi_tl_dot_acc(t, v[2], out, tmi_tri_shape_type(t, out, dims, rank), &in[6]);
+    v[2] = tmi_tl_dot_acc(t, v[2], out, tmi_tri_shape_type(t, out, dims, rank), &asked);
     if (t->bad) return v[2];
     r = tmi_tl_op(t, TMI_OP_DOT, v, 3, tmi_tri_type(t, &v[2]), out);
     tmi_tl_dot_hints(t, r, in, is_fp8, tmi_dim(t->m, tmi_tri_type(t, v), rank - 1));
@@ -20485,7 +20578,7 @@ static tmi_tri_value tmi_tl_div_rn(tmi_tri *t, const tmi_tri_value *in) {
 static tmi_tri_value tmi_tl_fdiv(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value a = in[0], b = in[1];
     int           is_ieee = tmi_tri_is_true(t, &in[2]), is_approx = tmi_tri_is_true(t, &in[3]);
-    uint32_t      dt, kind = is_approx ? TMI_OP_DIVF : is_ieee ? TMI_OP_PRECISE_DIV : TMI_OP_DIVF;
+    uint32_t      dt, kind = is_approx ? TMI_OP_APPROX_DIV : is_ieee ? TMI_OP_PRECISE_DIV : TMI_OP_DIVF;
     if (!tmi_tri_are_operands(t, in, 2)) return a;
     if (is_ieee && is_approx)
         return TMI_TL_BAD_VALUE(t, "choose one", "approx and ieee_rounding cannot both be True");
@@ -20547,14 +20640,33 @@ static tmi_tri_value tmi_tl_split(tmi_tri *t, const tmi_tri_value *in) {
     return tmi_tri_list(t, TMI_V_TUPLE, v, 2);
 }
 
+/* One behind the other along an axis: joined, with the new axis moved in front of it. */
+static tmi_tri_value tmi_tl_cat_along(tmi_tri *t, const tmi_tri_value *in, uint32_t axis) {
+    tmi_tri_value v = tmi_tl_join(t, in);
+    uint32_t      dims[TMI_MAX_RANK], to[TMI_MAX_RANK], order[TMI_MAX_RANK], i;
+    uint32_t      rank = t->bad ? 0 : tmi_tri_dims(t, &v, dims);
+    for (i = 0; i < rank; i++) {
+        order[i] = i < axis ? i : i == axis ? rank - 1 : i - 1;
+        to[i] = dims[order[i]];
+    }
+    if (t->bad) return v;
+    v.ir = tmi_tri_op1(t, TMI_OP_TRANS, v.ir, tmi_tri_shape_type(t, v.dt, to, rank));
+    if (v.ir) tmi_tl_set_axes(t, tmi_def(t->m, v.ir), "order", order, rank);
+    dims[axis] *= 2;
+    v.ir = tmi_tri_op1(t, TMI_OP_RESHAPE, v.ir, tmi_tri_shape_type(t, v.dt, dims, rank - 1));
+    return v;
+}
+
+/* input, other, can_reorder, dim */
 static tmi_tri_value tmi_tl_cat(tmi_tri *t, const tmi_tri_value *in) {
-    uint32_t n;
-    if (!tmi_tri_is_true(t, &in[2]))
-        return TMI_TL_WRONG(t, TMETAL_E_PY_REFUSED, "use tl.join and tl.permute for a fixed order",
-                            "wants can_reorder=True");
-    if (tmi_tri_rank(t, &in[0]) != 1 || tmi_tri_rank(t, &in[1]) != 1 || in[0].dt != in[1].dt ||
-        tmi_tri_type(t, &in[0]) != tmi_tri_type(t, &in[1]))
-        return TMI_TL_BAD_SHAPE(t, NULL, "wants two blocks of one axis and one type");
+    const int reorders = tmi_tri_is_true(t, &in[2]);
+    uint32_t  n, axis = tmi_tl_axis(t, &in[3], tmi_tri_rank(t, &in[0]));
+    if (t->bad) return in[0];
+    if (in[0].dt != in[1].dt || tmi_tri_type(t, &in[0]) != tmi_tri_type(t, &in[1]) ||
+        (reorders && tmi_tri_rank(t, &in[0]) != 1))
+        return TMI_TL_BAD_SHAPE(t, NULL, "wants two blocks of one %stype, not %v and %v",
+                                reorders ? "axis and one " : "shape and one ", &in[0], &in[1]);
+    if (!reorders) return tmi_tl_cat_along(t, in, axis);
     n = 2 * tmi_dim(t->m, tmi_tri_type(t, &in[0]), 0);
     return tmi_tl_op(t, TMI_OP_CAT, in, 2, tmi_tri_shape_type(t, in[0].dt, &n, 1), in[0].dt);
 }
@@ -20956,6 +21068,17 @@ static tmi_tri_value tmi_tl_device_assert(tmi_tri *t, const tmi_tri_value *in) {
     if (t->bad) return cond;
     tmi_tri_assert_that(t, cond, tmi_tl_str(t, &in[1]));
     return tmi_tri_of(TMI_V_NONE);
+}
+
+/* x, mask: x is 0 where the mask holds, which debugging checks. */
+static tmi_tri_value tmi_tl_expect_zero(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value v[3];
+    if (!t->call->debug) return in[0];
+    v[0] = tmi_tri_compare(t, TMI_PY_EQ, in[0], tmi_tri_int(0));
+    v[1] = t->bad ? v[0] : tmi_tri_unary(t, TMI_PY_INVERT, in[1]);
+    v[0] = tmi_tri_binary(t, TMI_PY_OR, v[0], v[1]);
+    if (!t->bad) tmi_tri_assert_that(t, v[0], "expect_zero expected x == 0 where mask is true");
+    return in[0];
 }
 
 /* A remark of the result: what was asked to be printed while compiling. */
@@ -22080,7 +22203,7 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"tl", "to_tensor", 0, "x: tensor", tmi_tl_identity, 0, NULL},
     {"tl", "join", 0, "a: tensor, b: tensor", tmi_tl_join, 0, NULL},
     {"tl", "split", 1, "a", tmi_tl_split, 0, NULL},
-    {"tl", "cat", 0, "input, other, can_reorder=False", tmi_tl_cat, 0, NULL},
+    {"tl", "cat", 0, "input: tensor, other: tensor, can_reorder=False, dim=0", tmi_tl_cat, 0, NULL},
     {"tl", "gather", 1, "src: tensor, index: tensor, axis", tmi_tl_gather, 0, NULL},
     {"tl", "_index", 0, "input, axis", tmi_tl_index, 0, NULL},
     {"tl", "_log2", 0, "n", tmi_tl_log2, 0, NULL},
@@ -22118,6 +22241,10 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"tl", "atomic_or", 1, TMI_TL_ATOMIC, tmi_tl_atomic, 4, NULL},
     {"tl", "atomic_xor", 1, TMI_TL_ATOMIC, tmi_tl_atomic, 5, NULL},
     {"tl", "atomic_xchg", 1, TMI_TL_ATOMIC, tmi_tl_atomic, 6, NULL},
+    {"tl", "atomic_load", 1, "pointer, mask=None, sem=None, scope=None", tmi_tl_atomic_load, 0, NULL},
+    {"tl", "atomic_store", 1, TMI_TL_ATOMIC, tmi_tl_atomic_store, 0, NULL},
+    {"tl", "atomic_poll", 1, "pointer, expected_value: tensor, sem=None, scope=None, "
+                             "timeout_ns=None", tmi_tl_atomic_poll, 0, NULL},
     {"tl", "atomic_cas", 1, "pointer, cmp: tensor, val: tensor, sem=None, scope=None",
      tmi_tl_cas, 0, NULL},
     {"tl", "histogram", 1, "input: tensor, num_bins, mask: tensor = None",
@@ -22129,7 +22256,7 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"tl", "pi32_t", 0, NULL, tmi_tl_pi32, 0, NULL},
     /* products, reductions */
     {"tl", "dot", 0, "input, other, acc=None, input_precision=None, allow_tf32=None, "
-                     "max_num_imprecise_acc=None, out_dtype=float32", tmi_tl_dot, 0, NULL},
+                     "max_num_imprecise_acc=None, out_dtype=None", tmi_tl_dot, 0, NULL},
     {"tl", "dot_scaled", 0, "lhs, lhs_scale, lhs_format, rhs, rhs_scale, rhs_format, acc=None, "
                             "fast_math=False, lhs_k_pack=True, rhs_k_pack=True, out_dtype=float32",
      tmi_tl_dot_scaled, 0, NULL},
@@ -22153,6 +22280,7 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"", "print", 0, "prefix, *args, hex=False", tmi_tl_print, 0, NULL},
     {"tl", "device_assert", 0, "cond: tensor, msg='', mask: tensor = None",
      tmi_tl_device_assert, 0, NULL},
+    {"tl", "expect_zero", 0, "x: tensor, mask: tensor", tmi_tl_expect_zero, 0, NULL},
     {"tl", "assume", 0, "cond: tensor", tmi_tl_assume, 0, NULL},
     {"tl", "multiple_of", 0, "input, values", tmi_tl_hint, 0, NULL},
     {"tl", "max_contiguous", 0, "input, values", tmi_tl_hint, 1, NULL},
@@ -22172,9 +22300,8 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"cuda", "smid", 0, "", tmi_tl_not_apple, 0, NULL},
     {"cuda", "num_threads", 0, "", tmi_tl_not_apple, 0, NULL},
     {"cuda", "num_warps", 0, "", tmi_tl_not_apple, 0, NULL},
-    /* safe without dependent launches, which Metal has not: nothing is to be done */
-    {"cuda", "gdc_wait", 0, "", tmi_tl_nothing, 0, NULL},
-    {"cuda", "gdc_launch_dependents", 0, "", tmi_tl_nothing, 0, NULL},
+    {"cuda", "gdc_wait", 0, "", tmi_tl_grid, TMI_OP_GRID_WAIT, NULL},
+    {"cuda", "gdc_launch_dependents", 0, "", tmi_tl_grid, TMI_OP_GRID_NEXT, NULL},
     /* Python's own */
     {"", "isinstance", 0, "x, classes", tmi_tl_isinstance, 0, NULL},
     {"", "getattr", 0, "x, name, *default", tmi_tl_getattr, 0, NULL},
@@ -22306,14 +22433,16 @@ static const tmi_tri_row tmi_tl_rows[] = {
      "  take = x > y or tie\n"
      "  return where(take, x, y), where(take, i, j)\n"},
     {"tl", "_argmax_any", 0, "x, i, y, j", NULL, 0,
-     "  take = x > y\n"
+     "  tie = False\n"
+     "  take = x > y or tie\n"
      "  return where(take, x, y), where(take, i, j)\n"},
     {"tl", "_argmin_first", 0, "x, i, y, j", NULL, 0,
      "  tie = x == y and i < j\n"
      "  take = x < y or tie\n"
      "  return where(take, x, y), where(take, i, j)\n"},
     {"tl", "_argmin_any", 0, "x, i, y, j", NULL, 0,
-     "  take = x < y\n"
+     "  tie = False\n"
+     "  take = x < y or tie\n"
      "  return where(take, x, y), where(take, i, j)\n"},
     {"tl", "_widen_32", 0, "x", NULL, 0,
      "  if x.dtype.primitive_bitwidth < 32:\n"
@@ -22817,7 +22946,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 2626245065u
+#define TMI_STAMP_TL 916237671u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR

@@ -12,7 +12,8 @@ test-triton: test-triton-quick test-random-python $(BUILD)/syntax-san ## Python:
 	$(BUILD)/syntax --scale
 # Seconds of it, for tests/mutate.
 test-triton-quick: $(BUILD)/tmetal $(BUILD)/syntax
-	python3 tests/triton/versions.py
+	python3 tests/triton/versions/table.py
+	python3 tests/triton/versions/check.py $(BUILD)/tmetal
 	python3 tests/triton/wrong.py $(BUILD)/tmetal
 	sed 's/triton/triton_metal/g' tests/kernels/prototype.py > $(BUILD)/prototype.py # as the prototype's documents name the package
 	$(BUILD)/tmetal compile $(BUILD)/prototype.py --kernel add_kernel --args '*fp32, *fp32, *fp32, i32' --const BLOCK_SIZE=128 > /dev/null

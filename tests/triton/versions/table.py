@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """The table in docs/triton.md of what differs between versions of Triton is TMI_TRI_CHANGES of tmetal.h.
 
-    python3 tests/triton/versions.py [bless]
+    python3 tests/triton/versions/table.py [bless]
 """
 
 import re
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs/triton.md"
 BEGIN, END = "<!-- BEGIN versions -->\n", "<!-- END versions -->\n"
 
@@ -41,7 +41,7 @@ def main():
         PAGE.write_text(head + BEGIN + table() + END + tail)
         return 0
     if old != table():
-        print("docs/triton.md: the table of versions is not that of tmetal.h: python3 tests/triton/versions.py bless")
+        print("docs/triton.md: the table of versions is not that of tmetal.h: python3 tests/triton/versions/table.py bless")
         return 1
     return 0
 
