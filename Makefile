@@ -86,6 +86,7 @@ endif
 own: $(BUILD)/tmetal sim        ## the project's own recorded cases
 	$(BUILD)/corpus --dir tests/kernels/recorded --all
 	$(BUILD)/corpus --dir tests/kernels/lookalikes --all
+	$(BUILD)/corpus --dir tests/kernels/releases --all
 	$(BUILD)/corpus --dir examples/kernels --all
 
 own-plain: $(BUILD)/tmetal sim  ## the look-alikes and examples again, without optimisation

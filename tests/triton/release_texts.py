@@ -2,7 +2,8 @@
 
     PYTHON tests/triton/release_texts.py OUT FILE.call...
 
-writes OUT/NAME.ttir for each, or OUT/NAME.refused with the last line of what Triton said. PYTHON is one that has Triton
+writes OUT/NAME.ttir for each, or OUT/NAME.refused with the last line of what Triton said. Comments at the head of a text
+that it replaces stay; paths begin at the root of the repository, or at triton/. PYTHON is one that has Triton
 3.3 or later: releases.py makes such environments. The stages after TTIR are not run, so a text takes milliseconds.
 """
 
@@ -17,6 +18,7 @@ import warnings
 from pathlib import Path
 
 TYPE = re.compile(r"(\**k?(?:[iu](?:1|8|16|32|64)|bf16|fp16|fp32|fp64|fp8\w+)|tensordesc<.*>)(:16)?")
+ROOT = Path(__file__).resolve().parent.parent.parent
 CAPABILITIES = 90, 100  # the second for what only a Blackwell GPU has
 
 
@@ -153,15 +155,17 @@ def main():
     from triton.runtime import driver
     driver.set_active(Driver())
     for path in map(Path, sys.argv[2:]):
-        for old in out.glob(f"{path.stem}.*"):
-            old.unlink()
+        text, refused = out / f"{path.stem}.ttir", out / f"{path.stem}.refused"
+        head = [line for line in text.read_text().splitlines() if line.startswith("//")] if text.exists() else []
+        text.unlink(missing_ok=True)
+        refused.unlink(missing_ok=True)
         try:
-            (out / f"{path.stem}.ttir").write_text(text_of(path))
+            made = re.sub(r'"[^"]*/site-packages/', '"', text_of(path)).replace(f"{ROOT}/", "")
+            text.write_text("".join(f"{line}\n" for line in head) + made)
         except Exception:
             if os.environ.get("RELEASE_TRACE"):
                 traceback.print_exc()
-            lines = traceback.format_exc().strip().splitlines()
-            (out / f"{path.stem}.refused").write_text(lines[-1] + "\n")
+            refused.write_text(traceback.format_exc().strip().splitlines()[-1] + "\n")
 
 
 if __name__ == "__main__":
