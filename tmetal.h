@@ -16891,6 +16891,7 @@ typedef struct tmi_tri_file {
     uint32_t    module;  /* its dotted name */
     tmi_map     global;  /* name -> index + 1 into t->global */
     tmi_vec     star;    /* `from x import *`: FROM nodes, each with its way */
+    tmi_map     jits;    /* functions -> 1 + whether they are of triton.jit */
     tmi_map     asked;   /* names that these were asked for: 1: at the moment, 2: before */
     uint32_t    around;  /* 1 + the file whose names come behind its own: of a function's inside */
     uint8_t     is_ours; /* of the library: its names are those of tl */
@@ -16971,6 +16972,7 @@ typedef struct tmi_tri_param {
     uint32_t      forced; /* the number type that its annotation forces; 0: none */
     uint8_t       by;            /* a decorator gives it, but what cannot be told */
     uint32_t      need;          /* the argument whose value its heuristic lacks */
+    const char   *why;           /* what else is wrong with it */
     uint32_t      first, n_leaf; /* of t->leaf: its parameters of the IR, several of a tuple */
     tmi_tri_value v; /* values of the IR in it are yet to be filled in, in order */
 } tmi_tri_param;
@@ -17009,6 +17011,7 @@ typedef struct tmi_tri {
     const char               *raised;   /* the class of what made it so, if Python raises that */
     uint32_t                  unknown;  /* the name that it was, 0: none */
     tmi_map                   env;      /* variables of the environment -> 1 + their texts */
+    const char              **why;      /* what would be then; NULL: nobody wants it */
     tmi_tri_param            *param;    /* of the kernel */
     uint32_t                  n_param, n_step;
     uint32_t                  need; /* the argument that a heuristic asked for last */
@@ -17351,7 +17354,7 @@ static TMI_COLD int tmi_tri_wrong(tmi_tri *t, int code, const char *help, const 
     uint32_t       at = t->at, to = t->to;
     tmi_text       text;
     va_list        ap;
-    if (t->bad || t->is_quiet) {
+    if (t->bad || (t->is_quiet && !t->why)) {
         t->bad = 1;
         return 0;
     }
@@ -17377,6 +17380,12 @@ static TMI_COLD int tmi_tri_wrong(tmi_tri *t, int code, const char *help, const 
     }
     va_end(ap);
     t->bad = 1;
+    if (t->is_quiet) {
+        if (code == TMETAL_E_PY_NAME) tmi_put_str(&text, " is not defined");
+        if (code == TMETAL_E_PY_NOT_YET) tmi_put_str(&text, " is not supported yet");
+        if (text.len) *t->why = tmi_text_join(&text, 1);
+        return 0;
+    }
     /* a fault in how a function of ours is used is shown where the user calls it */
     for (; f && f->up && tmi_triton_file_at(t, f->file)->is_ours; f = f->up) at = to = f->call;
     t->frame = f;
@@ -18902,7 +18911,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 3417898825u
+#define TMI_STAMP_TRI 2190278291u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -23573,6 +23582,10 @@ static int tmi_tri_again(tmi_tri *t, uint32_t cond) {
     return 0;
 }
 
+/* methods that change a list or a dictionary */
+#define TMI_TRI_ALTERS                                                                             \
+    "append extend insert update setdefault pop popitem clear remove sort reverse"
+
 /* Is a global what changes a list or a dictionary: NAME[k] = v, NAME.update(...), NAME += [...]? */
 static int tmi_tri_alters(tmi_tri *t, const tmi_tri_global *g) {
     const tmi_py      *py = tmi_triton_text_of(t, g->file);
@@ -24130,7 +24143,7 @@ static TMI_COLD tmi_tri_value tmi_tri_undefined(tmi_tri *t, uint32_t name) {
             "a name that is first given inside a loop, or in one branch of an if, does not exist "
             "behind it: give it a value before";
     else if (tmi_tl_row_of("tl", s, 0)) help = tmi_format(t->job, 0, "write tl.%s", s);
-    for (i = 0; i < py->n_body && !t->is_quiet; i++) {
+    for (i = 0; i < py->n_body && (!t->is_quiet || t->why); i++) {
         f = TMI_PY(py, TMI_PY_ID(py, py->body + i));
         if (f->kind == TMI_PY_CLASS && f->text == name)
             return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED,
@@ -25801,6 +25814,7 @@ static TMI_APART tmi_tri_value tmi_tri_call_class(tmi_tri *t, const tmi_tri_func
 
 static tmi_tri_value tmi_tri_call_python(tmi_tri *t, const tmi_tri_value *callee,
                                          const tmi_tri_func *fn, uint32_t base);
+static int           tmi_tri_has_jit(tmi_tri *t, uint32_t file, uint32_t node);
 
 /* Walk a function with the arguments t->arg[base ..), here and now. */
 static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
@@ -25809,7 +25823,7 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
     const tmi_py      *py = tmi_triton_text_of(t, fn.file);
     const tmi_py_node *f = TMI_PY(py, fn.node);
     uint32_t           n = t->arg.n - base, i, at = t->at, to = t->to;
-    int           was_const = t->is_const, is_python = !row && !tmi_tri_decorator(t, py, f, "jit");
+    int           was_const = t->is_const, is_python = !row && !tmi_tri_has_jit(t, fn.file, fn.node);
     tmi_tri_frame frame;
     if (f->kind == TMI_PY_CLASS) return tmi_tri_call_class(t, &fn, base, n);
     tmi_py_body(tmi_triton_text_of(t, fn.file), fn.node);
@@ -26298,6 +26312,104 @@ static int tmi_triton_is_aside(tmi_tri *t, const tmi_tri_value *callee, uint32_t
     return tmi_tl_param(row, s) != TMI_NONE && !tmi_fn_lists(matters, s, strlen(s));
 }
 
+/* Behind a name that begins at `at`, or `at`: there is none. */
+static uint32_t tmi_tri_past_name(const tmi_doc *d, uint32_t at) {
+    if (at < d->len && tmi_is_digit(d->src[at])) return at;
+    while (at < d->len && (tmi_is_letter(d->src[at]) || tmi_is_digit(d->src[at]) ||
+                           d->src[at] == '_' || (unsigned char)d->src[at] >= 0x80))
+        at++;
+    return at;
+}
+
+static uint32_t tmi_tri_past_blanks(const tmi_doc *d, uint32_t at) {
+    while (at < d->len && (d->src[at] == ' ' || d->src[at] == '\t')) at++;
+    return at;
+}
+
+/* Behind a name at `at` of a text: does [...] = or .update(...) follow, which changes what it holds? */
+static int tmi_triton_alters_at(const tmi_doc *d, uint32_t at) {
+    uint32_t from, depth = 0;
+    at = tmi_tri_past_blanks(d, at);
+    if (at < d->len && d->src[at] == '.') {
+        from = tmi_tri_past_blanks(d, at + 1);
+        at = tmi_tri_past_name(d, from);
+        return at < d->len && d->src[at] == '(' &&
+               tmi_fn_lists(TMI_TRI_ALTERS, d->src + from, at - from);
+    }
+    if (at >= d->len || d->src[at] != '[') return 0;
+    do {
+        depth += d->src[at] == '[';
+        depth -= d->src[at] == ']';
+    } while (++at < d->len && depth && d->src[at] != '\n');
+    at = tmi_tri_past_blanks(d, at);
+    while (at < d->len && strchr("+-*/%&|^<>@", d->src[at])) at++;
+    return at + 1 < d->len && d->src[at] == '=' && d->src[at + 1] != '=';
+}
+
+/* Is the name at byte `at` one of the function around it: given there, or a parameter? */
+static int tmi_triton_is_local_at(const tmi_doc *d, uint32_t at, const char *name) {
+    const size_t n = strlen(name);
+    uint32_t     line = at, i, indent, other = 0;
+    while (line && d->src[line - 1] != '\n') line--;
+    indent = tmi_tri_past_blanks(d, line) - line;
+    for (i = line; i && indent;) { /* up to the `def` around it */
+        const uint32_t end = --i;
+        while (i && d->src[i - 1] != '\n') i--;
+        other = tmi_tri_past_blanks(d, i);
+        if (other - i < indent && end - other > 4 && memcmp(d->src + other, "def ", 4) == 0) break;
+        if (!i) return 0;
+    }
+    if (!indent || !i) return 0;
+    for (i = other + 4; i + n < at; i++) {
+        uint32_t to = tmi_tri_past_blanks(d, i + (uint32_t)n);
+        if (memcmp(d->src + i, name, n) != 0 || tmi_tri_past_name(d, i - 1) != i - 1 ||
+            tmi_tri_past_name(d, i) != i + n)
+            continue;
+        if (strchr(",):", d->src[to]) || (d->src[to] == '=' && d->src[to + 1] != '=')) return 1;
+    }
+    return 0;
+}
+
+/* A list or dictionary of the module changes in a function, whose calls are not followed: where? The
+ * text is searched, since functions are not read yet. 0: nowhere. */
+static uint32_t tmi_tri_altered_elsewhere(tmi_tri *t, uint32_t file, uint32_t name) {
+    const tmi_doc *d = &tmi_triton_text_of(t, file)->text;
+    const char    *s = tmi_tri_string(t, name), *p = d->src;
+    const size_t   n = strlen(s);
+    uint32_t       at, i, is;
+    while ((p = (const char *)memchr(p, *s, d->len - (size_t)(p - d->src))) != NULL) {
+        at = (uint32_t)(p++ - d->src);
+        if (d->len - at < n || memcmp(d->src + at, s, n) != 0 ||
+            tmi_tri_past_name(d, at) != at + n || (at && tmi_tri_past_name(d, at - 1) != at - 1) ||
+            !tmi_triton_alters_at(d, at + (uint32_t)n))
+            continue;
+        for (i = tmi_triton_last(t, file, name), is = 0; i && !is;
+             i = tmi_triton_global_at(t, i - 1)->hides) {
+            const tmi_py_node *g = TMI_PY(tmi_triton_text_of(t, file),
+                                          tmi_triton_global_at(t, i - 1)->node);
+            is = g->at <= at && at < g->to;
+        }
+        if (!is && !tmi_triton_is_local_at(d, at, s)) return at + 1;
+    }
+    return 0;
+}
+
+/* The list or dictionary that a decorator is given by name: as the launch finds it. */
+static tmi_tri_value tmi_tri_launch_name(tmi_tri *t, uint32_t node) {
+    const uint32_t name = tmi_tri_node(t, node)->text, file = t->frame->file;
+    tmi_tri_value  v;
+    uint32_t       at;
+    t->is_launch = 1;
+    v = tmi_tri_expr(t, node);
+    t->is_launch = 0;
+    if (t->bad || tmi_tri_local(t, name) ||
+        (v.kind != TMI_V_DICT && (v.kind != TMI_V_TUPLE || !v.is_other)) ||
+        (at = tmi_tri_altered_elsewhere(t, file, name)) == 0)
+        return v;
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_NOT_YET, NULL, "'%n', which changes in %s,", name,
+                         tmi_triton_line_of(t, file, at - 1));
+}
+
 /* The arguments of a call where Python runs, in their order. */
 static void tmi_tri_python_args(tmi_tri *t, const tmi_py_node *n, const tmi_tri_value *callee) {
     const int is_made = callee->kind == TMI_V_BUILTIN && t->rows[callee->id].fn == tmi_tl_made;
@@ -26316,9 +26428,11 @@ static void tmi_tri_python_args(tmi_tri *t, const tmi_py_node *n, const tmi_tri_
             continue;
         }
         tmi_tri_shown(t, node, callee);
-        t->is_launch = is_made && tmi_tri_node(t, node)->kind == TMI_PY_NAME;
-        v = t->is_launch || (!is_own && !word) ? tmi_tri_expr(t, node) : tmi_tri_kept(t, node);
-        t->is_shown = t->is_launch = 0;
+        v = is_made && tmi_tri_node(t, node)->kind == TMI_PY_NAME ? tmi_tri_launch_name(t, node)
+            : (!is_own && !word) || (callee->kind == TMI_V_BUILTIN && !is_made)
+                ? tmi_tri_expr(t, node)
+                : tmi_tri_kept(t, node);
+        t->is_shown = 0;
         if (a->kind == TMI_PY_STARRED) tmi_tri_spread(t, v);
         else if (a->kind != TMI_PY_DOUBLESTAR) tmi_tri_push_arg(t, word, v);
         else if (v.kind != TMI_V_DICT && !t->bad)
@@ -26941,8 +27055,6 @@ static void tmi_tri_globals_of_match(tmi_tri *t, uint32_t file, uint32_t id, uin
 
 /* NAME.append(...) and the like change what a name of the file holds. */
 static void tmi_tri_globals_of_call(tmi_tri *t, uint32_t file, uint32_t id, uint32_t cond) {
-    static const char  changes[] =
-        "append extend insert update setdefault pop popitem clear remove sort reverse";
     const tmi_py      *py = tmi_triton_text_of(t, file);
     const tmi_py_node *call = TMI_PY(py, TMI_PY(py, id)->a), *to = TMI_PY(py, call->a);
     const char        *s;
@@ -26950,7 +27062,7 @@ static void tmi_tri_globals_of_call(tmi_tri *t, uint32_t file, uint32_t id, uint
         TMI_PY(py, to->a)->kind != TMI_PY_NAME)
         return;
     s = tmi_tri_string(t, to->text);
-    if (tmi_fn_lists(changes, s, strlen(s)) &&
+    if (tmi_fn_lists(TMI_TRI_ALTERS, s, strlen(s)) &&
         tmi_map_get(&tmi_triton_file_at(t, file)->global, TMI_PY(py, to->a)->text))
         tmi_tri_put_global(t, file, TMI_PY(py, to->a)->text, id, TMI_NONE, cond);
 }
@@ -27030,20 +27142,6 @@ static void tmi_tri_global_there(tmi_tri *t, uint32_t file, uint32_t name, uint3
         id = py->node.n - 1;
     }
     tmi_tri_put_global(t, file, name, id, TMI_NONE, 0);
-}
-
-/* Behind a name that begins at `at`, or `at`: there is none. */
-static uint32_t tmi_tri_past_name(const tmi_doc *d, uint32_t at) {
-    if (at < d->len && tmi_is_digit(d->src[at])) return at;
-    while (at < d->len && (tmi_is_letter(d->src[at]) || tmi_is_digit(d->src[at]) ||
-                           d->src[at] == '_' || (unsigned char)d->src[at] >= 0x80))
-        at++;
-    return at;
-}
-
-static uint32_t tmi_tri_past_blanks(const tmi_doc *d, uint32_t at) {
-    while (at < d->len && (d->src[at] == ' ' || d->src[at] == '\t')) at++;
-    return at;
 }
 
 /* NAME (',' NAME)* to the end of a statement, behind `global` at byte `word`. 1: it is that.
@@ -27640,6 +27738,7 @@ typedef struct tmi_tri_launch {
     tmi_tri_value      configs;   /* of @triton.autotune; UNSET: there is none */
     int                is_open;   /* its configurations cannot be read */
     const tmi_py_node *unread;    /* a decorator that cannot be read */
+    const char        *why;       /* it cannot */
 } tmi_tri_launch;
 
 /* A decorator whose module is not there, by its own name: of a package of triton. */
@@ -27704,7 +27803,9 @@ static tmi_tri_value tmi_tri_decorated(tmi_tri *t, uint32_t func, tmi_tri_launch
     while (i-- > 0) {
         const tmi_py *py = tmi_triton_text_of(t, fn.file);
         id = TMI_PY_ID(py, TMI_PY(py, list)->list + i);
+        t->why = &l->why;
         made = tmi_tri_decorate(t, fn.file, id, v);
+        t->why = NULL;
         if (made.kind) v = made;
         else l->unread = TMI_PY(tmi_triton_text_of(t, fn.file), id);
     }
@@ -27727,6 +27828,35 @@ static uint32_t tmi_tri_layers(tmi_tri *t, tmi_tri_value v, tmi_tri_launch *l) {
         v = tmi_tri_decorated(t, func, l);
     }
     return func;
+}
+
+/* Is a function decorated by triton.jit, by that or another name, or inside another decorator? */
+static int tmi_tri_has_jit(tmi_tri *t, uint32_t file, uint32_t node) {
+    const tmi_py      *py = tmi_triton_text_of(t, file);
+    const tmi_py_node *f = TMI_PY(py, node), *d;
+    uint32_t           i, base = t->arg.n, said;
+    int                is = 0;
+    tmi_tri_launch     l;
+    tmi_tri_value      v = tmi_tri_of(TMI_V_FUNC);
+    if (tmi_tri_decorator(t, py, f, "jit")) return 1;
+    for (i = 0; f->b && i < TMI_PY(py, f->b)->n; i++) {
+        d = tmi_triton_kid(py, TMI_PY(py, f->b), i);
+        if (d->kind == TMI_PY_CALL) d = TMI_PY(py, d->a);
+        is |= d->kind != TMI_PY_ATTRIBUTE;
+    }
+    if (!is || tmi_tri_is_jit(t, py, f)) return 0;
+    said = *tmi_map_at(t->job, &tmi_triton_file_at(t, file)->jits, node);
+    if (said) return (int)said - 1;
+    memset(&l, 0, sizeof l);
+    v.id = tmi_triton_add_func(t, file, node, 0);
+    *tmi_map_at(t->job, &tmi_triton_file_at(t, file)->jits, node) = 1; /* for a decorator that asks for it */
+    (void)tmi_tri_layers(t, v, &l);
+    for (is = 0; t->arg.n > base; tmi_base_vec_cut(&t->arg, t->arg.n - 1)) {
+        v = tmi_triton_arg_at(t, t->arg.n - 1)->v;
+        is |= strcmp(tmi_tri_made_name(t, &v), "jit") == 0;
+    }
+    *tmi_map_at(t->job, &tmi_triton_file_at(t, file)->jits, node) = 1 + (uint32_t)is;
+    return is;
 }
 
 /* Read the decorators of a kernel; what each of them says is not looked at yet. `v`: what its name
@@ -27834,9 +27964,11 @@ static void tmi_tri_take_rules(tmi_tri *t, tmi_tri_launch *l, const tmi_tri_valu
         t->need = 0;
         t->is_quiet++;
         t->is_const++;
+        t->why = p ? &p->why : NULL;
         tmi_tri_push_arg(t, 0, l->args);
         v = tmi_tri_call_value(t, tmi_tri_field(t, rules, i + 1), base);
         tmi_base_vec_cut(&t->arg, base);
+        t->why = NULL;
         t->is_const--;
         t->is_quiet--;
         if (t->bad || v.kind >= TMI_V_MODULE) v.kind = TMI_V_UNSET;
@@ -27879,13 +28011,19 @@ static int tmi_tri_is_pruned(tmi_tri *t, const tmi_tri_launch *l, tmi_tri_value 
 /* The values of a configuration; with `is_chosen` 0 only that they are given is known. */
 static void tmi_tri_take_config(tmi_tri *t, tmi_tri_launch *l, const tmi_tri_value *config,
                                 int is_chosen) {
-    tmi_tri_value d = tmi_tl_all_kwargs(t, config), v;
-    uint32_t      i;
+    tmi_tri_value  d = tmi_tl_all_kwargs(t, config), v;
+    tmi_tri_param *p;
+    uint32_t       i;
     if (d.kind != TMI_V_DICT) l->is_open = 1;
     for (i = 0; d.kind == TMI_V_DICT && i < d.n; i += 2) {
         const tmi_tri_value key = tmi_tri_field(t, &d, i);
         v = is_chosen ? tmi_tri_field(t, &d, i + 1) : tmi_tri_of(TMI_V_UNSET);
+        p = key.kind == TMI_V_STR ? tmi_tri_param_named(t, key.id) : NULL;
         if (key.kind != TMI_V_STR || v.kind >= TMI_V_MODULE) l->is_open = 1;
+        else if (p && !p->is_said && (p->by || (p->is_given && p->is_const)) && is_chosen)
+            (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, "let one of them give it",
+                                "a configuration gives '%n', which a decorator above gives too",
+                                key.id);
         else tmi_tri_give_by(t, l, key.id, v);
     }
 }
@@ -28055,6 +28193,7 @@ static void tmi_tri_missing(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
             if (p->by && p->need)
                 tmi_put(&help, " (its heuristic needs the value of %s)",
                         tmi_tri_string(t, p->need));
+            else if (p->by && p->why) tmi_put(&help, " (its heuristic: %s)", p->why);
             n++;
         }
         if (n) tmi_put(&what, " %s no %s", n > 1 ? "have" : "has", kind ? "value" : "type");
@@ -28063,10 +28202,12 @@ static void tmi_tri_missing(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
     if (n && l->configs.kind == TMI_V_TUPLE && l->configs.n && !l->is_open && !t->call->config)
         tmi_put(&help, ", or --config 1 to %u", l->configs.n);
     if (n && is_open)
-        tmi_put(&help, ": a decorator%s cannot be read, and may give it",
+        tmi_put(&help, "; a decorator%s that may give %s cannot be read%s%s",
                 l->unread ? tmi_format(t->job, 1, " in %s",
                                        tmi_triton_line_of(t, t->frame->file, l->unread->at))
-                          : "");
+                          : "",
+                n > 1 ? "them" : "it", l->unread && l->why ? ": " : "",
+                l->unread && l->why ? l->why : "");
     (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, tmi_text_join(&help, 1), "of %n's parameters %s",
                         f->text, tmi_text_join(&what, 1));
 }
@@ -28132,7 +28273,7 @@ static void tmi_tri_search_in(tmi_tri *t, tmi_tri_search *s, const tmi_tri_aroun
             a.node = id;
             a.name = tmi_tri_string(t, f->text);
             if (up) a.name = tmi_format(t->job, 0, "%s.%s", up->name, a.name);
-            if (tmi_tri_decorator(t, py, f, "jit")) {
+            if (up ? tmi_tri_decorator(t, py, f, "jit") != NULL : tmi_tri_has_jit(t, 0, id)) {
                 tmi_put(&s->names, "%s%s", s->n++ ? ", " : "", a.name);
                 if (s->all) {
                     tmi_tri_found *one = (tmi_tri_found *)tmi_vec_add(t->job, s->all);
@@ -28731,7 +28872,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2271369397u
+#define TMI_STAMP_TRITON 565987488u
 
 
 /*==============================================================================
