@@ -16846,7 +16846,7 @@ typedef enum tmi_tri_kind {
     TMI_V_SLICE,      /* list: begin, end, step */
     TMI_V_FUNC,       /* id: of t->func */
     TMI_V_BUILTIN,    /* id: row of the table of >>tl */
-    TMI_V_BOUND,      /* the same, called on list[0]: x.sum */
+    TMI_V_BOUND,      /* the same, called on list[0]: x.sum; is_other: a method, of t->func */
     TMI_V_MODULE,     /* id: its dotted name */
     TMI_V_OBJECT,     /* of Python, known by name only: id; dt TMI_NONE: it may be None */
     /* what only Python has, where it runs while compiling: */
@@ -16873,6 +16873,7 @@ typedef struct tmi_tri_value {
     uint32_t dt, ir;
     uint32_t id;      /* string, function, row, module; of a tuple 1 + the first of its names, items */
     uint32_t list, n; /* t->item[list .. list + n) */
+    uint32_t cls; /* of a TUPLE 1 + the class, of t->func, that it is an aggregate of */
     union {
         tmi_tri_big i; /* INT; BOOL */
         double      f;
@@ -17018,6 +17019,7 @@ typedef struct tmi_tri {
     tmi_tri_value             wrapped; /* what the kernel's name means, if not the function alone */
     int                       is_launch; /* a name's list or dictionary as the launch finds it */
     int                       wraps; /* sums may overflow: tl.add(..., sanitize_overflow=False) */
+    uint32_t                  making; /* 1 + the fields of the aggregate that is being made */
     int                       is_method; /* the row being called was named on a value: x.exp() */
     int                       is_shown;  /* the f-string that is walked next is only shown */
     uint32_t                  until, until_file; /* a module is read up to here; 0: to its end */
@@ -17342,6 +17344,10 @@ static const char *tmi_tri_type_text(tmi_tri *t, const tmi_tri_value *v) {
                                         "slice",   "function", "function",      "method",
                                         "module",  "object",   "dict",          "function",
                                         "object of triton"};
+    if (v->cls) {
+        const tmi_tri_func *f = tmi_triton_func_at(t, v->cls - 1);
+        return tmi_tri_string(t, TMI_PY(tmi_triton_file_at(t, f->file)->py, f->node)->text);
+    }
     if (v->kind == TMI_V_TUPLE) return tmi_format(t->job, 0, "tuple of %u", v->n);
     return v->kind == TMI_V_TENSOR ? tmi_tri_shape_text(t, v->dt, tmi_tri_type(t, v))
                                    : names[v->kind];
@@ -18911,7 +18917,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2190278291u
+#define TMI_STAMP_TRI 2807412441u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -22701,6 +22707,7 @@ static const tmi_tri_row tmi_tl_rows[] = {
                      "loop_unroll_factor=None, disallow_acc_multi_buffer=None, flatten=None, "
                      "warp_specialize=None, disable_licm=None", tmi_tl_range, 2, NULL},
     {"tl", "constexpr", 0, "value", tmi_tl_identity, 0, NULL},
+    {"tl", "aggregate_replace", 0, "instance", tmi_tl_identity, 0, NULL}, /* tmi_tri_replaced() */
     {"tl", "static_assert", 0, "cond, msg=''", tmi_tl_static_assert, 0, NULL},
     {"tl", "static_print", 0, "*values", tmi_tl_static_print, 0, NULL},
     {"", "len", 0, "x", tmi_tl_len, 0, NULL},
@@ -22955,7 +22962,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 916237671u
+#define TMI_STAMP_TL 1637860222u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -22993,7 +23000,8 @@ static void tmi_triton_look(tmi_tri *t, const tmi_py_node *n) {
 /* The decorator of that name, called or not; NULL: there is none. */
 static const tmi_py_node *tmi_tri_decorator(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
                                             const char *name) {
-    uint32_t i, n = f->kind == TMI_PY_FUNCTION && f->b ? TMI_PY(py, f->b)->n : 0;
+    const int has = f->kind == TMI_PY_FUNCTION || f->kind == TMI_PY_CLASS;
+    uint32_t  i, n = has && f->b ? TMI_PY(py, f->b)->n : 0;
     for (i = 0; i < n; i++) {
         const tmi_py_node *d = tmi_triton_kid(py, TMI_PY(py, f->b), i);
         const tmi_py_node *callee = d->kind == TMI_PY_CALL ? TMI_PY(py, d->a) : d;
@@ -24210,10 +24218,19 @@ static TMI_APART tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node 
 
 /* -- Operators ------------------------------------------------------------------------------- */
 
+#define TMI_TRI_AGGREGATE 2 /* a CLASS's op: with @triton.aggregate; one more: fields collected */
+
+static int tmi_tri_overloaded(tmi_tri *t, int op, const tmi_tri_value *v, uint32_t n,
+                              tmi_tri_value *r);
+static int tmi_tri_sets_field(tmi_tri *t, const tmi_py_node *n, tmi_tri_value v);
 /* An operator on two values, known while compiling or not. */
 static int tmi_tri_is_open(tmi_tri *t, tmi_tri_value *v);
 static tmi_tri_value tmi_tri_operate(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
-    int is_known = tmi_tri_is_const(&a) && tmi_tri_is_const(&b);
+    int           is_known = tmi_tri_is_const(&a) && tmi_tri_is_const(&b);
+    tmi_tri_value v[2];
+    v[0] = a;
+    v[1] = b;
+    if (tmi_tri_overloaded(t, op, v, 2, &a)) return a;
     if (op == TMI_PY_OR && a.kind == TMI_V_DICT && b.kind == TMI_V_DICT) {
         is_known = (int)t->arg.n;
         (void)tmi_tl_push_pairs(t, &a);
@@ -24329,6 +24346,7 @@ static tmi_tri_value tmi_tri_compare_tuples(tmi_tri *t, int op, const tmi_tri_va
 }
 
 static tmi_tri_value tmi_tri_compare_two(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
+    tmi_tri_value v[2];
     if (tmi_triton_is_unsaid(&a) && b.kind == TMI_V_NONE &&
         (op == TMI_PY_IS || op == TMI_PY_ISNOT || op == TMI_PY_EQ || op == TMI_PY_NE))
         return tmi_tri_bool(op == TMI_PY_ISNOT || op == TMI_PY_NE);
@@ -24338,6 +24356,11 @@ static tmi_tri_value tmi_tri_compare_two(tmi_tri *t, int op, tmi_tri_value a, tm
         tmi_tri_says(t, b.id, "os.environ"))
         return tmi_tri_bool((tmi_map_get(&t->env, a.id) != 0) == (op == TMI_PY_IN));
     if (tmi_tri_is_open(t, &a) || tmi_tri_is_open(t, &b)) return a;
+    v[0] = a;
+    v[1] = b;
+    if (op != TMI_PY_IS && op != TMI_PY_ISNOT && b.kind != TMI_V_NONE &&
+        tmi_tri_overloaded(t, op, v, 2, &a))
+        return a;
     if (a.kind == TMI_V_TUPLE && b.kind == TMI_V_TUPLE && op >= TMI_PY_EQ && op <= TMI_PY_GE)
         return tmi_tri_compare_tuples(t, op, &a, &b);
     if (op == TMI_PY_IS || op == TMI_PY_ISNOT)
@@ -24366,6 +24389,7 @@ static tmi_tri_value tmi_tri_combine_truths(tmi_tri *t, uint32_t base, int op) {
     for (i = t->arg.n - 1; i-- > base && !t->bad;) {
         v[0] = tmi_triton_arg_at(t, i)->v;
         v[1] = r;
+        if (tmi_tri_overloaded(t, op, v, 2, &r)) continue;
         if (v[0].kind != TMI_V_TENSOR || r.kind != TMI_V_TENSOR || v[0].dt != TMI_INT1 ||
             r.dt != TMI_INT1)
             r = TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "compare first, as in (x != 0) & (y != 0)",
@@ -24392,7 +24416,7 @@ static TMI_APART tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node 
         if (t->bad) break;
         r = tmi_tri_compare_two(t, c->op, a, b);
         if (t->bad || n->n == 1) break;
-        if (!tmi_tri_is_const(&r)) tmi_tri_push_arg(t, 0, r);
+        if (!tmi_tri_is_const(&r) || r.cls) tmi_tri_push_arg(t, 0, r);
         else if (!tmi_tri_is_true(t, &r)) break;
     }
     if (!t->bad && i == n->n && t->arg.n > base) r = tmi_tri_combine_truths(t, base, TMI_PY_BAND);
@@ -24408,7 +24432,7 @@ static TMI_APART tmi_tri_value tmi_tri_boolop(tmi_tri *t, const tmi_py_node *n) 
         v = tmi_tri_expr(t, TMI_PY_ID(tmi_tri_py(t), n->list + i));
         if (t->bad) break;
         if (tmi_tri_is_open(t, &v)) break;
-        if (!tmi_tri_is_const(&v)) tmi_tri_push_arg(t, 0, v);
+        if (!tmi_tri_is_const(&v) || v.cls) tmi_tri_push_arg(t, 0, v);
         else if (tmi_tri_is_true(t, &v) == (n->op == TMI_PY_BOR)) break;
     }
     /* decided, perhaps by a constant behind tensors */
@@ -24518,6 +24542,7 @@ static TMI_APART tmi_tri_value tmi_tri_subscript(tmi_tri *t, const tmi_py_node *
     tmi_triton_look(t, n);
     if (t->bad) return v;
     if (v.kind == TMI_V_TENSOR) return tmi_tri_index_tensor(t, v, i);
+    if (v.cls) return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%v cannot be indexed", &v);
     if (v.kind == TMI_V_DICT) return tmi_tri_entry_of(t, &v, &i);
     if (v.kind == TMI_V_MODULE && tmi_tri_says(t, v.id, "os.environ"))
         return tmi_tl_do(t, tmi_tl_row_of("environ", "__getitem__", 0) - 1, &i);
@@ -24676,7 +24701,7 @@ static tmi_tri_value tmi_tri_expr_in(tmi_tri *t, uint32_t node) {
     case TMI_PY_UNARY:
         v = tmi_tri_expr(t, n->a);
         tmi_triton_look(t, n);
-        if (t->bad) return v;
+        if (t->bad || tmi_tri_overloaded(t, n->op, &v, 1, &v)) return v;
         return v.kind == TMI_V_TENSOR ? tmi_tri_unary(t, n->op, v)
                                       : tmi_tri_fold_unary(t, n->op, v);
     case TMI_PY_WALRUS:
@@ -24744,7 +24769,7 @@ static int tmi_tri_says_constexpr(tmi_tri *t, const tmi_py *py, uint32_t node) {
  * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
 static tmi_tri_value tmi_tri_settle(tmi_tri *t, tmi_tri_value v) {
     uint32_t i, base = t->arg.n;
-    if (t->is_const) return v;
+    if (t->is_const || v.cls) return v;
     if (tmi_tri_is_number(&v)) return tmi_tri_to_tensor(t, v);
     for (i = 0; v.kind == TMI_V_TUPLE && i < v.n; i++)
         if (tmi_tri_field(t, &v, i).kind != TMI_V_TENSOR) break;
@@ -24814,6 +24839,15 @@ static int tmi_tri_carries(tmi_tri *t, const tmi_tri_value *v) {
 
 static int tmi_tri_identical(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b);
 
+/* 1 + functions of t->func, 0: none: are they one class? */
+static int tmi_tri_same_class(tmi_tri *t, uint32_t a, uint32_t b) {
+    const tmi_tri_func *x, *y;
+    if (!a || !b || a == b) return a == b;
+    x = tmi_triton_func_at(t, a - 1);
+    y = tmi_triton_func_at(t, b - 1);
+    return x->file == y->file && x->node == y->node;
+}
+
 /* Of one type, as a branch or a loop wants it of what it carries.
  * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
 static int tmi_tri_like(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
@@ -24822,7 +24856,7 @@ static int tmi_tri_like(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value 
         (a->ir && tmi_tri_type(t, a) != tmi_tri_type(t, b)))
         return 0;
     if (a->kind != TMI_V_TUPLE) return !tmi_tri_is_const(a) || tmi_tri_identical(t, a, b);
-    if (a->n != b->n) return 0;
+    if (a->n != b->n || !tmi_tri_same_class(t, a->cls, b->cls)) return 0;
     for (i = 0; i < a->n; i++) {
         tmi_tri_value x = tmi_tri_field(t, a, i), y = tmi_tri_field(t, b, i);
         if (!tmi_tri_like(t, &x, &y)) return 0;
@@ -25062,9 +25096,10 @@ static tmi_tri_value tmi_tri_common(tmi_tri *t, const tmi_tri_value *a, const tm
             if (!x.kind) break;
             tmi_tri_push_arg(t, 0, x);
         }
-        if (i == a->n) r = tmi_tri_tuple(t, base);
+        if (i == a->n && tmi_tri_same_class(t, a->cls, b->cls)) r = tmi_tri_tuple(t, base);
         tmi_base_vec_cut(&t->arg, base);
         r.id = r.kind ? a->id : 0;
+        r.cls = r.kind ? a->cls : 0;
         return r;
     }
     v[0] = a;
@@ -25082,16 +25117,18 @@ static tmi_tri_value tmi_tri_common(tmi_tri *t, const tmi_tri_value *a, const tm
 /* A value that is returned as what all returns have in common.
  * Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
 static tmi_tri_value tmi_tri_as_common(tmi_tri *t, tmi_tri_value v, const tmi_tri_value *common) {
-    uint32_t i, base = t->arg.n;
+    uint32_t      i, base = t->arg.n;
+    tmi_tri_value r;
     if (v.kind == TMI_V_TUPLE && common->kind == TMI_V_TUPLE) {
         for (i = 0; i < v.n; i++) {
             tmi_tri_value to = tmi_tri_field(t, common, i);
             tmi_tri_value one = tmi_tri_as_common(t, tmi_tri_field(t, &v, i), &to); /* depth */
             tmi_tri_push_arg(t, 0, one);
         }
-        i = v.id;
+        r = v;
         v = tmi_tri_tuple(t, base);
-        v.id = i;
+        v.id = r.id;
+        v.cls = r.cls;
         return v;
     }
     return common->kind == TMI_V_TENSOR ? tmi_tri_to_tensor(t, v) : v;
@@ -25797,19 +25834,333 @@ static int tmi_tri_knows_args(tmi_tri *t, const tmi_py *py, const tmi_py_node *f
     return 1;
 }
 
+/* Values that a class names: the fields of `c`. */
+static tmi_tri_value tmi_tri_with_names(tmi_tri *t, tmi_tri_value r, const tmi_py *py,
+                                        const tmi_py_node *c) {
+    uint32_t i;
+    r.id = t->item.n + 1;
+    for (i = 0; i < c->n; i++) tmi_tri_put_item(t, tmi_tri_str(tmi_triton_kid(py, c, i)->text));
+    return r;
+}
+
+static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
+                                       const tmi_tri_row *row);
+
 /* A NamedTuple of n arguments t->arg[base ..). */
 static TMI_APART tmi_tri_value tmi_tri_call_class(tmi_tri *t, const tmi_tri_func *fn,
                                                   uint32_t base, uint32_t n) {
     const tmi_py      *py = tmi_triton_text_of(t, fn->file);
     const tmi_py_node *c = TMI_PY(py, fn->node);
     tmi_tri_value      r = tmi_tri_of(TMI_V_UNSET);
-    uint32_t           i;
     if (!tmi_triton_bind_params(t, fn, base, n, NULL)) return r;
     r = tmi_tri_tuple(t, base + n);
-    if (t->bad) return r;
-    r.id = t->item.n + 1;
-    for (i = 0; i < c->n; i++) tmi_tri_put_item(t, tmi_tri_str(tmi_triton_kid(py, c, i)->text));
+    return t->bad ? r : tmi_tri_with_names(t, r, py, c);
+}
+
+/* -- Aggregates ------------------------------------------------------------------------------ */
+
+/* The field of that name in the list of class `c` from `first` on; the list's end: none. */
+static uint32_t tmi_tri_field_named(const tmi_py *py, uint32_t first, uint32_t n, uint32_t name) {
+    uint32_t i;
+    for (i = 0; i < n && TMI_PY(py, TMI_PY_ID(py, first + i))->text != name; i++) {}
+    return i;
+}
+
+/* Adds what annotates a name in a class body: a field, which replaces one of its name. */
+static uint32_t tmi_tri_add_field(tmi_tri *t, tmi_py *py, uint32_t first, uint32_t n, uint32_t id) {
+    const tmi_py_node field = *TMI_PY(py, id);
+    const uint32_t    name = TMI_PY(py, field.a)->text;
+    const uint32_t    at = tmi_tri_field_named(py, first, n, name);
+    tmi_py_node      *p;
+    p = (tmi_py_node *)tmi_vec_add(t->job, &py->node);
+    *p = field;
+    p->kind = TMI_PY_PARAM;
+    p->op = TMI_PY_PLAIN;
+    p->text = name;
+    p->a = field.b;
+    p->b = field.c;
+    p->c = 0;
+    if (at == n) (void)tmi_vec_add(t->job, &py->ids);
+    *TMI_AT(&py->ids, uint32_t, first + at) = py->node.n - 1;
+    return n + (at == n);
+}
+
+/* The class that base `k` of class `id` names, in the same file; 0: refused. */
+static uint32_t tmi_tri_base_of(tmi_tri *t, uint32_t file, uint32_t id, uint32_t k) {
+    const tmi_py *py = tmi_triton_text_of(t, file);
+    const uint64_t bases = TMI_PY(py, id)->v.i;
+    const uint32_t node = TMI_PY_ID(py, (uint32_t)(bases >> 32) + k);
+    tmi_tri_value  v = tmi_triton_constant_in(t, file, node);
+    tmi_tri_func   f;
+    if (t->bad) return 0;
+    if (v.kind == TMI_V_FUNC) {
+        f = *tmi_triton_func_at(t, v.id);
+        if (f.file == file && TMI_PY(py, f.node)->kind == TMI_PY_CLASS &&
+            TMI_PY(py, f.node)->op >= TMI_TRI_AGGREGATE)
+            return f.node;
+    }
+    return (uint32_t)tmi_tri_wrong(t, TMETAL_E_PY_NOT_YET,
+                                   "inherit from a class with @triton.aggregate of the same file",
+                                   "the bases of %n", TMI_PY(py, id)->text);
+}
+
+/* Fields of a class: those of its bases, the oldest first, then its own. Depth: TMI_TRI_DEPTH. */
+static void tmi_tri_collect(tmi_tri *t, uint32_t file, uint32_t id) {
+    tmi_py     *py = tmi_triton_text_of(t, file);
+    tmi_py_node c = *TMI_PY(py, id);
+    uint32_t    i, k, first, n = 0, bases = c.n, base[8];
+    if (c.op != TMI_TRI_AGGREGATE || !tmi_tri_enter(t)) {
+        t->depth -= c.op == TMI_TRI_AGGREGATE;
+        return;
+    }
+    TMI_PY(py, id)->v.i = (uint64_t)c.list << 32 | c.n;
+    if (bases > 8) (void)tmi_tri_wrong(t, TMETAL_E_PY_NOT_YET, NULL, "a class of many bases");
+    for (i = 0; i < bases && !t->bad; i++)
+        if ((base[i] = tmi_tri_base_of(t, file, id, i)) != 0) tmi_tri_collect(t, file, base[i]);
+    first = py->ids.n;
+    for (i = bases; i-- > 0 && !t->bad;) {
+        const tmi_py_node b = *TMI_PY(py, base[i]);
+        for (k = 0; k < b.n; k++) {
+            const uint32_t field = TMI_PY_ID(py, b.list + k);
+            const uint32_t at = tmi_tri_field_named(py, first, n, TMI_PY(py, field)->text);
+            if (at == n) (void)tmi_vec_add(t->job, &py->ids);
+            *TMI_AT(&py->ids, uint32_t, first + at) = field;
+            n += at == n;
+        }
+    }
+    for (i = 0; i < c.n2 && !t->bad; i++) {
+        const uint32_t     at = TMI_PY_ID(py, c.list2 + i);
+        const tmi_py_node *field = TMI_PY(py, at);
+        if (field->kind == TMI_PY_ANNASSIGN && TMI_PY(py, field->a)->kind == TMI_PY_NAME)
+            n = tmi_tri_add_field(t, py, first, n, at);
+    }
+    TMI_PY(py, id)->list = first;
+    TMI_PY(py, id)->n = n;
+    TMI_PY(py, id)->op = TMI_TRI_AGGREGATE + 1;
+    t->depth--;
+}
+
+/* The function of that name in the body of a class or of its bases; 0: none.
+ * Depth: of classes one on the other, TMI_TRI_DEPTH by tmi_tri_collect(). */
+static uint32_t tmi_tri_method(tmi_tri *t, uint32_t file, uint32_t id, uint32_t name) {
+    const tmi_py     *py = tmi_triton_text_of(t, file);
+    const tmi_py_node c = *TMI_PY(py, id);
+    uint32_t          i, found = 0;
+    for (i = 0; i < c.n2; i++) {
+        const uint32_t     at = TMI_PY_ID(py, c.list2 + i);
+        const tmi_py_node *f = TMI_PY(py, at);
+        if (f->kind == TMI_PY_FUNCTION && f->text == name) found = at;
+    }
+    for (i = 0; i < (uint32_t)c.v.i && !found && !t->bad; i++) {
+        const uint32_t base = tmi_tri_base_of(t, file, id, i);
+        if (base) found = tmi_tri_method(t, file, base, name);
+    }
+    return found;
+}
+
+/* 1: `c`, 1 + a class of t->func, is the class `id` of `file` or comes of it. */
+static int tmi_tri_descends(tmi_tri *t, uint32_t c, uint32_t file, uint32_t id) {
+    uint32_t at = c ? tmi_triton_func_at(t, c - 1)->node : 0, i;
+    if (!c || tmi_triton_func_at(t, c - 1)->file != file) return 0;
+    for (i = 0; at != id && i < 64; i++) { /* along the first bases */
+        const uint64_t bases = TMI_PY(tmi_triton_text_of(t, file), at)->v.i;
+        if (!(uint32_t)bases || (at = tmi_tri_base_of(t, file, at, 0)) == 0) return 0;
+    }
+    return at == id;
+}
+
+/* 1: the value is what the annotation of a field asks for. */
+static int tmi_tri_suits(tmi_tri *t, uint32_t file, const tmi_py_node *field,
+                         const tmi_tri_value *v) {
+    const tmi_py_node *a = TMI_PY(tmi_triton_text_of(t, file), field->a);
+    const char        *s = tmi_tri_string(t, a->text), *dot = strrchr(s, '.');
+    tmi_tri_value      c;
+    if (dot) s = dot + 1;
+    if (strcmp(s, "tensor") == 0) return v->kind == TMI_V_TENSOR;
+    if (strcmp(s, "constexpr") == 0) return tmi_tri_is_const(v) && !tmi_tri_holds_ir(t, v);
+    if (strcmp(s, "tuple") == 0) return v->kind == TMI_V_TUPLE && !v->cls;
+    if (strncmp(s, "tensor_descriptor", 17) == 0) return v->kind == TMI_V_DESC;
+    if (a->kind == TMI_PY_STRING) c = tmi_tri_global_value(t, file, a->text);
+    else c = tmi_triton_constant_in(t, file, field->a);
+    if (c.kind == TMI_V_FUNC && !t->bad)
+        return tmi_tri_descends(t, v->cls, tmi_triton_func_at(t, c.id)->file,
+                                tmi_triton_func_at(t, c.id)->node);
+    return t->bad ? 0
+                  : tmi_tri_wrong(t, TMETAL_E_PY_NOT_YET,
+                                  "annotate it tl.tensor, tl.constexpr, tl.tuple or an aggregate",
+                                  "the annotation of field '%n'", field->text);
+}
+
+/* Field i of class `c` gets a value; 0: refused. */
+static int tmi_tri_fill(tmi_tri *t, const tmi_tri_func *fn, uint32_t i, const tmi_tri_value *v,
+                        uint32_t list) {
+    const tmi_py      *py = tmi_triton_text_of(t, fn->file);
+    const tmi_py_node *field = tmi_triton_kid(py, TMI_PY(py, fn->node), i);
+    if (!tmi_tri_suits(t, fn->file, field, v))
+        return t->bad ? 0
+                      : tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL,
+                                      "expected %s for attribute '%n', got %v",
+                                      tmi_tri_string(t, TMI_PY(py, field->a)->text), field->text,
+                                      v);
+    *TMI_ITEM(t, list + i) = *v;
+    return 1;
+}
+
+/* `self.x = v`, in the constructor that makes it: 1. Elsewhere an aggregate does not change. */
+static int tmi_tri_sets_field(tmi_tri *t, const tmi_py_node *n, tmi_tri_value v) {
+    tmi_tri_value self = tmi_tri_expr(t, n->a);
+    tmi_tri_func  fn;
+    const tmi_py *py;
+    uint32_t      i;
+    if (t->bad || !self.cls) return t->bad;
+    fn = *tmi_triton_func_at(t, self.cls - 1);
+    py = tmi_triton_text_of(t, fn.file);
+    tmi_triton_look(t, n);
+    if (t->making != self.list + 1)
+        return !tmi_tri_wrong(t, TMETAL_E_PY_REFUSED,
+                              "construct a changed copy: tl.aggregate_replace(x, field=value)",
+                              "cannot assign to field '%n' on immutable aggregate %n", n->text,
+                              TMI_PY(py, fn.node)->text);
+    i = tmi_tri_field_named(py, TMI_PY(py, fn.node)->list, self.n, n->text);
+    if (i == self.n)
+        return !tmi_tri_wrong(t, TMETAL_E_PY_CALL, "annotate it in the class",
+                              "%n has no attribute '%n'", TMI_PY(py, fn.node)->text, n->text);
+    (void)tmi_tri_fill(t, &fn, i, &v, self.list);
+    return 1;
+}
+
+/* A method called with values t->arg[base ..), the instance in front. */
+static tmi_tri_value tmi_tri_call_method(tmi_tri *t, uint32_t file, uint32_t node, uint32_t base) {
+    const uint32_t id = tmi_triton_add_func(t, file, node, 0);
+    tmi_tri_value  v = tmi_tri_call_func(t, id, base, NULL);
+    tmi_base_vec_cut(&t->arg, base);
+    return v;
+}
+
+/* An aggregate of class `id` (of t->func) of n arguments t->arg[base ..). */
+static tmi_tri_value tmi_tri_construct(tmi_tri *t, uint32_t id, uint32_t base, uint32_t n) {
+    tmi_tri_func  fn = *tmi_triton_func_at(t, id);
+    const tmi_py *py = tmi_triton_text_of(t, fn.file);
+    tmi_tri_value r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0), none = tmi_tri_of(TMI_V_UNSET);
+    uint32_t      i, k, init, was = t->making, first = t->arg.n;
+    tmi_tri_collect(t, fn.file, fn.node);
+    if (t->bad) return none;
+    init = tmi_tri_method(t, fn.file, fn.node, tmi_tri_word(t, "__init__"));
+    r.list = t->item.n;
+    for (i = 0; i < TMI_PY(py, fn.node)->n; i++) tmi_tri_put_field(t, &r, none);
+    r = tmi_tri_with_names(t, r, py, TMI_PY(py, fn.node));
+    r.cls = id + 1;
+    if (!init && !tmi_triton_bind_params(t, &fn, base, n, NULL)) return none;
+    for (i = 0; i < r.n && !init && !t->bad; i++) {
+        tmi_tri_value v = tmi_triton_arg_at(t, first + i)->v;
+        if (tmi_tri_fill(t, &fn, i, &v, r.list) && v.kind == TMI_V_TUPLE && v.dt >= r.dt)
+            r.dt = v.dt + 1;
+    }
+    if (!init || t->bad) return t->bad ? none : r;
+    tmi_tri_push_arg(t, 0, r);
+    for (k = 0; k < n; k++) {
+        const tmi_tri_arg a = *tmi_triton_arg_at(t, base + k);
+        tmi_tri_push_arg(t, a.name, a.v);
+    }
+    t->making = r.list + 1;
+    (void)tmi_tri_call_method(t, fn.file, init, first);
+    t->making = was;
+    for (i = 0; i < r.n && !t->bad; i++)
+        if (!TMI_ITEM(t, r.list + i)->kind)
+            return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL,
+                                 "constructor for %n did not initialize attribute '%n'",
+                                 TMI_PY(py, fn.node)->text, TMI_ITEM(t, r.id - 1 + i)->id);
+    return t->bad ? none : r;
+}
+
+/* tl.aggregate_replace(x, field=value, ...): t->arg[base ..). */
+static tmi_tri_value tmi_tri_replaced(tmi_tri *t, uint32_t base) {
+    tmi_tri_value x = tmi_tri_of(TMI_V_NONE), r;
+    uint32_t      i, k, n = t->arg.n;
+    for (i = base; i < n; i++)
+        if (!tmi_triton_arg_at(t, i)->name) x = tmi_triton_arg_at(t, i)->v;
+    if (!x.cls)
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL,
+                             "aggregate_replace() expects an aggregate instance, got %v", &x);
+    for (k = 0; k < x.n; k++) {
+        r = tmi_tri_field(t, &x, k);
+        for (i = base; i < n; i++)
+            if (tmi_triton_arg_at(t, i)->name == TMI_ITEM(t, x.id - 1 + k)->id)
+                r = tmi_triton_arg_at(t, i)->v;
+        tmi_tri_push_arg(t, TMI_ITEM(t, x.id - 1 + k)->id, r);
+    }
+    for (i = base; i < n; i++) {
+        const uint32_t name = tmi_triton_arg_at(t, i)->name;
+        for (k = 0; k < x.n && TMI_ITEM(t, x.id - 1 + k)->id != name; k++) {}
+        if (name && k == x.n)
+            return TMI_TRI_WRONG(t, TMETAL_E_PY_CALL, NULL, "%v has no field '%n'", &x, name);
+    }
+    r = tmi_tri_construct(t, x.cls - 1, n, t->arg.n - n);
+    tmi_base_vec_cut(&t->arg, n);
     return r;
+}
+
+/* A member of an aggregate that is no field: a method, bound; a property, its value. Of a class:
+ * the function itself. UNSET: none. */
+static tmi_tri_value tmi_tri_member_of(tmi_tri *t, tmi_tri_value v, uint32_t cls, uint32_t name) {
+    tmi_tri_func  fn = *tmi_triton_func_at(t, cls);
+    const tmi_py *py = tmi_triton_text_of(t, fn.file);
+    uint32_t      node, base = t->arg.n;
+    tmi_tri_value r = tmi_tri_of(TMI_V_UNSET);
+    tmi_tri_collect(t, fn.file, fn.node);
+    if (t->bad || (node = tmi_tri_method(t, fn.file, fn.node, name)) == 0) return r;
+    if (v.cls && tmi_tri_decorator(t, py, TMI_PY(py, node), "property")) {
+        tmi_tri_push_arg(t, 0, v);
+        return tmi_tri_call_method(t, fn.file, node, base);
+    }
+    if (v.cls) r = tmi_tri_list(t, TMI_V_BOUND, &v, 1);
+    r.kind = v.cls ? TMI_V_BOUND : TMI_V_FUNC;
+    r.is_other = v.cls != 0;
+    r.id = tmi_triton_add_func(t, fn.file, node, fn.way);
+    return r;
+}
+
+/* The method of an operator, on a or, reflected, on b. 0: neither is an aggregate. `op`: of Python;
+ * n: its operands. */
+static int tmi_tri_overloaded(tmi_tri *t, int op, const tmi_tri_value *v, uint32_t n,
+                              tmi_tri_value *r) {
+    static const struct {
+        uint8_t     op;
+        const char *names[2];
+    } rows[] = {
+        {TMI_PY_ADD, {"__add__", "__radd__"}},      {TMI_PY_SUB, {"__sub__", "__rsub__"}},
+        {TMI_PY_MUL, {"__mul__", "__rmul__"}},      {TMI_PY_DIV, {"__truediv__", "__rtruediv__"}},
+        {TMI_PY_MOD, {"__mod__", "__rmod__"}},      {TMI_PY_POW, {"__pow__", "__rpow__"}},
+        {TMI_PY_SHL, {"__lshift__", "__rlshift__"}}, {TMI_PY_SHR, {"__rshift__", "__rrshift__"}},
+        {TMI_PY_AND, {"__and__", "__rand__"}},      {TMI_PY_OR, {"__or__", "__ror__"}},
+        {TMI_PY_XOR, {"__xor__", "__rxor__"}},
+        {TMI_PY_FLOORDIV, {"__floordiv__", "__rfloordiv__"}},
+        {TMI_PY_EQ, {"__eq__", "__eq__"}},          {TMI_PY_NE, {"__ne__", "__ne__"}},
+        {TMI_PY_LT, {"__lt__", "__gt__"}},          {TMI_PY_LE, {"__le__", "__ge__"}},
+        {TMI_PY_GT, {"__gt__", "__lt__"}},          {TMI_PY_GE, {"__ge__", "__le__"}},
+        {TMI_PY_BAND, {"logical_and", "logical_and"}}, {TMI_PY_BOR, {"logical_or", "logical_or"}},
+        {TMI_PY_NEG, {"__neg__", NULL}},            {TMI_PY_INVERT, {"__invert__", NULL}},
+        {TMI_PY_NOT, {"__not__", NULL}},            {TMI_PY_POS, {"__pos__", NULL}}};
+    uint32_t i, k, base = t->arg.n, node;
+    if (t->bad || (!v[0].cls && (n < 2 || !v[1].cls))) return 0;
+    for (i = 0; i < sizeof rows / sizeof *rows && rows[i].op != op; i++) {}
+    for (k = 0; k < n && i < sizeof rows / sizeof *rows; k++) {
+        tmi_tri_func fn;
+        if (!v[k].cls) continue;
+        fn = *tmi_triton_func_at(t, v[k].cls - 1);
+        node = tmi_tri_method(t, fn.file, fn.node, tmi_tri_word(t, rows[i].names[k]));
+        if (!node) continue;
+        tmi_tri_push_arg(t, 0, v[k]);
+        if (n > 1) tmi_tri_push_arg(t, 0, v[1 - k]);
+        *r = tmi_tri_call_method(t, fn.file, node, base);
+        return 1;
+    }
+    *r = n > 1 ? TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL,
+                               "unsupported operand type(s) for %s: '%v' and '%v'",
+                               tmi_py_ops[op].text, &v[0], &v[1])
+               : TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "operator %s is not defined for %v",
+                               tmi_py_ops[op].text, &v[0]);
+    return 1;
 }
 
 static tmi_tri_value tmi_tri_call_python(tmi_tri *t, const tmi_tri_value *callee,
@@ -25825,6 +26176,8 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
     uint32_t           n = t->arg.n - base, i, at = t->at, to = t->to;
     int           was_const = t->is_const, is_python = !row && !tmi_tri_has_jit(t, fn.file, fn.node);
     tmi_tri_frame frame;
+    if (f->kind == TMI_PY_CLASS && f->op >= TMI_TRI_AGGREGATE)
+        return tmi_tri_construct(t, id, base, n);
     if (f->kind == TMI_PY_CLASS) return tmi_tri_call_class(t, &fn, base, n);
     tmi_py_body(tmi_triton_text_of(t, fn.file), fn.node);
     if (!tmi_triton_waits_not(t, f) || f->op) { /* or wrong, and told already */
@@ -25840,7 +26193,7 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
         return tmi_tri_call_python(t, &callee, &fn, base);
     }
     if (!tmi_triton_bind_params(t, &fn, base, n, row) ||
-        (is_python && !tmi_tri_knows_args(t, py, f, base + n)))
+        (is_python && !t->making && !tmi_tri_knows_args(t, py, f, base + n)))
         return tmi_tri_of(TMI_V_UNSET);
     tmi_triton_enter_func(t, &frame, &fn);
     for (i = 0; i < f->n; i++)
@@ -25982,14 +26335,14 @@ static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
         t->is_shown = 0;
         if (t->bad) break;
         if (a->kind != TMI_PY_STARRED) tmi_tri_push_arg(t, 0, v);
-        else if (v.kind != TMI_V_TUPLE)
+        else if (v.kind != TMI_V_TUPLE || v.cls)
             v = TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "only a tuple can stand behind *");
         else
             for (k = 0; k < v.n; k++) tmi_tri_push_arg(t, 0, tmi_tri_field(t, &v, k));
     }
     tmi_triton_look(t, n);
     t->is_method = callee.kind == TMI_V_BOUND;
-    if (callee.kind == TMI_V_BOUND) callee.kind = TMI_V_BUILTIN;
+    if (callee.kind == TMI_V_BOUND) callee.kind = callee.is_other ? TMI_V_FUNC : TMI_V_BUILTIN;
     v = t->bad ? tmi_tri_of(TMI_V_UNSET) : tmi_tri_call_value(t, callee, base);
     tmi_base_vec_cut(&t->arg, base);
     return v;
@@ -26617,12 +26970,13 @@ static void tmi_tri_assign(tmi_tri *t, uint32_t target, tmi_tri_value v) {
     if (n->kind == TMI_PY_NAME) {
         tmi_tri_bind(t, n->text, v);
         tmi_tri_name_value_ir(t, v, n->text);
-    } else if (n->kind == TMI_PY_TUPLE && v.kind == TMI_V_TUPLE && v.n == n->n) {
+    } else if (n->kind == TMI_PY_ATTRIBUTE && tmi_tri_sets_field(t, n, v)) {
+    } else if (n->kind == TMI_PY_TUPLE && v.kind == TMI_V_TUPLE && v.n == n->n && !v.cls) {
         for (i = 0; i < n->n; i++)
             tmi_tri_assign(t, TMI_PY_ID(py, n->list + i), tmi_tri_field(t, &v, i));
     } else if (n->kind == TMI_PY_TUPLE) {
         (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL, "%s",
-                            v.kind != TMI_V_TUPLE
+                            v.kind != TMI_V_TUPLE || v.cls
                                 ? tmi_format(t->job, 1, "cannot unpack non-iterable value (%s)",
                                              tmi_tri_type_text(t, &v))
                             : v.n > n->n
@@ -26992,6 +27346,16 @@ static int tmi_tri_named_tuple(tmi_tri *t, uint32_t file, uint32_t id) {
     return 1;
 }
 
+/* A class with @triton.aggregate: its fields are collected when it is first called. */
+static int tmi_tri_is_aggregate(tmi_tri *t, uint32_t file, uint32_t id) {
+    tmi_py      *py = tmi_triton_file_at(t, file)->py;
+    tmi_py_node *c = TMI_PY(py, id);
+    if (!tmi_tri_decorator(t, py, c, "aggregate") && !tmi_tri_decorator(t, py, c, "_aggregate"))
+        return 0;
+    if (c->op < TMI_TRI_AGGREGATE) c->op = TMI_TRI_AGGREGATE;
+    return 1;
+}
+
 /* The names that a target of statement `id` gives: of A, B which part as well, of the names in
  * A, (B, *C) and of what A[0] changes nothing more: TMI_NONE.
  * Depth: TMI_MAX_DEPTH, by the parser. */
@@ -27036,7 +27400,7 @@ static void tmi_tri_globals_of_try(tmi_tri *t, uint32_t file, uint32_t id, uint3
 
 /* A class is known by the names in it alone, but for a NamedTuple; what it hides is not meant. */
 static void tmi_tri_globals_of_class(tmi_tri *t, uint32_t file, uint32_t id, uint32_t cond) {
-    const int      made = tmi_tri_named_tuple(t, file, id);
+    const int      made = tmi_tri_named_tuple(t, file, id) || tmi_tri_is_aggregate(t, file, id);
     const uint32_t name = TMI_PY(tmi_triton_text_of(t, file), id)->text;
     if (made || tmi_map_get(&tmi_triton_file_at(t, file)->global, name))
         tmi_tri_put_global(t, file, name, id, 0, cond);
@@ -27296,6 +27660,7 @@ static tmi_tri_value tmi_tri_call_builtin(tmi_tri *t, uint32_t row, uint32_t bas
     if (!*r->space && r->name[0] == 'm' && (t->is_const || tmi_tri_knows_all(t, base)))
         /* Python's own min and max */
         return tmi_tri_least(t, base, r->name[1] == 'i');
+    if (strcmp(r->name, "aggregate_replace") == 0) return tmi_tri_replaced(t, base);
     if (t->is_const && tmi_tri_makes_ops(r))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL,
                              "%s.%s gives no value that is known while compiling", r->space,
@@ -27351,6 +27716,12 @@ static tmi_tri_value tmi_tri_limit(tmi_tri *t, uint32_t dt, const char *name) {
     return v;
 }
 
+static int tmi_tri_is_aggregate_class(tmi_tri *t, uint32_t func) {
+    const tmi_tri_func *f = tmi_triton_func_at(t, func);
+    const tmi_py_node  *c = TMI_PY(tmi_triton_text_of(t, f->file), f->node);
+    return c->kind == TMI_PY_CLASS && c->op >= TMI_TRI_AGGREGATE;
+}
+
 static TMI_APART tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v, uint32_t name) {
     tmi_tri_value r;
     if (v.kind == TMI_V_MODULE) {
@@ -27362,6 +27733,12 @@ static TMI_APART tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v,
         r.is_bare |= r.is_plain;
         r.is_plain = 0;
         return r;
+    }
+    if (v.cls || (v.kind == TMI_V_FUNC && tmi_tri_is_aggregate_class(t, v.id))) {
+        r = v.cls ? tmi_tl_member_of(t, &v, tmi_tri_string(t, name)) : tmi_tri_of(TMI_V_UNSET);
+        if (!r.kind && !t->bad) r = tmi_tri_member_of(t, v, v.cls ? v.cls - 1 : v.id, name);
+        if (r.kind || t->bad) return r;
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, NULL, "%v.%n", &v, name);
     }
     if (tmi_tri_is_const(&v) && !v.is_bare && tmi_tri_says(t, name, "value")) {
         v.is_bare = 1;
@@ -28292,7 +28669,8 @@ static void tmi_tri_search_in(tmi_tri *t, tmi_tri_search *s, const tmi_tri_aroun
                 }
                 s->node = id; /* of several of one name the last, as in Python */
                 s->file = tmi_tri_inside(t, up);
-            } else tmi_tri_search_in(t, s, &a, f->list2, f->n2); /* depth: parser */
+            } else if (f->kind != TMI_PY_CLASS || f->op < TMI_TRI_AGGREGATE)
+                tmi_tri_search_in(t, s, &a, f->list2, f->n2); /* depth: parser */
         } else if (f->kind == TMI_PY_IF || f->kind == TMI_PY_TRY || f->kind == TMI_PY_FOR ||
                    f->kind == TMI_PY_BLOCK) {
             tmi_tri_search_in(t, s, up, f->list, f->n);
@@ -28872,7 +29250,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 565987488u
+#define TMI_STAMP_TRITON 953857608u
 
 
 /*==============================================================================

@@ -72,6 +72,137 @@ def odd(n):
     return n % 2 == 1
 
 
+# -- Aggregates ---------------------------------------------------------------------------------------------------------
+
+@triton.aggregate
+class Range:
+    start: tl.tensor
+    size: tl.constexpr
+
+    @triton.jit
+    def offsets(self):
+        return self.start + tl.arange(0, self.size)
+
+    @triton.jit
+    def mask(self, n):
+        return self.offsets() < n
+
+    @triton.constexpr_function
+    def half(self):
+        return self.size // 2
+
+
+@triton.aggregate
+class Complex:
+    re: tl.tensor
+    im: tl.tensor
+
+    @triton.jit
+    def __add__(self, other):
+        return Complex(self.re + other.re, self.im + other.im)
+
+    @triton.jit
+    def __mul__(self, other):
+        return Complex(self.re * other.re - self.im * other.im, self.re * other.im + self.im * other.re)
+
+    @triton.jit
+    def __neg__(self):
+        return Complex(-self.re, -self.im)
+
+    @triton.jit
+    def __lt__(self, other):
+        return self.re < other.re
+
+    @triton.jit
+    def norm(self):
+        return tl.sqrt(self.re * self.re + self.im * self.im)
+
+
+@triton.aggregate
+class Tile:
+    rows: Range
+    cols: Range
+    scale: tl.constexpr = 2.0
+
+    @triton.jit
+    def ptrs(self, base, stride):
+        return base + self.rows.offsets()[:, None] * stride + self.cols.offsets()[None, :]
+
+    @staticmethod
+    @triton.jit
+    def make(r, c, B: tl.constexpr):
+        return Tile(Range(r * B, B), Range(c * B, B), scale=0.5)
+
+
+@triton.aggregate
+class Counter:
+    n: tl.tensor
+    step: tl.constexpr
+
+    @triton.constexpr_function
+    def __init__(self, n, step=4):
+        self.n = n
+        self.step = tl.constexpr(step)
+
+    @triton.jit
+    def next(self):
+        return tl.aggregate_replace(self, n=self.n + self.step)
+
+
+@triton.aggregate
+class Wide(Range):
+    extra: tl.constexpr = 3
+
+    @triton.jit
+    def offsets(self):
+        return self.start + tl.arange(0, self.size) * self.extra
+
+
+# call ranges | *fp32:16, *fp32:16, i32 | B=64
+@triton.jit
+def ranges(x, y, n, B: tl.constexpr):
+    r = Range(tl.program_id(0) * B, B)
+    m = r.mask(n)
+    v = tl.load(x + r.offsets(), mask=m)
+    h: tl.constexpr = r.half()
+    tl.store(y + r.offsets(), v * h, mask=m)
+    w = Wide(tl.program_id(1), B)
+    tl.store(y + w.offsets(), 1.0)
+
+
+# call complex_numbers | *fp32:16, *fp32:16 |
+@triton.jit
+def complex_numbers(x, y):
+    i = tl.arange(0, 32)
+    a = Complex(tl.load(x + i), tl.load(y + i))
+    b = Complex(re=tl.load(x + i + 32), im=tl.load(y + i + 32))
+    c = -(a * b + a)
+    tl.store(x + i, c.re, mask=a < b)
+    tl.store(y + i, c.norm())
+
+
+# call tiles | *fp32:16, *fp32:16, i32 |
+@triton.jit
+def tiles(x, y, stride):
+    t = Tile.make(tl.program_id(0), tl.program_id(1), 16)
+    tl.store(t.ptrs(y, stride), tl.load(t.ptrs(x, stride)) * t.scale)
+
+
+# call carried_aggregates | *fp32:16, *fp32:16, i32 |
+@triton.jit
+def carried_aggregates(x, y, n):
+    i = tl.arange(0, 32)
+    acc = Complex(tl.zeros((32,), tl.float32), tl.zeros((32,), tl.float32))
+    k = Counter(tl.program_id(0), step=8)
+    for j in range(n):
+        acc = acc + Complex(tl.load(x + i + j * 32), tl.load(y + i))
+        k = k.next()
+    if n > 3:
+        acc = acc * acc
+    tl.store(x + i, acc.re + k.n)
+    tl.store(y + i, acc.im)
+
+
 # -- Comparisons, conditions, parameters -------------------------------------------------------------------------------
 
 # call window | *fp32:16, *fp32:16, i32, i32 | BLOCK=128

@@ -90,6 +90,8 @@ def main():
     from triton.backends.compiler import GPUTarget
     from triton.compiler.compiler import ASTSource, make_backend
     version = ".".join(triton.__version__.split(".")[:2])
+    if not hasattr(triton, "aggregate"):  # before 3.8; kernels that use it are not recorded then
+        triton.aggregate = lambda cls: cls
     spec = importlib.util.spec_from_file_location("kernels", HERE / "kernels.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules["kernels"] = module
