@@ -21182,38 +21182,59 @@ static tmi_tri_value tmi_tl_not_apple(tmi_tri *t, const tmi_tri_value *in) {
 /* -- Python's own functions ------------------------------------------------------------------ */
 
 static const char   *tmi_tl_row_name(uint32_t row);
+static const char   *tmi_tl_row_space(uint32_t row);
 static int           tmi_tl_ends(const char *s, const char *end);
 static uint32_t      tmi_tl_row_of(const char *space, const char *name, int method);
 static tmi_tri_value tmi_tl_do(tmi_tri *t, uint32_t row, const tmi_tri_value *in);
 static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name);
 
-/* What a class is called: of Python's (int) or of triton.language (tl.tensor). */
+/* What a class is called: int of Python, tl.tensor of triton.language, numbers.Number. "": none of
+ * those that are known here. */
 static const char *tmi_tl_class(tmi_tri *t, const tmi_tri_value *v) {
-    const char *s = v->kind == TMI_V_BUILTIN  ? tmi_tl_row_name(v->id)
-                    : v->kind == TMI_V_MODULE ? tmi_tri_string(t, v->id)
-                                              : "";
-    return strrchr(s, '.') ? strrchr(s, '.') + 1 : s;
+    static const char modules[] =
+        "triton.language.tensor triton.language.constexpr triton.language.base_value "
+        "triton.language.tensor_descriptor triton.language.tensor_descriptor_base "
+        "triton.language.constexpr_type triton.language.base_type triton.language.tuple_type "
+        "triton.language.tensor_descriptor_type triton.language.const torch.dtype torch.Tensor "
+        "torch.device torch.Size torch.Generator numbers.Number numbers.Complex numbers.Real "
+        "numbers.Rational numbers.Integral numpy.ndarray";
+    static const char rows[] = "int float str bool list tuple dict tensor dtype pointer_type "
+                               "block_type constexpr range";
+    const char *s = v->kind == TMI_V_MODULE ? tmi_tri_string(t, v->id) : "", *name = "";
+    if (v->kind == TMI_V_BUILTIN) name = tmi_tl_row_name(v->id);
+    if (v->kind == TMI_V_BUILTIN && tmi_fn_lists(rows, name, strlen(name)))
+        return *tmi_tl_row_space(v->id) == 't' ? tmi_format(t->job, 0, "tl.%s", name) : name;
+    if (strncmp(s, "triton.language.core.", 21) == 0)
+        s = tmi_format(t->job, 0, "triton.language.%s", s + 21);
+    if (!tmi_fn_lists(modules, s, strlen(s))) return "";
+    return strncmp(s, "triton.language.", 16) == 0 ? tmi_format(t->job, 0, "tl.%s", s + 16) : s;
 }
 
 static int tmi_tl_instance(tmi_tri *t, const tmi_tri_value *v, const char *of) {
     static const struct {
         uint8_t     kind;
         const char *names;
-    } rows[] = {{TMI_V_TENSOR, "tensor base_value"},
-                {TMI_V_BLOCK_PTR, "tensor base_value"},
-                {TMI_V_DESC, "tensor_descriptor tensor_descriptor_base base_value"},
-                {TMI_V_INT, "int"},
-                {TMI_V_BOOL, "bool int"},
-                {TMI_V_FLOAT, "float"},
+    } rows[] = {{TMI_V_TENSOR, "tl.tensor tl.base_value"},
+                {TMI_V_BLOCK_PTR, "tl.tensor tl.base_value"},
+                {TMI_V_DESC, "tl.tensor_descriptor tl.tensor_descriptor_base tl.base_value"},
+                {TMI_V_INT, "int numbers.Number numbers.Complex numbers.Real numbers.Rational "
+                            "numbers.Integral"},
+                {TMI_V_BOOL, "bool int numbers.Number numbers.Complex numbers.Real "
+                             "numbers.Rational numbers.Integral"},
+                {TMI_V_FLOAT, "float numbers.Number numbers.Complex numbers.Real"},
                 {TMI_V_STR, "str"},
-                {TMI_V_DTYPE, "dtype"},
-                {TMI_V_TUPLE, "tuple"}};
+                {TMI_V_DICT, "dict"},
+                {TMI_V_TUPLE, "tuple tl.tuple"}};
     size_t i;
     if (v->kind == TMI_V_TUPLE && v->is_other && t->is_const) /* a kernel's are tuples */
         return strcmp(of, "list") == 0;
-    if (v->kind == TMI_V_DTYPE && strcmp(of, "pointer_type") == 0) return tmi_tri_is_ptr(t, v->dt);
-    if (v->kind == TMI_V_DTYPE && strcmp(of, "block_type") == 0)
+    if (v->kind == TMI_V_DTYPE && v->is_other) return strcmp(of, "torch.dtype") == 0;
+    if (v->kind == TMI_V_DTYPE && strcmp(of, "tl.pointer_type") == 0)
+        return tmi_tri_is_ptr(t, v->dt);
+    if (v->kind == TMI_V_DTYPE && strcmp(of, "tl.block_type") == 0)
         return TMI_DTYPE(t, v->dt)->kind == TMI_DT_BLOCK;
+    if (v->kind == TMI_V_DTYPE)
+        return strcmp(of, "tl.dtype") == 0 || strcmp(of, "tl.base_type") == 0;
     for (i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].kind == v->kind) return tmi_fn_lists(rows[i].names, of, strlen(of));
     return 0;
@@ -21224,11 +21245,19 @@ static tmi_tri_value tmi_tl_isinstance(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value list = tmi_tl_tuple(t, &in[1]);
     uint32_t      i;
     int           is = 0;
-    if (in[0].kind == TMI_V_OBJECT) return TMI_TL_BAD_TYPE(t, NULL, "only Python knows its class");
+    if (in[0].kind == TMI_V_OBJECT || in[0].kind == TMI_V_MODULE)
+        return TMI_TL_BAD_TYPE(t, NULL, "only Python knows its class");
     for (i = 0; i < list.n; i++) {
         tmi_tri_value c = tmi_tri_field(t, &list, i);
         const char   *name = tmi_tl_class(t, &c);
-        if (!*name) return TMI_TL_BAD_TYPE(t, NULL, "%v is no class", &c);
+        if (c.kind == TMI_V_NONE || (c.kind != TMI_V_MODULE && c.kind < TMI_V_FUNC))
+            return TMI_TL_BAD_TYPE(t, NULL, "%v is no class", &c);
+        if (!*name)
+            return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED,
+                                 "classes of Python and of triton.language are known",
+                                 "whether isinstance() holds is unknown: the class %s is",
+                                 c.kind == TMI_V_MODULE ? tmi_tri_string(t, c.id)
+                                                        : tmi_tri_type_text(t, &c));
         is |= tmi_tl_instance(t, &in[0], name);
     }
     return tmi_tri_bool(is);
@@ -21437,11 +21466,49 @@ static tmi_tri_value tmi_tl_fresh(tmi_tri *t, int kind) {
     return v;
 }
 
+static int tmi_tl_has(tmi_tri *t, const char *module, const char *name);
+
+/* Is Python's value in it unknown? A name of a module without a text that may be anything. */
+static int tmi_tl_is_vague(tmi_tri *t, const tmi_tri_value *v) {
+    const char *s = v->kind == TMI_V_MODULE ? tmi_tri_string(t, v->id) : "", *dot = strrchr(s, '.');
+    uint32_t    module;
+    if (v->kind == TMI_V_OBJECT) return !v->dt || v->dt == TMI_NONE;
+    if (v->kind != TMI_V_MODULE) return 0;
+    module = tmi_intern(t->job, t->strings, s, dot ? (size_t)(dot - s) : 0);
+    return !dot || tmi_tl_has(t, tmi_tri_string(t, module), dot + 1) != 1;
+}
+
+static const char *tmi_tl_called(tmi_tri *t, const tmi_tri_value *v) {
+    return v->kind == TMI_V_MODULE ? tmi_tri_string(t, v->id) : tmi_tri_type_text(t, v);
+}
+
+/* Python's ==, of keys and elements; an error where it is unknown. Depth: TMI_MAX_DEPTH, by
+ * tmi_tri_tuple(). */
+static int tmi_tl_is_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
+    uint32_t i;
+    if (a->kind == TMI_V_TUPLE && b->kind == TMI_V_TUPLE && a->n == b->n) {
+        for (i = 0; i < a->n && !t->bad; i++) {
+            const tmi_tri_value x = tmi_tri_field(t, a, i), y = tmi_tri_field(t, b, i);
+            if (!tmi_tl_is_same(t, &x, &y)) return 0; /* depth: of the text */
+        }
+        return !t->bad;
+    }
+    if (tmi_tri_same(t, a, b)) return 1;
+    if (!tmi_tl_is_vague(t, a) && !tmi_tl_is_vague(t, b) &&
+        (a->kind != TMI_V_MODULE || b->kind != TMI_V_MODULE))
+        return 0;
+    return tmi_tri_wrong(t, TMETAL_E_PY_REFUSED, "say what the name is: --global NAME=VALUE",
+                         "whether %s equals %s is unknown", tmi_tl_called(t, a),
+                         tmi_tl_called(t, b));
+}
+
 /* The place of a key's value in a dictionary's list; TMI_NONE: it has none. */
 static uint32_t tmi_tl_key(tmi_tri *t, const tmi_tri_value *d, const tmi_tri_value *key) {
     uint32_t i;
-    for (i = 0; i < d->n; i += 2)
-        if (tmi_tri_same(t, TMI_ITEM(t, d->list + i), key)) return i + 1;
+    for (i = 0; i < d->n; i += 2) {
+        const tmi_tri_value one = *TMI_ITEM(t, d->list + i);
+        if (tmi_tl_is_same(t, &one, key)) return i + 1;
+    }
     return TMI_NONE;
 }
 
@@ -22071,9 +22138,7 @@ static tmi_tri_value tmi_tl_tuple_index(tmi_tri *t, const tmi_tri_value *in) {
     uint32_t i, n = 0;
     for (i = 0; i < in[0].n; i++) {
         tmi_tri_value one = tmi_tri_field(t, &in[0], i);
-        if (one.kind == TMI_V_MODULE || one.kind == TMI_V_OBJECT)
-            return TMI_TL_BAD_TYPE(t, NULL, "only Python knows %v", &one);
-        if (!tmi_tri_same(t, &in[1], &one)) continue;
+        if (!tmi_tl_is_same(t, &in[1], &one)) continue;
         if (!t->row->arg) return tmi_tri_int(i);
         n++;
     }
@@ -22823,6 +22888,10 @@ static const char *tmi_tl_row_name(uint32_t row) {
     return tmi_tl_rows[row].name;
 }
 
+static const char *tmi_tl_row_space(uint32_t row) {
+    return tmi_tl_rows[row].space;
+}
+
 /* 1 + the row; 0: none. */
 static uint32_t tmi_tl_row_of(const char *space, const char *name, int method) {
     uint32_t i;
@@ -22962,7 +23031,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1637860222u
+#define TMI_STAMP_TL 3535632883u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -23297,7 +23366,8 @@ static int tmi_triton_is_unsaid(const tmi_tri_value *v) {
 static int tmi_tri_is_known(tmi_tri *t, tmi_tri_value *v) {
     const char *s = v->kind == TMI_V_MODULE ? tmi_tri_string(t, v->id) : "";
     int         sounds;
-    if (v->kind != TMI_V_MODULE) return !tmi_triton_is_unsaid(v);
+    if (v->kind != TMI_V_MODULE)
+        return !tmi_triton_is_unsaid(v) && !(v->kind == TMI_V_OBJECT && v->dt == TMI_NONE);
     if (tmi_tri_file_of(t, s) || tmi_tl_is_module(s) || tmi_tri_exists(t, v)) return 1;
     if ((sounds = tmi_tri_sound(t, v->id)) >= 0) *v = tmi_tri_bool(sounds);
     return sounds >= 0;
@@ -23664,6 +23734,20 @@ static int tmi_triton_is_behind(tmi_tri *t, uint32_t i, uint32_t at) {
     return !g->node || n->kind == TMI_PY_GLOBAL || n->kind == TMI_PY_WALRUS || n->at > at;
 }
 
+/* May `from module import *` give a name anew that a statement before it gives, for all that is
+ * known of the module? */
+static int tmi_triton_may_hide(tmi_tri *t, uint32_t f, uint32_t name, uint32_t node,
+                               uint32_t module) {
+    const tmi_py *py = tmi_triton_text_of(t, f);
+    uint32_t      i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name), kind;
+    while (i && tmi_triton_is_behind(t, i, TMI_PY(py, node)->at))
+        i = tmi_triton_global_at(t, i - 1)->hides;
+    if (!i || *tmi_tri_string(t, name) == '_') return 0;
+    kind = TMI_PY(py, tmi_triton_global_at(t, i - 1)->node)->kind;
+    return (kind == TMI_PY_ASSIGN || kind == TMI_PY_ANNASSIGN || kind == TMI_PY_FUNCTION) &&
+           tmi_tri_module_is(t, tmi_tri_string(t, module)) < 0;
+}
+
 /* 1 + the global of a name that a file gives last. What `from x import *` brings is put among them
  * when it is first asked for, where that stands. 0: none. Depth: TMI_TRI_DEPTH, by
  * tmi_tri_enter(). */
@@ -23681,13 +23765,13 @@ static uint32_t tmi_triton_last(tmi_tri *t, uint32_t f, uint32_t name) {
         i = tmi_tri_absolute(t, f, TMI_PY(py, node));
         brings = i && tmi_tri_enter(t) && tmi_triton_brings(t, tmi_tri_string(t, i), name);
         t->depth -= i != 0;
-        if (!brings) continue;
+        if (!brings && !(i && tmi_triton_may_hide(t, f, name, node, i))) continue;
         i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name);
         for (behind = 0; i && tmi_triton_is_behind(t, i, TMI_PY(py, node)->at);
              i = tmi_triton_global_at(t, i - 1)->hides)
             behind = i;
         i = tmi_map_get(&tmi_triton_file_at(t, f)->global, name);
-        tmi_tri_put_global(t, f, name, node, 0, way);
+        tmi_tri_put_global(t, f, name, node, brings ? 0 : TMI_NONE, way);
         if (!behind) continue;
         *tmi_map_at(t->job, &tmi_triton_file_at(t, f)->global, name) = i;
         i = tmi_triton_global_at(t, behind - 1)->hides;
@@ -24094,11 +24178,29 @@ static TMI_COLD const char *tmi_tri_nearest(tmi_tri *t, uint32_t name, const cha
                       meant.best);
 }
 
+/* The first decorator of a function that may make something else of it than Python's function;
+ * NULL: none. `known`: what the others are called. */
+static const tmi_py_node *tmi_tri_odd_decorator(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
+                                                const char *known) {
+    uint32_t i, n = f->kind == TMI_PY_FUNCTION && f->b ? TMI_PY(py, f->b)->n : 0;
+    for (i = 0; i < n; i++) {
+        const tmi_py_node *d = tmi_triton_kid(py, TMI_PY(py, f->b), i);
+        const tmi_py_node *callee = d->kind == TMI_PY_CALL ? TMI_PY(py, d->a) : d;
+        const char        *s = callee->text ? tmi_tri_string(t, callee->text) : "";
+        if ((callee->kind != TMI_PY_NAME && callee->kind != TMI_PY_ATTRIBUTE) ||
+            !tmi_fn_lists(known, s, strlen(s)))
+            return d;
+    }
+    return NULL;
+}
+
+#define TMI_TRI_PLAIN "lru_cache cache staticmethod disable no_grad inference_mode" /* functions */
+
 static int tmi_tri_is_undecorated(tmi_tri *t, uint32_t func) {
     const tmi_tri_func *f = tmi_triton_func_at(t, func);
     const tmi_tri_file *file = tmi_triton_file_at(t, f->file);
     return !file->is_ours && TMI_PY(file->py, f->node)->kind == TMI_PY_FUNCTION &&
-           !TMI_PY(file->py, f->node)->b;
+           !tmi_tri_odd_decorator(t, file->py, TMI_PY(file->py, f->node), TMI_TRI_PLAIN);
 }
 
 typedef int (*tmi_triton_see)(tmi_tri *t, const tmi_py_node *statement, void *with);
@@ -24272,7 +24374,7 @@ static TMI_COLD tmi_tri_value tmi_tri_unknown(tmi_tri *t, uint32_t dotted);
 /* What a name of a module holds cannot be told, whose text is not there, nor what a heuristic's
  * args["x"] is where only its type is given: 1 after a message. */
 static int tmi_tri_is_open(tmi_tri *t, tmi_tri_value *v) {
-    if (tmi_triton_is_unsaid(v) || (v->kind == TMI_V_OBJECT && v->dt == TMI_NONE))
+    if (v->kind == TMI_V_OBJECT && !tmi_tri_is_known(t, v))
         return !tmi_tri_wrong(t, TMETAL_E_PY_NAME, NULL, "the value of %n", v->id);
     if (tmi_tri_is_known(t, v)) return 0;
     (void)tmi_tri_unknown(t, v->id);
@@ -24317,7 +24419,7 @@ static tmi_tri_value tmi_tri_is_in(tmi_tri *t, const tmi_tri_value *a, const tmi
     for (i = 0; i < b->n; i++) {
         tmi_tri_value one = tmi_tri_field(t, b, i);
         if (tmi_tri_is_open(t, &one)) return one;
-        if (tmi_tri_same(t, a, &one)) return tmi_tri_bool(wanted);
+        if (tmi_tl_is_same(t, a, &one)) return tmi_tri_bool(wanted);
     }
     return tmi_tri_bool(!wanted);
 }
@@ -25757,6 +25859,16 @@ static int tmi_triton_by_place(const tmi_py_node *p) {
     return p->op == TMI_PY_PLAIN || p->op == TMI_PY_POSITIONAL_ONLY;
 }
 
+/* Is a row one that computes with its arguments, and is this one known by its name only? */
+static int tmi_triton_wants_known(tmi_tri *t, const tmi_tri_row *row, const tmi_tri_value *v) {
+    if (!*row->space || row->fn == tmi_tl_made || strcmp(row->space, "made") == 0 ||
+        strcmp(row->space, "dict") == 0)
+        return 0;
+    return v->kind == TMI_V_OBJECT ||
+           (v->kind == TMI_V_MODULE &&
+            strncmp(tmi_tri_string(t, v->id), "triton.language.", 16) != 0);
+}
+
 /* The parameters of a function get the n arguments t->arg[base ..) by name, position, default; their
  * values come behind them. `row`: of the library; its functions in C get tensors where they say
  * so. */
@@ -25804,9 +25916,7 @@ static TMI_APART int tmi_triton_bind_params(tmi_tri *t, const tmi_tri_func *fn, 
         if (!v.kind)
             return tmi_tri_wrong(t, TMETAL_E_PY_CALL, tmi_triton_takes(t, row),
                                  "%s misses its argument '%n'", name, p->text);
-        if (row && *row->space && v.kind == TMI_V_MODULE &&
-            strncmp(tmi_tri_string(t, v.id), "triton.language.", 16) != 0 && tmi_tri_is_open(t, &v))
-            return 0;
+        if (row && tmi_triton_wants_known(t, row, &v) && tmi_tri_is_open(t, &v)) return 0;
         if (row && row->fn && p->a && (v.kind != TMI_V_NONE || !p->b)) v = tmi_tri_to_tensor(t, v);
         /* names of the caller must not be seen before: bound when the frame stands */
         tmi_tri_push_arg(t, 0, v);
@@ -26175,7 +26285,8 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
     const tmi_py_node *f = TMI_PY(py, fn.node);
     uint32_t           n = t->arg.n - base, i, at = t->at, to = t->to;
     int           was_const = t->is_const, is_python = !row && !tmi_tri_has_jit(t, fn.file, fn.node);
-    tmi_tri_frame frame;
+    const tmi_py_node *odd;
+    tmi_tri_frame      frame;
     if (f->kind == TMI_PY_CLASS && f->op >= TMI_TRI_AGGREGATE)
         return tmi_tri_construct(t, id, base, n);
     if (f->kind == TMI_PY_CLASS) return tmi_tri_call_class(t, &fn, base, n);
@@ -26188,6 +26299,14 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
                       tmi_tri_decorator(t, py, f, "extern")))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, "write it with @triton.jit",
                              "%n is a part of Triton's compiler, by @builtin or @extern", f->text);
+    if (is_python && (odd = tmi_tri_odd_decorator(
+                          t, py, f, TMI_TRI_PLAIN " constexpr constexpr_function")) != NULL)
+        return TMI_TRI_WRONG(
+            t, TMETAL_E_PY_REFUSED,
+            tmi_format(t->job, 1, "say what its calls give: --global %s=VALUE",
+                       tmi_tri_string(t, f->text)),
+            "what @%s makes of the function %n is unknown",
+            tmi_tri_piece(t, py->text.src + odd->at, odd->to - odd->at), f->text);
     if (is_python && t->is_const) {
         tmi_tri_value callee = tmi_tri_of(TMI_V_FUNC);
         return tmi_tri_call_python(t, &callee, &fn, base);
@@ -26239,7 +26358,8 @@ static TMI_COLD tmi_tri_value tmi_tri_unknown(tmi_tri *t, uint32_t dotted) {
                           t->is_const && t->frame->up
                               ? ", or --global NAME=VALUE of the name that is made of it"
                               : "");
-        if (!is_library && strncmp(s, "triton", 6) != 0 && !(space && *space))
+        if (!is_library && strncmp(s, "triton", 6) != 0 &&
+            tmi_tri_module_is(t, tmi_tri_piece(t, s, strcspn(s, "."))) != 1)
             help = tmi_format(t->job, 1, "give the text of the module: --module %s=FILE",
                               last ? module : s);
         return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, help, "the value of %s is unknown", s);
@@ -26945,7 +27065,8 @@ static TMI_APART tmi_tri_value tmi_tri_fstring(tmi_tri *t, const tmi_py_node *n)
 static void tmi_tri_assert(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_value in[2];
     in[0] = tmi_tri_expr(t, n->a);
-    if (!t->bad && t->is_const && tmi_tri_is_true(t, &in[0])) return;
+    if (t->bad || (t->is_const && tmi_tri_is_open(t, &in[0]))) return;
+    if (t->is_const && tmi_tri_is_true(t, &in[0])) return;
     t->is_shown = n->b && tmi_tri_node(t, n->b)->kind == TMI_PY_FSTRING;
     in[1] = n->b ? tmi_tri_expr(t, n->b) : tmi_tri_str(0);
     t->is_shown = 0;
@@ -29250,7 +29371,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 953857608u
+#define TMI_STAMP_TRITON 2928965790u
 
 
 /*==============================================================================
