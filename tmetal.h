@@ -35078,8 +35078,8 @@ static void tmi_tile_store(tmi_refs *x, tmi_build *b, uint32_t value, const tmi_
     (void)tmi_b_op(b, TMI_OP_STORE, 0, in, mask ? 3 : 2);
 }
 
-/* Kinds of atomic read-modify-write (Triton, TritonAttrDefs.td), two of ours for floats, and two
- * that are operations of their own. */
+/* Kinds of atomic read-modify-write (Triton, TritonAttrDefs.td), two of ours for floats, two that
+ * are other operations, and an exchange whose result is unused. */
 enum {
     TMI_RMW_AND = 1,
     TMI_RMW_OR,
@@ -35094,7 +35094,8 @@ enum {
     TMI_RMW_FMAX,
     TMI_RMW_FMIN,
     TMI_RMW_CAS,
-    TMI_RMW_LOAD
+    TMI_RMW_LOAD,
+    TMI_RMW_STORE
 };
 
 /* descriptor_reduce's kind for an element type: what it means there. 0: there is no such thing. */
@@ -39561,7 +39562,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 3019289689u
+#define TMI_STAMP_TRANSFORM 769152166u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -44292,7 +44293,7 @@ static void tmi_pick_order(tmi_plan *p) {
                                   "another order");
                 wide = tmi_rmw_kind(m, o);
             }
-            if (o->kind == TMI_OP_ALOAD) reads |= bit;
+            if (o->kind == TMI_OP_ALOAD) reads |= bit; /* relaxed, it is in no order with others */
             else atomics |= bit;
             if (used && !asked) asked = op;
             if (used && !told && tmi_attr_int(m, o, "sem", 1) > 1) told = op;
@@ -44417,7 +44418,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 3792796184u
+#define TMI_STAMP_PLAN 918654066u
 
 /*==============================================================================
  * >>wait  [24]  Programs that wait for each other
@@ -49154,6 +49155,9 @@ static uint32_t tmi_atomic_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint3
     tmi_tty  type = tmi_t_type(w->t, v), bits = type;
     if (kind == TMI_RMW_EXCH || kind == TMI_RMW_CAS || kind == TMI_RMW_LOAD)
         bits.kind = (uint8_t)tmi_s_int(tmi_scalar_bits[type.kind]);
+    if (kind == TMI_RMW_EXCH && bits.kind == TMI_S_I32 &&
+        !tmi_n_uses(&w->p->users, tmi_out(w->m, op, 0)))
+        kind = TMI_RMW_STORE; /* nothing asks for what was there */
     if (bits.kind != type.kind) {
         v = tmi_t_un(w->t, TMI_TF_BITCAST, bits, v);
         if (expected) expected = tmi_t_un(w->t, TMI_TF_BITCAST, bits, expected);
@@ -52428,7 +52432,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1528114822u
+#define TMI_STAMP_LOWER 3366695238u
 
 /*==============================================================================
  * >>clean  [26]  The per-thread form made ready to print
@@ -58743,6 +58747,7 @@ static const tmi_rmw_row tmi_rmw_rows[] = {
     {TMI_RMW_UMIN, TMI_S_I32, "atomic_uint", "atomic_fetch_min_explicit", TMI_UNSIGNED},
     {TMI_RMW_EXCH, TMI_S_I32, "atomic_uint", "atomic_exchange_explicit", TMI_UNSIGNED},
     {TMI_RMW_LOAD, TMI_S_I32, "atomic_uint", "atomic_load_explicit", TMI_UNSIGNED},
+    {TMI_RMW_STORE, TMI_S_I32, "atomic_uint", "atomic_store_explicit", TMI_UNSIGNED},
     {TMI_RMW_CAS, TMI_S_I32, "atomic_uint", NULL, TMI_UNSIGNED},
     {TMI_RMW_FADD, TMI_S_F32, "atomic_float", "atomic_fetch_add_explicit", TMI_ANY},
     {TMI_RMW_UMAX, TMI_S_I64, "atomic_ulong", "atomic_max_explicit", TMI_UNSIGNED},
@@ -61820,7 +61825,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1941878476u
+#define TMI_STAMP_EMIT 1037956206u
 
 /*==============================================================================
  * >>json  [29]  Op lists as text: JSON in and out, the short form
