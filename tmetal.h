@@ -24194,7 +24194,7 @@ static const tmi_py_node *tmi_tri_odd_decorator(tmi_tri *t, const tmi_py *py, co
     return NULL;
 }
 
-#define TMI_TRI_PLAIN "lru_cache cache staticmethod disable no_grad inference_mode" /* functions */
+#define TMI_TRI_PLAIN "lru_cache cache staticmethod property disable no_grad inference_mode" /* functions */
 
 static int tmi_tri_is_undecorated(tmi_tri *t, uint32_t func) {
     const tmi_tri_func *f = tmi_triton_func_at(t, func);
@@ -29371,7 +29371,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2928965790u
+#define TMI_STAMP_TRITON 3934094087u
 
 
 /*==============================================================================
