@@ -3218,7 +3218,6 @@ static const char *tmi_code_help(int code) {
          "write it in Triton: assembly is translated instruction by instruction, and not every one "
          "is known"},
         {TMETAL_E_RECURSION, "write the recursion as a loop"},
-        {TMETAL_E_CONTROL, "write it with if, for and while"},
         {TMETAL_E_BOUNDS, "reach each buffer by the parameter that it comes as (docs/limits.md)"},
         {TMETAL_E_TG_MEMORY, "use smaller tiles: the BLOCK sizes of the kernel"},
         {TMETAL_E_GPU_NAME,
@@ -3322,8 +3321,9 @@ static const struct {
     {214, "An operation has too many regions, or too few.", "as docs/ops.md says"},
     {215, "The region of a reduction or scan takes two values for each operand, of its element "
      "type; here they are others.", "name the arguments so: ^bb0(%a: f32, %b: f32)"},
-    {216, "An attribute is missing, misspelt, or of another type: Triton writes 'axis = 0 : i32', "
-     "with its type.", "as the message says"},
+    {216, "An attribute is missing, misspelled, or has a type or value that the operation does not "
+     "take.", "write the attribute as the message says; integers in braces have a type, as in axis "
+     "= 0 : i32"},
     {217, "The order of a transposition must name each axis once.",
      "a permutation: array<i32: 1, 0>"},
     {218, "The operands of a product of matrices do not go together: ranks, element types, or "
@@ -3361,7 +3361,8 @@ static const struct {
     {308, "Functions of a module call each other in a circle; a kernel has no stack for that.",
      ""},
     {309, "Branches are structured into ifs and loops, and these could not be, or would become "
-     "far longer than the text.", ""},
+     "far longer than the text. Or a region holds an operation that it cannot hold, or a loop may "
+     "never end.", "as the message says"},
     {311, "The header was compiled without a part that this kernel needs.",
      "compile the header without that switch"},
     {312, "With options.bounds each access must be of a buffer that the launch gives; this one is "
@@ -3703,7 +3704,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 2498845890u
+#define TMI_STAMP_DIAG 1993624623u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -13157,6 +13158,7 @@ static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
         if (b && TMI_BLOCK(m, b)->next && !tmi_dominate(v, r)) {
             tmi_error(v->job, tmi_at_of(m, op), TMETAL_E_CONTROL,
                       tmi_format(v->job, 1, "more than %u blocks", TMI_MAX_BLOCKS));
+            tmi_help(v->job, NULL, "use fewer branches, or split the function");
             return 0;
         }
     }
@@ -13790,7 +13792,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 304013405u
+#define TMI_STAMP_VERIFY 3645800150u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -16853,8 +16855,9 @@ typedef enum tmi_tri_kind {
     TMI_V_DICT,       /* list: key, value, key, value, ... */
     TMI_V_LAMBDA,     /* a lambda, or a function inside another; id: node, dt: file; list: the
                        * defaults of its parameters; v.i.lo: 1 + the names around it, v.i.hi: way */
-    TMI_V_MADE        /* by triton.heuristics(), triton.Config() and the like: id: row; list: the
+    TMI_V_MADE,       /* by triton.heuristics(), triton.Config() and the like: id: row; list: the
                        * row's parameters, then the function that it was applied to, or None */
+    TMI_V_WRONG       /* of a statement that is wrong: what is made of it is not reported again */
 } tmi_tri_kind;
 
 /* A whole number of Python, as far as 127 bits: two's complement. */
@@ -17012,11 +17015,13 @@ typedef struct tmi_tri {
     const char               *raised;   /* the class of what made it so, if Python raises that */
     uint32_t                  unknown;  /* the name that it was, 0: none */
     tmi_map                   env;      /* variables of the environment -> 1 + their texts */
+    tmi_vec                   said;     /* bytes and files of what was reported */
     const char              **why;      /* what would be then; NULL: nobody wants it */
     tmi_tri_param            *param;    /* of the kernel */
     uint32_t                  n_param, n_step;
     uint32_t                  need; /* the argument that a heuristic asked for last */
     tmi_tri_value             wrapped; /* what the kernel's name means, if not the function alone */
+    int                       is_called; /* what is unknown is a function */
     int                       is_launch; /* a name's list or dictionary as the launch finds it */
     int                       wraps; /* sums may overflow: tl.add(..., sanitize_overflow=False) */
     uint32_t                  making; /* 1 + the fields of the aggregate that is being made */
@@ -17343,7 +17348,7 @@ static const char *tmi_tri_type_text(tmi_tri *t, const tmi_tri_value *v) {
                                         "None",    "...",      "dtype",         "tuple",
                                         "slice",   "function", "function",      "method",
                                         "module",  "object",   "dict",          "function",
-                                        "object of triton"};
+                                        "object of triton", "mistake"};
     if (v->cls) {
         const tmi_tri_func *f = tmi_triton_func_at(t, v->cls - 1);
         return tmi_tri_string(t, TMI_PY(tmi_triton_file_at(t, f->file)->py, f->node)->text);
@@ -17357,7 +17362,7 @@ static const char *tmi_tri_type_text(tmi_tri *t, const tmi_tri_value *v) {
  * of a value, %t a dtype, %n a name, %r the name of the row being called. `help` may be NULL. */
 static TMI_COLD int tmi_tri_wrong(tmi_tri *t, int code, const char *help, const char *fmt, ...) {
     tmi_tri_frame *was = t->frame, *f = code == TMETAL_E_PY_SIGNATURE ? NULL : was;
-    uint32_t       at = t->at, to = t->to;
+    uint32_t       at = t->at, to = t->to, i;
     tmi_text       text;
     va_list        ap;
     if (t->bad || (t->is_quiet && !t->why)) {
@@ -17394,6 +17399,11 @@ static TMI_COLD int tmi_tri_wrong(tmi_tri *t, int code, const char *help, const 
     }
     /* a fault in how a function of ours is used is shown where the user calls it */
     for (; f && f->up && tmi_triton_file_at(t, f->file)->is_ours; f = f->up) at = to = f->call;
+    for (i = 0; f && i < t->said.n; i += 2) /* a function that is called twice is wrong once */
+        if (*TMI_AT(&t->said, uint32_t, i) == at && *TMI_AT(&t->said, uint32_t, i + 1) == f->file)
+            return 0;
+    tmi_todo(t->job, &t->said, at);
+    tmi_todo(t->job, &t->said, f ? f->file : 0);
     t->frame = f;
     if (f) tmi_tri_show(t, f);
     tmi_error(t->job, f ? tmi_py_place(at, to) : tmi_at_nowhere(), code, tmi_text_join(&text, 1));
@@ -18917,7 +18927,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2807412441u
+#define TMI_STAMP_TRI 3277792820u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -24276,6 +24286,10 @@ static TMI_APART tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node 
                              "behind the loop that counts it, '%n' has no value in Triton: it",
                              n->text);
     }
+    if (local && local->v.kind == TMI_V_WRONG) {
+        t->bad = 1;
+        return tmi_tri_of(TMI_V_UNSET);
+    }
     if (local && local->v.kind) return local->v;
     v = tmi_tri_global_value(t, t->frame->file, n->text);
     t->is_launch = 0;
@@ -24325,6 +24339,28 @@ static TMI_APART tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node 
 static int tmi_tri_overloaded(tmi_tri *t, int op, const tmi_tri_value *v, uint32_t n,
                               tmi_tri_value *r);
 static int tmi_tri_sets_field(tmi_tri *t, const tmi_py_node *n, tmi_tri_value v);
+
+/* of expressions, statements and calls being walked, one inside the other */
+#define TMI_TRI_DEPTH 300u
+/* of them in all: about a second. A kernel of 1,000 lines unrolled 100 times takes a quarter */
+#define TMI_TRI_WORK 4000000u
+
+/* A part of a kernel is wrong, which was reported: may the rest be walked, so that one run reports
+ * all mistakes? */
+static int tmi_tri_goes_on(tmi_tri *t) {
+    const uint32_t most = t->job->opt->max_steps ? t->job->opt->max_steps : TMI_TRI_WORK;
+    return !t->is_const && !t->is_quiet && t->job->n_errors && t->work < most &&
+           t->depth < TMI_TRI_DEPTH && !tmi_enough_errors(t->job);
+}
+
+/* Behind a part of an expression that is wrong another is walked for its own mistakes alone. */
+static void tmi_tri_also(tmi_tri *t, uint32_t node) {
+    if (!t->bad || !tmi_tri_goes_on(t)) return;
+    t->bad = 0;
+    (void)tmi_tri_expr(t, node);
+    t->bad = 1;
+}
+
 /* An operator on two values, known while compiling or not. */
 static int tmi_tri_is_open(tmi_tri *t, tmi_tri_value *v);
 static tmi_tri_value tmi_tri_operate(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
@@ -24339,7 +24375,7 @@ static tmi_tri_value tmi_tri_operate(tmi_tri *t, int op, tmi_tri_value a, tmi_tr
         (void)tmi_tl_push_pairs(t, &b);
         return tmi_tl_dict_of(t, (uint32_t)is_known);
     }
-    if (is_known && (tmi_tri_is_open(t, &a) || tmi_tri_is_open(t, &b))) return a;
+    if (tmi_tri_is_open(t, &a) || tmi_tri_is_open(t, &b)) return a;
     if (op == TMI_PY_MATMUL || (op == TMI_PY_POW && !is_known))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED,
                              op == TMI_PY_MATMUL
@@ -24359,8 +24395,10 @@ static tmi_tri_value tmi_tri_binop(tmi_tri *t, uint32_t node) {
     chain = TMI_TEMP(t->job, uint32_t, n);
     for (i = n, at = node; i-- > 0; at = TMI_PY(py, at)->a) chain[i] = at;
     a = tmi_tri_expr(t, at);
-    for (i = 0; i < n && !t->bad; i++) {
+    for (i = 0; i < n; i++) {
         const tmi_py_node *o = TMI_PY(py, chain[i]);
+        tmi_tri_also(t, o->b);
+        if (t->bad) continue;
         b = tmi_tri_expr(t, o->b);
         tmi_triton_look(t, o);
         if (!t->bad) a = tmi_tri_operate(t, o->op, a, b);
@@ -24508,6 +24546,7 @@ static TMI_APART tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node 
     tmi_tri_value      a, b, r = tmi_tri_of(TMI_V_UNSET);
     uint32_t           i, base = t->arg.n;
     a = tmi_tri_expr(t, n->a);
+    if (n->n) tmi_tri_also(t, tmi_tri_node(t, TMI_PY_ID(tmi_tri_py(t), n->list))->a);
     for (i = 0; i < n->n && !t->bad; i++, a = b) {
         c = tmi_tri_node(t, TMI_PY_ID(tmi_tri_py(t), n->list + i));
         /* of a set it only matters what it has */
@@ -24821,11 +24860,6 @@ static tmi_tri_value tmi_tri_expr_in(tmi_tri *t, uint32_t node) {
     }
 }
 
-/* of expressions, statements and calls being walked, one inside the other */
-#define TMI_TRI_DEPTH 300u
-/* of them in all: about a second. A kernel of 1,000 lines unrolled 100 times takes a quarter */
-#define TMI_TRI_WORK 4000000u
-
 static int tmi_tri_enter(tmi_tri *t) {
     uint32_t most = t->job->opt->max_steps ? t->job->opt->max_steps : TMI_TRI_WORK;
     if (++t->depth > TMI_TRI_DEPTH)
@@ -25009,6 +25043,10 @@ typedef struct tmi_tri_carried {
 
 static TMI_COLD void tmi_tri_mismatch(tmi_tri *t, const tmi_tri_carried *c, const char *first,
                                       const char *second, const char *help) {
+    if (c->a.kind == TMI_V_WRONG || c->b.kind == TMI_V_WRONG) {
+        t->bad = 1;
+        return;
+    }
     if (c->a.kind == TMI_V_TUPLE && c->b.kind == TMI_V_TUPLE && c->a.n == c->b.n)
         help = "each part must keep its type, and its value if that is known while compiling";
     (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, help, "'%n' is %v %s, but %v %s", c->name, &c->a,
@@ -25356,15 +25394,20 @@ static TMI_APART void tmi_tri_if_regions(tmi_tri *t, const tmi_py_node *n, tmi_t
              count = 0;
     tmi_tri_carried *c;
     tmi_vec          ids[2];
+    int              bad = 0;
     t->frame->inside++;
-    for (i = 0; i < 2 && !t->bad; i++) {
+    for (i = 0; i < 2; i++) { /* both, so that one run reports the mistakes of both */
         if (i) tmi_tri_restore(t, &live);
         (void)tmi_tri_open_region(t, op, NULL, 0);
         (void)tmi_tri_block(t, i ? n->list2 : n->list, i ? n->n2 : n->n);
+        bad |= t->bad;
+        if (t->bad && !tmi_tri_goes_on(t)) break;
+        t->bad = 0;
         last[i] = t->b->p.block;
         end[i] = tmi_tri_snapshot(t);
     }
     t->frame->inside--;
+    t->bad = bad;
     if (t->bad) return;
     tmi_tri_restore(t, &live);
     t->at = n->at;
@@ -26360,8 +26403,12 @@ static TMI_COLD tmi_tri_value tmi_tri_unknown(tmi_tri *t, uint32_t dotted) {
                               : "");
         if (!is_library && strncmp(s, "triton", 6) != 0 &&
             tmi_tri_module_is(t, tmi_tri_piece(t, s, strcspn(s, "."))) != 1)
-            help = tmi_format(t->job, 1, "give the text of the module: --module %s=FILE",
-                              last ? module : s);
+            help = tmi_format(t->job, 1, "give the text of the module: --module %s=FILE%s",
+                              last ? module : s,
+                              t->is_called ? tmi_format(t->job, 1, ", or say which function it is, "
+                                                        "as in --global %s=tl.extra.libdevice.tanh",
+                                                        s)
+                                           : "");
         return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, help, "the value of %s is unknown", s);
     }
     if (space) help = tmi_tri_nearest(t, tmi_tri_word(t, last + 1), space, 0);
@@ -26405,7 +26452,11 @@ static tmi_tri_value tmi_tri_call_value(tmi_tri *t, tmi_tri_value callee, uint32
     case TMI_V_BUILTIN: return tmi_tri_call_builtin(t, callee.id, base);
     case TMI_V_LAMBDA: return tmi_tri_call_lambda(t, &callee, base);
     case TMI_V_MADE: return tmi_tri_call_made(t, callee, base);
-    case TMI_V_MODULE: return tmi_tri_call_host(t, callee, base);
+    case TMI_V_MODULE:
+        t->is_called = !t->is_const;
+        callee = tmi_tri_call_host(t, callee, base);
+        t->is_called = 0;
+        return callee;
     case TMI_V_INT:
     case TMI_V_BOOL:
     case TMI_V_FLOAT:
@@ -26436,10 +26487,12 @@ static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
     if (t->is_const && callee.kind == TMI_V_BOUND)
         tmi_tri_push_arg(t, 0, tmi_tri_field(t, &callee, 0));
     if (t->is_const) tmi_tri_python_args(t, n, &callee);
-    for (i = 0; i < n->n && !t->bad && !t->is_const; i++) {
+    for (i = 0; i < n->n && !t->is_const; i++) {
         a = tmi_triton_kid(py, n, i);
         if (a->kind == TMI_PY_DOUBLESTAR) return tmi_tri_refused(t, a);
         if (a->kind != TMI_PY_KEYWORD) continue;
+        tmi_tri_also(t, a->a);
+        if (t->bad) continue;
         tmi_tri_shown(t, a->a, &callee);
         v = tmi_tri_expr(t, a->a);
         t->is_shown = 0;
@@ -26447,13 +26500,15 @@ static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
     }
     if (callee.kind == TMI_V_BOUND && !t->is_const)
         tmi_tri_push_arg(t, 0, tmi_tri_field(t, &callee, 0));
-    for (i = 0; i < n->n && !t->bad && !t->is_const; i++) {
+    for (i = 0; i < n->n && !t->is_const; i++) {
         a = tmi_triton_kid(py, n, i);
         if (a->kind == TMI_PY_KEYWORD) continue;
+        tmi_tri_also(t, a->kind == TMI_PY_STARRED ? a->a : TMI_PY_ID(py, n->list + i));
+        if (t->bad) continue;
         tmi_tri_shown(t, TMI_PY_ID(py, n->list + i), &callee);
         v = tmi_tri_expr(t, a->kind == TMI_PY_STARRED ? a->a : TMI_PY_ID(py, n->list + i));
         t->is_shown = 0;
-        if (t->bad) break;
+        if (t->bad) continue;
         if (a->kind != TMI_PY_STARRED) tmi_tri_push_arg(t, 0, v);
         else if (v.kind != TMI_V_TUPLE || v.cls)
             v = TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "only a tuple can stand behind *");
@@ -26461,6 +26516,11 @@ static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
             for (k = 0; k < v.n; k++) tmi_tri_push_arg(t, 0, tmi_tri_field(t, &v, k));
     }
     tmi_triton_look(t, n);
+    if (t->bad && callee.kind == TMI_V_MODULE && tmi_tri_goes_on(t)) {
+        t->bad = 0; /* no function of that name, whatever it is given */
+        (void)tmi_tri_is_open(t, &callee);
+        t->bad = 1;
+    }
     t->is_method = callee.kind == TMI_V_BOUND;
     if (callee.kind == TMI_V_BOUND) callee.kind = callee.is_other ? TMI_V_FUNC : TMI_V_BUILTIN;
     v = t->bad ? tmi_tri_of(TMI_V_UNSET) : tmi_tri_call_value(t, callee, base);
@@ -27225,6 +27285,7 @@ static void tmi_tri_aug_assign(tmi_tri *t, const tmi_py_node *n) {
         return;
     }
     a = tmi_tri_expr(t, n->a);
+    tmi_tri_also(t, n->b);
     b = tmi_tri_expr(t, n->b);
     tmi_triton_look(t, n);
     if (t->bad || (t->is_const && (a.kind == TMI_V_DICT || (a.kind == TMI_V_TUPLE && a.is_other)) &&
@@ -27326,12 +27387,53 @@ static tmi_tri_flow tmi_tri_statement(tmi_tri *t, uint32_t node) {
     return TMI_FLOW_ON;
 }
 
+/* The names of a target, of whose value nothing is known. Depth: TMI_MAX_DEPTH, by the parser. */
+static void tmi_tri_target_is_wrong(tmi_tri *t, const tmi_py_node *n) {
+    uint32_t i;
+    if (n->kind == TMI_PY_NAME) tmi_tri_bind(t, n->text, tmi_tri_of(TMI_V_WRONG));
+    for (i = 0; (n->kind == TMI_PY_TUPLE || n->kind == TMI_PY_LIST) && i < n->n; i++)
+        tmi_tri_target_is_wrong(t, tmi_triton_kid(tmi_tri_py(t), n, i));
+}
+
+/* Nothing is known of the names that a statement gives, in expressions of it too. */
+static void tmi_tri_gives_wrong(tmi_tri *t, const tmi_py_node *s) {
+    const tmi_py *py = tmi_tri_py(t);
+    uint32_t      i, k, name;
+    for (i = 1; i < py->node.n; i++) {
+        const tmi_py_node *n = TMI_PY(py, i);
+        if (n->at < s->at || n->at >= s->to) continue;
+        name = n->kind == TMI_PY_FUNCTION || n->kind == TMI_PY_CLASS ? n->text : 0;
+        if (n->kind == TMI_PY_ALIAS) name = n->v.i ? (uint32_t)n->v.i : n->text;
+        if (name) tmi_tri_bind(t, name, tmi_tri_of(TMI_V_WRONG));
+        if (n->kind == TMI_PY_ASSIGN)
+            for (k = 0; k < n->n; k++) tmi_tri_target_is_wrong(t, tmi_triton_kid(py, n, k));
+        else if (n->kind == TMI_PY_AUGASSIGN || n->kind == TMI_PY_ANNASSIGN ||
+                 n->kind == TMI_PY_FOR || n->kind == TMI_PY_COMPFOR || n->kind == TMI_PY_WALRUS)
+            tmi_tri_target_is_wrong(t, TMI_PY(py, n->a));
+        else if (n->kind == TMI_PY_WITHITEM) tmi_tri_target_is_wrong(t, TMI_PY(py, n->b));
+    }
+}
+
 static tmi_tri_flow tmi_tri_block(tmi_tri *t, uint32_t list, uint32_t n) {
-    tmi_tri_flow flow = TMI_FLOW_ON;
-    uint32_t     i;
+    const uint32_t depth = ++t->depth, inside = t->frame->inside, base = t->arg.n;
+    tmi_tri_flow   flow = TMI_FLOW_ON;
+    uint32_t       i, block, is_wrong = 0;
+    t->depth--;
     if (tmi_tri_enter(t))
-        for (i = 0; i < n && !t->bad && flow == TMI_FLOW_ON; i++)
+        for (i = 0; i < n && !t->bad && flow == TMI_FLOW_ON; i++) {
+            block = t->b->p.block;
             flow = tmi_tri_statement(t, TMI_PY_ID(tmi_tri_py(t), list + i));
+            if (!t->bad || !tmi_tri_goes_on(t)) continue;
+            is_wrong = 1;
+            flow = TMI_FLOW_ON;
+            t->b->p.block = block;
+            t->depth = depth;
+            t->frame->inside = inside;
+            t->bad = t->is_shown = t->is_launch = t->is_called = 0;
+            tmi_base_vec_cut(&t->arg, base);
+            tmi_tri_gives_wrong(t, tmi_tri_node(t, TMI_PY_ID(tmi_tri_py(t), list + i)));
+        }
+    t->bad |= (int)is_wrong;
     t->depth--;
     return flow;
 }
@@ -28850,6 +28952,7 @@ static uint32_t tmi_tri_find_kernel(tmi_tri *t) {
     const tmi_py  *py = tmi_triton_text_of(t, 0);
     tmi_tri_search s;
     uint32_t       way;
+    int            is_read;
     memset(&s, 0, sizeof s);
     s.want = t->call->kernel;
     tmi_text_init(t->job, &s.names);
@@ -28858,20 +28961,26 @@ static uint32_t tmi_tri_find_kernel(tmi_tri *t) {
         s.node = s.near_;
         s.file = s.near_file;
     }
-    if (!s.node && s.want) tmi_tri_find_wrapped(t, &s);
-    else if (s.node && s.file == 0)
-        t->wrapped = tmi_tri_wrapped_value(t, 0, TMI_PY(py, s.node)->text);
+    tmi_tri_read_env(t, t->call->env);
+    is_read = !s.node && s.want;
+    if (is_read) {
+        tmi_tri_read_globals(t, 0, t->call->globals);
+        tmi_tri_find_wrapped(t, &s);
+    }
     if (!s.node || (!s.want && s.n > 1)) {
         const char *all = tmi_text_join(&s.names, 0);
         (void)tmi_tri_wrong(t, TMETAL_E_PY_KERNEL,
-                            s.n ? tmi_format(t->job, 1, "it has %s", all) : NULL, "%s",
+                            s.n ? tmi_format(t->job, 1, "choose one with --kernel: %s", all) : NULL,
+                            "%s",
                             !s.n     ? "the file has no function with @triton.jit"
                             : s.want ? tmi_format(t->job, 1, "the file has no kernel '%s'", s.want)
                                      : "the file has several kernels");
         return 0;
     }
-    tmi_tri_read_env(t, t->call->env);
-    tmi_tri_read_globals(t, s.file, t->call->globals); /* tests of the module may ask for them */
+    if (!is_read) /* tests of the module may ask for them */
+        tmi_tri_read_globals(t, s.file, t->call->globals);
+    if (!is_read && s.file == 0)
+        t->wrapped = tmi_tri_wrapped_value(t, 0, TMI_PY(py, s.node)->text);
     way = tmi_tri_choose_kernel(t, &s);
     return t->bad ? 0 : 1 + tmi_triton_add_func(t, s.file, s.node, way);
 }
@@ -28953,6 +29062,7 @@ static void tmi_tri_begin(tmi_tri *t) {
     tmi_vec_init(&t->site, sizeof(tmi_tri_site), 0);
     tmi_vec_init(&t->end, sizeof(tmi_tri_end), 0);
     tmi_vec_init(&t->scopes, sizeof(tmi_tri_scope), 0);
+    tmi_vec_init(&t->said, sizeof(uint32_t), 0);
     t->rows = tmi_tl_rows;
     (void)tmi_vec_add(t->job, &t->dtype);
 #define X(id, tl, said, of, width, sign, row)                                                      \
@@ -29371,7 +29481,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3934094087u
+#define TMI_STAMP_TRITON 3595354542u
 
 
 /*==============================================================================
@@ -34342,6 +34452,7 @@ static TMI_COLD void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t 
     if (f.n > TMI_MAX_BLOCKS) {
         tmi_error(job, tmi_at_of(m, TMI_OP(m, owner)), TMETAL_E_CONTROL,
                   "more than 256 blocks in one region");
+        tmi_help(job, NULL, "use fewer branches, or split the function");
         return;
     }
     tmi_cloning_init(job, m, &f.c);
@@ -39562,7 +39673,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 769152166u
+#define TMI_STAMP_TRANSFORM 1747743813u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -69374,6 +69485,7 @@ static void tmi_compile_refuse_regions(tmi_job *job, tmi_module *m, uint32_t fun
         tmi_error(job, tmi_at_of(m, o), TMETAL_E_CONTROL,
                   tmi_format(job, 1, "%s in the region of %s", tmi_ops[o->kind].name,
                              tmi_ops[k].name));
+        tmi_help(job, NULL, "combine with arithmetic alone: load, store and print outside of it");
     }
 }
 
@@ -69899,7 +70011,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 283224819u
+#define TMI_STAMP_COMPILE 1164947166u
 
 /*==============================================================================
  * >>key  [32]  What a result depends on, as one number

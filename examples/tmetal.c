@@ -118,8 +118,8 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
     X(GLOBAL, "--global", "", "NAME=VALUE", "a name of the module that its text does not give")     \
     X(ENV, "--env", "", "NAME=VALUE", "a variable of the environment that its text asks for; no others are set") \
     X(MODULE, "--module", "", "NAME=FILE", "the text of a module that it imports")                \
-    X(CONFIG, "--config", "", "N", "the Nth configuration of @triton.autotune;\n"  \
-                                         "without it the tuner takes all")                   \
+    X(CONFIG, "--config", "", "N", "the Nth configuration of @triton.autotune (tmetal kernels\n" \
+        "lists them): its values, but num_warps and the like have no\neffect; without it the tuner takes all") \
     X(TRITON, "--triton", "", "VERSION", "3.6, 3.7, 3.8 or 3.9: whose rules decide where the same text means\n" \
                                          "different things (default: the newest)")           \
     X(OPTION, "--option", "", "debug=True", "keep its asserts and tests for overflow;\n"\
@@ -3611,6 +3611,7 @@ static void kernel_json(buffer *b, const tmetal_triton_kernel *k) {
 
 static void kernel_text(const request *r, buffer *b, const char *path, const tmetal_triton_kernel *k) {
     uint32_t i;
+    int      says_num = 0;
     paint(r, b, "1", k->name);
     putf(b, "  %s:%u\n", path, k->line);
     for (i = 0; i < k->n_params; i++) {
@@ -3621,7 +3622,11 @@ static void kernel_text(const request *r, buffer *b, const char *path, const tme
         if (*p->heuristic) put(b, "  heuristic: "), put(b, p->heuristic);
         put(b, "\n");
     }
-    for (i = 0; i < k->n_configs; i++) putf(b, "    --config %u: ", i + 1), put(b, k->configs[i]), put(b, "\n");
+    for (i = 0; i < k->n_configs; i++) {
+        putf(b, "    --config %u: ", i + 1), put(b, k->configs[i]), put(b, "\n");
+        says_num |= strstr(k->configs[i], "num_") != NULL;
+    }
+    if (says_num) put(b, "    (num_warps, num_stages and num_ctas have no effect on the Metal: the planner chooses the threads)\n");
     if (k->configs_open) put(b, "    further configurations cannot be read from the text\n");
 }
 
@@ -3663,7 +3668,7 @@ static int kernels_command(request *r) {
 /* -- The subcommands ------------------------------------------------------------------------------------------ */
 
 static const command commands[] = {
-    {"compile", "FILE|-", "a .ttir file or an op list to Metal", 1, 1,
+    {"compile", "FILE|-", "a Triton kernel (.py or .ttir) or an op list to Metal", 1, 1,
      TAKES(OUT) | TAKES(EMIT) | TAKES(DIAG_JSON) | TAKES(PARTS) | TAKES(CACHE) | TAKES(TUNED) | TAKES(GRID) | TAKES(ARGS) | TAKES_COMPILE, compile_command,
      "FILE is Triton IR, a .py file with Triton kernels (docs/triton.md), or an op list (.json, or \"tt.sum:[1024,512]:1\" a line);\n"
      "- reads standard input.\n"},
