@@ -8631,21 +8631,21 @@ static uint32_t tmi_parse_tensor(tmi_parser *p) {
     return p->bad ? 0 : tmi_type_get(p->job, p->m, &t, dims);
 }
 
-/* ptr ::= '<' type [',' (int | '"constant"')] '>' after '!tt.ptr', or where no other type can be */
+/* ptr ::= '<' type [',' (int | string)] '>' after '!tt.ptr' or where only a pointer can stand */
 static uint32_t tmi_parse_ptr_body(tmi_parser *p) {
     uint32_t elem, space = 1;
-    int      is_constant;
     tmi_tok  tok;
+    const char *text;
     tmi_want_punct(p, '<');
     elem = tmi_parse_type(p);
     if (tmi_skip_punct(p, ',')) {
         tok = p->tok;
-        is_constant = tok.kind == TMI_K_STRING &&
-            strcmp(TMI_STR(p->m, tmi_parse_string(p)), "constant") == 0;
-        space = tok.kind == TMI_K_STRING ? TMI_SPACE_CONSTANT : tmi_parse_u32(p);
-        if (space > 255 && !is_constant && !p->bad) {
+        text = tok.kind == TMI_K_STRING ? TMI_STR(p->m, tmi_parse_string(p)) : NULL;
+        if (!text) space = tmi_parse_u32(p);
+        else if (strcmp(text, "global") != 0) space = TMI_SPACE_CONSTANT;
+        if (space > 255 && !p->bad && (!text || strcmp(text, "constant") != 0)) {
             tmi_error(p->job, tmi_at_src(tok.at), TMETAL_E_BAD_NUMBER, tmi_tok_text(p, &tok),
-                      "an address space, from 0 to 255 or \"constant\"");
+                      "an address space, from 0 to 255, \"global\" or \"constant\"");
             p->bad = 1;
         }
     }
@@ -11008,7 +11008,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 583775407u
+#define TMI_STAMP_PARSE 632913750u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -12444,8 +12444,8 @@ static int tmi_verify_policy(tmi_verifier *v, const tmi_op *op) {
                strncmp(TMI_STR(v->m, (uint32_t)a->value), "#tt.", 4) != 0))
         return 1;
     return tmi_fail_attr(v, op, "cachePolicy",
-                         "#tt.cache_policy<cache_modifier = cg, eviction_policy = evict_first> or "
-                         "another modifier and policy");
+                         "#tt.cache_policy<cache_modifier = M, eviction_policy = P>, M none, ca, cg, "
+                         "wb, cs, wt or cv, P evict_normal, evict_first or evict_last");
 }
 
 static int tmi_verify_load(tmi_verifier *v, const tmi_op *op) {
@@ -13792,7 +13792,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 3645800150u
+#define TMI_STAMP_VERIFY 130320473u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
