@@ -309,6 +309,7 @@
     X(716, LAUNCH_STAGES, \
       "%s has two stages: it wants 1 program along axis %llu, but %llu are given")                \
     X(717, LAUNCH_PARTS, "%s cannot be launched in parts: %s")                                    \
+    X(718, LAUNCH_SPECIALIZED, "`%s` is %s, but this kernel was compiled for %s")                 \
     X(740, HOST, "launch code in %s for %s: it cannot do %s")                                     \
     X(751, CACHE, "the cache cannot %s %s: %s")
 
@@ -415,6 +416,8 @@ typedef struct tmetal_options {
                       * whatever the program says: each access is compared with a length that comes
                       * as TMETAL_ARG_LENGTH; outside, loads give 0 (or their `other`), atomics 0,
                       * and stores are dropped. docs/limits.md#bounds */
+    uint32_t unspecialized; /* 1: tt.divisibility of parameters (:16) is ignored: the kernel holds
+                             * for any argument, and may be slower */
     /* What a text from elsewhere may cost, besides the arena; docs/security.md */
     uint32_t max_source; /* bytes of a text, of a file of Python each; 0: 4294967280 */
     uint32_t max_ops;    /* operations of IR in its module, inlined and unrolled too; 0: any */
@@ -617,6 +620,23 @@ typedef struct tmetal_arg {
     uint32_t        size;   /* bytes: how many */
 } tmetal_arg;
 
+/* What a parameter was specialized on: tt.divisibility in the IR, ":16" in a call. The text may
+ * rely on it, so a launch checks it (TM718). */
+typedef struct tmetal_specialization {
+    const char *name;
+    const char *type;       /* of a number, or of a pointer's elements: "i32" */
+    uint32_t    param;      /* as of tmetal_arg */
+    uint32_t    is_pointer;
+    uint32_t    multiple;   /* the value, of pointers the address in bytes, is a multiple of it */
+} tmetal_specialization;
+
+/* An argument of a kernel from Python that is built into it, as a stride of 1: a launch passes
+ * nothing for it. */
+typedef struct tmetal_folded {
+    const char *name;
+    int64_t     value;
+} tmetal_folded;
+
 typedef struct tmetal_scratch {
     uint32_t id;
     uint64_t bytes;
@@ -687,6 +707,8 @@ typedef struct tmetal_kernel {
     uint32_t                 n_args;
     const char *const       *params;  /* names, of parameters too that are not read */
     uint32_t                 n_params;
+    const tmetal_specialization *specialized; /* in the order of the parameters */
+    uint32_t                 n_specialized;
     /* 1: of numbers, or it loads them: what they point to must be resident, and no argument
      * tells of it */
     uint32_t                 makes_pointers;
@@ -770,6 +792,9 @@ typedef struct tmetal_result {
     uint32_t             n_params;
     const tmetal_graph  *graph;   /* of an op list; else NULL */
     uint32_t             reports; /* 1: with options.reports, and by tmetal_transform */
+    /* by tmetal_triton and tmetal_compile_triton; TTIR does not say it */
+    const tmetal_folded *folded;
+    uint32_t             n_folded;
 } tmetal_result;
 
 typedef struct tmetal_module tmetal_module; /* IR in an arena; made by tmetal_parse or a builder */
@@ -1641,6 +1666,9 @@ typedef enum tmetal_host {
 typedef struct tmetal_host_options {
     const char *name; /* that functions and types begin with; NULL: the first kernel's */
     const char *file; /* name of the result's text in messages; NULL: "<ttir>" */
+    /* of the same text with options.unspecialized: TMETAL_HOST_TORCH_PY and ..MLX_PY write both, and
+     * choose at each launch by its arguments. NULL: those that do not fit are errors */
+    const tmetal_result *any;
 } tmetal_host_options;
 
 /* Write it: a function for each Triton function, which launches all kernels that it became, or one
@@ -1931,7 +1959,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 1435309616u
+#define TMI_STAMP_CONFIG 0u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -3151,7 +3179,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 303495551u
+#define TMI_STAMP_BASE 0u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3413,6 +3441,8 @@ static const struct {
      "programs use.", "one program along that axis"},
     {717, "The kernel does not take where its part of a grid begins, or a command buffer was "
      "given.", "set options.parts when compiling; no command buffer of yours"},
+    {718, "The kernel was compiled for arguments that are a multiple of 16, and this one is not.",
+     "compile it for this argument too: i32 in place of i32:16, no tt.divisibility in TTIR"},
     {740, "Launch code in this language cannot do what this result wants.",
      "another language, or the launcher (docs/launch.md)"},
     {751, "The cache cannot read or write a file; the system's reason stands behind.",
@@ -3704,7 +3734,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 1993624623u
+#define TMI_STAMP_DIAG 0u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -4287,7 +4317,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 665162295u
+#define TMI_STAMP_OPS 0u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4776,7 +4806,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 320939983u
+#define TMI_STAMP_HARDWARE 0u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -7088,7 +7118,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 1899456213u
+#define TMI_STAMP_LIBRARY 0u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -7277,6 +7307,9 @@ struct tmetal_module {
     uint8_t     no_matrix; /* planned for a GPU without simdgroup_matrix */
     uint8_t     tensors;   /* planned for one whose products are tensor operations */
     uint8_t     tops; /* ops for the module itself: one, or two where the text has its own */
+    /* arguments of a kernel from Python that became constants of it: in `words`, of each the name
+     * and the value */
+    uint32_t    folded, n_folded;
 };
 TMI_STATIC_ASSERT(kinds_fit, TMI_OP_COUNT <= 256);
 
@@ -8107,7 +8140,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 2877679941u
+#define TMI_STAMP_IR 0u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -11008,7 +11041,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 632913750u
+#define TMI_STAMP_PARSE 0u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -11927,7 +11960,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 2692374641u
+#define TMI_STAMP_PRINT 0u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -13792,7 +13825,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 130320473u
+#define TMI_STAMP_VERIFY 0u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14702,7 +14735,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 1975676144u
+#define TMI_STAMP_BUILDER 0u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -16704,7 +16737,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 1139702666u
+#define TMI_STAMP_PYTHON 0u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -18927,7 +18960,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 3277792820u
+#define TMI_STAMP_TRI 0u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -23041,7 +23074,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 3535632883u
+#define TMI_STAMP_TL 0u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -29231,6 +29264,20 @@ static void tmi_tri_tell_changes(tmi_tri *t) {
     }
 }
 
+/* Integers that are no parameters of the IR but are passed by a launch, as a stride of 1. */
+static void tmi_triton_fold(tmi_tri *t, const tmi_tri_param *p, uint32_t n) {
+    uint32_t i;
+    t->m->folded = t->m->words->n;
+    for (i = 0; i < n; i++) {
+        const char *name = tmi_tri_string(t, p[i].name);
+        if (!(p[i].by_place || p[i].is_passed) || p[i].v.kind != TMI_V_INT) continue;
+        *(uint64_t *)tmi_vec_add(t->job, t->m->words) =
+            tmi_intern(t->job, t->m->strings, name, strlen(name));
+        *(uint64_t *)tmi_vec_add(t->job, t->m->words) = p[i].v.v.i.lo;
+        t->m->n_folded++;
+    }
+}
+
 /* Parameters become arguments of the IR or constants; then the body is walked. */
 static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
     uint32_t           n = 0, i;
@@ -29246,6 +29293,7 @@ static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
     TMI_OP(t->m, t->b->func)->loc = t->b->loc;
     for (i = 0; i < n && !t->bad; i++)
         tmi_tri_bind(t, p[i].name, p[i].is_passed ? tmi_triton_passed(t, &p[i]) : p[i].v);
+    tmi_triton_fold(t, p, n);
     (void)tmi_triton_waits_not(t, f);
     if (tmi_tri_block(t, f->list2, f->n2) == TMI_FLOW_ON && !t->bad) tmi_tri_leave(t);
     if (!t->bad) tmi_tri_tell_changes(t);
@@ -29481,7 +29529,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3595354542u
+#define TMI_STAMP_TRITON 0u
 
 
 /*==============================================================================
@@ -30326,7 +30374,8 @@ static void tmi_axis_args(tmi_axes *x, const tmi_op *func) {
     for (i = 0; i < TMI_BLOCK(m, block)->n_arg; i++) {
         tmi_axis *a = &x->axis[x->at[tmi_block_arg(m, block, i)] - 1];
         memset(&hint, 0, sizeof hint);
-        tmi_axis_hints(m, tmi_ir_arg_attrs(m, func, i), 0, &hint);
+        if (!x->job->opt->unspecialized)
+            tmi_axis_hints(m, tmi_ir_arg_attrs(m, func, i), 0, &hint);
         a->v = tmi_max8(a->v, hint.v);
         /* natural alignment is the contract */
         if (tmi_is_ptrlike(m, tmi_value_type(m, tmi_block_arg(m, block, i))))
@@ -30387,7 +30436,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 831239653u
+#define TMI_STAMP_ANALYSE 0u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -33590,7 +33639,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 2290932262u
+#define TMI_STAMP_DETECT 0u
 
 /*==============================================================================
  * >>transform  [20]  Passes over tile IR, before anything is planned
@@ -39673,7 +39722,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 1747743813u
+#define TMI_STAMP_TRANSFORM 0u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -40994,7 +41043,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 4096385479u
+#define TMI_STAMP_THREAD 0u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -41536,7 +41585,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 3659405666u
+#define TMI_STAMP_LAYOUT 0u
 
 /*==============================================================================
  * >>plan  [23]  Decisions before any code: what is kept, where each value lives, how many threads
@@ -44529,7 +44578,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 918654066u
+#define TMI_STAMP_PLAN 0u
 
 /*==============================================================================
  * >>wait  [24]  Programs that wait for each other
@@ -45985,7 +46034,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_WAIT 3895088326u
+#define TMI_STAMP_WAIT 0u
 
 /*==============================================================================
  * >>lower  [25]  From tiles to threads
@@ -52543,7 +52592,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3366695238u
+#define TMI_STAMP_LOWER 0u
 
 /*==============================================================================
  * >>clean  [26]  The per-thread form made ready to print
@@ -54087,7 +54136,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 10136007u
+#define TMI_STAMP_CLEAN 0u
 
 /*==============================================================================
  * >>report  [27]  What was found, chosen and given up
@@ -57125,7 +57174,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 2497762743u
+#define TMI_STAMP_REPORT 0u
 
 /*==============================================================================
  * >>emit  [28]  Metal text
@@ -60654,7 +60703,30 @@ static uint32_t tmi_emit_makes_pointers(const tmi_plan *p) {
     return 0;
 }
 
-static void tmi_emit_params(const tmi_emit *e, tmetal_kernel *k) {
+/* Hints widen accesses of what the text reads and decide no comparison: a parameter that it does
+ * not read may have any value. */
+static void tmi_emit_specialized(tmi_emit *e, tmetal_kernel *k) {
+    const uint32_t         func = e->p->func, block = tmi_op_body(e->m, TMI_OP(e->m, func), 0);
+    tmetal_specialization *to = TMI_NEW(e->job, tmetal_specialization, e->n_own);
+    uint32_t               i;
+    k->specialized = to;
+    for (i = 0; i < e->n_own; i++) {
+        const uint32_t type = tmi_value_type(e->m, tmi_block_arg(e->m, block, i));
+        tmi_axis       hint = {0, 0, 0, 0};
+        tmi_axis_hints(e->m, tmi_ir_arg_attrs(e->m, TMI_OP(e->m, func), i), 0, &hint);
+        if (!hint.v || !e->param_used[i] || e->job->opt->unspecialized) continue;
+        if (!tmi_is_ptrlike(e->m, type) && !tmi_is_intlike(e->m, type)) continue;
+        to->name = k->params[i];
+        to->type = tmi_elem_text(e, type);
+        to->is_pointer = (uint32_t)tmi_is_ptrlike(e->m, type);
+        to->param = i;
+        to->multiple = 1u << tmi_min8(hint.v, 31);
+        to++;
+    }
+    k->n_specialized = (uint32_t)(to - k->specialized);
+}
+
+static void tmi_emit_params(tmi_emit *e, tmetal_kernel *k) {
     uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i;
     const char **names = TMI_NEW(e->job, const char *, e->n_own);
     for (i = 0; i < e->n_own; i++)
@@ -60662,6 +60734,7 @@ static void tmi_emit_params(const tmi_emit *e, tmetal_kernel *k) {
                               TMI_STR(e->m, TMI_VALUE(e->m, tmi_block_arg(e->m, block, i))->name));
     k->params = names;
     k->n_params = e->n_own;
+    tmi_emit_specialized(e, k);
     k->makes_pointers = tmi_emit_makes_pointers(e->p);
     k->programs = e->p->programs;
 }
@@ -61515,6 +61588,22 @@ static void tmi_put_json_grid(tmi_text *t, const char *key, const uint32_t *n) {
     tmi_put(t, ",%q:{\"x\":%u,\"y\":%u,\"z\":%u}", key, n[0], n[1], n[2]);
 }
 
+/* Of parameters and of arguments that are none, as they are no more. */
+static void tmi_emit_json_specialized(tmi_text *t, const tmetal_result *r, const tmetal_kernel *n) {
+    uint32_t i;
+    if (!n->n_specialized && !r->n_folded) return;
+    tmi_put_str(t, ",\"specialized\":[");
+    for (i = 0; i < n->n_specialized; i++)
+        tmi_put(t, "%s{\"param\":%u,\"name\":%q,\"kind\":%q,\"type\":%q,\"multiple\":%u}",
+                tmi_json_sep(i), n->specialized[i].param, n->specialized[i].name,
+                n->specialized[i].is_pointer ? "pointer" : "number", n->specialized[i].type,
+                n->specialized[i].multiple);
+    for (i = 0; i < r->n_folded; i++)
+        tmi_put(t, "%s{\"name\":%q,\"equal\":%lld}", tmi_json_sep(n->n_specialized + i),
+                r->folded[i].name, (long long)r->folded[i].value);
+    tmi_put_char(t, ']');
+}
+
 static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
     uint32_t i, k;
     tmi_put(t, "{\"tmetal_plan\":1,\"gpu\":%q,\"scratch\":[", r->gpu);
@@ -61547,7 +61636,9 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
             tmi_put_str(t, tmi_json_sep(k));
             tmi_put_json_arg(t, &n->args[k]);
         }
-        tmi_put_str(t, "]}");
+        tmi_put_char(t, ']');
+        tmi_emit_json_specialized(t, r, n);
+        tmi_put_char(t, '}');
     }
     tmi_put_str(t, "]}\n");
 }
@@ -61808,12 +61899,16 @@ static void tmi_put_json_arrays(tmi_text *t, const tmetal_kernel *k, const tmeta
                                 uint32_t n) {
     static const char *const kinds[] = {"array", "number", "scratch", "", "", "programs",
                                         "padding"};
-    uint32_t i;
+    uint32_t i, s;
     for (i = 0; i < n; i++) {
         const tmetal_arg *a = &k->args[x[i].arg];
         tmi_put(t, "%s{\"name\":%q,\"param\":%u,\"of\":%q,\"kind\":%q,\"dtype\":%q",
                 tmi_json_sep(i), x[i].name, a->param, a->name, kinds[a->kind], x[i].dtype);
-        tmi_put(t, x[i].is_scalar ? ",\"ndim\":0}" : ",\"align\":%u}", a->align);
+        tmi_put(t, x[i].is_scalar ? ",\"ndim\":0" : ",\"align\":%u", a->align);
+        for (s = 0; s < k->n_specialized; s++)
+            if (a->kind == TMETAL_ARG_BYTES && k->specialized[s].param == a->param)
+                tmi_put(t, ",\"multiple\":%u", k->specialized[s].multiple);
+        tmi_put_char(t, '}');
     }
 }
 
@@ -61936,7 +62031,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1037956206u
+#define TMI_STAMP_EMIT 0u
 
 /*==============================================================================
  * >>json  [29]  Op lists as text: JSON in and out, the short form
@@ -64256,7 +64351,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 3200905356u
+#define TMI_STAMP_JSON 0u
 
 /*==============================================================================
  * >>oplist  [30]  Op lists to kernels: graph in, tile IR out
@@ -68581,6 +68676,7 @@ static void tmi_oplist_put_launches(tmi_list *l, const tmi_kern *k, uint32_t n) 
 static void tmi_bind_args(tmi_list *l, const tmi_kern *k, tmetal_kernel *out) {
     uint32_t i;
     for (i = 0; i < 3; i++) out->grid[i] = (uint32_t)k->grid[i];
+    out->n_specialized = 0; /* all are tensors, and arguments say how they are aligned */
     for (i = 0; i < out->n_args; i++) {
         tmetal_arg     *a = (tmetal_arg *)&out->args[i];
         const tmi_node *x;
@@ -68903,7 +68999,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 3899453424u
+#define TMI_STAMP_OPLIST 0u
 
 /*==============================================================================
  * >>compile  [31]  What drives the others: options, refusals, from text to kernels
@@ -69542,8 +69638,12 @@ static void tmi_compile_refuse_several(tmi_job *job, const tmi_unit *unit, uint3
 
 /* Scratch pointers among the arguments of a stage. */
 static void tmi_compile_split_bind(const tmi_split *s, uint32_t first_id, tmetal_kernel *k) {
-    uint32_t i;
+    uint32_t i, n;
     k->n_params = s->n_own;
+    for (i = n = 0; i < k->n_specialized; i++)
+        if (k->specialized[i].param < s->n_own)
+            ((tmetal_specialization *)k->specialized)[n++] = k->specialized[i];
+    k->n_specialized = n;
     for (i = 0; i < k->n_args; i++) {
         tmetal_arg *a = (tmetal_arg *)&k->args[i];
         if (a->kind != TMETAL_ARG_BUFFER || a->param < s->n_own) continue;
@@ -70011,7 +70111,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 1164947166u
+#define TMI_STAMP_COMPILE 0u
 
 /*==============================================================================
  * >>key  [32]  What a result depends on, as one number
@@ -70115,6 +70215,7 @@ TMI_STRUCT(tmetal_gpu_limits, TMI_ROWS_LIMITS);
     X(S, WORD, operands, NULL, operands)                   \
     X(S, WORD, reports, NULL, reports)                     \
     X(S, WORD, bounds, NULL, bounds)                       \
+    X(S, WORD, unspecialized, NULL, unspecialized)         \
     X(S, WORD, max_source, NULL, max_source)               \
     X(S, WORD, max_ops, NULL, max_ops)                     \
     X(S, WORD, max_steps, NULL, max_steps)               \
@@ -70212,8 +70313,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 2434274448u
-#define TMI_STAMP_API 2590197389u
+#define TMI_STAMP_KEY 0u
+#define TMI_STAMP_API 0u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -70646,9 +70747,23 @@ static const tmetal_triton_call *tmi_entry_triton_call(tmi_job *job, const tmi_c
     return c->triton ? c->triton : &none;
 }
 
+/* What the module has folded, as the result lists it. */
+static void tmi_entry_folded(tmi_job *job, const tmi_module *m) {
+    tmetal_folded *to = TMI_NEW(job, tmetal_folded, m->n_folded);
+    uint32_t       i;
+    job->out->folded = to;
+    job->out->n_folded = m->n_folded;
+    for (i = 0; i < m->n_folded; i++) {
+        const uint32_t at = m->folded + 2 * i;
+        to[i].name = tmi_format(job, 0, "%s", TMI_STR(m, (uint32_t)TMI_WORD(m, at)));
+        to[i].value = (int64_t)TMI_WORD(m, at + 1);
+    }
+}
+
 static void tmi_entry_triton(tmi_job *job, tmi_call *c) {
     const tmetal_triton_call *call = tmi_entry_triton_call(job, c);
     if (call) c->module = tmi_tri_module(job, c->src, (uint32_t)c->len, call);
+    if (c->module) tmi_entry_folded(job, c->module);
 }
 
 static void tmi_entry_triton_kernels(tmi_job *job, tmi_call *c) {
@@ -71538,6 +71653,14 @@ TMI_KEPT(tmetal_remark, TMI_ROWS_REMARK)
     X(S, WORD, size, NULL, size)
 TMI_KEPT(tmetal_arg, TMI_ROWS_ARG)
 
+#define TMI_ROWS_SPECIALIZATION(X, S)   \
+    X(S, TEXT, name, NULL, name)        \
+    X(S, TEXT, type, NULL, type)         \
+    X(S, WORD, param, NULL, param)       \
+    X(S, WORD, is_pointer, NULL, is_pointer) \
+    X(S, WORD, multiple, NULL, multiple)
+TMI_KEPT(tmetal_specialization, TMI_ROWS_SPECIALIZATION)
+
 #define TMI_ROWS_SCRATCH(X, S)  \
     X(S, WORD, id, NULL, id)       \
     X(S, LONG, bytes, NULL, bytes) \
@@ -71595,6 +71718,8 @@ TMI_KEPT(tmetal_site, TMI_ROWS_SITE)
     X(S, COUNT, n_args, NULL, n_args)                     \
     X(S, TEXTS, params, NULL, n_params)                   \
     X(S, COUNT, n_params, NULL, n_params)                 \
+    X(S, LIST, specialized, &tmi_table_tmetal_specialization, n_specialized) \
+    X(S, COUNT, n_specialized, NULL, n_specialized)       \
     X(S, WORD, makes_pointers, NULL, makes_pointers)      \
     X(S, OTHER, layouts, NULL, layouts)                   \
     X(S, OTHER, n_layouts, NULL, n_layouts)               \
@@ -71663,7 +71788,9 @@ TMI_KEPT(tmetal_graph, TMI_ROWS_GRAPH)
     X(S, LIST, params, &tmi_table_tmetal_param, n_params)        \
     X(S, COUNT, n_params, NULL, n_params)                        \
     X(S, REF, graph, &tmi_table_tmetal_graph, graph)             \
-    X(S, WORD, reports, NULL, reports)
+    X(S, WORD, reports, NULL, reports)                           \
+    X(S, OTHER, folded, NULL, folded)                            \
+    X(S, OTHER, n_folded, NULL, n_folded)
 TMI_KEPT(tmetal_result, TMI_ROWS_RESULT)
 
 #ifdef TMETAL_CACHE
@@ -72285,7 +72412,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 2423389270u
+#define TMI_STAMP_CACHE 0u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
@@ -73612,6 +73739,30 @@ static tmetal_code tmi_metal_check_buffer(const tmi_metal_go *g, const tmetal_ar
     return TMETAL_OK;
 }
 
+static tmetal_code tmi_metal_check_specialized(const tmi_metal_go *g, const tmetal_kernel *k) {
+    uint32_t i;
+    for (i = 0; i < k->n_specialized; i++) {
+        const tmetal_specialization *s = &k->specialized[i];
+        const tmetal_launch_arg     *v = s->param < g->n_args ? &g->args[s->param] : NULL;
+        const int                    is_buffer = v && v->kind == TMETAL_VALUE_BUFFER;
+        char                         is[64], wanted[40];
+        tmi_metal_out                o = tmi_metal_begin(is, sizeof is);
+        uint64_t                     n;
+        if (!is_buffer && (!v || v->kind != TMETAL_VALUE_INT)) continue;
+        n = is_buffer ? v->offset : (uint64_t)v->i;
+        if (!(n & (s->multiple - 1))) continue;
+        if (is_buffer) tmi_metal_put(&o, "at byte ", 8);
+        else if (v->i < 0) tmi_metal_put(&o, "-", 1), n = 0 - n;
+        tmi_metal_put_u64(&o, n);
+        if (is_buffer) tmi_metal_put(&o, " of its buffer", 14);
+        o = tmi_metal_begin(wanted, sizeof wanted);
+        tmi_metal_put(&o, "a multiple of ", 14);
+        tmi_metal_put_u64(&o, s->multiple);
+        return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_SPECIALIZED, s->name, is, wanted);
+    }
+    return TMETAL_OK;
+}
+
 /* Two buffers may lie over the same memory: the CPU's view tells, where there is one. */
 static int tmi_metal_meet(const tmetal_launch_arg *v, uint64_t v_bytes, const tmetal_launch_arg *w,
                           uint64_t w_bytes) {
@@ -73678,7 +73829,8 @@ static tmetal_code tmi_metal_check(const tmi_metal_go *g) {
                                               : TMETAL_OK;
             if (code != TMETAL_OK) return code;
         }
-        code = r->n_params ? TMETAL_OK : tmi_metal_check_overlap(g, &r->kernels[k]);
+        code = tmi_metal_check_specialized(g, &r->kernels[k]);
+        if (code == TMETAL_OK && !r->n_params) code = tmi_metal_check_overlap(g, &r->kernels[k]);
         if (code != TMETAL_OK) return code;
     }
     return r->n_params ? tmi_metal_check_results(g) : TMETAL_OK;
@@ -74358,6 +74510,7 @@ typedef struct tmi_host_param {
     uint32_t    is_aligned; /* to more than a byte */
     uint32_t    is_made;    /* by MLX, in a kernel before this one */
     uint32_t    number, is_buffer, is_address, is_padded, is_bounded, is_written, access, align;
+    uint32_t    multiple; /* of a number: what it was specialized on; 0: nothing */
     uint64_t    least; /* bytes that a buffer must have; 0: not known */
 } tmi_host_param;
 
@@ -74375,6 +74528,8 @@ typedef struct tmi_host_launch {
      * the type of a number allows */
     uint32_t          most_programs, in_turn, is_narrow;
     uint32_t          needs; /* what not every language can do: sum of TMI_HOST_LACKS */
+    const char       *any;    /* the function for arguments that this one does not fit; "" */
+    uint32_t          source; /* 1: it is that of another */
     const char       *programs_end;
     tmi_host_param   *params, *results; /* those of an op list, else all that is written */
     uint32_t          n_params, n_results;
@@ -74391,14 +74546,14 @@ typedef struct tmi_host_function {
 } tmi_host_function;
 
 typedef struct tmi_host_file {
-    const char        *name, *title, *version, *msl_text, *macos, *ios;
+    const char        *name, *title, *version, *msl_text, *msl_any, *macos, *ios;
     const char        *comma; /* "" before the first item of a list that has begun, else ", " */
     uint32_t           msl_major, msl_minor, family;
     uint32_t           has_debug, has_scratch, has_struct, has_address, has_buffers, has_later;
     uint32_t           has_program_bytes; /* scratch that grows with the programs */
     uint32_t           has_programs, counts_programs;
     uint32_t           binds_buffers, binds_bytes; /* of any kind */
-    uint32_t           has_prints;
+    uint32_t           has_prints, has_multiple, has_any, is_mlx;
     tmi_host_launch   *launches;
     uint32_t           n_launches;
     tmi_host_function *functions;
@@ -74456,6 +74611,12 @@ static const tmi_host_list tmi_host_lists[] = {
     X("n_functions", FILE, U32, tmi_host_file, n_functions)                                       \
     X("has_debug", FILE, U32, tmi_host_file, has_debug)                                           \
     X("has_prints", FILE, U32, tmi_host_file, has_prints)                                         \
+    X("has_multiple", FILE, U32, tmi_host_file, has_multiple)                                     \
+    X("has_any", FILE, U32, tmi_host_file, has_any)                                               \
+    X("is_mlx", FILE, U32, tmi_host_file, is_mlx)                                                 \
+    X("msl_any", FILE, TEXT, tmi_host_file, msl_any)                                              \
+    X("any", LAUNCH, TEXT, tmi_host_launch, any)                                                  \
+    X("source", LAUNCH, U32, tmi_host_launch, source)                                             \
     X("has_scratch", FILE, U32, tmi_host_file, has_scratch)                                       \
     X("has_struct", FILE, U32, tmi_host_file, has_struct)                                         \
     X("has_address", FILE, U32, tmi_host_file, has_address)                                       \
@@ -74496,6 +74657,7 @@ static const tmi_host_list tmi_host_lists[] = {
     X("param_is_result", PARAM, U32, tmi_host_param, is_result)                                   \
     X("param_is_aligned", PARAM, U32, tmi_host_param, is_aligned)                                 \
     X("param_reads", PARAM, TEXT, tmi_host_param, reads)                                          \
+    X("multiple", PARAM, U32, tmi_host_param, multiple)                                           \
     X("plain_type", PARAM, TEXT, tmi_host_param, plain_type)                                      \
     X("shape", PARAM, TEXT, tmi_host_param, shape)                                                \
     X("result", RESULT, TEXT, tmi_host_param, name)                                               \
@@ -74613,7 +74775,9 @@ static const char *const tmi_host_types[] = {"i1",  "i8",  "i16", "i32", "i64",
     X(64, AGAIN, "two kernels that write into one array: what MLX's write is new",                \
       "make two op lists of it")                                                                  \
     X(128, BYTES, "numbers of more than 4096 bytes together: setBytes takes no more", /* none */  \
-      "pass them in a tensor")
+      "pass them in a tensor")                                                                    \
+    X(256, CHOICE, "a kernel for some arguments and one for any",                                 \
+      "write two files, and choose between them")
 
 #define TMI_HOST_INLINE 4096u /* most bytes of one setBytes; numbers beyond 31 arguments share it */
 
@@ -74934,6 +75098,17 @@ static const char *const tmi_host_c[] = {
     "    return true;",
     "}",
     "%end",
+    "%if has_multiple",
+    "",
+    "/* Was the kernel compiled for this value? */",
+    "static bool is_multiple(${file}_gpu *gpu, const char *name, int64_t value, int64_t of) {",
+    "    if (value % of == 0) return true;",
+    "    snprintf(gpu->error, sizeof gpu->error,",
+    "             \"`%s` is %lld, but this kernel was compiled for a multiple of %lld\", name,",
+    "             (long long)value, (long long)of);",
+    "    return false;",
+    "}",
+    "%end",
     "%if binds_buffers",
     "",
     "static void set_buffer(id encoder, id buffer, size_t offset, NSUInteger index) {",
@@ -75066,6 +75241,11 @@ static const char *const tmi_host_c[] = {
     "    bool good = check(gpu, arguments, sizeof arguments / sizeof *arguments);",
     "%else",
     "    bool good = true;",
+    "%end",
+    "%for param",
+    "%if multiple",
+    "    good = good && is_multiple(gpu, $label, (int64_t)$param, $multiple);",
+    "%end",
     "%end",
     "%if takes_programs",
     "    if (good && too_many(programs, $most_programs, $in_turn))",
@@ -75403,6 +75583,11 @@ static const char *const tmi_host_swift[] = {
     "%end",
     "        ])",
     "%end",
+    "%for param",
+    "%if multiple",
+    "        try check($label, Int64($param), isMultipleOf: $multiple)",
+    "%end",
+    "%end",
     "%if takes_programs",
     "        guard programs.count == 3, programs.allSatisfy({ one in one >= 0 }) else {",
     "            throw Failure(text: \"programs: three numbers are wanted, from 0 on\")",
@@ -75608,6 +75793,16 @@ static const char *const tmi_host_swift[] = {
     "        }",
     "    }",
     "%end",
+    "%if has_multiple",
+    "",
+    "    /// Was the kernel compiled for this value?",
+    "    private func check(_ name: String, _ value: Int64, isMultipleOf multiple: Int64) throws {",
+    "        guard value % multiple == 0 else {",
+    "            let what = \"but this kernel was compiled for a multiple of \\(multiple)\"",
+    "            throw Failure(text: \"`\\(name)` is \\(value), \\(what)\")",
+    "        }",
+    "    }",
+    "%end",
     "%if has_debug",
     "",
     "    /// What a kernel wrote that asserts; docs/debugging.md of tmetal describes the words.",
@@ -75719,6 +75914,16 @@ static const char *const tmi_host_objc[] = {
     "                return fail_at(error, one, @\"it is another argument too: tmetal --alias\");",
     "    }",
     "    return YES;",
+    "}",
+    "%end",
+    "%if has_multiple",
+    "",
+    "/* Was the kernel compiled for this value? */",
+    "static BOOL is_multiple(const char *name, int64_t value, int64_t of, NSError **error) {",
+    "    if (value % of == 0) return YES;",
+    "    return fail(error, [NSString stringWithFormat:@\"`%@` is %lld, but this kernel was \"",
+    "                                                  @\"compiled for a multiple of %lld\",",
+    "                                                  @(name), (long long)value, (long long)of]);",
     "}",
     "%end",
     "%if has_programs",
@@ -75845,6 +76050,11 @@ static const char *const tmi_host_objc[] = {
     "%end",
     "    };",
     "    if (!check(arguments, sizeof arguments / sizeof *arguments, error)) return NO;",
+    "%end",
+    "%for param",
+    "%if multiple",
+    "    if (!is_multiple($label, (int64_t)$param, $multiple, error)) return NO;",
+    "%end",
     "%end",
     "%if takes_programs",
     "    if (too_many(programs, $most_programs, $in_turn))",
@@ -76093,6 +76303,14 @@ static const char *const tmi_host_metal_cpp[] = {
     "}",
     "} // namespace",
     "%end",
+    "%if has_multiple",
+    "",
+    "/* What is said of a value that the kernel was not compiled for. */",
+    "static std::string no_multiple(const char *name, int64_t value, int64_t of) {",
+    "    return \"`\" + std::string(name) + \"` is \" + std::to_string(value) +",
+    "        \", but this kernel was compiled for a multiple of \" + std::to_string(of);",
+    "}",
+    "%end",
     "%if has_programs",
     "",
     TMI_HOST_C_TOO_MANY,
@@ -76157,6 +76375,14 @@ static const char *const tmi_host_metal_cpp[] = {
     "    };",
     "    for (const argument &one : arguments)",
     "        if (const char *why = wrong(arguments, one)) return fail(one.name, why);",
+    "%end",
+    "%for param",
+    "%if multiple",
+    "    if ($param % $multiple != 0) {",
+    "        error = no_multiple($label, int64_t($param), $multiple);",
+    "        return false;",
+    "    }",
+    "%end",
     "%end",
     "%if takes_programs",
     "    if (too_many(programs, $most_programs, $in_turn))",
@@ -76262,7 +76488,8 @@ static const char *const tmi_host_metal_cpp[] = {
     "with yield __debug__ abs bool callable check float getattr grid init int isinstance len "    \
     "list map max min mx object operator os platform range str struct torch tuple "               \
     "AssertionError OverflowError RuntimeError TypeError ValueError _DTYPES _KERNELS _SOURCE "    \
-    "_array _assertions _bits _grid _launch _library _like _number _numbers _shape _tensors "
+    "_SOURCES _array _assertions _bits _grid _launch _libraries _library _like _multiple _number "\
+    "_numbers _offset _shape _tensors _unfit "
 #define TMI_HOST_PY_TYPES \
     {"bool", "int", "int", "int", "int", "float", "float", "float", "float"}
 
@@ -76305,7 +76532,25 @@ static const char *const tmi_host_metal_cpp[] = {
     "    except OverflowError:", \
     "        raise OverflowError(f\"{name} does not fit {type}\") from None", \
     "    except (TypeError, ValueError, RuntimeError, struct.error) as e:", \
-    "        raise TypeError(f\"{name} must be a number of type {type}: {e}\") from None"
+    "        raise TypeError(f\"{name} must be a number of type {type}: {e}\") from None", \
+    "%if has_any", \
+    "", \
+    "", \
+    "%local", \
+    "def _unfit(*arguments):", \
+    "    \"\"\"Those for which the faster kernel was not compiled.\"\"\"", \
+    "    return [value for value, multiple in arguments if operator.index(value) % multiple]", \
+    "%local", \
+    "%end", \
+    "%if has_multiple", \
+    "", \
+    "", \
+    "def _multiple(name, value, multiple):", \
+    "    \"\"\"Was the kernel compiled for this value?\"\"\"", \
+    "    if operator.index(value) % multiple:", \
+    ("        raise ValueError(f\"`{name}` is {value}, but this kernel was compiled for a " \
+     "multiple of {multiple}\")"), \
+    "%end"
 
 /* A function's beginning and its docstring. */
 #define TMI_HOST_PY_DEF \
@@ -76361,6 +76606,47 @@ static const char *const tmi_host_metal_cpp[] = {
     "%end", \
     "    \"\"\"", \
     "%local", \
+    "%if any", \
+    "%fill 0", \
+    "    if _unfit(", \
+    "%for param", \
+    "%if multiple", \
+    "~($param, $multiple), ", \
+    "%end", \
+    "%if !is_mlx", \
+    "%if param_is_aligned", \
+    "~(_offset($param), $align), ", \
+    "%end", \
+    "%end", \
+    "%end", \
+    "~):", \
+    "%line", \
+    "%fill 0", \
+    "        return $any(", \
+    "%for param", \
+    "~$param, ", \
+    "%end", \
+    "~grid=grid", \
+    "%for param", \
+    "%if param_is_padded", \
+    "~, ${param}_pads_nan=${param}_pads_nan", \
+    "%end", \
+    "%end", \
+    "%if is_mlx", \
+    "~, init=init", \
+    "%end", \
+    "%if n_debug", \
+    "~, check=check", \
+    "%end", \
+    "~)", \
+    "%line", \
+    "%else", \
+    "%for param", \
+    "%if multiple", \
+    "    _multiple(\"$param\", $param, $multiple)", \
+    "%end", \
+    "%end", \
+    "%end", \
     "%if !is_list", \
     "    programs = _grid(grid, $most_programs, $in_turn)", \
     "%end", \
@@ -76413,7 +76699,11 @@ static const char *const tmi_host_torch_py[] = {
     ("    \"f16\": (\"float16\",), \"bf16\": (\"bfloat16\",), \"f32\": (\"float32\",), "
      "\"f64\": (\"int64\",),"),
     "}",
+    "%if has_any",
+    "_libraries = [None, None]  # for the arguments that :16 in the types speaks of, for any",
+    "%else",
     "_library = None",
+    "%end",
     "",
     "",
     TMI_HOST_PY_HELPERS,
@@ -76453,20 +76743,47 @@ static const char *const tmi_host_torch_py[] = {
      "written\")"),
     "",
     "",
+    "%if has_any",
+    "def _offset(t):",
+    "    \"\"\"Bytes from the beginning of its storage.\"\"\"",
+    "    return t.storage_offset() * t.element_size() if isinstance(t, torch.Tensor) else 0",
+    "",
+    "",
+    "%local",
+    "def _launch(entry, args, groups, threads, source):",
+    "    \"\"\"Puts one kernel on PyTorch's stream; the text is compiled at the first call.\"\"\"",
+    "    if _libraries[source] is None:",
+    "%local",
+    "%else",
     "def _launch(entry, args, groups, threads):",
     "    \"\"\"Puts one kernel on PyTorch's stream; the text is compiled at the first call.\"\"\"",
     "    global _library",
     "    if _library is None:",
+    "%end",
     "        fast = os.environ.get(\"PYTORCH_MPS_FAST_MATH\", \"0\") != \"0\"",
     "        if fast and int(platform.mac_ver()[0].split(\".\")[0] or 15) < 15:",
     ("            raise RuntimeError(\"PYTORCH_MPS_FAST_MATH breaks infinities and NaN "
      "before macOS 15: unset it\")"),
+    "%if has_any",
+    "%local",
+    "        _libraries[source] = torch.mps.compile_shader(_SOURCES[source])",
+    "%local",
+    "%else",
     "        _library = torch.mps.compile_shader(_SOURCE)",
+    "%end",
     "    if max(groups[0] * threads, *groups[1:]) >= 1 << 32:",
     ("        raise ValueError(f\"grid: {groups} threadgroups of {threads} threads are more "
      "than Metal counts\")"),
+    "%if has_any",
+    "%local",
+    "    library = _libraries[source]",
+    "    getattr(library, entry)(*args, threads=(groups[0] * threads, groups[1], groups[2]),",
+    "                            group_size=(threads, 1, 1))",
+    "%local",
+    "%else",
     "    getattr(_library, entry)(*args, threads=(groups[0] * threads, groups[1], groups[2]),",
     "                             group_size=(threads, 1, 1))",
+    "%end",
     "",
     "",
     "def _assertions(debug, sites):",
@@ -76477,8 +76794,14 @@ static const char *const tmi_host_torch_py[] = {
      "{tuple(words[3:6])}: {sites[words[2] - 1]}\")"),
     "",
     "",
+    "%if has_any",
+    "_SOURCES = (\"\"\"\\",
+    "%quote msl \"\"\", \"\"\"\\",
+    "%quote msl_any \"\"\")",
+    "%else",
     "_SOURCE = \"\"\"\\",
     "%quote msl \"\"\"",
+    "%end",
     TMI_HOST_PY_DEF,
     "%for param",
     "%if !param_is_result",
@@ -76593,7 +76916,11 @@ static const char *const tmi_host_torch_py[] = {
     "%fill 0",
     "    ), ",
     TMI_HOST_PY_GROUPS,
+    "%if has_any",
+    "$threads, $source)",
+    "%else",
     "$threads)",
+    "%end",
     "%line",
     "%end",
     "%for kernel",
@@ -76850,14 +77177,14 @@ static const char *const tmi_host_mlx_py[] = {
     NULL};
 
 static const tmi_host_language tmi_host_languages[] = {
-    {"c", ".c", TMI_HOST_QUOTE_C, 0, tmi_host_c, TMI_HOST_C_KEYWORDS, "_nan_padding",
+    {"c", ".c", TMI_HOST_QUOTE_C, TMI_HOST_LACKS_CHOICE, tmi_host_c, TMI_HOST_C_KEYWORDS, "_nan_padding",
      TMI_HOST_C_TYPES, 0, 0},
-    {"objc", ".m", TMI_HOST_QUOTE_C, 0, tmi_host_objc, TMI_HOST_C_KEYWORDS, "_nan_padding",
+    {"objc", ".m", TMI_HOST_QUOTE_C, TMI_HOST_LACKS_CHOICE, tmi_host_objc, TMI_HOST_C_KEYWORDS, "_nan_padding",
      TMI_HOST_C_TYPES, 0, 0},
-    {"metal-cpp", ".cc", TMI_HOST_QUOTE_RAW, 0, tmi_host_metal_cpp, TMI_HOST_C_KEYWORDS,
-     "_nan_padding", TMI_HOST_C_TYPES, 0, 0},
-    {"swift", ".swift", TMI_HOST_QUOTE_SWIFT, 0, tmi_host_swift, TMI_HOST_SWIFT_KEYWORDS,
-     "_nan_padding",
+    {"metal-cpp", ".cc", TMI_HOST_QUOTE_RAW, TMI_HOST_LACKS_CHOICE, tmi_host_metal_cpp,
+     TMI_HOST_C_KEYWORDS, "_nan_padding", TMI_HOST_C_TYPES, 0, 0},
+    {"swift", ".swift", TMI_HOST_QUOTE_SWIFT, TMI_HOST_LACKS_CHOICE, tmi_host_swift,
+     TMI_HOST_SWIFT_KEYWORDS, "_nan_padding",
      {"Bool", "Int8", "Int16", "Int32", "Int64", "Float", "Double", "Int16", "Int16"}, 0, 0},
     {"torch-py", ".py", TMI_HOST_QUOTE_PYTHON, TMI_HOST_LACKS_PYTHON | TMI_HOST_LACKS_MSL41,
      tmi_host_torch_py, TMI_HOST_PY_KEYWORDS, "_pads_nan", TMI_HOST_PY_TYPES, 1, 0},
@@ -76873,6 +77200,7 @@ typedef struct tmi_host {
     const tmetal_result     *result;
     const tmi_host_language *language;
     const char              *name; /* asked for; NULL: that of the first kernel */
+    uint32_t                 first; /* number of the result's first kernel in the file */
     tmi_strings              names, tails; /* taken; what the template puts behind one */
     const char             **tensors;      /* that a scratch buffer has stood for, by its number */
     tmi_host_file            file;
@@ -77160,6 +77488,15 @@ static void tmi_host_unread(tmi_host *h, tmi_host_param *p, const tmetal_kernel 
     if (i < r->n_params) tmi_host_tensor_of(h, p, &r->params[i]);
 }
 
+static void tmi_host_specialized(tmi_host *h, tmi_host_param *all, const tmetal_kernel *k) {
+    uint32_t i;
+    for (i = 0; i < k->n_specialized; i++) {
+        if (k->specialized[i].is_pointer) continue; /* its argument says how it is aligned */
+        all[k->specialized[i].param].multiple = k->specialized[i].multiple;
+        h->file.has_multiple = 1;
+    }
+}
+
 /* Parameters in the order of the function: those that no kernel reads are left out, except where
  * the language wants all. */
 static void tmi_host_params(tmi_host *h, tmi_host_launch *l, const tmetal_kernel *k) {
@@ -77174,6 +77511,7 @@ static void tmi_host_params(tmi_host *h, tmi_host_launch *l, const tmetal_kernel
         for (j = 0; j < k[i].n_args; j++)
             if (tmi_host_is_given(&k[i].args[j]))
                 tmi_host_param_of(h, &all[k[i].args[j].param], &k[i].args[j]);
+    for (i = 0; i < l->n_kernels; i++) tmi_host_specialized(h, all, &k[i]);
     for (i = 0; i < n; i++) {
         if (!all[i].name && h->language->wants_all) tmi_host_unread(h, &all[i], k, i);
         if (all[i].name) all[l->n_params++] = all[i];
@@ -77386,7 +77724,7 @@ static void tmi_host_kernel_of(tmi_host *h, tmi_host_launch *l, tmi_host_kernel 
                                const tmetal_kernel *k) {
     uint32_t axis;
     to->title = tmi_host_word(h->job, k->name, "-. ");
-    to->id = (uint32_t)(k - h->result->kernels);
+    to->id = h->first + (uint32_t)(k - h->result->kernels);
     to->threads = k->threads;
     to->entry = h->file.functions[to->pipeline].name;
     to->is_fixed = k->grid[0] != 0;
@@ -77506,18 +77844,43 @@ static uint32_t tmi_host_last(const tmetal_result *r, uint32_t first) {
     return i;
 }
 
-static void tmi_host_model(tmi_host *h) {
+/* The launches of a result that holds for any arguments, of which those of the file so far hold for
+ * some: the same functions, each behind another name. */
+static void tmi_host_any(tmi_host *h, const tmetal_result *any, const char *const *names,
+                         tmi_strings *functions) {
+    const tmetal_result *given = h->result;
+    tmi_host_file       *f = &h->file;
+    uint32_t             i, n = f->n_launches, at = 0;
+    f->has_any = 1;
+    f->msl_any = any->msl;
+    h->result = any;
+    h->first = given->n_kernels;
+    for (i = 0; i < any->n_kernels && at < n; i = tmi_host_last(any, i), at++) {
+        tmi_host_launch *l = &f->launches[f->n_launches++];
+        tmi_host_launch_of(h, l, names[n + at], i, tmi_host_last(any, i), functions);
+        l->source = 1;
+        l->needs |= TMI_HOST_LACKS_CHOICE;
+        f->launches[at].any = names[n + at];
+    }
+    h->result = given;
+}
+
+static void tmi_host_model(tmi_host *h, const tmetal_result *any) {
     const tmetal_result *r = h->result;
     tmi_host_file       *f = &h->file;
     tmi_strings          functions;
-    const char         **names = TMI_NEW(h->job, const char *, r->n_kernels);
-    uint32_t             i, n, version = 0;
+    const uint32_t       most = r->n_kernels + (any ? any->n_kernels : 0);
+    const char         **names = TMI_NEW(h->job, const char *, 2 * r->n_kernels);
+    uint32_t             i, n, k, version = 0;
     tmi_strings_init(h->job, &functions);
     tmi_host_names_begin(h);
     for (i = n = 0; i < r->n_kernels; i = tmi_host_last(r, i))
         names[n++] = tmi_host_name(h, !i && h->name ? h->name : r->kernels[i].name, i);
-    f->launches = TMI_NEW(h->job, tmi_host_launch, n);
-    f->functions = TMI_NEW(h->job, tmi_host_function, r->n_kernels);
+    for (i = 0, k = n; any && i < n; i++)
+        names[k++] = tmi_host_name(h, tmi_format(h->job, 0, "%s_any", names[i]), i);
+    f->is_mlx = h->language->is_mlx;
+    f->launches = TMI_NEW(h->job, tmi_host_launch, 2 * n);
+    f->functions = TMI_NEW(h->job, tmi_host_function, most);
     f->name = names[0];
     f->title = tmi_host_word(h->job, h->name ? h->name : r->kernels[0].name, "-. ");
     f->version = TMETAL_VERSION;
@@ -77535,6 +77898,7 @@ static void tmi_host_model(tmi_host *h) {
         tmi_host_launch_of(h, &f->launches[n], names[n], i, tmi_host_last(r, i), &functions);
         f->n_launches++;
     }
+    if (any) tmi_host_any(h, any, names, &functions);
 }
 
 /* -- The engine --------------------- */
@@ -77745,8 +78109,33 @@ static int tmi_host_can(tmi_host *h) {
     return !h->job->n_errors;
 }
 
+/* Is there anything to choose between? Not where nothing was specialized. */
+static int tmi_host_differs(const tmetal_result *r, const tmetal_result *any) {
+    uint32_t i;
+    for (i = 0; any && i < r->n_kernels; i++)
+        if (r->kernels[i].n_specialized) return 1;
+    return 0;
+}
+
+/* Is it the same program, compiled so that this language can launch it? */
+static int tmi_host_is_same(tmi_host *h, const tmetal_result *any) {
+    const tmetal_result *r = h->result;
+    uint32_t             i, k = 0;
+    int                  same = any->n_kernels && any->msl && !r->graph;
+    for (i = 0; same && i < r->n_kernels && k < any->n_kernels;
+         i = tmi_host_last(r, i), k = tmi_host_last(any, k))
+        same = strcmp(r->kernels[i].name, any->kernels[k].name) == 0 &&
+            r->kernels[i].n_params == any->kernels[k].n_params &&
+            (!h->language->is_mlx || any->kernels[k].mlx);
+    if (same && i == r->n_kernels && k == any->n_kernels) return 1;
+    tmi_error(h->job, tmi_at_nowhere(), TMETAL_E_MISUSE,
+              "options.any is no result of the same kernels, with the same options.mlx");
+    return 0;
+}
+
 static void tmi_host_step(tmi_job *job, tmi_call *call) {
     const tmi_host_call *c = (const tmi_host_call *)call; /* its first field */
+    const tmetal_result *any = c->options ? c->options->any : NULL;
     tmi_mark             mark;
     tmi_host             h;
     uint32_t             i;
@@ -77765,9 +78154,10 @@ static void tmi_host_step(tmi_job *job, tmi_call *call) {
             tmi_error(job, tmi_at_nowhere(), TMETAL_E_MISUSE, "mlx-py wants options.mlx = 2");
             return;
         }
+    if (any && !tmi_host_is_same(&h, any)) return;
     mark = tmi_mark_take(job);
     tmi_text_init(job, &h.text);
-    tmi_host_model(&h);
+    tmi_host_model(&h, tmi_host_differs(h.result, any) ? any : NULL);
     if (tmi_host_can(&h)) {
         h.at[TMI_HOST_FILE] = &h.file;
         tmi_host_write(&h);

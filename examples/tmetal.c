@@ -97,6 +97,8 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
                                 "sent in several command buffers")                                               \
     X(BOUNDS, "--bounds", "", "", "every access is compared with the length of its buffer, which the launch gives:\n" \
                                   "what lies outside reads as 0 and is not written")                                    \
+    X(ALSO_UNALIGNED, "--also-unaligned", "", "", "torch-py and mlx-py: also the kernel for any arguments, which is taken for\n" \
+                                                  "those that it was not specialized on (:16, tt.divisibility)")    \
     X(CACHE, "--cache", "", "DIR", "keep what is compiled in DIR, and take it from there (256 MiB at most)")       \
     X(TUNED, "--tuned", "", "FILE", "a tuning cache: what is best for this kernel is taken from FILE")              \
     X(TUNE_TO, "--tuned", "", "FILE", "a tuning cache: what is found is put into FILE")                         \
@@ -437,9 +439,30 @@ typedef struct job {
     char         *more[MOST_CONFIGS]; /* for the tuner: further configurations of a .py; NULL: refused */
     char         *config[MOST_CONFIGS + 1]; /* all, as "BLOCK=64, num_warps=4" */
     unsigned      n_more;
+    tmetal_folded *folded; /* of a .py: tmetal_result.folded, with its names in one block */
+    uint32_t       n_folded;
     tmetal_arena  arena;
     tmetal_result result;
 } job;
+
+/* Keep what the IR no longer says; nothing where there is no memory. */
+static void keep_folded(job *j, const tmetal_result *from) {
+    size_t   bytes = from->n_folded * sizeof *from->folded;
+    uint32_t i;
+    char    *at;
+    for (i = 0; i < from->n_folded; i++) bytes += strlen(from->folded[i].name) + 1;
+    free(j->folded);
+    j->n_folded = 0;
+    j->folded = bytes ? (tmetal_folded *)malloc(bytes) : NULL;
+    if (!j->folded) return;
+    j->n_folded = from->n_folded;
+    at = (char *)(j->folded + j->n_folded);
+    for (i = 0; i < j->n_folded; i++) {
+        j->folded[i].name = strcpy(at, from->folded[i].name);
+        j->folded[i].value = from->folded[i].value;
+        at += strlen(at) + 1;
+    }
+}
 
 static tmetal_code compile_once(job *j, const tmetal_options *opt) {
     tmetal_cache   cache;
@@ -472,6 +495,8 @@ static int compile_text(job *j, const tmetal_options *opt) {
     if (!j->arena.base) return 0;
     if (j->is_ops) compile_list(j, opt);
     else compile_once(j, opt);
+    j->result.folded = j->folded;
+    j->result.n_folded = j->n_folded;
     return 1;
 }
 
@@ -648,6 +673,21 @@ static int read_launch(const request *r, const job *j, launch_spec *l) {
     return 1;
 }
 
+/* Integers of the launch that the kernel was not compiled for: 0 after a message. */
+static int fits_kernel(const job *j, const launch_spec *l) {
+    unsigned k, i;
+    for (k = 0; k < j->result.n_kernels; k++)
+        for (i = 0; i < j->result.kernels[k].n_specialized; i++) {
+            const tmetal_specialization *s = &j->result.kernels[k].specialized[i];
+            const int64_t n = s->param < l->n ? l->ints[s->param] : 0; /* not of a buffer: 0 */
+            if (s->is_pointer || n % s->multiple == 0) continue;
+            fprintf(stderr, "%s: error[TM718]: `%s` is %lld, but this kernel was compiled for a multiple of %u\n", j->path, s->name, (long long)n, s->multiple);
+            fprintf(stderr, "help: compile it without the specialization: i32 instead of i32:16 in its types, no tt.divisibility in TTIR\n");
+            return 0;
+        }
+    return 1;
+}
+
 /* Of the longest text. */
 static size_t tune_bound(const job *j) {
     size_t   most = tmetal_tune_bound(j->src, j->len), n;
@@ -662,6 +702,7 @@ static void free_texts(job *j) {
     for (i = 0; i < j->n_more; i++) free(j->more[i]);
     for (i = 0; i <= MOST_CONFIGS; i++) free(j->config[i]);
     free(j->src);
+    free(j->folded);
 }
 
 /* With --tuned: what is best for this kernel into the options, which `arena` holds a part of. */
@@ -839,7 +880,7 @@ static void find_modules(const job *j, tmetal_triton_file *files, uint32_t *n) {
 }
 
 /* A kernel from its source, which j->src is: the IR that Triton would make. NULL after a message. */
-static char *triton_ir(const request *r, const job *j, uint32_t config, size_t *len) {
+static char *triton_ir(const request *r, job *j, uint32_t config, size_t *len) {
     tmetal_triton_file files[MOST_MODULES];
     tmetal_triton_call call;
     tmetal_options     opt = r->opt;
@@ -875,6 +916,7 @@ static char *triton_ir(const request *r, const job *j, uint32_t config, size_t *
             fprintf(stderr, "%s:%u: %s\n", out.remarks[i].python.file, out.remarks[i].python.line, out.remarks[i].text);
         if (arena.base && text) copy = (char *)malloc(*len + 1);
         if (copy) memcpy(copy, text, *len + 1);
+        if (copy && !j->folded) keep_folded(j, &out);
     }
     for (i = 0; i < call.n_files; i++) {
         free((void *)files[i].name);
@@ -1051,8 +1093,11 @@ static int put_parts(const request *r, job *j, buffer *b) {
 
 /* A file in the language that --emit names. That of an op list is called as its file is, "my-list" of a/my-list.json. */
 static int put_host(const request *r, job *j, buffer *b, tmetal_host host) {
+    tmetal_options      opt = r->opt;
     tmetal_host_options o;
     tmetal_result       out;
+    tmetal_code         code;
+    job                 any; /* with its text, which stays the other's */
     const char         *text;
     size_t              n;
     char                name[64];
@@ -1062,9 +1107,19 @@ static int put_host(const request *r, job *j, buffer *b, tmetal_host host) {
     snprintf(name, sizeof name, "%s", strcmp(j->path, "-") == 0 ? "ops" : last ? last + 1 : j->path);
     name[strcspn(name, ".")] = '\0';
     if (j->is_ops && *name) o.name = name;
-    if (tmetal_launch_code(&j->result, host, &o, &j->arena, &text, &n, &out) != TMETAL_OK) return print_diags(r, &out, &j->arena), 1;
-    put(b, text);
-    return 0;
+    memset(&any, 0, sizeof any);
+    any.src = j->src, any.len = j->len, any.path = j->path;
+    opt.file = o.file, opt.unspecialized = 1;
+    if (r->value[OPT_ALSO_UNALIGNED] && !j->is_ops) {
+        if (!compile_text(&any, &opt)) return 1;
+        if (any.result.code != TMETAL_OK) return print_diags(r, &any.result, &any.arena), free(any.arena.base), 1;
+        o.any = &any.result;
+    }
+    code = tmetal_launch_code(&j->result, host, &o, &j->arena, &text, &n, &out);
+    if (code == TMETAL_OK) put(b, text);
+    else print_diags(r, &out, &j->arena);
+    free(any.arena.base);
+    return code != TMETAL_OK;
 }
 
 static tmetal_host host_named(const char *name) {
@@ -1095,6 +1150,7 @@ static int compile_command(request *r) {
     if (k == 7 && host == TMETAL_HOST_COUNT)
         return misuse(r, "--emit knows msl, plan, ir, layouts, remarks, all, mlx, c, objc, metal-cpp, swift, torch-py and mlx-py, not", r->value[OPT_EMIT]);
     if (r->value[OPT_DIAG_JSON] && r->value[OPT_OUT] && strcmp(r->value[OPT_OUT], "-") == 0) return misuse(r, "--json is on standard output already, not", "-o -");
+    if (r->value[OPT_ALSO_UNALIGNED] && host != TMETAL_HOST_TORCH_PY && host != TMETAL_HOST_MLX_PY) return misuse(r, "--also-unaligned goes with --emit torch-py or mlx-py, not", r->value[OPT_EMIT]);
     r->opt.mlx = host == TMETAL_HOST_MLX_PY ? 2 : strcmp(r->value[OPT_EMIT], "mlx") == 0;
     if (r->value[OPT_CACHE] && !wants(r, "layouts") && !wants(r, "remarks")) r->opt.reports = 0; /* which no cache keeps */
     if (!open_job(r, r->files[0], &j)) return 1;
@@ -3488,7 +3544,7 @@ static int tune_options(tuning *t) {
     const request *r = t->r;
     const char    *s = r->value[OPT_STRATEGY];
     unsigned       k;
-    if (!read_launch(r, &t->j, &t->launch)) return 0;
+    if (!read_launch(r, &t->j, &t->launch) || !fits_kernel(&t->j, &t->launch)) return 0;
     for (k = 0; s && k < 4 && strcmp(names[k], s) != 0; k++) {}
     if (s && k == 4) return misuse(r, "--strategy knows guided, exhaustive, random and model, not", s), 0;
     t->launch.how.strategy = s ? (tmetal_tune_strategy)k : TMETAL_TUNE_GUIDED;
@@ -3669,7 +3725,7 @@ static int kernels_command(request *r) {
 
 static const command commands[] = {
     {"compile", "FILE|-", "a Triton kernel (.py or .ttir) or an op list to Metal", 1, 1,
-     TAKES(OUT) | TAKES(EMIT) | TAKES(DIAG_JSON) | TAKES(PARTS) | TAKES(CACHE) | TAKES(TUNED) | TAKES(GRID) | TAKES(ARGS) | TAKES_COMPILE, compile_command,
+     TAKES(OUT) | TAKES(EMIT) | TAKES(DIAG_JSON) | TAKES(PARTS) | TAKES(ALSO_UNALIGNED) | TAKES(CACHE) | TAKES(TUNED) | TAKES(GRID) | TAKES(ARGS) | TAKES_COMPILE, compile_command,
      "FILE is Triton IR, a .py file with Triton kernels (docs/triton.md), or an op list (.json, or \"tt.sum:[1024,512]:1\" a line);\n"
      "- reads standard input.\n"},
     {"census", "FILES...|-", "what of these .ttir files does not compile", 1, -1,

@@ -934,6 +934,7 @@ static int why_open(why *w, const request *r, const char *path) {
         free(text);
         if (!has_launch) return 1;
     } else if (!read_launch(r, &w->j, &w->launch)) return 2;
+    if (!fits_kernel(&w->j, &w->launch)) return 1;
     w->launch.how.n_more = 0;
     if (!w->j.is_ops) w->ir = why_print(r, &w->j);
     text = w->ir ? w->ir : w->j.src;

@@ -174,7 +174,7 @@ static void other_option(tmetal_options *o, tmetal_gpu_limits *limits, dice *d) 
     static const char *const gpus[] = {"apple-m2", "apple-m3-max", "apple-m4", "apple7", "apple-a17-pro", "no such"};
     static const char *const layouts[] = {"COALESCED", "ROW_MAJOR", "TILED", "DEFAULT", "%0=TILED"};
     static const uint32_t msl[] = {300, 310, 320, 400};
-    switch (dice_below(d, 22)) {
+    switch (dice_below(d, 23)) {
     case 0: o->file = "another.ttir"; break;
     case 1: o->gpu = gpus[dice_below(d, 6)]; break;
     case 2: o->threads = 32u << dice_below(d, 6); break;
@@ -192,6 +192,7 @@ static void other_option(tmetal_options *o, tmetal_gpu_limits *limits, dice *d) 
     case 14: o->layouts = layouts[dice_below(d, 5)]; break;
     case 15: o->two_stage = 2u << dice_below(d, 5); break;
     case 20: o->bounds = 1; break;
+    case 21: o->unspecialized = 1; break;
     case 16: o->operands = 1 + dice_below(d, 2); break;
     case 18: o->max_source = 1u << dice_below(d, 12); break;
     case 19: o->max_ops = 1u << dice_below(d, 8); break;

@@ -214,6 +214,23 @@ says '^out_ptr: WRONG'
 gives 1 run "$out/row_sum.case" --json
 cp "$out/out" "$out/run.json"
 holds "$out/run.json" 'j["right"] is False'
+# a launch that the kernel was not compiled for
+for ext in ttir bin; do cp tests/metal/specialized.$ext "$out"; done
+sed 's/^arg i32 48/arg i32 41/' tests/metal/specialized.case > "$out/specialized.case"
+gives 1 run "$out/specialized.case"
+says '`n` is 41, but this kernel was compiled for a multiple of 16'
+gives 0 run tests/metal/specialized.case
+pair="tests/metal/specialized.py --signature *fp32:16,*fp32:16,*fp32:16,i32:16,i32:16,i32:16 --const BLOCK=64 --grid 1"
+set -f
+for command in why tune; do
+    gives 0 $command $pair --args @256,@256,@256,48,32,7
+    gives "$([ $command = why ] && echo 1 || echo 2)" $command $pair --args @256,@256,@256,48,31,7
+    warns 'error\[TM718\]: `m` is 31, but this kernel was compiled for a multiple of 16'
+done
+gives 0 compile tests/metal/specialized.py --args "*fp32:16,*fp32,*fp32:16,i32:16,i32,1" --const BLOCK=64 --emit plan
+set +f
+cp "$out/out" "$out/special.json"
+holds "$out/special.json" '[(s["name"], s.get("multiple"), s.get("equal")) for s in j["kernels"][0]["specialized"]] == [("x", 16, None), ("out", 16, None), ("n", 16, None), ("unread", None, 1)]'
 gives 0 run tests/examples/checked.case
 says '^pid (1, 0, 0) idx (7) v: -2.0$'
 grep -q '^debug:' "$out/out" && fail "run prints the words of the debug buffer"

@@ -1,6 +1,7 @@
 #include "launch.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <stdexcept>
@@ -99,7 +100,26 @@ private:
         return memory_.add(name, bytes, zero ? zeros.data() : nullptr);
     }
 
+    /* Was the kernel compiled for these arguments? */
+    void check_specialized(const sim::plan_kernel &k) const {
+        for (const sim::plan_specialization &s : k.specialized) {
+            if (s.param >= case_.parameters.size() || !s.multiple) continue;
+            const recorded_parameter &p = case_.parameters[s.param];
+            if (p.is_buffer != s.is_pointer) continue; /* bind() says what is wrong with it */
+            const bool fits = p.is_buffer
+                                  ? p.offset % s.multiple == 0
+                                  : std::strtoull(p.text.c_str(), nullptr, 0) % s.multiple == 0;
+            if (!fits)
+                bad("`" + s.name + "` is " +
+                    (p.is_buffer ? "at byte " + std::to_string(p.offset) + " of its buffer"
+                                 : p.text) +
+                    ", but this kernel was compiled for a multiple of " +
+                    std::to_string(s.multiple));
+        }
+    }
+
     sim::launch launch_of(const sim::plan_kernel &k) {
+        check_specialized(k);
         sim::launch l;
         l.kernel = module_.find(unit_, k.entry);
         if (!l.kernel) bad("the Metal text has no kernel '" + k.entry + "'");

@@ -85,6 +85,7 @@ int main(void) {
     DEFAULT(layouts, NULL, "SIDEWAYS");
     DEFAULT(parts, 0, 1);
     DEFAULT(bounds, 0, 1);
+    DEFAULT(unspecialized, 0, 1);
     DEFAULT(reports, 0, 1);
     DEFAULT(operands, TMETAL_OPERANDS_AUTO, 99);
     DEFAULT(programs, 0, 99);

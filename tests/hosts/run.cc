@@ -323,6 +323,13 @@ int judge_errors(const language &l, const std::string &base, const std::string &
     aliased.alias = "0=2"; /* these two may be one, but neither may be the third */
     auto by_address = device::compile(path, aliased);
     check("one buffer twice, once by its address", run(l, *by_address, base, "HOSTS_PROGRAMS, b[0], 0, b[2], 0, b[2], 0, 100"), "another argument");
+    auto special = device::compile(sim::tests_directory() + "/metal/specialized.case", {});
+    check("a multiple, as it was compiled for", run(l, *special, base, ""), "");
+    for (const char *numbers : {"1000, 32", "48, -40"}) {
+        const bool is_n = *numbers == '1';
+        check("an integer that is no multiple", run(l, *special, base, std::string("HOSTS_PROGRAMS, b[0], 0, b[1], 0, b[2], 0, ") + numbers),
+              is_n ? "`n` is 1000, but this kernel was compiled for a multiple of 16" : "`m` is -40, but this kernel was compiled for a multiple of 16");
+    }
     auto stages = take(sim::tests_directory() + "/hosts/cases/two_stage.ttir"); /* its scratch grows with the programs */
     made::record(*stages);
     std::vector<std::array<uint8_t, 8>> numbers(stages->c.parameters.size() + 1);

@@ -151,6 +151,17 @@ std::function<tmetal_code(scene &)> on(std::function<void()> change) {
     };
 }
 
+/* A kernel that was compiled for multiples of 16, but for its last integer. */
+tmetal_code specialized(scene &s, int64_t n, int64_t m, int64_t unread) {
+    s.file = "tests/metal/specialized.ttir";
+    const tmetal_code c = s.ready();
+    s.args[3] = tmetal_arg_int(n);
+    s.args[4] = tmetal_arg_int(m);
+    s.args[5] = tmetal_arg_int(unread);
+    s.n_args = 6;
+    return c == TMETAL_OK ? s.go() : c;
+}
+
 /* Rows of sums in two stages, as many times as `deep` says along the axis that the stages need. */
 tmetal_code two_stages(scene &s, uint32_t deep, uint32_t wide = 1) {
     s.file = "examples/kernels/row_sum.ttir";
@@ -575,6 +586,11 @@ const std::vector<row> rows = {
     {"no buffer behind the argument", TMETAL_E_LAUNCH_ARG, "wants a buffer", with([](scene &s) { s.args[1].buffer = nullptr; })},
     {"another element type", TMETAL_E_LAUNCH_ARG, "another element type", with([](scene &s) { s.args[0].type = "f16"; })},
     {"the right element type", TMETAL_OK, "", with([](scene &s) { s.args[0].type = "f32"; })},
+    {"an integer that the kernel was not compiled for", TMETAL_E_LAUNCH_SPECIALIZED, "`n` is 1000, but this kernel was compiled for a multiple of 16",
+     [](scene &s) { return specialized(s, 1000, 32, 0); }},
+    {"a negative one", TMETAL_E_LAUNCH_SPECIALIZED, "`m` is -40, but", [](scene &s) { return specialized(s, 48, -40, 0); }},
+    {"a multiple, and one that nothing reads", TMETAL_OK, "", [](scene &s) { return specialized(s, 48, -32, 7); }},
+    {"any integer for a kernel that was compiled for any", TMETAL_OK, "", with([](scene &s) { s.args[3] = tmetal_arg_int(999); })},
     {"an offset behind the end", TMETAL_E_LAUNCH_ARG, "behind its buffer's end", with([](scene &s) { s.args[0].offset = 4112; })},
     {"an offset that is not aligned", TMETAL_E_LAUNCH_ARG, "no multiple of 16 bytes, the alignment of the plan", with([](scene &s) { s.args[0].offset = 4; })},
     {"one buffer read and written", TMETAL_E_LAUNCH_OVERLAP, "options.alias", with([](scene &s) { s.args[2] = s.args[0]; })},

@@ -76,6 +76,29 @@ add(x[4:12], y[8:16], some[16:24], 8, grid=1)
 expect("offsets that the alignment allows", some.tolist()[16:24] == [a + b for a, b in zip(x.tolist()[4:12], y.tolist()[8:16])]
        and not any(some.tolist()[:16] + some.tolist()[24:]))
 
+special = module("tests/metal/specialized.ttir", "torch").specialized
+some, x64, y64 = torch.zeros(64, device="mps"), torch.tensor([1.0] * 64, device="mps"), torch.tensor([2.0] * 64, device="mps")
+raises("an integer that the kernel was not compiled for", ValueError, "`n` is 1000, but this kernel was compiled for a multiple of 16",
+       special, x64, y64, some, 1000, 32, 0, grid=1)
+raises("a negative one", ValueError, "`m` is -40, but this kernel", special, x64, y64, some, 48, -40, 0, grid=1)
+expect("nothing ran", not any(some.tolist()))
+special(x64, y64, some, 48, -32, 7, grid=1)
+expect("multiples, and one that nothing reads", some.tolist() == [6.0] * 48 + [0.0] * 16)
+
+both = module("tests/metal/specialized.ttir", "torch", "--also-unaligned")
+some = torch.zeros(64, device="mps")
+both.specialized(x64, y64, some, 48, 32, 7, grid=1)
+expect("both variants: multiples", some.tolist() == [6.0] * 48 + [0.0] * 16 and both._libraries[0] and not both._libraries[1])
+both.specialized(x64, y64, some, 49, 31, 7, grid=1)
+expect("both variants: others", some.tolist() == [3.0] * 49 + [0.0] * 15)
+expect("both variants: the second is compiled", both._libraries[1])
+long, short = torch.tensor([float(i) for i in range(80)], device="mps"), torch.zeros(64, device="mps")
+both.specialized(long[1:65], y64, short, 16, 16, 0, grid=1)
+expect("both variants: a tensor that begins elsewhere", short.tolist()[:16] == [2.0 * (i + 3) for i in range(16)])
+raises("both variants: a float", TypeError, "", both.specialized, x64, y64, some, 48.5, 32, 0, grid=1)
+raises("both variants: a list for a tensor", TypeError, "x must be a tensor", both.specialized, [1.0], y64, some, 48, 32, 0, grid=1)
+expect("nothing to choose between: one variant", "_SOURCES" not in inspect.getsource(module("tests/python/names.ttir", "torch", "--also-unaligned")))
+
 every = module("tests/kernels/recorded/arguments-every_scalar.ttir", "torch").every_scalar
 out = torch.empty(7, dtype=torch.int64, device="mps")
 every(out, True, False, 7, 2**31, -1, 2**63 + 5, 2.5, grid=1)
@@ -132,6 +155,15 @@ raises("MLX: a result like another type", TypeError, "out_ptr is of mlx.core.flo
 raises("MLX: a grid that it cannot count", ValueError, "more than", add, a, b, 8, 8, grid=1 << 26)
 raises("MLX: an array for a number", TypeError, "n must be a number of type i32", add, a, b, 8, a, grid=1)
 raises("MLX: a number that does not fit", OverflowError, "does not fit", add, a, b, 8, -2**31 - 1, grid=1)
+
+special = module("tests/metal/specialized.ttir", "mlx").specialized
+x64, y64 = mx.array([1.0] * 64), mx.array([2.0] * 64)
+raises("MLX: an integer that the kernel was not compiled for", ValueError, "`n` is 1000, but this kernel was compiled for a multiple of 16",
+       special, x64, y64, 64, 1000, 32, 0, grid=1)
+expect("MLX: multiples", special(x64, y64, 64, 48, 32, 7, grid=1, init=0).tolist() == [6.0] * 48 + [0.0] * 16)
+both = module("tests/metal/specialized.ttir", "mlx", "--also-unaligned").specialized
+for n, m, want in ((48, 32, 6.0), (49, 32, 6.0), (48, 31, 3.0)):
+    expect(f"MLX: both variants: {n}, {m}", both(x64, y64, 64, n, m, 7, grid=1, init=0).tolist() == [want] * n + [0.0] * (64 - n))
 
 turns = module("tests/kernels/lookalikes/wait_for_program_before.ttir", "torch").wait_for_program_before
 numbers = [torch.zeros(9, dtype=torch.int32, device="mps") for _ in "xsr"]

@@ -91,6 +91,12 @@ plan_kernel kernel_of(const json &j) {
         position++;
     }
     for (const json &a : need(j, "args", k.name)) k.arguments.push_back(argument_of(a, k.name));
+    for (const json &s : j.value("specialized", json::array()))
+        if (s.contains("param")) /* no launch passes the others */
+            k.specialized.push_back({s["param"].get<unsigned>(),
+                                     need(s, "multiple", k.name).get<unsigned>(),
+                                     need(s, "name", k.name).get<std::string>(),
+                                     need(s, "kind", k.name) == "pointer"});
     return k;
 }
 

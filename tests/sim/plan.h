@@ -29,6 +29,13 @@ struct plan_argument {
     size_t             offset = 0, size = 0;
 };
 
+/* What the kernel was compiled for: every value of the parameter must be a multiple. */
+struct plan_specialization {
+    unsigned    param = 0, multiple = 1;
+    std::string name;
+    bool        is_pointer = false;
+};
+
 struct plan_kernel {
     std::string                        name, entry; /* entry: the function in the Metal text */
     std::array<uint32_t, 3>            threads{{0, 1, 1}};
@@ -38,6 +45,7 @@ struct plan_kernel {
     uint32_t                           programs = 1;       /* that many programs, along x, in each threadgroup */
     std::vector<std::array<size_t, 2>> dynamic;            /* [[threadgroup(index)]], bytes */
     std::vector<plan_argument>         arguments;
+    std::vector<plan_specialization>   specialized;
 };
 
 struct launch_plan {
