@@ -22,7 +22,7 @@ static const struct {
     {"The GPU", TAKES(GPU) | TAKES(HAS) | TAKES(LACKS) | TAKES(MSL)},
     {"How the kernel is made",
      TAKES(THREADS) | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(NO_FP64) | TAKES(PLAIN) | TAKES(TWO_STAGE) |
-         TAKES(OPERANDS) | TAKES(PROGRAMS) | TAKES(PARTS) | TAKES(BOUNDS)},
+         TAKES(OPERANDS) | TAKES(PROGRAMS) | TAKES(PARTS) | TAKES(BOUNDS) | TAKES(ALSO_UNALIGNED)},
     {"Kernels of a .py file", TAKES_SOURCE},
     {"The launch", TAKES(GRID) | TAKES(ARGS) | TAKES(DEVICE)},
     {"Kept from one run to the next", TAKES(CACHE) | TAKES(TUNED) | TAKES(TUNE_TO)},

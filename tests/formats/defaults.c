@@ -7,7 +7,7 @@
 
 static const char ttir[] =
     "module {\n"
-    "  tt.func public @f(%p: !tt.ptr<f64>, %q: !tt.ptr<f32>) {\n"
+    "  tt.func public @f(%p: !tt.ptr<f64>, %q: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {\n"
     "    %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>\n"
     "    %b = tt.splat %q : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>\n"
     "    %a = tt.addptr %b, %r : tensor<64x!tt.ptr<f32>>, tensor<64xi32>\n"

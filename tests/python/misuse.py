@@ -97,7 +97,7 @@ both.specialized(long[1:65], y64, short, 16, 16, 0, grid=1)
 expect("both variants: a tensor that begins elsewhere", short.tolist()[:16] == [2.0 * (i + 3) for i in range(16)])
 raises("both variants: a float", TypeError, "", both.specialized, x64, y64, some, 48.5, 32, 0, grid=1)
 raises("both variants: a list for a tensor", TypeError, "x must be a tensor", both.specialized, [1.0], y64, some, 48, 32, 0, grid=1)
-expect("nothing to choose between: one variant", "_SOURCES" not in inspect.getsource(module("tests/python/names.ttir", "torch", "--also-unaligned")))
+expect("nothing to choose between: one variant", "_SOURCES" not in inspect.getsource(module("tests/kernels/lookalikes/accumulate_bits.ttir", "torch", "--also-unaligned")))
 
 every = module("tests/kernels/recorded/arguments-every_scalar.ttir", "torch").every_scalar
 out = torch.empty(7, dtype=torch.int64, device="mps")
