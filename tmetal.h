@@ -23262,7 +23262,7 @@ static uint32_t tmi_tri_absolute(tmi_tri *t, uint32_t f, const tmi_py_node *from
     const char *text = from->text ? tmi_tri_string(t, from->text) : "";
     const char *base = tmi_tri_string(t, tmi_triton_file_at(t, f)->module);
     size_t      n = strcmp(base, "__main__") == 0 ? 0 : strlen(base);
-    uint32_t    dots, at_package;
+    uint32_t    dots, at_package, first = 0;
     if (!from->op) return from->text;
     for (at_package = 0; at_package < 2; at_package++) {
         size_t      k = n;
@@ -23274,8 +23274,9 @@ static uint32_t tmi_tri_absolute(tmi_tri *t, uint32_t f, const tmi_py_node *from
                           tmi_tri_string(t, tmi_intern(t->job, t->strings, base, k)),
                           k && *text ? "." : "", text);
         if (*name && tmi_tri_file_of(t, name)) return tmi_tri_word(t, name);
+        if (*name && !first) first = tmi_tri_word(t, name); /* of a module, not of a package */
     }
-    return from->text;
+    return n && first ? first : from->text;
 }
 
 /* What a name asks about the machine, which is a Mac: is_cuda, IS_AMD, TYPE_CHECKING. All of its
@@ -23303,7 +23304,7 @@ static int tmi_tri_machine_word(const char *s) {
 
 /* What is so on a Mac, where kernels are launched that this project compiles: no CUDA, no HIP. With
  * "()" the call of that name. is: n None, t f truths, i a number, s a text, v Triton's version,
- * p Python's, r it raises that. */
+ * p Python's, r it raises that, m another name of a module. */
 static const struct {
     const char *name;
     char        is;
@@ -23332,6 +23333,15 @@ static const struct {
     {"torch.jit.is_tracing()", 'f', ""},
     {"triton.__version__", 'v', ""},
     {"triton.knobs.runtime.interpret", 'f', ""},
+    {"torch._inductor.runtime.triton_compat.tl", 'm', "triton.language"},
+    {"torch._inductor.runtime.triton_compat.triton", 'm', "triton"},
+    {"torch._inductor.runtime.triton_compat.math", 'm', "triton.language.math"},
+    {"torch._inductor.runtime.triton_compat.libdevice", 'm', "triton.language.extra.libdevice"},
+    {"torch._inductor.runtime.triton_helpers.math", 'm', "triton.language.math"},
+    {"torch._inductor.runtime.triton_helpers.libdevice", 'm', "triton.language.extra.libdevice"},
+    {"vllm.triton_utils.tl", 'm', "triton.language"},
+    {"vllm.triton_utils.triton", 'm', "triton"},
+    {"vllm.triton_utils.HAS_TRITON", 't', ""},
     {"typing.TYPE_CHECKING", 'f', ""},
     {"sys.platform", 's', "darwin"},
     {"sys.byteorder", 's', "little"},
@@ -23373,6 +23383,7 @@ static tmi_tri_value tmi_tri_fact(tmi_tri *t, const char *name) {
     case 's': return tmi_tri_str(tmi_tri_word(t, text));
     case 'v': return tmi_tl_triton_version(t);
     case 'p': return tmi_tri_python_version(t);
+    case 'm': return tmi_tri_module_value(t, text);
     default:
         tmi_tri_raise(t, text);
         name = tmi_tri_piece(t, name, strlen(name) - 2);
@@ -23884,6 +23895,7 @@ static uint32_t tmi_tri_plain_value(tmi_tri *t, uint32_t f, uint32_t name) {
 static int tmi_tri_makes_constexpr(tmi_tri *t, uint32_t f, uint32_t node) {
     const tmi_py      *py = tmi_triton_text_of(t, f);
     const tmi_py_node *n = TMI_PY(py, node);
+    tmi_tri_value      v;
     uint32_t           i;
     while (n->kind == TMI_PY_UNARY ||
            n->kind == TMI_PY_BINOP) { /* of the left side, or the right */
@@ -23894,8 +23906,12 @@ static int tmi_tri_makes_constexpr(tmi_tri *t, uint32_t f, uint32_t node) {
         n = TMI_PY(py, n->a);
     }
     if (n->kind == TMI_PY_CALL) {
-        n = TMI_PY(py, n->a);
-        return n->text && tmi_tri_says(t, n->text, "constexpr");
+        node = n->a;
+        n = TMI_PY(py, node);
+        if (n->text && tmi_tri_says(t, n->text, "constexpr")) return 1;
+        if (n->kind != TMI_PY_NAME || f != t->frame->file) return 0;
+        v = tmi_tri_try_constant(t, node); /* an alias of it */
+        return v.kind == TMI_V_BUILTIN && strcmp(tmi_tl_row_name(v.id), "constexpr") == 0;
     }
     if (n->kind != TMI_PY_NAME || (i = tmi_tri_global_of(t, f, n->text)) == 0) return 0;
     return tmi_triton_global_at(t, i - 1)->state == 2 &&
@@ -23955,7 +23971,7 @@ static tmi_tri_value tmi_tri_given(tmi_tri *t, const tmi_tri_global *g) {
     tmi_tri_value      v;
     if (tmi_tri_alters(t, g) && n->kind != TMI_PY_AUGASSIGN) return tmi_tri_altered(t, g);
     if (n->kind == TMI_PY_FOR || n->kind == TMI_PY_WITH || n->kind == TMI_PY_DELETE ||
-        (n->kind == TMI_PY_CLASS && !n->op) || g->alias == TMI_NONE)
+        g->alias == TMI_NONE)
         return tmi_tri_not_said(t, g);
     a = TMI_PY(py, g->alias);
     if (n->kind == TMI_PY_FUNCTION || n->kind == TMI_PY_CLASS) {
@@ -24083,8 +24099,8 @@ static int tmi_tri_alike(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value
         return is && other ? strcmp(is, other) == 0
                            : tmi_tl_ends(s, "libdevice") && tmi_tl_ends(o, "libdevice");
     }
-    if (a->kind == TMI_V_OBJECT || a->kind == TMI_V_BOUND || a->kind >= TMI_V_DICT) return 0;
-    if (a->kind != TMI_V_TUPLE) return tmi_tri_same(t, a, b);
+    if (a->kind == TMI_V_OBJECT || a->kind >= TMI_V_DICT) return 0;
+    if (a->kind != TMI_V_TUPLE && a->kind != TMI_V_BOUND) return tmi_tri_same(t, a, b);
     if (a->n != b->n || a->id != b->id) return 0;
     for (i = 0; i < a->n; i++) {
         tmi_tri_value x = tmi_tri_field(t, a, i), y = tmi_tri_field(t, b, i);
@@ -24105,23 +24121,29 @@ static TMI_APART tmi_tri_value tmi_tri_agreed(tmi_tri *t, uint32_t name, const u
                                     tmi_tri_value behind) {
     tmi_tri_value first = behind, v;
     uint32_t      i, base = t->arg.n, at = t->at, to = t->to;
-    int           differs = 0, is_first = !behind.kind;
-    for (i = 0; i < n; i++, is_first = 0) {
+    int           differs = 0, is_first = !behind.kind, fails;
+    for (i = 0; i < n; i++) {
         t->is_quiet++;
+        t->tries++;
         t->depth++; /* its own stack */
+        t->raised = NULL;
         v = tmi_tri_value_at(t, way[i]);
         t->depth--;
+        t->tries--;
         t->is_quiet--;
+        fails = t->bad && t->raised; /* where this way is taken the module ends */
         if (t->bad) v = tmi_tri_of(TMI_V_UNSET);
         t->bad = 0;
         tmi_base_vec_cut(&t->arg, base);
         if (tmi_tri_is_triton(t, &v)) return v;
         t->at = at;
         t->to = to;
+        if (fails) continue;
         if (is_first) first = v;
+        is_first = 0;
         differs |= !tmi_tri_alike(t, &first, &v);
     }
-    return differs || n == TMI_TRI_WAYS ? tmi_tri_untold(t, name, way, n) : first;
+    return is_first || differs || n == TMI_TRI_WAYS ? tmi_tri_untold(t, name, way, n) : first;
 }
 
 /* The value of a global name of file f; UNSET without a report: there is none. */
@@ -24283,7 +24305,6 @@ static int tmi_triton_gives(tmi_tri *t, const tmi_py_node *s, void *with) {
 }
 
 static TMI_COLD tmi_tri_value tmi_tri_undefined(tmi_tri *t, uint32_t name) {
-    const tmi_py      *py = tmi_tri_py(t);
     const char        *s = tmi_tri_string(t, name), *help = NULL;
     const tmi_py_node *f = tmi_tri_node(t, t->frame->func);
     tmi_meant          meant = tmi_base_meant(s);
@@ -24296,15 +24317,21 @@ static TMI_COLD tmi_tri_value tmi_tri_undefined(tmi_tri *t, uint32_t name) {
             "a name that is first given inside a loop, or in one branch of an if, does not exist "
             "behind it: give it a value before";
     else if (tmi_tl_row_of("tl", s, 0)) help = tmi_format(t->job, 0, "write tl.%s", s);
-    for (i = 0; i < py->n_body && (!t->is_quiet || t->why); i++) {
-        f = TMI_PY(py, TMI_PY_ID(py, py->body + i));
-        if (f->kind == TMI_PY_CLASS && f->text == name)
-            return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED,
-                                 "write tl.constexpr(...) or a function with @triton.jit outside "
-                                 "of it; a NamedTuple is read",
-                                 "what the class %s gives is not read", s);
-    }
     return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, help, "%s", s);
+}
+
+static TMI_COLD tmi_tri_value tmi_tri_class_unread(tmi_tri *t, uint32_t name) {
+    return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED,
+                         "write tl.constexpr(...) or a function with @triton.jit outside of it; a "
+                         "NamedTuple is read",
+                         "what the class %n gives is not read", name);
+}
+
+/* A function's value that is a class of which only constants are read: its node; else NULL. */
+static const tmi_py_node *tmi_tri_plain_class(tmi_tri *t, const tmi_tri_value *v) {
+    const tmi_tri_func *f = v->kind == TMI_V_FUNC ? tmi_triton_func_at(t, v->id) : NULL;
+    const tmi_py_node  *c = f ? TMI_PY(tmi_triton_text_of(t, f->file), f->node) : NULL;
+    return c && c->kind == TMI_PY_CLASS && !c->op ? c : NULL;
 }
 
 static TMI_APART tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node *n) {
@@ -24338,6 +24365,8 @@ static TMI_APART tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node 
             "kernels cannot read the module's %s: it is no tl.constexpr", name);
     }
     v.is_plain = 0;
+    if (!t->bad && !t->is_const && tmi_tri_plain_class(t, &v))
+        return tmi_tri_class_unread(t, n->text);
     if (v.kind == TMI_V_FUNC && !t->bad && !t->is_const && tmi_tri_is_undecorated(t, v.id))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, "put @triton.jit above it",
                              "a kernel cannot call %n, a plain function of Python", n->text);
@@ -26365,6 +26394,7 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
     tmi_tri_frame      frame;
     if (f->kind == TMI_PY_CLASS && f->op >= TMI_TRI_AGGREGATE)
         return tmi_tri_construct(t, id, base, n);
+    if (f->kind == TMI_PY_CLASS && !f->op) return tmi_tri_class_unread(t, f->text);
     if (f->kind == TMI_PY_CLASS) return tmi_tri_call_class(t, &fn, base, n);
     tmi_py_body(tmi_triton_text_of(t, fn.file), fn.node);
     if (!tmi_triton_waits_not(t, f) || f->op) { /* or wrong, and told already */
@@ -27654,12 +27684,10 @@ static void tmi_tri_globals_of_try(tmi_tri *t, uint32_t file, uint32_t id, uint3
     }
 }
 
-/* A class is known by the names in it alone, but for a NamedTuple; what it hides is not meant. */
+/* A class; of one that is neither a NamedTuple nor an aggregate only the constants are read. */
 static void tmi_tri_globals_of_class(tmi_tri *t, uint32_t file, uint32_t id, uint32_t cond) {
-    const int      made = tmi_tri_named_tuple(t, file, id) || tmi_tri_is_aggregate(t, file, id);
-    const uint32_t name = TMI_PY(tmi_triton_text_of(t, file), id)->text;
-    if (made || tmi_map_get(&tmi_triton_file_at(t, file)->global, name))
-        tmi_tri_put_global(t, file, name, id, 0, cond);
+    if (!tmi_tri_named_tuple(t, file, id)) (void)tmi_tri_is_aggregate(t, file, id);
+    tmi_tri_put_global(t, file, TMI_PY(tmi_triton_text_of(t, file), id)->text, id, 0, cond);
 }
 
 /* What the cases of a `match` give, of which nobody can tell which it is. */
@@ -27978,6 +28006,95 @@ static int tmi_tri_is_aggregate_class(tmi_tri *t, uint32_t func) {
     return c->kind == TMI_PY_CLASS && c->op >= TMI_TRI_AGGREGATE;
 }
 
+/* How the members of a class are made: 1: by its statements alone, 2: as those of an Enum, whose
+ * members are no numbers or texts; 0: it is not known. */
+static int tmi_tri_class_kind(tmi_tri *t, const tmi_py *py, const tmi_py_node *c) {
+    static const char *const bases[] = {"object int str float IntEnum StrEnum IntFlag", "Enum"};
+    uint32_t                 i, k;
+    int                      is_enum = 0, is_value = 0;
+    for (i = 0; i < c->n; i++) {
+        const tmi_py_node *b = TMI_PY(py, TMI_PY_ID(py, c->list + i));
+        const char        *s = b->text ? tmi_tri_string(t, b->text) : "";
+        for (k = 0; k < 2 && !tmi_fn_lists(bases[k], s, strlen(s)); k++) {}
+        if (k == 2 || (b->kind != TMI_PY_NAME && b->kind != TMI_PY_ATTRIBUTE)) return 0;
+        is_enum |= k == 1;
+        is_value |= k == 0;
+    }
+    for (i = 0; c->b && i < TMI_PY(py, c->b)->n; i++) {
+        const tmi_py_node *d = tmi_triton_kid(py, TMI_PY(py, c->b), i);
+        const char        *s;
+        if (d->kind == TMI_PY_CALL) d = TMI_PY(py, d->a);
+        s = d->text ? tmi_tri_string(t, d->text) : "";
+        if (!tmi_fn_lists("dataclass unique final", s, strlen(s))) return 0;
+    }
+    return is_enum && !is_value ? 2 : 1;
+}
+
+/* Does a statement of the file change a member of a class: C.name = ... ? */
+static int tmi_tri_class_changes(const tmi_py *py, uint32_t class_, uint32_t name) {
+    uint32_t i, k;
+    for (i = 1; i < py->node.n; i++) {
+        const tmi_py_node *s = TMI_PY(py, i), *to;
+        for (k = 0; (s->kind == TMI_PY_ASSIGN && k < s->n) || (s->kind == TMI_PY_AUGASSIGN && !k);
+             k++) {
+            to = TMI_PY(py, s->kind == TMI_PY_ASSIGN ? TMI_PY_ID(py, s->list + k) : s->a);
+            if (to->kind == TMI_PY_ATTRIBUTE && to->text == name &&
+                TMI_PY(py, to->a)->text == class_)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+/* The value that a statement of a class gives, which is a member; auto() is one more than `last`. */
+static tmi_tri_value tmi_tri_class_value(tmi_tri *t, uint32_t node, const tmi_tri_value *last) {
+    const tmi_py_node *n = tmi_tri_node(t, node), *f = tmi_tri_node(t, n->a);
+    if (n->kind != TMI_PY_CALL || n->n || !f->text || !tmi_tri_says(t, f->text, "auto"))
+        return tmi_tri_constant(t, node);
+    return last->kind == TMI_V_INT ? tmi_tri_fold(t, TMI_PY_ADD, *last, tmi_tri_int(1))
+                                   : tmi_tri_int(1);
+}
+
+/* C.name of a class: what its statements, walked in order, give the name. UNSET: none of them. */
+static tmi_tri_value tmi_tri_class_member(tmi_tri *t, uint32_t func, uint32_t name) {
+    const tmi_tri_func fn = *tmi_triton_func_at(t, func);
+    const tmi_py      *py = tmi_triton_text_of(t, fn.file);
+    const tmi_py_node *c = TMI_PY(py, fn.node);
+    const int          kind = tmi_tri_class_kind(t, py, c);
+    tmi_tri_value      v, last = tmi_tri_of(TMI_V_UNSET), r = last, part[2];
+    tmi_tri_frame      frame;
+    uint32_t           i, at = t->at, to = t->to;
+    if (!kind || tmi_tri_class_changes(py, c->text, name)) return tmi_tri_class_unread(t, c->text);
+    tmi_triton_enter_frame(t, &frame, fn.file);
+    for (i = 0; i < c->n2 && !t->bad; i++) {
+        const tmi_py_node *s = TMI_PY(py, TMI_PY_ID(py, c->list2 + i)), *target;
+        const uint32_t     value = s->kind == TMI_PY_ASSIGN ? s->a : s->c;
+        if (s->kind == TMI_PY_FUNCTION || s->kind == TMI_PY_PASS || s->kind == TMI_PY_EXPR ||
+            (s->kind == TMI_PY_ANNASSIGN && !value))
+            continue;
+        target = s->kind == TMI_PY_ASSIGN && s->n == 1 ? TMI_PY(py, TMI_PY_ID(py, s->list))
+                                                       : TMI_PY(py, s->a);
+        if ((s->kind != TMI_PY_ASSIGN && s->kind != TMI_PY_ANNASSIGN) ||
+            target->kind != TMI_PY_NAME)
+            (void)tmi_tri_class_unread(t, c->text);
+        v = t->bad ? last : tmi_tri_class_value(t, value, &last);
+        tmi_tri_bind(t, target->text, v);
+        last = v;
+        if (target->text == name) r = v;
+    }
+    tmi_triton_leave_frame(t);
+    t->at = at;
+    t->to = to;
+    if (kind == 1 || !r.kind || t->bad) return r;
+    part[0] = tmi_tri_str(name);
+    part[1] = r;
+    r = tmi_tri_list(t, TMI_V_TUPLE, part, 2); /* of an Enum: .name, .value */
+    r.id = t->item.n + 1;
+    tmi_tri_put_item(t, tmi_tri_str(tmi_tri_word(t, "name")));
+    tmi_tri_put_item(t, tmi_tri_str(tmi_tri_word(t, "value")));
+    return r;
+}
+
 static TMI_APART tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v, uint32_t name) {
     tmi_tri_value r;
     if (v.kind == TMI_V_MODULE) {
@@ -27996,7 +28113,13 @@ static TMI_APART tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v,
         if (r.kind || t->bad) return r;
         return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, NULL, "%v.%n", &v, name);
     }
-    if (tmi_tri_is_const(&v) && !v.is_bare && tmi_tri_says(t, name, "value")) {
+    if (tmi_tri_plain_class(t, &v)) {
+        r = tmi_tri_class_member(t, v.id, name);
+        if (!r.kind && !t->bad) tmi_tri_raise(t, "AttributeError");
+        return r.kind || t->bad ? r : TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, NULL, "%v.%n", &v, name);
+    }
+    if (tmi_tri_is_const(&v) && !v.is_bare && tmi_tri_says(t, name, "value") &&
+        !(v.kind == TMI_V_TUPLE && v.id)) {
         v.is_bare = 1;
         return v;
     }
@@ -29043,6 +29166,23 @@ static void tmi_tri_launched(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
     t->call = call;
 }
 
+/* A tuple for a parameter that is annotated with a NamedTuple has the names of its fields. */
+static void tmi_tri_name_fields(tmi_tri *t, const tmi_py *py, tmi_tri_param *p, uint32_t by) {
+    tmi_tri_value       v;
+    const tmi_tri_func *f;
+    const tmi_py_node  *c;
+    uint32_t            i;
+    if (p->v.kind != TMI_V_TUPLE || p->v.id || TMI_PY(py, by)->kind != TMI_PY_NAME) return;
+    v = tmi_tri_try_constant(t, by);
+    if (v.kind != TMI_V_FUNC) return;
+    f = tmi_triton_func_at(t, v.id);
+    py = tmi_triton_text_of(t, f->file);
+    c = TMI_PY(py, f->node);
+    if (c->kind != TMI_PY_CLASS || c->op != 1 || c->n != p->v.n) return;
+    p->v.id = t->item.n + 1;
+    for (i = 0; i < c->n; i++) tmi_tri_put_item(t, tmi_tri_str(tmi_triton_kid(py, c, i)->text));
+}
+
 static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
     uint32_t           home = tmi_triton_func_at(t, func)->file;
     const tmi_py      *py = tmi_triton_text_of(t, 0); /* of `home` too */
@@ -29064,6 +29204,8 @@ static tmi_tri_param *tmi_tri_params(tmi_tri *t, uint32_t func, uint32_t *n) {
     tmi_tri_read_entries(t, home, t->call->consts, 1);
     tmi_tri_read_entries(t, home, t->call->args, 0);
     tmi_triton_enter_frame(t, &frame, home);
+    for (i = 0; i < f->n && !t->bad; i++)
+        tmi_tri_name_fields(t, py, &p[i], tmi_triton_kid(py, f, i)->a);
     if (!t->bad) tmi_tri_launched(t, py, f, func, &l);
     for (i = 0; i < f->n && !t->bad; i++) {
         const tmi_py_node *a = tmi_triton_kid(py, f, i);
@@ -29529,7 +29671,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2736391091u
+#define TMI_STAMP_TRITON 3531175715u
 
 
 /*==============================================================================

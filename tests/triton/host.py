@@ -10,6 +10,8 @@ import operator
 import os
 import platform
 import sys
+from enum import Enum, IntEnum, auto
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -17,6 +19,8 @@ import triton
 import triton.language as tl
 from packaging import version
 from packaging.version import Version
+from triton import jit as J
+from triton.language import constexpr as ce
 from triton.language import core
 from triton.language.extra import libdevice
 
@@ -203,3 +207,55 @@ def values(p, DT: tl.constexpr = "fp16_16"):
     tl.static_assert(np.finfo(np.float32).eps == 1.1920928955078125e-07 and np.iinfo(np.int32).max == 2147483647)
     tl.static_assert(core.CONSTEXPR_0 == 0)
     tl.store(p, 0.0)
+
+
+# -- Classes, other names, ways that fail --------------------------------------------------------------------
+
+
+class Activation(IntEnum):
+    NONE = 0
+    RELU = auto()
+    GELU = auto()
+
+
+class Mode(Enum):
+    FAST = "fast"
+    SLOW = "slow"
+
+
+class Limits:
+    """Not of the kernel, but of its launch."""
+
+    BLOCK = 64
+    WIDE = BLOCK * 2
+    SCALE: float = 0.5
+
+    def unread(self):
+        return self.BLOCK
+
+
+CLASSES = tl.constexpr((Activation.RELU.value, int(Activation.GELU), Mode.FAST.value, Mode.SLOW.name, Limits.WIDE, Limits.SCALE))
+SAME = tl.constexpr(Mode.FAST == Mode.FAST and Mode.FAST != Mode.SLOW and Activation.RELU == 1)
+HALF: ce = ce(0.5)
+sqrt_of = tl.math.sqrt
+if len(sys.argv) > 100:
+    sine = tl.math.frobnicate
+else:
+    sine = tl.sin
+
+
+class Pair(NamedTuple):
+    x: tl.tensor
+    n: tl.tensor
+
+
+@J
+def half_of(x, s: ce):
+    return sqrt_of(x) * s
+
+
+@J
+def classes(p, two: Pair):
+    tl.static_assert(CLASSES[0] == 1 and CLASSES[1] == 2 and CLASSES[2] == "fast" and CLASSES[3] == "SLOW" and CLASSES[4] == 128)
+    tl.static_assert(CLASSES[5] == HALF and SAME and isinstance(CLASSES[4], int) and not isinstance(HALF, int))
+    tl.store(p, half_of(sine(tl.load(two.x + two.n)), HALF))

@@ -28,6 +28,7 @@ test-triton-quick: $(BUILD)/tmetal $(BUILD)/syntax
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel steps --args '*i32' --emit ir 2>&1 | grep -q 'ignores step='
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel clamped --args '*fp32, i32' --emit ir | grep -q 'sitofp %n : i32 to f32'
 	for k in names machine tries values; do $(BUILD)/tmetal compile tests/triton/host.py --kernel $$k --args '*fp32' > /dev/null || exit 1; done
+	$(BUILD)/tmetal compile tests/triton/host.py --kernel classes --args '*fp32, (*fp32, i32)' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/host.py --kernel set_by_env --args '*fp32' --env MY_DEBUG=1 --env MY_MODE=fast --env 'MY_TILE="1, 2"' > /dev/null
 	python3 tests/triton/syntax.py $(BUILD)/syntax tests docs examples
 	python3 tests/triton/syntax.py "$(BUILD)/syntax --lazy" tests/triton tests/kernels
