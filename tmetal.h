@@ -11852,12 +11852,37 @@ static TMI_COLD void tmi_print_op(tmi_printer *p, uint32_t id) {
     tmi_print_loc(p, op->loc);
 }
 
+/* A location that another one names; 0: an unknown one, TMI_NONE: it names no more. */
+static uint32_t tmi_print_loc_child(const tmi_module *m, uint32_t loc, uint32_t k) {
+    const tmi_loc *l = TMI_LOC(m, loc);
+    uint32_t       child = TMI_NONE;
+    if (l->kind == TMI_L_FUSED && k < l->line) child = TMI_ID(m, l->child + k);
+    if (l->kind == TMI_L_NAME && k < 1) child = l->child;
+    if (l->kind == TMI_L_CALL && k < 2) child = k ? l->other : l->child;
+    if (child != TMI_NONE) child = tmi_loc_real(m, child);
+    return child != TMI_NONE && child && TMI_LOC(m, child)->kind == TMI_L_UNKNOWN ? 0 : child;
+}
+
+/* The lines of locations, those that one names above it: MLIR reads no others. */
 static void tmi_print_locs(tmi_printer *p) {
-    uint32_t i;
+    uint32_t i, n, loc, child, *stack = TMI_TEMP(p->job, uint32_t, p->m->loc->n),
+             *next = TMI_TEMP(p->job, uint32_t, p->m->loc->n); /* of each: its next child */
     for (i = 0; i < p->n_locs; i++) {
-        tmi_put(p->t, "#loc%u = loc(", i + 1);
-        tmi_print_loc_body(p, p->loc_order[i]);
-        tmi_put_str(p->t, ")\n");
+        n = 0;
+        if (!next[p->loc_order[i]]) stack[n++] = p->loc_order[i];
+        while (n) {
+            loc = stack[n - 1];
+            child = tmi_print_loc_child(p->m, loc, next[loc]++);
+            if (child != TMI_NONE) {
+                if (child && !next[child]) stack[n++] = child;
+                continue;
+            }
+            n--;
+            tmi_print_loc_ref(p, loc);
+            tmi_put_str(p->t, " = loc(");
+            tmi_print_loc_body(p, loc);
+            tmi_put_str(p->t, ")\n");
+        }
     }
 }
 
@@ -11960,7 +11985,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 2692374641u
+#define TMI_STAMP_PRINT 3566925477u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
