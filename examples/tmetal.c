@@ -438,7 +438,7 @@ typedef struct job {
     int           is_ops; /* an op list, not Triton IR */
     char         *more[MOST_CONFIGS]; /* for the tuner: further configurations of a .py; NULL: refused */
     char         *config[MOST_CONFIGS + 1]; /* all, as "BLOCK=64, num_warps=4" */
-    unsigned      n_more;
+    unsigned      n_more, first; /* the configuration that src is of */
     tmetal_folded *folded; /* of a .py: tmetal_result.folded, with its names in one block */
     uint32_t       n_folded;
     tmetal_arena  arena;
@@ -722,7 +722,7 @@ static int take_tuned(const request *r, job *j, tmetal_options *opt, tmetal_aren
     found = tmetal_tune_find(cache, len, j->src, j->len, opt, &l.how, arena, opt, &out);
     for (i = 0; i < out.n_remarks; i++) fprintf(stderr, "tmetal: %s: %s\n", r->value[OPT_TUNED], out.remarks[i].text);
     free(cache);
-    if (j->n_more && !found) fprintf(stderr, "tmetal: %s: configuration 1 is taken\n", j->path);
+    if (j->n_more && !found) fprintf(stderr, "tmetal: %s: configuration %u is taken\n", j->path, j->first);
     if (opt->text && j->more[opt->text - 1]) {
         char *first = j->src;
         j->src = j->more[opt->text - 1];
@@ -952,16 +952,36 @@ static uint32_t count_configs(const request *r, job *j) {
     return found;
 }
 
+/* A text in place of another, which is freed. */
+static char *other_text(const char *s, char *old) {
+    char *copy = s ? (char *)malloc(strlen(s) + 1) : NULL;
+    if (copy) strcpy(copy, s);
+    free(old);
+    return copy;
+}
+
 /* j->src becomes the Triton IR of its kernel; for the tuner that of all configurations, which j->more takes. 0 after a
  * message. */
 static int read_triton(const request *r, job *j) {
-    uint32_t config = 0, i, n;
+    uint32_t config = 0, first = 1, i, n;
     size_t   len, other;
     char    *text;
+    request  quiet = *r;
     (void)read_count(r, OPT_CONFIG, UINT32_MAX, "", &config); /* which read_target has looked at */
     n = config || !(r->value[OPT_TUNED] || (r->command && r->command->run == tune_command)) ? 0 : count_configs(r, j);
-    text = triton_ir(r, j, n ? 1 : config, &len);
-    for (i = 1; text && i < n; i++) j->more[j->n_more++] = triton_ir(r, j, i + 1, &other);
+    quiet.quiet = 1;
+    text = n < 2 ? NULL : triton_ir(&quiet, j, first, &len);
+    while (n > 1 && !text && first < n) /* those that early_config_prune leaves out */
+        fprintf(stderr, "tmetal: %s: configuration %u is not tuned: --config %u says why\n", j->path, first, first), text = triton_ir(&quiet, j, ++first, &len);
+    if (!text) text = triton_ir(r, j, n ? 1 : config, &len); /* which says what is wrong */
+    for (i = 1; text && i < n; i++) {
+        char *one = i + 1 > first ? triton_ir(&quiet, j, i + 1, &other) : NULL;
+        if (!one && i + 1 > first) fprintf(stderr, "tmetal: %s: configuration %u is not tuned: --config %u says why\n", j->path, i + 1, i + 1);
+        if (!one) j->config[i] = other_text(j->config[first - 1], j->config[i]), one = other_text(text, NULL); /* that of another, once: numbers stay */
+        j->more[j->n_more++] = one;
+    }
+    if (first > 1) j->config[0] = other_text(j->config[first - 1], j->config[0]);
+    j->first = first;
     free(j->src);
     j->src = text;
     j->len = len;

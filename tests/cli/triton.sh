@@ -217,6 +217,79 @@ warns 'configuration 1 of statements cannot be read from the text'
 gives 0 compile "$d/lists.py" --kernel later --args "*i32" --const A=3 --emit ir
 says 'arith.constant 9 : i32'
 
+# -- What decorators give is never a default, in no tool ---------------------------------------------------------
+cat > "$d/decorated.py" << 'END'
+import triton
+import triton.language as tl
+
+
+def prune(configs, args, **_):
+    return [c for c in configs if c.kwargs["B"] <= 32]
+
+
+CONFIGS = [triton.Config({"B": b}, num_warps=2) for b in (64, 16, 128, 32)]
+
+
+@triton.autotune(configs=CONFIGS, key=["n"], prune_configs_by={"early_config_prune": prune})
+@triton.jit
+def tuned(x, o, n, B: tl.constexpr = 32):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(o + i, tl.load(x + i, mask=i < n), mask=i < n)
+
+
+@triton.autotune(configs=CONFIGS[:1], key=["n"])
+@triton.heuristics({"EVEN": lambda args: args["n"] % args["B"] == 0})
+@triton.jit
+def ruled(x, o, n, B: tl.constexpr = 32, EVEN: tl.constexpr = False):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    if EVEN:
+        tl.store(o + i, tl.load(x + i))
+    else:
+        tl.store(o + i, tl.load(x + i, mask=i < n), mask=i < n)
+
+
+@triton.jit
+def several(x, o, n):
+    v = tl.load(x + first)
+    w = tl.load(x + second)
+    tl.store(o, v + w)
+END
+launch="*fp32:16, *fp32:16, i32"
+for s in compile explain layouts analyze transform why bench "compile --emit plan" "compile --emit mlx" "compile --emit torch-py" "compile --emit c"; do
+    # shellcheck disable=SC2086
+    gives 1 $s "$d/decorated.py" --kernel tuned --args "$launch"
+    warns "of tuned's parameters B has no value"
+    warns "help: --const B=..., or --config 1 to 4"
+    # shellcheck disable=SC2086
+    gives 1 $s "$d/decorated.py" --kernel ruled --args "$launch"
+    warns "of ruled's parameters EVEN has no value"
+    warns "its heuristic needs the value of n"
+done
+gives 1 compile "$d/decorated.py" --kernel tuned --args "$launch" --config 9
+warns 'tuned has 4 configurations, but number 9 is asked for'
+warns 'help: --config takes 1 to 4'
+gives 1 compile "$d/decorated.py" --kernel tuned --args "$launch" --config 3
+warns 'configuration 3 of tuned is left out by early_config_prune'
+gives 0 compile "$d/decorated.py" --kernel tuned --args "$launch" --config 4 --emit ir
+says 'end = 32 : i32'
+gives 0 compile "$d/decorated.py" --kernel tuned --args "$launch" --const B=8 --emit ir
+says 'end = 8 : i32'
+gives 0 compile "$d/decorated.py" --kernel ruled --args "*fp32:16, *fp32:16, 128" --emit ir
+says 'end = 64 : i32'
+grep -q 'tt.load.*, %' "$out/out" && fail 'a rule that holds for 128 leaves a mask'
+gives 0 tune "$d/decorated.py" --kernel tuned --signature "$launch" --strategy model
+warns 'configuration 1 is not tuned'
+warns 'configuration 3 is not tuned'
+says '^config=4 '
+grep -q 'config=[123]' "$out/out" && fail 'a configuration that is pruned is tuned'
+gives 0 kernels "$d/decorated.py"
+says 'num_warps, num_stages and num_ctas have no effect'
+gives 1 compile "$d/decorated.py" --kernel several --args "$launch"
+warns 'first is not defined'
+warns 'second is not defined'
+gives 1 compile "$d/decorated.py" --args "$launch"
+warns 'help: choose one with --kernel: tuned, ruled, several'
+
 # -- Functions inside others, names of the module -------------------------------------------------------------
 gives 0 compile "$py" --kernel make.inner --args "*fp32, *fp16" --const dtype=tl.float16
 says '^kernel void inner'
