@@ -16915,7 +16915,8 @@ typedef enum tmi_tri_kind {
                        * defaults of its parameters; v.i.lo: 1 + the names around it, v.i.hi: way */
     TMI_V_MADE,       /* by triton.heuristics(), triton.Config() and the like: id: row; list: the
                        * row's parameters, then the function that it was applied to, or None */
-    TMI_V_WRONG       /* of a statement that is wrong: what is made of it is not reported again */
+    TMI_V_WRONG,      /* of a statement that is wrong: what is made of it is not reported again */
+    TMI_V_SET         /* list: what is in it, each once */
 } tmi_tri_kind;
 
 /* A whole number of Python, as far as 127 bits: two's complement. */
@@ -17406,7 +17407,7 @@ static const char *tmi_tri_type_text(tmi_tri *t, const tmi_tri_value *v) {
                                         "None",    "...",      "dtype",         "tuple",
                                         "slice",   "function", "function",      "method",
                                         "module",  "object",   "dict",          "function",
-                                        "object of triton", "mistake"};
+                                        "object of triton", "mistake", "set"};
     if (v->cls) {
         const tmi_tri_func *f = tmi_triton_func_at(t, v->cls - 1);
         return tmi_tri_string(t, TMI_PY(tmi_triton_file_at(t, f->file)->py, f->node)->text);
@@ -18583,6 +18584,14 @@ static double tmi_tri_raised(double x, double y) {
     return tmi_tri_expm1_of(r, 1).hi;
 }
 
+/* x^n of a result far from the ends of doubles, rounded once. */
+static tmi_tri_value tmi_tri_power(double x, int64_t n) {
+    tmi_tri_pair r = tmi_tri_one;
+    int64_t      k;
+    for (k = n < 0 ? -n : n; k > 0; k--) r = tmi_tri_times(r, tmi_tri_sum(x, 0));
+    return tmi_tri_float(n < 0 ? tmi_tri_over(tmi_tri_one, r).hi : r.hi);
+}
+
 static tmi_tri_value tmi_tri_overflow(tmi_tri *t) {
     return TMI_TRI_WRONG(t, TMETAL_E_PY_NOT_YET, NULL, "a whole number of more than 127 bits");
 }
@@ -18628,6 +18637,7 @@ static tmi_tri_value tmi_tri_pow(tmi_tri *t, tmi_tri_value a, tmi_tri_value b) {
     if (n < 0 && y == 0) return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "division by zero");
     if (a.kind == TMI_V_FLOAT || b.kind == TMI_V_FLOAT || n < 0) {
         for (k = n < 0 ? -n : n; k > 0; k--) x *= y;
+        if ((x > 1e-280 && x < 1e280) || (x < -1e-280 && x > -1e280)) return tmi_tri_power(y, n);
         if (n >= 0 || 1 / x != 0) return tmi_tri_float(n < 0 ? 1 / x : x);
         for (x = 1, k = n / 2; k < 0; k++) x *= y; /* in halves: x is no number, 1 / x may be one */
         return tmi_tri_float(1 / x / (n % 2 ? x * y : x));
@@ -18744,7 +18754,8 @@ static void tmi_tri_put_string(const tmi_tri *t, tmi_text *text, uint32_t id) {
 }
 
 static tmi_tri_value tmi_tri_concat(tmi_tri *t, int op, tmi_tri_value a, tmi_tri_value b) {
-    int           adds = op == TMI_PY_ADD && a.kind == b.kind;
+    int           adds = op == TMI_PY_ADD && a.kind == b.kind &&
+               !(t->is_const && a.is_other != b.is_other); /* a list is no tuple */
     uint64_t      n = a.n;
     uint32_t      i;
     tmi_tri_value r;
@@ -18829,6 +18840,14 @@ static int tmi_tri_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value 
             if (!tmi_tri_same(t, &x, &y)) return 0;
         }
         return 1;
+    case TMI_V_SET: /* no element is in one twice */
+        for (i = 0; i < a->n && a->n == b->n; i++) {
+            tmi_tri_value x = tmi_tri_field(t, a, i);
+            uint32_t      at = 0;
+            while (at < b->n && !tmi_tri_same(t, TMI_ITEM(t, b->list + at), &x)) at++;
+            if (at == b->n) return 0;
+        }
+        return a->n == b->n;
     case TMI_V_DICT: /* in any order, and what is in both */
         for (i = 0; i < a->n && a->n == b->n; i += 2) {
             tmi_tri_value k = tmi_tri_field(t, a, i), x = tmi_tri_field(t, a, i + 1), y;
@@ -18888,6 +18907,7 @@ static int tmi_tri_is_true(const tmi_tri *t, const tmi_tri_value *v) {
     case TMI_V_FLOAT: return v->v.f != 0;
     case TMI_V_STR: return v->id != 0;
     case TMI_V_DICT:
+    case TMI_V_SET:
     case TMI_V_TUPLE: return v->n != 0;
     case TMI_V_NONE: return 0;
     default: (void)t; return 1;
@@ -18985,7 +19005,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 3277792820u
+#define TMI_STAMP_TRI 1869049015u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -20473,6 +20493,7 @@ static tmi_tri_value tmi_tl_len(tmi_tri *t, const tmi_tri_value *in) {
     const char *s = tmi_tl_str(t, &in[0]);
     int64_t     n = 0;
     if (in[0].kind == TMI_V_DICT) return tmi_tri_int(in[0].n / 2);
+    if (in[0].kind == TMI_V_SET) return tmi_tri_int(in[0].n);
     if (in[0].kind == TMI_V_TUPLE) return tmi_tri_int(in[0].n);
     if (in[0].kind != TMI_V_STR || in[0].is_other) return TMI_TL_BAD_TYPE(t, NULL, "wants a tuple");
     if (strlen(s) != TMI_AT(&t->strings->item, tmi_string, in[0].id)->len)
@@ -21266,7 +21287,7 @@ static const char *tmi_tl_class(tmi_tri *t, const tmi_tri_value *v) {
         "triton.language.tensor_descriptor_type triton.language.const torch.dtype torch.Tensor "
         "torch.device torch.Size torch.Generator numbers.Number numbers.Complex numbers.Real "
         "numbers.Rational numbers.Integral numpy.ndarray";
-    static const char rows[] = "int float str bool list tuple dict tensor dtype pointer_type "
+    static const char rows[] = "int float str bool list tuple dict set tensor dtype pointer_type "
                                "block_type constexpr range";
     const char *s = v->kind == TMI_V_MODULE ? tmi_tri_string(t, v->id) : "", *name = "";
     if (v->kind == TMI_V_BUILTIN) name = tmi_tl_row_name(v->id);
@@ -21292,6 +21313,7 @@ static int tmi_tl_instance(tmi_tri *t, const tmi_tri_value *v, const char *of) {
                 {TMI_V_FLOAT, "float numbers.Number numbers.Complex numbers.Real"},
                 {TMI_V_STR, "str"},
                 {TMI_V_DICT, "dict"},
+                {TMI_V_SET, "set"},
                 {TMI_V_TUPLE, "tuple tl.tuple"}};
     size_t i;
     if (v->kind == TMI_V_TUPLE && v->is_other && t->is_const) /* a kernel's are tuples */
@@ -21555,6 +21577,7 @@ static const char *tmi_tl_called(tmi_tri *t, const tmi_tri_value *v) {
 static int tmi_tl_is_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b) {
     uint32_t i;
     if (a->kind == TMI_V_TUPLE && b->kind == TMI_V_TUPLE && a->n == b->n) {
+        if (t->is_const && a->is_other != b->is_other) return 0;
         for (i = 0; i < a->n && !t->bad; i++) {
             const tmi_tri_value x = tmi_tri_field(t, a, i), y = tmi_tri_field(t, b, i);
             if (!tmi_tl_is_same(t, &x, &y)) return 0; /* depth: of the text */
@@ -22066,6 +22089,8 @@ static tmi_tri_value tmi_tl_str_begins(tmi_tri *t, const tmi_tri_value *in) {
     int                 is = 0;
     if (!tmi_tl_texts(t, in, 1)) return in[0];
     s = tmi_tl_str(t, &in[0]);
+    if (in[1].kind == TMI_V_TUPLE && !t->is_const) /* a tuple of triton.language */
+        return TMI_TL_BAD_TYPE(t, NULL, "wants a string, not %v", &in[1]);
     for (i = 0; i < list.n && !is; i++) {
         tmi_tri_value one = tmi_tri_field(t, &list, i);
         if (!tmi_tl_texts(t, &one, 1)) return in[0];
@@ -22161,7 +22186,7 @@ static tmi_tri_value tmi_tl_str_join(tmi_tri *t, const tmi_tri_value *in) {
 }
 
 /* text.find(x), text.count(x), .isdigit(), .removeprefix(x), .removesuffix(x) */
-enum { TMI_TL_S_FIND, TMI_TL_S_COUNT, TMI_TL_S_DIGITS, TMI_TL_S_PREFIX, TMI_TL_S_SUFFIX };
+enum { TMI_TL_S_FIND, TMI_TL_S_INDEX, TMI_TL_S_COUNT, TMI_TL_S_DIGITS, TMI_TL_S_PREFIX, TMI_TL_S_SUFFIX };
 static tmi_tri_value tmi_tl_str_ask(tmi_tri *t, const tmi_tri_value *in) {
     const char *s, *x = "", *at;
     int64_t     n = 0;
@@ -22172,6 +22197,10 @@ static tmi_tri_value tmi_tl_str_ask(tmi_tri *t, const tmi_tri_value *in) {
         if ((unsigned char)*at > 126)
             return TMI_TL_WRONG(t, TMETAL_E_PY_NOT_YET, NULL, "letters beyond ASCII");
     switch (t->row->arg) {
+    case TMI_TL_S_INDEX:
+        if (strstr(s, x)) return tmi_tri_int((int64_t)(strstr(s, x) - s));
+        tmi_tri_raise(t, "ValueError");
+        return TMI_TL_BAD_VALUE(t, NULL, "the text has no such part");
     case TMI_TL_S_FIND: return tmi_tri_int((at = strstr(s, x)) != NULL ? (int64_t)(at - s) : -1);
     case TMI_TL_S_COUNT:
         if (!*x) return tmi_tri_int((int64_t)strlen(s) + 1);
@@ -22291,6 +22320,109 @@ static tmi_tri_value tmi_tl_version_member(tmi_tri *t, const tmi_tri_value *v, c
         if (strcmp(name, parts[i]) == 0)
             return i < list.n ? tmi_tri_field(t, &list, i) : tmi_tri_int(0);
     return tmi_tri_of(TMI_V_UNSET);
+}
+
+static int tmi_tl_is_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value *b);
+
+/* -- Python's functions of lists ------------------------------------------------------------- */
+
+/* set(x): what is in x, each once. Its order is Python's own affair: nothing goes over it. */
+static tmi_tri_value tmi_tl_set_of(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value r, one;
+    uint32_t      i, k;
+    if (in[0].kind != TMI_V_TUPLE && in[0].kind != TMI_V_SET)
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "a set of %v", &in[0]);
+    r = tmi_tri_list(t, TMI_V_SET, NULL, 0);
+    for (i = 0; i < in[0].n && !t->bad; i++) {
+        one = tmi_tri_field(t, &in[0], i);
+        for (k = 0; k < r.n; k++) {
+            const tmi_tri_value two = tmi_tri_field(t, &r, k);
+            if (tmi_tl_is_same(t, &one, &two)) break;
+        }
+        if (k < r.n) continue;
+        tmi_tri_put_item(t, one);
+        r.n++;
+    }
+    return r;
+}
+
+/* sum(x, start), math.prod(x). arg: the operator. */
+static tmi_tri_value tmi_tl_python_sum(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value v = in[1];
+    uint32_t      i;
+    if (in[0].kind != TMI_V_TUPLE) return TMI_TL_BAD_TYPE(t, NULL, "wants a list, not %v", &in[0]);
+    for (i = 0; i < in[0].n && !t->bad; i++)
+        v = tmi_tri_fold(t, t->row->arg, v, tmi_tri_field(t, &in[0], i));
+    return v;
+}
+
+/* sorted(x, reverse=False); arg 1: reversed(x) */
+static tmi_tri_value tmi_tl_sorted(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value r, *v, less;
+    uint32_t      i, k, n = in[0].n;
+    const int     is_down = t->row->arg || tmi_tri_is_true(t, &in[1]);
+    if (in[0].kind != TMI_V_TUPLE && (t->row->arg || in[0].kind != TMI_V_SET))
+        return TMI_TL_BAD_TYPE(t, NULL, "wants a list, not %v", &in[0]);
+    v = TMI_NEW(t->job, tmi_tri_value, n + 1);
+    for (i = 0; i < n && !t->bad; i++) {
+        v[i] = tmi_tri_field(t, &in[0], i);
+        for (k = i; k && !t->row->arg; k--) { /* equal ones keep their order */
+            less = is_down ? tmi_tri_fold_compare(t, TMI_PY_GT, v[k], v[k - 1])
+                           : tmi_tri_fold_compare(t, TMI_PY_LT, v[k], v[k - 1]);
+            if (t->bad || !tmi_tri_is_true(t, &less)) break;
+            r = v[k];
+            v[k] = v[k - 1];
+            v[k - 1] = r;
+        }
+        t->work += i - k;
+    }
+    for (i = 0; t->row->arg && i < n / 2; i++) {
+        r = v[i];
+        v[i] = v[n - 1 - i];
+        v[n - 1 - i] = r;
+    }
+    r = tmi_tri_list(t, TMI_V_TUPLE, v, n);
+    r.is_other = 1;
+    return r;
+}
+
+/* round(x): to even; divmod(a, b). arg 1: the latter. */
+static tmi_tri_value tmi_tl_round(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value v[2];
+    double        x, low;
+    if (t->row->arg) {
+        v[0] = tmi_tri_fold(t, TMI_PY_FLOORDIV, in[0], in[1]);
+        if (!t->bad) v[1] = tmi_tri_fold(t, TMI_PY_MOD, in[0], in[1]);
+        return t->bad ? in[0] : tmi_tri_list(t, TMI_V_TUPLE, v, 2);
+    }
+    if (in[0].kind == TMI_V_INT || in[0].kind == TMI_V_BOOL) return tmi_tri_int_of(in[0].v.i);
+    if (in[0].kind != TMI_V_FLOAT || !(in[0].v.f > -9e15 && in[0].v.f < 9e15))
+        return TMI_TL_BAD_TYPE(t, NULL, "wants a number, not %v", &in[0]);
+    x = in[0].v.f;
+    low = tmi_tri_floor(x);
+    if (x - low > 0.5 || (x - low == 0.5 && (int64_t)low & 1)) low += 1;
+    return tmi_tri_int((int64_t)low);
+}
+
+/* "{} of {}".format(a, b): fields without a name or a format. */
+static tmi_tri_value tmi_tl_str_format(tmi_tri *t, const tmi_tri_value *in) {
+    const char *s;
+    uint32_t    k = 0;
+    tmi_text    text;
+    if (!tmi_tl_texts(t, in, 1)) return in[0];
+    tmi_text_init(t->job, &text);
+    for (s = tmi_tl_str(t, &in[0]); *s; s++) {
+        if ((*s == '{' || *s == '}') && s[1] == *s) tmi_put_char(&text, *s++);
+        else if (*s == '{' && s[1] == '}' && k < in[1].n) {
+            const tmi_tri_value one = tmi_tri_field(t, &in[1], k++);
+            if (!tmi_tri_put_value(t, &text, &one, 0))
+                return TMI_TL_WRONG(t, TMETAL_E_PY_NOT_YET, NULL, "%v", &one);
+            s++;
+        } else if (*s == '{' || *s == '}')
+            return TMI_TL_WRONG(t, TMETAL_E_PY_NOT_YET, "write {}", "a field that is not plain");
+        else tmi_put_char(&text, *s);
+    }
+    return tmi_tri_str_of(t, &text);
 }
 
 /* tl.PropagateNan.ALL, .NONE */
@@ -22516,6 +22648,16 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"math", "tau", 0, NULL, tmi_tl_number, 2, NULL},
     {"math", "inf", 0, NULL, tmi_tl_number, 3, NULL},
     {"math", "nan", 0, NULL, tmi_tl_number, 4, NULL},
+    {"python", "set", 0, "x=()", tmi_tl_set_of, 0, NULL},
+    {"python", "frozenset", 0, "x=()", tmi_tl_set_of, 0, NULL},
+    {"python", "sum", 0, "x, start=0", tmi_tl_python_sum, TMI_PY_ADD, NULL},
+    {"python", "sorted", 0, "x, reverse=False", tmi_tl_sorted, 0, NULL},
+    {"python", "reversed", 0, "x", tmi_tl_sorted, 1, NULL},
+    {"python", "round", 0, "x", tmi_tl_round, 0, NULL},
+    {"python", "divmod", 0, "a, b", tmi_tl_round, 1, NULL},
+    {"math", "prod", 0, "x, start=1", tmi_tl_python_sum, TMI_PY_MUL, NULL},
+    {"str", "format", 1, "self, *args", tmi_tl_str_format, 0, NULL},
+    {"str", "index", 1, "self, x", tmi_tl_str_ask, TMI_TL_S_INDEX, NULL},
     {"python", "str", 0, "x=''", tmi_tl_python_str, 0, NULL},
     {"str", "startswith", 1, "self, x", tmi_tl_str_begins, 0, NULL},
     {"str", "endswith", 1, "self, x", tmi_tl_str_begins, 1, NULL},
@@ -23099,7 +23241,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 3535632883u
+#define TMI_STAMP_TL 1193964080u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -24538,7 +24680,7 @@ static tmi_tri_value tmi_tri_is_in(tmi_tri *t, const tmi_tri_value *a, const tmi
         return tmi_tri_bool(
             (strstr(tmi_tri_string(t, b->id), tmi_tri_string(t, a->id)) != NULL) == wanted);
     if (b->kind == TMI_V_DICT) return tmi_tri_bool((tmi_tl_key(t, b, a) != TMI_NONE) == wanted);
-    if (b->kind != TMI_V_TUPLE)
+    if (b->kind != TMI_V_TUPLE && b->kind != TMI_V_SET)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "operator in is not defined for %v and %v",
                              a, b);
     for (i = 0; i < b->n; i++) {
@@ -24558,7 +24700,10 @@ static tmi_tri_value tmi_tri_compare_tuples(tmi_tri *t, int op, const tmi_tri_va
     const int     is_equality = op == TMI_PY_EQ || op == TMI_PY_NE;
     tmi_tri_value x, y, same;
     uint32_t      i;
-    if (is_equality && a->n != b->n) return tmi_tri_bool(op == TMI_PY_NE);
+    if (!is_equality && t->is_const && a->is_other != b->is_other)
+        return tmi_tri_fold_compare(t, op, tmi_tri_of(TMI_V_NONE), *b); /* which is reported */
+    if (is_equality && (a->n != b->n || (t->is_const && a->is_other != b->is_other)))
+        return tmi_tri_bool(op == TMI_PY_NE); /* a list is no tuple, but in kernels */
     if (tmi_tri_holds_ir(t, a) || tmi_tri_holds_ir(t, b))
         return tmi_tri_fold_compare(t, op, *a, *b);
     for (i = 0; i < a->n && i < b->n; i++) {
@@ -24636,10 +24781,7 @@ static TMI_APART tmi_tri_value tmi_tri_comparison(tmi_tri *t, const tmi_py_node 
     if (n->n) tmi_tri_also(t, tmi_tri_node(t, TMI_PY_ID(tmi_tri_py(t), n->list))->a);
     for (i = 0; i < n->n && !t->bad; i++, a = b) {
         c = tmi_tri_node(t, TMI_PY_ID(tmi_tri_py(t), n->list + i));
-        /* of a set it only matters what it has */
-        b = t->is_const && tmi_tri_node(t, c->a)->kind == TMI_PY_SET && c->op >= TMI_PY_IN
-                ? tmi_tri_sequence(t, tmi_tri_node(t, c->a))
-                : tmi_tri_expr(t, c->a);
+        b = tmi_tri_expr(t, c->a);
         tmi_triton_look(t, n);
         if (t->bad) break;
         r = tmi_tri_compare_two(t, c->op, a, b);
@@ -26797,9 +26939,13 @@ static tmi_tri_value tmi_tri_python_comp(tmi_tri *t, const tmi_py_node *n) {
 
 static tmi_tri_value tmi_tri_python_expr(tmi_tri *t, uint32_t node) {
     const tmi_py_node *n = tmi_tri_node(t, node);
+    tmi_tri_value      v;
     switch (n->kind) {
     case TMI_PY_LAMBDA: return tmi_tri_lambda(t, node);
     case TMI_PY_DICT: return tmi_tri_dict(t, n);
+    case TMI_PY_SET:
+        v = tmi_tri_sequence(t, n);
+        return t->bad ? v : tmi_tl_set_of(t, &v);
     case TMI_PY_OTHERCOMP: return tmi_tri_python_comp(t, n);
     default: return tmi_tri_refused(t, n);
     }
@@ -29696,7 +29842,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3531175715u
+#define TMI_STAMP_TRITON 2835401290u
 
 
 /*==============================================================================

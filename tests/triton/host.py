@@ -185,6 +185,22 @@ def texts_of(s):
     return a and b and c and d and e and f
 
 
+NAMES = {"a", "b", "a"}
+LISTS = tl.constexpr(
+    sum([1, 2, 3]) == 6
+    and sorted({3, 1, 2}) == [1, 2, 3]
+    and list(reversed((1, 2))) == [2, 1]
+    and (round(2.5), round(3.5), round(-2.6), divmod(-7, 2)) == (2, 4, -3, (-4, 1))
+    and "a" in NAMES
+    and len(NAMES) == 2
+    and {1, 2} == {2, 1}
+    and [1, 2] != (1, 2)
+    and [1] + [2] == [1, 2]
+    and "{}-{}".format(4, "x") == "4-x"
+    and "abc".index("c") == 2
+    and 1.1**20 == 6.727499949325611
+    and ",".join(str(i) for i in range(3)) == "0,1,2"
+)
 NUMPY = tl.constexpr(bool(np.log2(8) == 3.0 and np.sqrt(2) == math.sqrt(2)))
 TUPLES = tl.constexpr((1, 2, 2).count(2) == 2 and (1, 2).index(2) == 1 and (1, 2, 3) < (1, 3) and (1, 2) <= (1, 2) and (1,) < (1, 0))
 LIMIT = tl.constexpr(torch.finfo(torch.float16).max)
@@ -192,7 +208,7 @@ LIMIT = tl.constexpr(torch.finfo(torch.float16).max)
 
 @triton.jit
 def values(p, DT: tl.constexpr = "fp16_16"):
-    tl.static_assert(TUPLES and texts_of(DT) and texts_of("abc") == 3 and len(DT) == 7 and DT.startswith("fp16") and DT[0] == "f")
+    tl.static_assert(LISTS and TUPLES and texts_of(DT) and texts_of("abc") == 3 and len(DT) == 7 and DT.startswith("fp16") and DT[0] == "f")
     tl.static_assert((1000).bit_length() == 10 and (0).bit_length() == 0 and (-8).bit_length() == 4 and (7).bit_count() == 3)
     tl.static_assert((1.0).is_integer() and not (1.5).is_integer())
     tl.static_assert(math.gcd(12, 18) == 6 and math.lcm(4, 6) == 12 and math.isqrt(17) == 4 and math.comb(5, 2) == 10 and math.factorial(5) == 120 and math.perm(5, 2) == 20)
