@@ -382,8 +382,10 @@ typedef struct tmetal_options {
     uint32_t    logging;    /* 1: tt.print by MSL 3.2 logging instead of a debug buffer */
     uint32_t    plain;      /* 1: no optimisation (-O0): for comparing results */
     const char
-        *alias; /* parameters launched on overlapping memory, "0=3,1=4", counted from 0: Metal lets
-                 * no two buffers overlap, so these are passed as addresses; NULL: none */
+        *alias; /* parameters that may overlap, "0=3,1=4", counted from 0, or "all": Metal lets no
+                 * two buffers overlap, so these are passed as addresses, and what is read before a
+                 * write is read first. Without effect where the kernel writes none of them. NULL:
+                 * none */
     /* read from the device; NULL: none. See tmetal_gpu_resolve */
     const struct tmetal_gpu_limits *live;
     const struct tmetal_gpu_limits *limits; /* the caller's own, before all others; NULL: none */
@@ -915,6 +917,12 @@ TMETAL_API const char *tmetal_explain_json(const tmetal_result *result, tmetal_a
 /* The layouts alone, with their bases; NULL as of tmetal_explain_json. */
 TMETAL_API const char *tmetal_layouts_json(const tmetal_result *result, tmetal_arena *arena);
 #endif
+
+/* A copy of a result that needs no arena: with its Metal, plans, remarks and diagnostics, without
+ * what options.reports brings. Gives the bytes that it takes; if `bytes` are fewer, nothing is
+ * written. `memory` must be aligned as malloc aligns it; the copy stands at its beginning:
+ * (tmetal_result *)memory. */
+TMETAL_API size_t tmetal_result_copy(const tmetal_result *result, void *memory, size_t bytes);
 
 /* -- Names of other enums: "" past the end --------------------------------------- */
 
@@ -1577,7 +1585,8 @@ typedef enum tmetal_value_kind {
     TMETAL_VALUE_NONE, /* for parameters that no kernel reads */
     TMETAL_VALUE_BUFFER,
     TMETAL_VALUE_INT,
-    TMETAL_VALUE_FLOAT
+    TMETAL_VALUE_FLOAT,
+    TMETAL_VALUE_BITS /* a number by the bits of its own type, the low ones of `i` */
 } tmetal_value_kind;
 
 /* One argument of a launch, by the parameter of the Triton function that it is for. */
@@ -1643,6 +1652,19 @@ TMETAL_API const char *tmetal_launch_text(const tmetal_launch *launch, uint32_t 
 TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_launch_arg *args,
                                          uint32_t n_args, const uint32_t programs[3],
                                          tmetal_problem *problem);
+/* An argument in 24 bytes, for bindings that make all of them in one go. */
+typedef struct tmetal_packed_arg {
+    void    *object; /* id<MTLBuffer>, which is not retained; NULL: a number */
+    uint64_t offset; /* bytes from the buffer's start */
+    uint64_t bits;   /* of a number, of its own type; of a host descriptor 1: it pads with NaN */
+} tmetal_packed_arg;
+
+/* tmetal_launch_start with packed arguments, args[param] for each parameter. What Metal says of the
+ * buffers is asked for at each call. */
+TMETAL_API tmetal_code tmetal_launch_packed(tmetal_launch *launch, const tmetal_packed_arg *args,
+                                            uint32_t n_args, const uint32_t programs[3],
+                                            const tmetal_launch_options *options,
+                                            tmetal_problem *problem);
 /* Run tmetal_tensor_probe's kernel and add up: of all sums how many are wrong. Where Metal does not
  * take the text, it is tmetal_load's error. */
 TMETAL_API tmetal_code tmetal_tensor_try(tmetal_metal *metal, tmetal_tensor_way way,
@@ -1692,6 +1714,8 @@ typedef struct tmetal_triton_file {
     const char *name; /* dotted, as in the import */
     const char *text;
     size_t      len;
+    const char *path; /* of the file, in messages and locations; NULL: `name` */
+    uint32_t    line; /* of the file, in which the text begins; 0: 1 */
 } tmetal_triton_file;
 
 typedef struct tmetal_triton_call {
@@ -1699,8 +1723,9 @@ typedef struct tmetal_triton_call {
     /* of the parameters that neither `consts` gives nor tl.constexpr marks, in order:
      * "*fp32:16, *fp32:16, i32, i32:16". An entry is a type with :16 where the argument is a
      * multiple of 16 (bytes, of a pointer), a value (1, 0.5, True, None, "text"), a tuple of entries,
-     * a descriptor of the host, "tensordesc<fp16[64, 32]>", or one of these behind name=. "*k" makes
-     * a pointer constant. NULL: none */
+     * a descriptor of the host, "tensordesc<fp16[64, 32]>", or one of these behind name=. In a tuple
+     * name= is a field, as of a NamedTuple: "(x=*fp32:16, n=i32), i32". "*k" makes a pointer
+     * constant. NULL: none */
     const char *args;
     const char *consts; /* "BLOCK=1024, ACT=\"relu\", DT=tl.float16": as the file would write them */
     const char *globals; /* likewise: names of the file that its text does not give; NULL: none */
@@ -1715,6 +1740,7 @@ typedef struct tmetal_triton_call {
     /* "NAME=VALUE, NAME=\"a, b\"": variables of the environment that its text asks for; no others
      * are set. NULL: none */
     const char *env;
+    uint32_t    line; /* of options.file, in which the text begins; 0: 1 */
 } tmetal_triton_call;
 
 typedef struct tmetal_triton_param {
@@ -1746,6 +1772,10 @@ TMETAL_API tmetal_code tmetal_triton_kernels(const char *src, size_t len, const 
 TMETAL_API tmetal_code tmetal_triton(const char *src, size_t len, const tmetal_triton_call *call,
                                      const tmetal_options *opt, tmetal_arena *arena,
                                      tmetal_module **module, tmetal_result *out);
+/* A cap for tmetal_triton and tmetal_compile_triton, of a text of `len` bytes and the call's files
+ * (NULL: none). An estimate, ten times what kernels take on average: what a loop over constants
+ * unrolls to, no length tells. On TMETAL_E_ARENA try four times as much. */
+TMETAL_API size_t tmetal_arena_estimate_triton(size_t len, const tmetal_triton_call *call);
 /* The kernel compiled: what tmetal_compile makes of the TTIR that Triton would print for it. */
 TMETAL_API tmetal_code tmetal_compile_triton(const char *src, size_t len,
                                              const tmetal_triton_call *call,
@@ -1959,7 +1989,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 1435309616u
+#define TMI_STAMP_CONFIG 0u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -1973,6 +2003,7 @@ typedef struct tmi_doc {
     const char *src, *name; /* src: NULL where there is none; name: its own, or NULL: options.file */
     size_t      len, seek_at, seek_start;
     uint32_t    seek_line;
+    uint32_t    above; /* lines of the file that are not in `src` */
 } tmi_doc;
 
 /* Everything one call needs. Results grow from the bottom of the arena, scratch from the top. */
@@ -3179,7 +3210,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 303495551u
+#define TMI_STAMP_BASE 0u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3529,7 +3560,7 @@ static tmetal_place tmi_place_of(tmi_job *job, uint32_t src_plus_1, const char *
     }
     text->seek_at = at;
     start = text->seek_start;
-    p.line = text->seek_line;
+    p.line = text->seek_line + text->above;
     p.col = (uint32_t)(at - start) + 1;
     if (!excerpt) return p;
     for (stop = start; stop < text->len && text->src[stop] != '\n'; stop++) {}
@@ -3734,7 +3765,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 3770690181u
+#define TMI_STAMP_DIAG 0u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -4317,7 +4348,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 665162295u
+#define TMI_STAMP_OPS 0u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4806,7 +4837,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 320939983u
+#define TMI_STAMP_HARDWARE 0u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -7118,7 +7149,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 1899456213u
+#define TMI_STAMP_LIBRARY 0u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -8140,7 +8171,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 3418252063u
+#define TMI_STAMP_IR 0u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -11041,7 +11072,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 632913750u
+#define TMI_STAMP_PARSE 0u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -11985,7 +12016,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 3566925477u
+#define TMI_STAMP_PRINT 0u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -13850,7 +13881,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 130320473u
+#define TMI_STAMP_VERIFY 0u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14760,7 +14791,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 1975676144u
+#define TMI_STAMP_BUILDER 0u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -14895,6 +14926,7 @@ typedef struct tmi_py {
     tmi_doc      text;
     tmi_vec      node, ids;   /* tmi_py_node, node 0 is none; uint32_t */
     uint32_t     body, n_body; /* the module's statements: ids[body .. body + n_body) */
+    uint32_t     above;        /* as of tmi_doc */
 } tmi_py;
 
 #define TMI_PY(py, id) TMI_AT(&(py)->node, tmi_py_node, id)
@@ -16738,6 +16770,7 @@ static int tmi_py_read_as(tmi_job *job, tmi_py *py, tmi_strings *strings, const 
         (void)tmi_vec_add(job, &py->node);
     }
     job->text = tmi_diag_show(&py->text, src, len, name);
+    py->text.above = py->above;
     tmi_py_reader_init(&r, py, 0, lazy);
     r.loud = loud;
     if (len >= 3 && memcmp(src, "\xef\xbb\xbf", 3) == 0) r.pos = 3;
@@ -16762,7 +16795,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 1139702666u
+#define TMI_STAMP_PYTHON 0u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -19005,7 +19038,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1869049015u
+#define TMI_STAMP_TRI 0u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -23241,7 +23274,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1193964080u
+#define TMI_STAMP_TL 0u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -27676,12 +27709,13 @@ static tmi_tri_flow tmi_tri_block(tmi_tri *t, uint32_t list, uint32_t n) {
 
 /* A file read, its globals not yet known. */
 static uint32_t tmi_tri_add_file(tmi_tri *t, const char *name, uint32_t module, const char *src,
-                                 size_t len) {
+                                 size_t len, uint32_t line) {
     tmi_tri_file *f = (tmi_tri_file *)tmi_vec_add(t->job, &t->file);
     uint32_t      id = t->file.n - 1;
     f->module = module;
     tmi_vec_init(&f->star, sizeof(uint32_t), 0);
     f->py = TMI_NEW(t->job, tmi_py, 1);
+    f->py->above = line ? line - 1 : 0;
     (void)tmi_py_read(t->job, f->py, t->strings, src, (uint32_t)len, name);
     return id;
 }
@@ -28027,7 +28061,7 @@ static uint32_t tmi_tri_library(tmi_tri *t, uint32_t row) {
     tmi_text           text;
     if (id) return id - 1;
     if (!t->ours) {
-        t->ours = tmi_tri_add_file(t, "<triton.language>", 0, "", 0);
+        t->ours = tmi_tri_add_file(t, "<triton.language>", 0, "", 0, 0);
         tmi_triton_file_at(t, t->ours)->is_ours = 1;
     }
     py = tmi_triton_text_of(t, t->ours);
@@ -28348,7 +28382,7 @@ static tmi_tri_value tmi_tri_value_of(tmi_tri *t, uint32_t home, const char *s, 
     const char        *copy = tmi_format(t->job, 0, "_ = %s\n", tmi_tri_piece(t, s, n));
     const tmi_py_node *stmt;
     const tmi_py      *py;
-    file = tmi_tri_add_file(t, "<call>", 0, copy, strlen(copy));
+    file = tmi_tri_add_file(t, "<call>", 0, copy, strlen(copy), 0);
     py = tmi_triton_text_of(t, file);
     stmt = py->n_body ? TMI_PY(py, TMI_PY_ID(py, py->body)) : NULL;
     if (t->job->n_errors || !stmt || stmt->kind != TMI_PY_ASSIGN || stmt->n != 1 ||
@@ -28585,7 +28619,7 @@ static void tmi_tri_read_globals(tmi_tri *t, uint32_t home, const char *s) {
         if (dot) f = tmi_tri_file_of(t, tmi_tri_piece(t, e.s, dot - 1));
         if (dot && !f) /* a module without a text: it has what is said here */
             f = 1 + tmi_tri_add_file(t, "<call>", tmi_intern(t->job, t->strings, e.s, dot - 1), "",
-                                     0);
+                                     0, 0);
         if (!k || k + 1 >= e.n)
             (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, NULL,
                                 "'%s': globals are given as NAME=VALUE",
@@ -29614,9 +29648,11 @@ static void tmi_tri_kernel(tmi_tri *t, uint32_t func) {
 }
 
 /* A module's text and the names that it gives. */
-static void tmi_triton_open_file(tmi_tri *t, const char *name, const char *module, const char *src,
-                                 size_t len) {
-    uint32_t      f = tmi_tri_add_file(t, name, tmi_tri_word(t, module), src, len);
+static void tmi_triton_open_file(tmi_tri *t, const tmetal_triton_file *of) {
+    const char   *path = of->path ? of->path : of->name; /* NULL: options.file */
+    uint32_t      f = tmi_tri_add_file(t, path ? tmi_format(t->job, 0, "%s", path) : NULL,
+                                       tmi_tri_word(t, of->name ? of->name : "__main__"), of->text,
+                                       of->len, of->line);
     const tmi_py *py = tmi_triton_text_of(t, f);
     tmi_tri_globals_of(t, f, py->body, py->n_body, 0);
     tmi_tri_globals_there(t, f);
@@ -29637,8 +29673,9 @@ static uint32_t tmi_tri_version_of(tmi_job *job, const char *s) {
 /* A file of kernels and those that it imports from, read. */
 static tmi_tri *tmi_tri_open(tmi_job *job, const char *src, uint32_t len,
                              const tmetal_triton_call *call) {
-    tmi_tri *t = TMI_NEW(job, tmi_tri, 1);
-    uint32_t i;
+    tmi_tri           *t = TMI_NEW(job, tmi_tri, 1);
+    tmetal_triton_file own;
+    uint32_t           i;
     t->job = job;
     t->call = call;
     t->version = tmi_tri_version_of(job, call->triton);
@@ -29651,10 +29688,13 @@ static tmi_tri *tmi_tri_open(tmi_job *job, const char *src, uint32_t len,
     t->walk = tmi_tri_call_value;
     t->member = tmi_tri_attribute_of;
     t->has = tmi_tri_has;
-    tmi_triton_open_file(t, NULL, "__main__", src, len);
+    memset(&own, 0, sizeof own);
+    own.text = src;
+    own.len = len;
+    own.line = call->line;
+    tmi_triton_open_file(t, &own);
     for (i = 0; i < call->n_files && !job->n_errors; i++)
-        tmi_triton_open_file(t, tmi_format(job, 0, "%s", call->files[i].name),
-                             call->files[i].name, call->files[i].text, call->files[i].len);
+        tmi_triton_open_file(t, &call->files[i]);
     return t;
 }
 
@@ -29842,7 +29882,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2835401290u
+#define TMI_STAMP_TRITON 0u
 
 
 /*==============================================================================
@@ -30749,7 +30789,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 1732449595u
+#define TMI_STAMP_ANALYSE 0u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -33952,7 +33992,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 2290932262u
+#define TMI_STAMP_DETECT 0u
 
 /*==============================================================================
  * >>transform  [20]  Passes over tile IR, before anything is planned
@@ -38289,6 +38329,45 @@ static void tmi_own_attrs(tmi_job *job, tmi_module *m, uint32_t op) {
     }
 }
 
+/* The next pair of the option `alias`: 1, 0 at its end, -1 where it is wrong. */
+static int tmi_alias_pair(const char **s, uint32_t *a, uint32_t *b) {
+    uint32_t *to = a;
+    int       digits = 0;
+    *a = *b = 0;
+    if (!*s || !**s) return 0;
+    for (;; ++*s) {
+        if (tmi_is_digit(**s) && digits < 6) *to = *to * 10 + (uint32_t)(**s - '0'), digits++;
+        else if (**s == '=' && to == a && digits) to = b, digits = 0;
+        else break;
+    }
+    if (to == a || !digits || (**s && **s != ',')) return -1;
+    if (**s) ++*s;
+    return 1;
+}
+
+/* Does the option say that all parameters may overlap? */
+static int tmi_alias_all(const tmi_job *job) {
+    return job->opt->alias && strcmp(job->opt->alias, "all") == 0;
+}
+
+/* Is a parameter written that may overlap another? */
+static int tmi_transform_overlaps(const tmi_job *job, const tmi_module *m, uint32_t func) {
+    uint32_t op, a, b;
+    if (!job->opt->alias) return 0;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        const char   *s = job->opt->alias;
+        uint32_t      base;
+        if (o->kind == TMI_OP_CALL || o->kind == TMI_OP_ASM) return 1;
+        if (!(tmi_ops[o->kind].traits & TMI_WRITES) || !o->n_in) continue;
+        base = tmi_dt_base(m, tmi_in(m, o, 0));
+        if (!base || tmi_alias_all(job)) return 1;
+        while (tmi_alias_pair(&s, &a, &b) > 0)
+            if (TMI_VALUE(m, base)->index == a || TMI_VALUE(m, base)->index == b) return 1;
+    }
+    return 0;
+}
+
 /* Scratch pointers behind the parameters; aligned as whole allocations are. */
 static void tmi_split_params(tmi_split *s, uint32_t func) {
     tmi_module *m = s->m;
@@ -38668,7 +38747,8 @@ static int tmi_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_
     tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &s->users);
     if (job->opt->plain) done = tmi_split_refuse(s, func, "the caller asked for no optimisation");
     else if (job->opt->mlx == 1) done = tmi_split_refuse(s, func, "MLX takes one kernel at a time");
-    else if (job->opt->alias) done = tmi_split_refuse(s, func, "its parameters overlap");
+    else if (tmi_transform_overlaps(job, m, func))
+        done = tmi_split_refuse(s, func, "its parameters overlap");
     else
         done = tmi_split_ops(s) && (s->loop ? tmi_split_loop(s) : tmi_split_tile(s)) &&
             tmi_split_is_whole(s);
@@ -39909,7 +39989,8 @@ static void tmi_transform_sweeps(tmi_job *job, tmi_module *m, uint32_t func,
     r.func = func;
     r.body = tmi_op_body(m, TMI_OP(m, func), 0);
     r.length = tmi_min32(job->opt->threads ? job->opt->threads : gpu->threads, 1024);
-    if (!job->opt->plain && !job->opt->layouts && !job->opt->alias && !job->n_errors) {
+    if (!job->opt->plain && !job->opt->layouts && !tmi_transform_overlaps(job, m, func) &&
+        !job->n_errors) {
         tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &r.users);
         tmi_rename_init(job, m, &r.names);
         for (op = TMI_BLOCK(m, r.body)->first_op; op && n < 2; op = TMI_OP(m, op)->next) {
@@ -39998,8 +40079,8 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
         if (TMI_OP(m, op)->kind == TMI_OP_REDUCE)
             r.length = tmi_max32(r.length,
                                  (uint32_t)tmi_numel(m, tmi_in_type(m, TMI_OP(m, op), 0)));
-    if (r.length <= 2 * r.chunk || job->opt->plain || job->opt->layouts || job->opt->alias ||
-        job->n_errors)
+    if (r.length <= 2 * r.chunk || job->opt->plain || job->opt->layouts ||
+        tmi_transform_overlaps(job, m, func) || job->n_errors)
         r.loops = 0;
     else if (!tmi_transform_stream_can(&r)) {
         tmi_remark(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_MISSED, "long rows",
@@ -40035,7 +40116,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 1747743813u
+#define TMI_STAMP_TRANSFORM 0u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -41356,7 +41437,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 4096385479u
+#define TMI_STAMP_THREAD 0u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -41898,7 +41979,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 3659405666u
+#define TMI_STAMP_LAYOUT 0u
 
 /*==============================================================================
  * >>plan  [23]  Decisions before any code: what is kept, where each value lives, how many threads
@@ -42364,34 +42445,37 @@ static uint32_t tmi_reduction_wanted(const tmi_job *job, const tmi_module *m, ui
 
 /* -- Memory roots ------------------------------------------------------------------------ */
 
-/* The next pair of the option `alias`: 1, 0 at its end, -1 where it is wrong. */
-static int tmi_alias_pair(const char **s, uint32_t *a, uint32_t *b) {
-    uint32_t *to = a;
-    int       digits = 0;
-    *a = *b = 0;
-    if (!*s || !**s) return 0;
-    for (;; ++*s) {
-        if (tmi_is_digit(**s) && digits < 6) *to = *to * 10 + (uint32_t)(**s - '0'), digits++;
-        else if (**s == '=' && to == a && digits) to = b, digits = 0;
-        else break;
-    }
-    if (to == a || !digits || (**s && **s != ',')) return -1;
-    if (**s) ++*s;
-    return 1;
-}
-
 static void tmi_plan_aliases(tmi_plan *p) {
-    const char *s = p->job->opt->alias;
-    uint32_t    a, b, i, low, high;
-    p->n_param = TMI_BLOCK(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0))->n_arg;
+    const char *s = tmi_alias_all(p->job) ? NULL : p->job->opt->alias;
+    uint32_t    a, b, i, low, high, block = tmi_op_body(p->m, TMI_OP(p->m, p->func), 0);
+    p->n_param = TMI_BLOCK(p->m, block)->n_arg;
     p->alias = TMI_TEMP(p->job, uint32_t, p->n_param);
-    for (i = 0; i < p->n_param; i++) p->alias[i] = i;
+    for (i = 0, low = TMI_NONE; i < p->n_param; i++) {
+        p->alias[i] = i;
+        if (!tmi_alias_all(p->job) ||
+            !tmi_is_ptrlike(p->m, tmi_value_type(p->m, tmi_block_arg(p->m, block, i))))
+            continue;
+        if (low == TMI_NONE) low = i;
+        p->alias[i] = low;
+    }
     while (tmi_alias_pair(&s, &a, &b) > 0) {
         if (a >= p->n_param || b >= p->n_param) continue; /* of another kernel of the module */
         low = tmi_min32(p->alias[a], p->alias[b]);
         high = tmi_max32(p->alias[a], p->alias[b]);
         for (i = 0; i < p->n_param; i++)
             if (p->alias[i] == high) p->alias[i] = low;
+    }
+}
+
+/* Parameters that may overlap and are only read need nothing. */
+static void tmi_plan_drop_aliases(tmi_plan *p) {
+    uint32_t i, k, written;
+    for (i = 0; i < p->n_param && !p->unknown_write; i++) {
+        if (p->alias[i] != i) continue; /* the first of them stands for all */
+        for (k = written = 0; k < p->n_param; k++)
+            if (p->alias[k] == i) written |= p->written >> tmi_min32(k, 31) & 1;
+        for (k = i + 1; k < p->n_param && !written; k++)
+            if (p->alias[k] == i) p->alias[k] = k;
     }
 }
 
@@ -44877,6 +44961,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_bases(p);
     tmi_plan_aliases(p);
     tmi_plan_accesses(p);
+    tmi_plan_drop_aliases(p);
     tmi_plan_find_reach(p);
     tmi_plan_components(p);
     p->threads = tmi_pick_threads(p, asked);
@@ -44891,7 +44976,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 918654066u
+#define TMI_STAMP_PLAN 0u
 
 /*==============================================================================
  * >>wait  [24]  Programs that wait for each other
@@ -46347,7 +46432,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_WAIT 3895088326u
+#define TMI_STAMP_WAIT 0u
 
 /*==============================================================================
  * >>lower  [25]  From tiles to threads
@@ -52905,7 +52990,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3366695238u
+#define TMI_STAMP_LOWER 0u
 
 /*==============================================================================
  * >>clean  [26]  The per-thread form made ready to print
@@ -54449,7 +54534,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 10136007u
+#define TMI_STAMP_CLEAN 0u
 
 /*==============================================================================
  * >>report  [27]  What was found, chosen and given up
@@ -57487,7 +57572,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 2497762743u
+#define TMI_STAMP_REPORT 0u
 
 /*==============================================================================
  * >>emit  [28]  Metal text
@@ -62344,7 +62429,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1538194703u
+#define TMI_STAMP_EMIT 0u
 
 /*==============================================================================
  * >>json  [29]  Op lists as text: JSON in and out, the short form
@@ -64664,7 +64749,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 3200905356u
+#define TMI_STAMP_JSON 0u
 
 /*==============================================================================
  * >>oplist  [30]  Op lists to kernels: graph in, tile IR out
@@ -69312,7 +69397,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 1691865730u
+#define TMI_STAMP_OPLIST 0u
 
 /*==============================================================================
  * >>compile  [31]  What drives the others: options, refusals, from text to kernels
@@ -69767,9 +69852,9 @@ static int tmi_compile_options_ok(tmi_job *job) {
         tmi_error(job, tmi_at_nowhere(), TMETAL_E_PART, "options.reports", "what explains",
                   "TMETAL_NO_REPORTS");
 #endif
-    while ((more = tmi_alias_pair(&s, &a, &b)) > 0) {}
+    while (!tmi_alias_all(job) && (more = tmi_alias_pair(&s, &a, &b)) > 0) {}
     if (more < 0)
-        tmi_compile_refuse_option(job, "alias", "wanted pairs of parameters such as \"0=3,1=4\"");
+        tmi_compile_refuse_option(job, "alias", "wanted all, or pairs of parameters such as \"0=3,1=4\"");
     if (word)
         tmi_compile_refuse_option(
             job, "layouts",
@@ -70068,7 +70153,7 @@ static void tmi_compile_check_alias(tmi_job *job, const tmi_module *m) {
          op = TMI_OP(m, op)->next)
         if (tmi_compile_is_kernel(m, op))
             most = tmi_max32(most, TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, op), 0))->n_arg);
-    while (tmi_alias_pair(&s, &a, &b) > 0)
+    while (!tmi_alias_all(job) && tmi_alias_pair(&s, &a, &b) > 0)
         if (a >= most || b >= most)
             tmi_compile_refuse_option(job, "alias",
                                       tmi_format(job, 1,
@@ -70424,7 +70509,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 3224259601u
+#define TMI_STAMP_COMPILE 0u
 
 /*==============================================================================
  * >>key  [32]  What a result depends on, as one number
@@ -70626,8 +70711,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 2399461687u
-#define TMI_STAMP_API 250579472u
+#define TMI_STAMP_KEY 0u
+#define TMI_STAMP_API 0u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -71039,7 +71124,7 @@ TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_
 
 #ifdef TMETAL_TRITON
 static const tmetal_triton_call *tmi_entry_triton_call(tmi_job *job, const tmi_call *c) {
-    static const tmetal_triton_call none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    static const tmetal_triton_call none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     uint32_t i;
     tmi_sha  sha;
     job->section = "triton";
@@ -71097,6 +71182,14 @@ TMETAL_API tmetal_code tmetal_triton(const char *src, size_t len, const tmetal_t
     c.triton = call;
     if (tmi_entry_run(tmi_entry_triton, &c, arena, opt, out) == TMETAL_OK) *module = c.module;
     return out->code;
+}
+
+/* tests/unit/estimate.c: a recorded kernel takes up to a quarter of this. */
+TMETAL_API size_t tmetal_arena_estimate_triton(size_t len, const tmetal_triton_call *call) {
+    size_t   all = len;
+    uint32_t i;
+    for (i = 0; call && i < call->n_files; i++) all = tmi_add_sat(all, call->files[i].len);
+    return tmi_add_sat(tmi_mul_sat(all, 64), (size_t)4 << 20);
 }
 
 TMETAL_API tmetal_code tmetal_triton_kernels(const char *src, size_t len, const tmetal_options *opt,
@@ -71931,13 +72024,8 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
  * the bytes. It is written under a name of its own and renamed, so that it is whole or not there,
  * whoever else writes and whenever a process ends. Whatever does not pass every check is not there.
  *============================================================================*/
-/* -- What is kept of a result: all but reports ----------------------------------------------------
- * Without a cache too the tables must be whole: who adds a field sees it in every build. */
-#ifdef TMETAL_CACHE
-#    define TMI_KEPT(S, rows) TMI_STRUCT(S, rows);
-#else
-#    define TMI_KEPT(S, rows) TMI_EVERY_FIELD(S, rows)
-#endif
+/* -- What is kept of a result: all but reports -------------------------------------------------- */
+#define TMI_KEPT(S, rows) TMI_STRUCT(S, rows);
 
 #define TMI_ROWS_PLACE(X, S)      \
     X(S, TEXT, file, NULL, file)     \
@@ -72105,6 +72193,135 @@ TMI_KEPT(tmetal_graph, TMI_ROWS_GRAPH)
     X(S, OTHER, folded, NULL, folded)                            \
     X(S, OTHER, n_folded, NULL, n_folded)
 TMI_KEPT(tmetal_result, TMI_ROWS_RESULT)
+
+/* What only a copy has: a file is of results without an error, of TTIR. */
+#define TMI_ROWS_DIAG(X, S)                               \
+    X(S, WORD, code, NULL, code)                          \
+    X(S, TEXT, message, NULL, message)                    \
+    X(S, TEXT, note, NULL, note)                          \
+    X(S, TEXT, help, NULL, help)                          \
+    X(S, STRUCT, python, &tmi_table_tmetal_place, python) \
+    X(S, STRUCT, ir, &tmi_table_tmetal_place, ir)         \
+    X(S, TEXT, excerpt, NULL, excerpt)                    \
+    X(S, WORD, cols, NULL, cols)
+TMI_KEPT(tmetal_diag, TMI_ROWS_DIAG)
+
+#define TMI_ROWS_FOLDED(X, S)    \
+    X(S, TEXT, name, NULL, name) \
+    X(S, LONG, value, NULL, value)
+TMI_KEPT(tmetal_folded, TMI_ROWS_FOLDED)
+
+/* -- Copies of results ------------------------------------------------------------------------ */
+
+#define TMI_CACHE_TEXTS 16u /* of late: kernels of an op list share few texts */
+
+typedef struct tmi_cache_copy {
+    char       *base; /* NULL: only counted */
+    size_t      used;
+    const char *from[TMI_CACHE_TEXTS], *to[TMI_CACHE_TEXTS];
+    uint32_t    n;
+} tmi_cache_copy;
+
+static void *tmi_cache_room(tmi_cache_copy *c, size_t bytes) {
+    char *at = c->base ? c->base + c->used : NULL;
+    c->used = tmi_add_sat(c->used, tmi_align_up(bytes));
+    return at ? memset(at, 0, bytes) : NULL;
+}
+
+static const char *tmi_cache_copy_text(tmi_cache_copy *c, const char *from) {
+    uint32_t i;
+    char    *to;
+    for (i = 0; from && i < tmi_min32(c->n, TMI_CACHE_TEXTS); i++)
+        if (c->from[i] == from) return c->to[i];
+    if (!from) return NULL;
+    to = (char *)tmi_cache_room(c, strlen(from) + 1);
+    if (to) memcpy(to, from, strlen(from) + 1);
+    c->from[c->n % TMI_CACHE_TEXTS] = from;
+    c->to[c->n++ % TMI_CACHE_TEXTS] = to;
+    return to;
+}
+
+static void tmi_cache_copy_struct(tmi_cache_copy *c, const tmi_struct *s, const void *from,
+                                  void *to);
+
+/* What a pointer at `from` points to, `n` items; `to` gets the new place. Depth: as of the tables. */
+static void tmi_cache_copy_list(tmi_cache_copy *c, const tmi_row *f, const char *from, char *to,
+                                uint32_t n) {
+    const size_t size = f->of ? f->of->bytes
+        : f->kind == TMI_FIELD_TEXTS ? sizeof(char *)
+        : f->kind == TMI_FIELD_BYTES ? 1
+                                     : 4;
+    const char  *list, *text;
+    char        *copy;
+    uint32_t     i;
+    memcpy(&list, from, sizeof list);
+    if (!list) return;
+    copy = (char *)tmi_cache_room(c, tmi_mul_sat(n, size));
+    if (to) memcpy(to, &copy, sizeof copy);
+    for (i = 0; i < n && f->of; i++)
+        tmi_cache_copy_struct(c, f->of, list + i * size, copy ? copy + i * size : NULL);
+    for (i = 0; i < n && f->kind == TMI_FIELD_TEXTS; i++) {
+        memcpy(&text, list + i * size, sizeof text);
+        text = tmi_cache_copy_text(c, text);
+        if (copy) memcpy(copy + i * size, &text, sizeof text);
+    }
+    if (copy && n && !f->of && f->kind != TMI_FIELD_TEXTS) memcpy(copy, list, n * size);
+}
+
+/* Depth: that of the tables. `to`: NULL where nothing is written. */
+static void tmi_cache_copy_struct(tmi_cache_copy *c, const tmi_struct *s, const void *from,
+                                  void *to) {
+    uint32_t i, n;
+    for (i = 0; i < s->n; i++) {
+        const tmi_row *f = &s->field[i];
+        const char    *at = (const char *)from + f->at, *text;
+        char          *into = to ? (char *)to + f->at : NULL;
+        switch (f->kind) {
+        case TMI_FIELD_WORD: case TMI_FIELD_WORDS: case TMI_FIELD_LONG: case TMI_FIELD_COUNT:
+            if (into) memcpy(into, at, f->bytes);
+            break;
+        case TMI_FIELD_TEXT:
+            memcpy(&text, at, sizeof text);
+            text = tmi_cache_copy_text(c, text);
+            if (into) memcpy(into, &text, sizeof text);
+            break;
+        case TMI_FIELD_STRUCT: tmi_cache_copy_struct(c, f->of, at, into); break;
+        case TMI_FIELD_REF: tmi_cache_copy_list(c, f, at, into, 1); break;
+        case TMI_FIELD_LIST: case TMI_FIELD_TEXTS: case TMI_FIELD_NUMBERS: case TMI_FIELD_BYTES:
+            memcpy(&n, (const char *)from + f->count_at, 4);
+            tmi_cache_copy_list(c, f, at, into, n);
+            break;
+        case TMI_FIELD_OTHER: case TMI_FIELD_OTHERS: break;
+        }
+    }
+}
+
+static void tmi_cache_copy_result(tmi_cache_copy *c, const tmetal_result *r) {
+    static const tmi_row lists[] = {
+        {&tmi_table_tmetal_diag, TMI_FIELD_LIST, offsetof(tmetal_result, diags), sizeof(void *),
+         offsetof(tmetal_result, n_diags)},
+        {&tmi_table_tmetal_folded, TMI_FIELD_LIST, offsetof(tmetal_result, folded), sizeof(void *),
+         offsetof(tmetal_result, n_folded)}};
+    static const tmi_struct more = {lists, 2, sizeof(tmetal_result)};
+    tmetal_result          *to = (tmetal_result *)tmi_cache_room(c, sizeof *r);
+    tmi_cache_copy_struct(c, &tmi_table_tmetal_result, r, to);
+    tmi_cache_copy_struct(c, &more, r, to);
+    if (!to) return;
+    to->n_diags = r->n_diags;
+    to->n_folded = r->n_folded;
+    to->reports = 0;
+}
+
+TMETAL_API size_t tmetal_result_copy(const tmetal_result *result, void *memory, size_t bytes) {
+    tmi_cache_copy c;
+    memset(&c, 0, sizeof c);
+    tmi_cache_copy_result(&c, result);
+    if (!memory || c.used > bytes) return c.used;
+    memset(&c, 0, sizeof c);
+    c.base = (char *)memory;
+    tmi_cache_copy_result(&c, result);
+    return c.used;
+}
 
 #ifdef TMETAL_CACHE
 
@@ -72725,7 +72942,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 894405386u
+#define TMI_STAMP_CACHE 0u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
@@ -73944,6 +74161,8 @@ struct tmetal_launch {
     tmi_metal_pace *pace;     /* by kernel */
     int            started;   /* at least once */
     double         seconds;
+    tmetal_launch_arg *args;   /* by parameter: of tmetal_launch_packed, */
+    tmetal_buffer     *buffer; /* and the buffers that they are of */
 };
 
 /* What one launch is given, checked. */
@@ -73998,12 +74217,23 @@ static tmetal_code tmi_metal_wrong_bytes(const tmi_metal_go *g, const tmetal_arg
     return tmi_metal_wrong_arg(g, a, text);
 }
 
+/* Bits of a number of that type: 32 of "i32", 64 of "index". */
+static uint32_t tmi_metal_width(const char *type) {
+    uint32_t n = 0;
+    while (*type && (*type < '0' || *type > '9')) type++;
+    for (; *type >= '0' && *type <= '9'; type++) n = n * 10 + (uint32_t)(*type - '0');
+    return n ? n : 64;
+}
+
 /* The bits of a number of a parameter's type. */
 static tmetal_code tmi_metal_number(const tmi_metal_go *g, const tmetal_arg *a, uint64_t *bits) {
     const tmetal_launch_arg *v = &g->args[a->param];
     int                      f = tmi_metal_float_of(a->type);
-    uint32_t                 n = 0;
-    const char              *s = a->type;
+    const uint32_t           n = tmi_metal_width(a->type);
+    if (v->kind == TMETAL_VALUE_BITS) {
+        *bits = n == 1 ? v->i != 0 : (uint64_t)v->i;
+        return TMETAL_OK;
+    }
     if (f >= 0) {
         const tmi_float_format *to = &tmi_float_formats[f];
         uint64_t raw, mant = 0;
@@ -74022,9 +74252,6 @@ static tmetal_code tmi_metal_number(const tmi_metal_go *g, const tmetal_arg *a, 
         return TMETAL_OK;
     }
     if (v->kind != TMETAL_VALUE_INT) return tmi_metal_wrong_arg(g, a, "wants an integer");
-    while (*s && (*s < '0' || *s > '9')) s++;
-    for (; *s >= '0' && *s <= '9'; s++) n = n * 10 + (uint32_t)(*s - '0');
-    if (!n) n = 64; /* index */
     /* as signed or as unsigned: Triton's types do not say which; true may be -1 */
     if (n < 64 && (v->i < -((int64_t)1 << (n - 1)) || v->i >= (int64_t)1 << n))
         return tmi_metal_wrong_arg(g, a, "is given an integer that its type cannot hold");
@@ -74061,11 +74288,15 @@ static tmetal_code tmi_metal_check_specialized(const tmi_metal_go *g, const tmet
         char                         is[64], wanted[40];
         tmi_metal_out                o = tmi_metal_begin(is, sizeof is);
         uint64_t                     n;
-        if (!is_buffer && (!v || v->kind != TMETAL_VALUE_INT)) continue;
+        if (!is_buffer && (!v || (v->kind != TMETAL_VALUE_INT && v->kind != TMETAL_VALUE_BITS)))
+            continue;
         n = is_buffer ? v->offset : (uint64_t)v->i;
+        if (!is_buffer && v->kind == TMETAL_VALUE_BITS) /* which have a sign */
+            n = (uint64_t)((int64_t)(n << (64 - tmi_metal_width(s->type))) >>
+                           (64 - tmi_metal_width(s->type)));
         if (!(n & (s->multiple - 1))) continue;
         if (is_buffer) tmi_metal_put(&o, "at byte ", 8);
-        else if (v->i < 0) tmi_metal_put(&o, "-", 1), n = 0 - n;
+        else if (n >> 63) tmi_metal_put(&o, "-", 1), n = 0 - n;
         tmi_metal_put_u64(&o, n);
         if (is_buffer) tmi_metal_put(&o, " of its buffer", 14);
         o = tmi_metal_begin(wanted, sizeof wanted);
@@ -74546,6 +74777,12 @@ TMETAL_API tmetal_code tmetal_launch_make(tmetal_loaded *loaded, tmetal_arena *a
     h->pace = (tmi_metal_pace *)tmi_metal_take(arena, loaded->result->n_kernels * sizeof *h->pace,
                                                problem);
     if (!h->pace) return tmi_metal_full(arena, used);
+    h->args = (tmetal_launch_arg *)tmi_metal_take(arena, (loaded->n_params + 1) * sizeof *h->args,
+                                                  problem);
+    if (!h->args) return tmi_metal_full(arena, used);
+    h->buffer = (tmetal_buffer *)tmi_metal_take(arena, (loaded->n_params + 1) * sizeof *h->buffer,
+                                                problem);
+    if (!h->buffer) return tmi_metal_full(arena, used);
     *launch = h;
     return tmi_metal_good(problem);
 }
@@ -74574,6 +74811,29 @@ TMETAL_API tmetal_code tmetal_launch_start(tmetal_launch *launch, const tmetal_l
     code = tmi_metal_start_in_pool(&g, options);
     launch->l->x->pop(pool);
     return code == TMETAL_OK ? tmi_metal_good(problem) : code;
+}
+
+TMETAL_API tmetal_code tmetal_launch_packed(tmetal_launch *launch, const tmetal_packed_arg *args,
+                                            uint32_t n_args, const uint32_t programs[3],
+                                            const tmetal_launch_options *options,
+                                            tmetal_problem *problem) {
+    const uint32_t n = tmi_min32(n_args, launch->l->n_params); /* nothing reads the others */
+    tmi_metal     *x = launch->l->x;
+    void          *pool = x->push();
+    uint32_t       i;
+    for (i = 0; i < n; i++) {
+        tmetal_launch_arg *a = &launch->args[i];
+        memset(a, 0, sizeof *a);
+        a->kind = args[i].object ? TMETAL_VALUE_BUFFER : TMETAL_VALUE_BITS;
+        a->i = (int64_t)args[i].bits;
+        a->offset = args[i].offset;
+        a->nan_padding = args[i].object && args[i].bits;
+        a->buffer = &launch->buffer[i];
+        if (args[i].object)
+            (void)tmi_metal_buffer(x, args[i].object, 0, &launch->buffer[i], problem);
+    }
+    x->pop(pool);
+    return tmetal_launch_start(launch, launch->args, n, programs, options, problem);
 }
 
 /* MTLCommandBufferStatus: 4 is completed, 5 an error. */
