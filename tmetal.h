@@ -140,7 +140,7 @@
  *     21  >>thread     the per-thread form: what one GPU thread does
  *     22  >>layout     linear layouts: which thread holds which element
  *     23  >>plan       decisions before any code: what is kept, where each value lives, how many threads
- *     24  >>wait       programs that wait for each other: what may wait for a later one
+ *     24  >>wait       programs that wait for each other
  *     25  >>lower      from tiles to threads
  *     26  >>clean      the per-thread form made ready to print
  *     27  >>report     what was found, chosen and given up
@@ -150,7 +150,7 @@
  *     31  >>compile    what drives the others: options, refusals, from text to kernels
  *     32  >>key        what a result depends on, as one number
  *     33  >>entry      public functions and the one setjmp
- *     34  >>cache      results on disk
+ *     34  >>cache      results on disk, and copies of results
  *     35  >>metal      launching: the Objective-C runtime and Metal, from C
  *     36  >>host       launch code: files in other languages that compile and launch a result
  *     37  >>tune       the tuner: which way to compile a program is fastest
@@ -1723,7 +1723,7 @@ typedef struct tmetal_triton_call {
     /* of the parameters that neither `consts` gives nor tl.constexpr marks, in order:
      * "*fp32:16, *fp32:16, i32, i32:16". An entry is a type with :16 where the argument is a
      * multiple of 16 (bytes, of a pointer), a value (1, 0.5, True, None, "text"), a tuple of entries,
-     * a descriptor of the host, "tensordesc<fp16[64, 32]>", or one of these behind name=. In a tuple
+     * a descriptor of the host, "tensordesc<fp16[64, 32]>", or one of these behind name=. In tuples
      * name= is a field, as of a NamedTuple: "(x=*fp32:16, n=i32), i32". "*k" makes a pointer
      * constant. NULL: none */
     const char *args;
@@ -1989,7 +1989,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 0u
+#define TMI_STAMP_CONFIG 1435309616u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -3210,7 +3210,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 0u
+#define TMI_STAMP_BASE 2475965988u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3765,7 +3765,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 0u
+#define TMI_STAMP_DIAG 4234592012u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -4348,7 +4348,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 0u
+#define TMI_STAMP_OPS 665162295u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4837,7 +4837,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 0u
+#define TMI_STAMP_HARDWARE 320939983u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -7149,7 +7149,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 0u
+#define TMI_STAMP_LIBRARY 1899456213u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -8171,7 +8171,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 0u
+#define TMI_STAMP_IR 3418252063u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -11072,7 +11072,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 0u
+#define TMI_STAMP_PARSE 632913750u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -12016,7 +12016,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 0u
+#define TMI_STAMP_PRINT 3566925477u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -13881,7 +13881,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 0u
+#define TMI_STAMP_VERIFY 130320473u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14791,7 +14791,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 0u
+#define TMI_STAMP_BUILDER 1975676144u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -16795,7 +16795,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 0u
+#define TMI_STAMP_PYTHON 26471481u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -19038,7 +19038,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 0u
+#define TMI_STAMP_TRI 1869049015u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -23274,7 +23274,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 0u
+#define TMI_STAMP_TL 1193964080u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -29882,7 +29882,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 0u
+#define TMI_STAMP_TRITON 3176616261u
 
 
 /*==============================================================================
@@ -30789,7 +30789,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 0u
+#define TMI_STAMP_ANALYSE 1732449595u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -33992,7 +33992,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 0u
+#define TMI_STAMP_DETECT 2290932262u
 
 /*==============================================================================
  * >>transform  [20]  Passes over tile IR, before anything is planned
@@ -38346,7 +38346,7 @@ static int tmi_alias_pair(const char **s, uint32_t *a, uint32_t *b) {
 }
 
 /* Does the option say that all parameters may overlap? */
-static int tmi_alias_all(const tmi_job *job) {
+static int tmi_transform_alias_all(const tmi_job *job) {
     return job->opt->alias && strcmp(job->opt->alias, "all") == 0;
 }
 
@@ -38361,7 +38361,7 @@ static int tmi_transform_overlaps(const tmi_job *job, const tmi_module *m, uint3
         if (o->kind == TMI_OP_CALL || o->kind == TMI_OP_ASM) return 1;
         if (!(tmi_ops[o->kind].traits & TMI_WRITES) || !o->n_in) continue;
         base = tmi_dt_base(m, tmi_in(m, o, 0));
-        if (!base || tmi_alias_all(job)) return 1;
+        if (!base || tmi_transform_alias_all(job)) return 1;
         while (tmi_alias_pair(&s, &a, &b) > 0)
             if (TMI_VALUE(m, base)->index == a || TMI_VALUE(m, base)->index == b) return 1;
     }
@@ -40116,7 +40116,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 0u
+#define TMI_STAMP_TRANSFORM 1691921492u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -41437,7 +41437,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 0u
+#define TMI_STAMP_THREAD 4096385479u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -41979,7 +41979,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 0u
+#define TMI_STAMP_LAYOUT 3659405666u
 
 /*==============================================================================
  * >>plan  [23]  Decisions before any code: what is kept, where each value lives, how many threads
@@ -42446,13 +42446,13 @@ static uint32_t tmi_reduction_wanted(const tmi_job *job, const tmi_module *m, ui
 /* -- Memory roots ------------------------------------------------------------------------ */
 
 static void tmi_plan_aliases(tmi_plan *p) {
-    const char *s = tmi_alias_all(p->job) ? NULL : p->job->opt->alias;
+    const char *s = tmi_transform_alias_all(p->job) ? NULL : p->job->opt->alias;
     uint32_t    a, b, i, low, high, block = tmi_op_body(p->m, TMI_OP(p->m, p->func), 0);
     p->n_param = TMI_BLOCK(p->m, block)->n_arg;
     p->alias = TMI_TEMP(p->job, uint32_t, p->n_param);
     for (i = 0, low = TMI_NONE; i < p->n_param; i++) {
         p->alias[i] = i;
-        if (!tmi_alias_all(p->job) ||
+        if (!tmi_transform_alias_all(p->job) ||
             !tmi_is_ptrlike(p->m, tmi_value_type(p->m, tmi_block_arg(p->m, block, i))))
             continue;
         if (low == TMI_NONE) low = i;
@@ -44976,7 +44976,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 0u
+#define TMI_STAMP_PLAN 844634673u
 
 /*==============================================================================
  * >>wait  [24]  Programs that wait for each other
@@ -46432,7 +46432,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_WAIT 0u
+#define TMI_STAMP_WAIT 3895088326u
 
 /*==============================================================================
  * >>lower  [25]  From tiles to threads
@@ -52990,7 +52990,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 0u
+#define TMI_STAMP_LOWER 3366695238u
 
 /*==============================================================================
  * >>clean  [26]  The per-thread form made ready to print
@@ -54534,7 +54534,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 0u
+#define TMI_STAMP_CLEAN 10136007u
 
 /*==============================================================================
  * >>report  [27]  What was found, chosen and given up
@@ -57572,7 +57572,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 0u
+#define TMI_STAMP_REPORT 2497762743u
 
 /*==============================================================================
  * >>emit  [28]  Metal text
@@ -62429,7 +62429,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 0u
+#define TMI_STAMP_EMIT 1538194703u
 
 /*==============================================================================
  * >>json  [29]  Op lists as text: JSON in and out, the short form
@@ -64749,7 +64749,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 0u
+#define TMI_STAMP_JSON 3200905356u
 
 /*==============================================================================
  * >>oplist  [30]  Op lists to kernels: graph in, tile IR out
@@ -69397,7 +69397,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 0u
+#define TMI_STAMP_OPLIST 1691865730u
 
 /*==============================================================================
  * >>compile  [31]  What drives the others: options, refusals, from text to kernels
@@ -69852,9 +69852,10 @@ static int tmi_compile_options_ok(tmi_job *job) {
         tmi_error(job, tmi_at_nowhere(), TMETAL_E_PART, "options.reports", "what explains",
                   "TMETAL_NO_REPORTS");
 #endif
-    while (!tmi_alias_all(job) && (more = tmi_alias_pair(&s, &a, &b)) > 0) {}
+    while (!tmi_transform_alias_all(job) && (more = tmi_alias_pair(&s, &a, &b)) > 0) {}
     if (more < 0)
-        tmi_compile_refuse_option(job, "alias", "wanted all, or pairs of parameters such as \"0=3,1=4\"");
+        tmi_compile_refuse_option(job, "alias",
+                                  "wanted all, or pairs of parameters such as \"0=3,1=4\"");
     if (word)
         tmi_compile_refuse_option(
             job, "layouts",
@@ -70153,7 +70154,7 @@ static void tmi_compile_check_alias(tmi_job *job, const tmi_module *m) {
          op = TMI_OP(m, op)->next)
         if (tmi_compile_is_kernel(m, op))
             most = tmi_max32(most, TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, op), 0))->n_arg);
-    while (!tmi_alias_all(job) && tmi_alias_pair(&s, &a, &b) > 0)
+    while (!tmi_transform_alias_all(job) && tmi_alias_pair(&s, &a, &b) > 0)
         if (a >= most || b >= most)
             tmi_compile_refuse_option(job, "alias",
                                       tmi_format(job, 1,
@@ -70509,7 +70510,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 0u
+#define TMI_STAMP_COMPILE 3562114019u
 
 /*==============================================================================
  * >>key  [32]  What a result depends on, as one number
@@ -70711,8 +70712,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 0u
-#define TMI_STAMP_API 0u
+#define TMI_STAMP_KEY 2399461687u
+#define TMI_STAMP_API 1063852905u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -71184,7 +71185,7 @@ TMETAL_API tmetal_code tmetal_triton(const char *src, size_t len, const tmetal_t
     return out->code;
 }
 
-/* tests/unit/estimate.c: a recorded kernel takes up to a quarter of this. */
+/* The recorded kernels of tests/kernels take up to a tenth of this. */
 TMETAL_API size_t tmetal_arena_estimate_triton(size_t len, const tmetal_triton_call *call) {
     size_t   all = len;
     uint32_t i;
@@ -72015,16 +72016,17 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
 #endif
 
 /*==============================================================================
- * >>cache  [34]  Results on disk
+ * >>cache  [34]  Results on disk, and copies of results
  *
- * gives   tmetal_cache_find() and what follows it in >>api; files of the cache for >>metal
+ * gives   tmetal_result_copy(); tmetal_cache_find() and what follows it in >>api; files of the cache
+ *         for >>metal
  * uses    >>key  >>entry
  *
  * A file of the cache is DIR/KEY.tmetal: a head with the length and the SHA-256 of everything, then
  * the bytes. It is written under a name of its own and renamed, so that it is whole or not there,
  * whoever else writes and whenever a process ends. Whatever does not pass every check is not there.
  *============================================================================*/
-/* -- What is kept of a result: all but reports -------------------------------------------------- */
+/* -- What is kept of a result: all but reports ------------------------------------------------ */
 #define TMI_KEPT(S, rows) TMI_STRUCT(S, rows);
 
 #define TMI_ROWS_PLACE(X, S)      \
@@ -72213,7 +72215,8 @@ TMI_KEPT(tmetal_folded, TMI_ROWS_FOLDED)
 
 /* -- Copies of results ------------------------------------------------------------------------ */
 
-#define TMI_CACHE_TEXTS 16u /* of late: kernels of an op list share few texts */
+#define TMI_CACHE_TEXTS 16u  /* of late: kernels of an op list share few texts, */
+#define TMI_CACHE_LONG  256u /* which are long */
 
 typedef struct tmi_cache_copy {
     char       *base; /* NULL: only counted */
@@ -72236,6 +72239,7 @@ static const char *tmi_cache_copy_text(tmi_cache_copy *c, const char *from) {
     if (!from) return NULL;
     to = (char *)tmi_cache_room(c, strlen(from) + 1);
     if (to) memcpy(to, from, strlen(from) + 1);
+    if (strlen(from) < TMI_CACHE_LONG) return to;
     c->from[c->n % TMI_CACHE_TEXTS] = from;
     c->to[c->n++ % TMI_CACHE_TEXTS] = to;
     return to;
@@ -72244,7 +72248,7 @@ static const char *tmi_cache_copy_text(tmi_cache_copy *c, const char *from) {
 static void tmi_cache_copy_struct(tmi_cache_copy *c, const tmi_struct *s, const void *from,
                                   void *to);
 
-/* What a pointer at `from` points to, `n` items; `to` gets the new place. Depth: as of the tables. */
+/* What a pointer at `from` points to, `n` items; `to` gets the new place. Depth: that of tables. */
 static void tmi_cache_copy_list(tmi_cache_copy *c, const tmi_row *f, const char *from, char *to,
                                 uint32_t n) {
     const size_t size = f->of ? f->of->bytes
@@ -72942,7 +72946,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 0u
+#define TMI_STAMP_CACHE 1038558848u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 

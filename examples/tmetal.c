@@ -80,7 +80,8 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
     X(HAS, "--has", "", "FEATURE,...", "features that the GPU has beside its row's, e.g. DIRECT_DOT (docs/hardware.md)") \
     X(LACKS, "--lacks", "", "FEATURE,...", "features that it lacks in spite of its row")                        \
     X(MSL, "--msl", "", "VERSION", "newest Metal version that may be used, e.g. 3.1")                            \
-    X(ALIAS, "--alias", "", "P=Q,...", "parameters launched on overlapping memory")                              \
+    X(ALIAS, "--alias", "", "P=Q,...", "parameters that may overlap, counted from 0, or all; without effect\n" \
+                                         "where the kernel writes none of them")                              \
     X(LAYOUT, "--layout", "", "SPEC", "layouts forced on reductions: COALESCED, or %sum=TILED,... by value or\n"   \
                                       "id; DEFAULT, ROW_MAJOR, COLUMN_MAJOR, TILED, COALESCED")                   \
     X(NO_FUSION, "--no-fusion", "", "", "a*b+c keeps two roundings")                                             \
@@ -744,7 +745,9 @@ static int read_modules(const request *r, tmetal_triton_file *files, uint32_t *n
         if (!copy) return 0;
         memcpy(copy, s, len);
         copy[len] = copy[name] = '\0';
+        memset(&files[*n], 0, sizeof *files);
         files[*n].name = copy;
+        files[*n].path = copy + name + 1;
         files[*n].text = read_all(copy + name + 1, &files[*n].len);
         if (!files[(*n)++].text) return 0;
         s += len + (s[len] == ',');
@@ -791,7 +794,7 @@ static void package_of(const char *folder, char name[512]) {
 }
 
 /* Folder/a/b.py or folder/a/b/__init__.py for a.b: 1 when it is there and was taken, or is known. */
-static int take_module(const char *folder, const char *dotted, const char *name, tmetal_triton_file *files, char **paths, uint32_t *n) {
+static int take_module(const char *folder, const char *dotted, const char *name, tmetal_triton_file *files, uint32_t *n) {
     static const char *const ends[] = {".py", "/__init__.py"};
     char     path[2100], *c;
     uint32_t i, k;
@@ -807,20 +810,21 @@ static int take_module(const char *folder, const char *dotted, const char *name,
         f = fopen(path, "rb");
         if (!f) continue;
         fclose(f);
+        memset(&files[*n], 0, sizeof *files);
+        c = (char *)malloc(strlen(name) + strlen(path) + 2); /* the name, then the path */
+        if (!c) return 0;
+        files[*n].name = strcpy(c, name);
+        files[*n].path = strcpy(c + strlen(name) + 1, path);
         files[*n].text = read_all(path, &files[*n].len);
-        c = (char *)malloc(strlen(name) + 1);
-        paths[*n] = (char *)malloc(strlen(path) + 1);
-        if (c) files[*n].name = strcpy(c, name);
-        if (paths[*n]) strcpy(paths[*n], path);
-        if (files[*n].text && c && paths[*n]) return ++*n, 1;
-        free((void *)files[*n].text), free(c), free(paths[*n]);
+        if (files[*n].text) return ++*n, 1;
+        free(c);
         return 0;
     }
     return 0;
 }
 
 /* One module that a file names: `dots` in front, as of its folder, or else from its folders up. */
-static int find_module(const char *path, size_t dots, const char *dotted, tmetal_triton_file *files, char **paths, uint32_t *n) {
+static int find_module(const char *path, size_t dots, const char *dotted, tmetal_triton_file *files, uint32_t *n) {
     char   folder[1024], package[512], name[1024];
     size_t k = strlen(path), up;
     while (k && path[k - 1] != '/') k--;
@@ -831,7 +835,7 @@ static int find_module(const char *path, size_t dots, const char *dotted, tmetal
         if (!dots || up + 1 == dots) {
             package_of(folder, package);
             snprintf(name, sizeof name, "%s%s%s", dots ? package : "", dots && *package ? "." : "", dotted);
-            if (take_module(folder, dotted, name, files, paths, n)) return 1;
+            if (take_module(folder, dotted, name, files, n)) return 1;
         }
         if (!*folder) return 0;
         *(strrchr(folder, '/') ? strrchr(folder, '/') : folder) = '\0';
@@ -840,7 +844,7 @@ static int find_module(const char *path, size_t dots, const char *dotted, tmetal
 }
 
 /* What the import lines of a text name. */
-static void find_imports(const char *path, const char *text, tmetal_triton_file *files, char **paths, uint32_t *n) {
+static void find_imports(const char *path, const char *text, tmetal_triton_file *files, uint32_t *n) {
     static const char words[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.";
     char              name[256], sub[600];
     for (; text && *text; text = strchr(text, '\n') ? strchr(text, '\n') + 1 : NULL) {
@@ -855,7 +859,7 @@ static void find_imports(const char *path, const char *text, tmetal_triton_file 
         len = strspn(s, words);
         if (len >= sizeof name) continue;
         sprintf(name, "%.*s", (int)len, s);
-        find_module(path, dots, name, files, paths, n);
+        find_module(path, dots, name, files, n);
         s += len + strspn(s + len, " ");
         if (!from || strncmp(s, "import", 6) != 0) continue;
         for (s += 6; *s && *s != '\n' && *s != '#';) { /* from package import module */
@@ -863,7 +867,7 @@ static void find_imports(const char *path, const char *text, tmetal_triton_file 
             len = strspn(s, words);
             if (!len || len > 256) break;
             sprintf(sub, "%s%s%.*s", name, *name ? "." : "", (int)len, s);
-            find_module(path, dots, sub, files, paths, n);
+            find_module(path, dots, sub, files, n);
             s += len;
             if (strncmp(s, " as ", 4) == 0) s += 4 + strspn(s + 4, words);
         }
@@ -872,11 +876,9 @@ static void find_imports(const char *path, const char *text, tmetal_triton_file 
 
 /* And what these import in turn. */
 static void find_modules(const job *j, tmetal_triton_file *files, uint32_t *n) {
-    char    *paths[MOST_MODULES] = {0};
     uint32_t i, given = *n;
-    find_imports(j->path, j->src, files, paths, n);
-    for (i = given; i < *n; i++) find_imports(paths[i], files[i].text, files, paths, n);
-    for (i = given; i < *n; i++) free(paths[i]);
+    find_imports(j->path, j->src, files, n);
+    for (i = given; i < *n; i++) find_imports(files[i].path, files[i].text, files, n);
 }
 
 /* A kernel from its source, which j->src is: the IR that Triton would make. NULL after a message. */

@@ -162,6 +162,28 @@ tmetal_code specialized(scene &s, int64_t n, int64_t m, int64_t unread) {
     return c == TMETAL_OK ? s.go() : c;
 }
 
+/* The same by tmetal_launch_packed, and what it leaves looked at. */
+tmetal_code packed(scene &s, int32_t n, int32_t m, uint64_t offset, uint32_t count = 6) {
+    s.file = "tests/metal/specialized.ttir";
+    tmetal_code       c = s.ready();
+    tmetal_packed_arg args[6] = {};
+    float            *at[3];
+    if (c != TMETAL_OK) return c;
+    for (int i = 0; i < 3; i++) {
+        args[i].object = s.buffer[i].object;
+        at[i] = static_cast<float *>(s.buffer[i].contents);
+        for (int k = 0; k < 64; k++) at[i][k] = i == 2 ? -1.0f : float(k + i);
+    }
+    args[1].offset = offset;
+    args[3].bits = static_cast<uint32_t>(n);
+    args[4].bits = static_cast<uint32_t>(m);
+    c = tmetal_launch_packed(s.launch, args, count, s.programs, nullptr, &s.problem);
+    if (c == TMETAL_OK) c = tmetal_launch_wait(s.launch, 0, &s.problem);
+    for (int k = 0; k < 64 && c == TMETAL_OK; k++)
+        if (at[2][k] != (k < n ? 2.0f * float(2 * k + 1) : -1.0f)) fail("packed: another result");
+    return c;
+}
+
 /* Rows of sums in two stages, as many times as `deep` says along the axis that the stages need. */
 tmetal_code two_stages(scene &s, uint32_t deep, uint32_t wide = 1) {
     s.file = "examples/kernels/row_sum.ttir";
@@ -590,6 +612,10 @@ const std::vector<row> rows = {
      [](scene &s) { return specialized(s, 1000, 32, 0); }},
     {"a negative one", TMETAL_E_LAUNCH_SPECIALIZED, "`m` is -40, but", [](scene &s) { return specialized(s, 48, -40, 0); }},
     {"a multiple, and one that nothing reads", TMETAL_OK, "", [](scene &s) { return specialized(s, 48, -32, 7); }},
+    {"packed: arguments as they should be", TMETAL_OK, "", [](scene &s) { return packed(s, 48, 32, 0); }},
+    {"packed: a negative integer that the kernel was not compiled for", TMETAL_E_LAUNCH_SPECIALIZED, "`n` is -40, but", [](scene &s) { return packed(s, -40, 32, 0); }},
+    {"packed: an offset behind the end", TMETAL_E_LAUNCH_ARG, "behind its buffer's end", [](scene &s) { return packed(s, 48, 32, 4112); }},
+    {"packed: too few", TMETAL_E_LAUNCH_COUNT, "read 5 parameters, but 3", [](scene &s) { return packed(s, 48, 32, 0, 3); }},
     {"any integer for a kernel that was compiled for any", TMETAL_OK, "", with([](scene &s) { s.args[3] = tmetal_arg_int(999); })},
     {"an offset behind the end", TMETAL_E_LAUNCH_ARG, "behind its buffer's end", with([](scene &s) { s.args[0].offset = 4112; })},
     {"an offset that is not aligned", TMETAL_E_LAUNCH_ARG, "no multiple of 16 bytes, the alignment of the plan", with([](scene &s) { s.args[0].offset = 4; })},

@@ -691,6 +691,165 @@ START_TEST(aliased_parameters_travel_as_addresses) {
 }
 END_TEST
 
+/* z = x + y */
+static const char sum[] =
+    "tt.func public @sum(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %z: !tt.ptr<f32>, %n: i32) {\n"
+    "  %a = tt.load %x : !tt.ptr<f32>\n"
+    "  %b = tt.load %y : !tt.ptr<f32>\n"
+    "  %c = arith.addf %a, %b : f32\n"
+    "  tt.store %z, %c : !tt.ptr<f32>\n"
+    "  tt.return\n"
+    "}\n";
+
+static uint32_t addresses(const tmetal_kernel *k) {
+    uint32_t i, n = 0;
+    for (i = 0; i < k->n_args; i++) n += k->args[i].kind == TMETAL_ARG_ADDRESS;
+    return n;
+}
+
+START_TEST(only_parameters_that_overlap_what_is_written_travel_as_addresses) {
+    static const struct {
+        const char *alias;
+        uint32_t    addresses;
+    } rows[] = {{NULL, 0}, {"0=1", 0}, {"0=2", 2}, {"0=1,1=2", 3}, {"0=3", 0}, {"all", 3}};
+    tmetal_arena   arena = arena_at(0), other = arena_at(1);
+    tmetal_options opt;
+    tmetal_result  plain, r;
+    uint32_t       i;
+    memset(&opt, 0, sizeof opt);
+    says_ok(compile(sum, &opt, &other, &plain), &plain);
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        opt.alias = rows[i].alias;
+        says_ok(compile(sum, &opt, &arena, &r), &r);
+        ck_assert_uint_eq(addresses(&r.kernels[0]), rows[i].addresses);
+        if (!rows[i].addresses) ck_assert_str_eq(r.msl, plain.msl);
+    }
+    opt.alias = "all"; /* of one pointer alone: there is nothing to overlap */
+    says_ok(compile("tt.func public @f(%x: !tt.ptr<f32>, %a: f32, %b: f32) {\n  tt.store %x, %a : !tt.ptr<f32>\n  tt.return\n}\n", &opt, &arena, &r), &r);
+    ck_assert_uint_eq(addresses(&r.kernels[0]), 0);
+    opt.alias = "al";
+    refused(sum, &opt, TMETAL_E_OPTION);
+}
+END_TEST
+
+START_TEST(a_copy_of_a_result_needs_no_arena) {
+    static const char *const texts[] = {sum, "tt.func public @f(%x: !tt.ptr<f32>) {\n  tt.store %y, %x : f32\n"};
+    static tmetal_result     zero;
+    uint32_t                 i;
+    for (i = 0; i < 2; i++) {
+        tmetal_arena   arena = arena_at(0), other = arena_at(1);
+        tmetal_result  r, *copy;
+        const char    *before;
+        char          *said;
+        size_t         n;
+        (void)compile(texts[i], asking(), &arena, &r);
+        ck_assert_int_eq(r.code == TMETAL_OK, i == 0);
+        before = i ? tmetal_diag_text(&r.diags[0], &other) : tmetal_plan_json(&r, &other);
+        said = (char *)malloc(strlen(before) + 1);
+        strcpy(said, before);
+        n = tmetal_result_copy(&r, NULL, 0);
+        copy = (tmetal_result *)malloc(n);
+        *copy = zero;
+        ck_assert_uint_eq(tmetal_result_copy(&r, copy, n - 1), n);
+        ck_assert_int_eq(memcmp(copy, &zero, sizeof zero), 0); /* nothing is written */
+        ck_assert_uint_eq(tmetal_result_copy(&r, copy, n), n);
+        memset(unit_memory, 0xdd, ROOM);
+        memset(&r, 0xdd, sizeof r);
+        other = arena_at(1);
+        same_text("the copy and what it is of", i ? tmetal_diag_text(&copy->diags[0], &other) : tmetal_plan_json(copy, &other), said);
+        ck_assert_uint_eq(copy->reports, 0);
+        if (!i) ck_assert_uint_eq(strlen(copy->msl), copy->msl_len);
+        if (!i) ck_assert_ptr_eq(copy->msl, copy->kernels[0].msl); /* a text is there once */
+        free(copy);
+        free(said);
+    }
+}
+END_TEST
+
+static const char python[] =
+    "import triton\n"
+    "import triton.language as tl\n"
+    "from more import twice\n"
+    "@triton.jit\n"
+    "def k(a, n, stride, B: tl.constexpr):\n"
+    "    i = tl.arange(0, B)\n"
+    "    tl.store(a.x + i * stride, twice(tl.load(a.x + i, mask=i < n)), mask=i < a.n)\n";
+
+START_TEST(places_of_python_are_those_of_its_files) {
+    static const char  good[] = "import triton\n@triton.jit\ndef twice(v):\n    return v * 2\n";
+    static const char  bad[] = "import triton\n@triton.jit\ndef twice(v):\n    return v * nothing\n";
+    tmetal_arena       arena = arena_at(0);
+    tmetal_triton_file file;
+    tmetal_triton_call call;
+    tmetal_options     opt;
+    tmetal_module     *m;
+    tmetal_result      r;
+    const char        *text;
+    size_t             len;
+    memset(&file, 0, sizeof file);
+    memset(&call, 0, sizeof call);
+    memset(&opt, 0, sizeof opt);
+    file.name = "more";
+    file.path = "/somewhere/more.py";
+    file.line = 101;
+    file.text = bad;
+    file.len = sizeof bad - 1;
+    call.files = &file;
+    call.n_files = 1;
+    call.line = 41;
+    call.args = "(x=*fp32:16, n=i32:16), i32:16, 1"; /* fields by name, as of a NamedTuple */
+    call.consts = "B=64";
+    opt.file = "mine.py";
+    ck_assert_int_ne(tmetal_triton(python, sizeof python - 1, &call, &opt, &arena, &m, &r), TMETAL_OK);
+    ck_assert_str_eq(r.diags[0].ir.file, "/somewhere/more.py");
+    ck_assert_uint_eq(r.diags[0].ir.line, 104);
+    ck_assert_ptr_nonnull(strstr(r.diags[0].note, "mine.py:47:"));
+    file.text = good;
+    file.len = sizeof good - 1;
+    says_ok(tmetal_triton(python, sizeof python - 1, &call, &opt, &arena, &m, &r), &r);
+    ck_assert_uint_eq(r.n_folded, 1);
+    ck_assert_str_eq(r.folded[0].name, "stride");
+    ck_assert_int_eq(r.folded[0].value, 1);
+    says_ok(tmetal_print(m, &arena, &text, &len, &r), &r);
+    ck_assert_ptr_nonnull(strstr(text, "\"mine.py\":46:"));
+    ck_assert_ptr_nonnull(strstr(text, "\"/somewhere/more.py\":104:"));
+    file.path = NULL;
+    file.line = call.line = 0;
+    says_ok(tmetal_triton(python, sizeof python - 1, &call, &opt, &arena, &m, &r), &r);
+    says_ok(tmetal_print(m, &arena, &text, &len, &r), &r);
+    ck_assert_ptr_nonnull(strstr(text, "\"mine.py\":6:"));
+    ck_assert_ptr_nonnull(strstr(text, "\"more\":4:"));
+}
+END_TEST
+
+START_TEST(the_estimate_for_a_kernel_of_python_is_enough) {
+    static const char *const args[] = {"(x=*fp32:16, n=i32), i32, i32", "(x=*fp32, n=i32), i32:16, 1"};
+    static const char  good[] = "import triton\n@triton.jit\ndef twice(v):\n    return v * 2\n";
+    tmetal_triton_file file;
+    tmetal_triton_call call;
+    uint32_t           i;
+    memset(&file, 0, sizeof file);
+    memset(&call, 0, sizeof call);
+    file.name = "more";
+    file.text = good;
+    file.len = sizeof good - 1;
+    call.files = &file;
+    call.n_files = 1;
+    call.consts = "B=1024";
+    for (i = 0; i < 2; i++) {
+        const size_t  n = tmetal_arena_estimate_triton(sizeof python - 1, &call);
+        void         *memory = malloc(n);
+        tmetal_arena  arena = tmetal_arena_on(memory, n);
+        tmetal_result r;
+        call.args = args[i];
+        says_ok(tmetal_compile_triton(python, sizeof python - 1, &call, NULL, &arena, &r), &r);
+        free(memory);
+    }
+    ck_assert_uint_gt(tmetal_arena_estimate_triton(1000, &call), tmetal_arena_estimate_triton(1000, NULL));
+    ck_assert_uint_eq(tmetal_arena_estimate_triton((size_t)-1, &call), (size_t)-1);
+}
+END_TEST
+
 /* An atomic result may tell that another program has written what is read by another name. */
 START_TEST(programs_that_tell_each_other_by_two_names_run_in_turn) {
     static const char text[] =
@@ -1433,6 +1592,10 @@ int main(void) {
     tcase_add_test(t, threads_are_those_asked_for);
     tcase_add_test(t, a_kernel_newer_than_asked_for_is_refused);
     tcase_add_test(t, aliased_parameters_travel_as_addresses);
+    tcase_add_test(t, only_parameters_that_overlap_what_is_written_travel_as_addresses);
+    tcase_add_test(t, a_copy_of_a_result_needs_no_arena);
+    tcase_add_test(t, places_of_python_are_those_of_its_files);
+    tcase_add_test(t, the_estimate_for_a_kernel_of_python_is_enough);
     tcase_add_test(t, programs_that_tell_each_other_by_two_names_run_in_turn);
     tcase_add_test(t, plain_code_is_longer_than_optimised_code);
     tcase_add_test(t, fusion_is_off_when_asked);
