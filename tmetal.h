@@ -1989,7 +1989,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 1435309616u
+#define TMI_STAMP_CONFIG 0u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -3210,7 +3210,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 2475965988u
+#define TMI_STAMP_BASE 0u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3765,7 +3765,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 4234592012u
+#define TMI_STAMP_DIAG 0u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -4348,7 +4348,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 665162295u
+#define TMI_STAMP_OPS 0u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4837,7 +4837,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 320939983u
+#define TMI_STAMP_HARDWARE 0u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -7149,7 +7149,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 1899456213u
+#define TMI_STAMP_LIBRARY 0u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -8171,7 +8171,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 3418252063u
+#define TMI_STAMP_IR 0u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -11072,7 +11072,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 632913750u
+#define TMI_STAMP_PARSE 0u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -12016,7 +12016,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 3566925477u
+#define TMI_STAMP_PRINT 0u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -13881,7 +13881,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 130320473u
+#define TMI_STAMP_VERIFY 0u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14791,7 +14791,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 1975676144u
+#define TMI_STAMP_BUILDER 0u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -16795,7 +16795,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 26471481u
+#define TMI_STAMP_PYTHON 0u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -19038,7 +19038,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1869049015u
+#define TMI_STAMP_TRI 0u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -20106,6 +20106,12 @@ static tmi_tri_value tmi_tl_barrier(tmi_tri *t, const tmi_tri_value *in) {
     return tmi_tri_of(TMI_V_NONE);
 }
 
+static tmi_tri_value tmi_tl_rounds(tmi_tri *t, const tmi_tri_value *in) {
+    (void)t;
+    (void)in;
+    return tmi_tri_int(10);
+}
+
 static tmi_tri_value tmi_tl_pi32(tmi_tri *t, const tmi_tri_value *in) {
     (void)in;
     return tmi_tri_dtype(tmi_tri_pointer(t, TMI_INT32, 0));
@@ -20886,6 +20892,8 @@ enum {
     TMI_TL_BLOCK,
     TMI_TL_CONST,
     TMI_TL_SHAPE,
+    TMI_TL_LEAST,
+    TMI_TL_MOST,
     TMI_TL_IS
 };
 
@@ -20894,6 +20902,17 @@ static tmi_tri_value tmi_tl_shape(tmi_tri *t, uint32_t type) {
     uint32_t      i, rank = tmi_rank(t->m, type);
     for (i = 0; i < rank; i++) dims[i] = tmi_tri_int(tmi_dim(t->m, type, i));
     return tmi_tri_list(t, TMI_V_TUPLE, dims, rank);
+}
+
+/* The least or the largest whole number of a type. */
+static tmi_tri_value tmi_tl_end_of(tmi_tri *t, const tmi_dtype *d, int least) {
+    tmi_tri_value v = tmi_tri_int(0);
+    if (d->kind != TMI_DT_INT)
+        return TMI_TL_BAD_TYPE(t, NULL, "is for types of whole numbers, not %s", d->text);
+    if (least && !d->is_signed) return v;
+    v.v.i.lo = ~(uint64_t)0 >> (64 - d->bits + d->is_signed);
+    if (least) v.v.i = tmi_tri_big_add(tmi_tri_big_neg(v.v.i), tmi_tri_big_of(-1));
+    return v;
 }
 
 static tmi_tri_value tmi_tl_is(tmi_tri *t, const tmi_tri_value *in) {
@@ -20912,6 +20931,8 @@ static tmi_tri_value tmi_tl_is(tmi_tri *t, const tmi_tri_value *in) {
     case TMI_TL_SHAPE:
         if (d->kind == TMI_DT_BLOCK) return tmi_tl_shape(t, d->type);
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "%s is no block", d->text);
+    case TMI_TL_LEAST:
+    case TMI_TL_MOST: return tmi_tl_end_of(t, d, t->row->arg == TMI_TL_LEAST);
     default: return tmi_tri_bool(dt == (uint32_t)t->row->arg - TMI_TL_IS);
     }
 }
@@ -22567,6 +22588,7 @@ static const tmi_tri_row tmi_tl_rows[] = {
      tmi_tl_made_dtype, 0, NULL},
     {"tl", "block_type", 0, "element_ty, shape", tmi_tl_made_dtype, 1, NULL},
     {"tl", "pi32_t", 0, NULL, tmi_tl_pi32, 0, NULL},
+    {"tl", "N_ROUNDS_DEFAULT", 0, NULL, tmi_tl_rounds, 0, NULL},
     /* products, reductions */
     {"tl", "dot", 0, "input, other, acc=None, input_precision=None, allow_tf32=None, "
                      "max_num_imprecise_acc=None, out_dtype=None", tmi_tl_dot, 0, NULL},
@@ -22601,6 +22623,7 @@ static const tmi_tri_row tmi_tl_rows[] = {
     /* the target */
     {"triton", "get_current_target", 0, "", tmi_tl_target, 0, NULL},
     {"gpu", "backend", 0, NULL, tmi_tl_target, 1, NULL},
+    {"target", "current_target", 0, "", tmi_tl_target, 0, NULL},
     {"target", "is_cuda", 0, "", tmi_tl_flag, 1, NULL},
     {"target", "is_hip", 0, "", tmi_tl_flag, 0, NULL},
     {"target", "is_hip_cdna3", 0, "", tmi_tl_flag, 0, NULL},
@@ -23034,6 +23057,8 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"dtype", "is_block", 1, "self", tmi_tl_is, TMI_TL_BLOCK, NULL},
     {"dtype", "is_const", 1, "self", tmi_tl_is, TMI_TL_CONST, NULL},
     {"dtype", "get_block_shapes", 1, "self", tmi_tl_is, TMI_TL_SHAPE, NULL},
+    {"dtype", "get_int_min_value", 1, "self", tmi_tl_is, TMI_TL_LEAST, NULL},
+    {"dtype", "get_int_max_value", 1, "self", tmi_tl_is, TMI_TL_MOST, NULL},
     {"dtype", "is_bool", 1, "self", tmi_tl_is, TMI_TL_IS + TMI_INT1, NULL},
 #define X(id, tl, said, of, width, sign, row) \
     {"dtype", "is_" said, 1, "self", tmi_tl_is, TMI_TL_IS + TMI_##id, NULL},
@@ -23274,7 +23299,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1193964080u
+#define TMI_STAMP_TL 0u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -29882,7 +29907,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3176616261u
+#define TMI_STAMP_TRITON 0u
 
 
 /*==============================================================================
@@ -30789,7 +30814,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 1732449595u
+#define TMI_STAMP_ANALYSE 0u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -33992,7 +34017,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 2290932262u
+#define TMI_STAMP_DETECT 0u
 
 /*==============================================================================
  * >>transform  [20]  Passes over tile IR, before anything is planned
@@ -40116,7 +40141,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 1691921492u
+#define TMI_STAMP_TRANSFORM 0u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -41437,7 +41462,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 4096385479u
+#define TMI_STAMP_THREAD 0u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -41979,7 +42004,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 3659405666u
+#define TMI_STAMP_LAYOUT 0u
 
 /*==============================================================================
  * >>plan  [23]  Decisions before any code: what is kept, where each value lives, how many threads
@@ -44976,7 +45001,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 844634673u
+#define TMI_STAMP_PLAN 0u
 
 /*==============================================================================
  * >>wait  [24]  Programs that wait for each other
@@ -46432,7 +46457,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_WAIT 3895088326u
+#define TMI_STAMP_WAIT 0u
 
 /*==============================================================================
  * >>lower  [25]  From tiles to threads
@@ -52990,7 +53015,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3366695238u
+#define TMI_STAMP_LOWER 0u
 
 /*==============================================================================
  * >>clean  [26]  The per-thread form made ready to print
@@ -54534,7 +54559,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 10136007u
+#define TMI_STAMP_CLEAN 0u
 
 /*==============================================================================
  * >>report  [27]  What was found, chosen and given up
@@ -57572,7 +57597,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 2497762743u
+#define TMI_STAMP_REPORT 0u
 
 /*==============================================================================
  * >>emit  [28]  Metal text
@@ -62429,7 +62454,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1538194703u
+#define TMI_STAMP_EMIT 0u
 
 /*==============================================================================
  * >>json  [29]  Op lists as text: JSON in and out, the short form
@@ -64749,7 +64774,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 3200905356u
+#define TMI_STAMP_JSON 0u
 
 /*==============================================================================
  * >>oplist  [30]  Op lists to kernels: graph in, tile IR out
@@ -69397,7 +69422,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 1691865730u
+#define TMI_STAMP_OPLIST 0u
 
 /*==============================================================================
  * >>compile  [31]  What drives the others: options, refusals, from text to kernels
@@ -70510,7 +70535,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 3562114019u
+#define TMI_STAMP_COMPILE 0u
 
 /*==============================================================================
  * >>key  [32]  What a result depends on, as one number
@@ -70712,8 +70737,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 2399461687u
-#define TMI_STAMP_API 1063852905u
+#define TMI_STAMP_KEY 0u
+#define TMI_STAMP_API 0u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -72946,7 +72971,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 1038558848u
+#define TMI_STAMP_CACHE 0u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
