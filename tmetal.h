@@ -1989,7 +1989,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 0u
+#define TMI_STAMP_CONFIG 1435309616u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -3210,7 +3210,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 0u
+#define TMI_STAMP_BASE 2475965988u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3765,7 +3765,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 0u
+#define TMI_STAMP_DIAG 4234592012u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -4348,7 +4348,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 0u
+#define TMI_STAMP_OPS 665162295u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4837,7 +4837,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 0u
+#define TMI_STAMP_HARDWARE 320939983u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -7149,7 +7149,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 0u
+#define TMI_STAMP_LIBRARY 1899456213u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -8171,7 +8171,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 0u
+#define TMI_STAMP_IR 3418252063u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -11072,7 +11072,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 0u
+#define TMI_STAMP_PARSE 632913750u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -12016,7 +12016,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 0u
+#define TMI_STAMP_PRINT 3566925477u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -13881,7 +13881,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 0u
+#define TMI_STAMP_VERIFY 130320473u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14791,7 +14791,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 0u
+#define TMI_STAMP_BUILDER 1975676144u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -16795,7 +16795,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 0u
+#define TMI_STAMP_PYTHON 26471481u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -19038,7 +19038,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 0u
+#define TMI_STAMP_TRI 1869049015u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -23299,7 +23299,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 0u
+#define TMI_STAMP_TL 3761710556u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -26477,6 +26477,18 @@ static tmi_tri_value tmi_tri_call_method(tmi_tri *t, uint32_t file, uint32_t nod
     return v;
 }
 
+/* An aggregate whose fields are filled. One in another goes no deeper than a text could. */
+static tmi_tri_value tmi_tri_finished(tmi_tri *t, tmi_tri_value r) {
+    uint32_t i;
+    for (i = 0; i < r.n; i++) {
+        const tmi_tri_value *v = TMI_ITEM(t, r.list + i);
+        if (v->kind == TMI_V_TUPLE && v->dt >= r.dt) r.dt = v->dt + 1;
+    }
+    if (r.dt > TMI_MAX_DEPTH)
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, NULL, "aggregates are nested too deeply");
+    return t->bad ? tmi_tri_of(TMI_V_UNSET) : r;
+}
+
 /* An aggregate of class `id` (of t->func) of n arguments t->arg[base ..). */
 static tmi_tri_value tmi_tri_construct(tmi_tri *t, uint32_t id, uint32_t base, uint32_t n) {
     tmi_tri_func  fn = *tmi_triton_func_at(t, id);
@@ -26493,10 +26505,13 @@ static tmi_tri_value tmi_tri_construct(tmi_tri *t, uint32_t id, uint32_t base, u
     if (!init && !tmi_triton_bind_params(t, &fn, base, n, NULL)) return none;
     for (i = 0; i < r.n && !init && !t->bad; i++) {
         tmi_tri_value v = tmi_triton_arg_at(t, first + i)->v;
-        if (tmi_tri_fill(t, &fn, i, &v, r.list) && v.kind == TMI_V_TUPLE && v.dt >= r.dt)
-            r.dt = v.dt + 1;
+        (void)tmi_tri_fill(t, &fn, i, &v, r.list);
     }
-    if (!init || t->bad) return t->bad ? none : r;
+    if (!init || t->bad) return tmi_tri_finished(t, r);
+    if (tmi_tri_decorator(t, py, TMI_PY(py, init), "jit"))
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, "decorate it with @triton.constexpr_function",
+                             "the constructor of %n cannot be a @triton.jit function",
+                             TMI_PY(py, fn.node)->text);
     tmi_tri_push_arg(t, 0, r);
     for (k = 0; k < n; k++) {
         const tmi_tri_arg a = *tmi_triton_arg_at(t, base + k);
@@ -26510,7 +26525,7 @@ static tmi_tri_value tmi_tri_construct(tmi_tri *t, uint32_t id, uint32_t base, u
             return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL,
                                  "constructor for %n did not initialize attribute '%n'",
                                  TMI_PY(py, fn.node)->text, TMI_ITEM(t, r.id - 1 + i)->id);
-    return t->bad ? none : r;
+    return tmi_tri_finished(t, r);
 }
 
 /* tl.aggregate_replace(x, field=value, ...): t->arg[base ..). */
@@ -29907,7 +29922,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 0u
+#define TMI_STAMP_TRITON 486341133u
 
 
 /*==============================================================================
@@ -30814,7 +30829,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 0u
+#define TMI_STAMP_ANALYSE 1732449595u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -34017,7 +34032,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 0u
+#define TMI_STAMP_DETECT 2290932262u
 
 /*==============================================================================
  * >>transform  [20]  Passes over tile IR, before anything is planned
@@ -40141,7 +40156,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 0u
+#define TMI_STAMP_TRANSFORM 1691921492u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -41462,7 +41477,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 0u
+#define TMI_STAMP_THREAD 4096385479u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -42004,7 +42019,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 0u
+#define TMI_STAMP_LAYOUT 3659405666u
 
 /*==============================================================================
  * >>plan  [23]  Decisions before any code: what is kept, where each value lives, how many threads
@@ -45001,7 +45016,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 0u
+#define TMI_STAMP_PLAN 844634673u
 
 /*==============================================================================
  * >>wait  [24]  Programs that wait for each other
@@ -46457,7 +46472,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_WAIT 0u
+#define TMI_STAMP_WAIT 3895088326u
 
 /*==============================================================================
  * >>lower  [25]  From tiles to threads
@@ -53015,7 +53030,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 0u
+#define TMI_STAMP_LOWER 3366695238u
 
 /*==============================================================================
  * >>clean  [26]  The per-thread form made ready to print
@@ -54559,7 +54574,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 0u
+#define TMI_STAMP_CLEAN 10136007u
 
 /*==============================================================================
  * >>report  [27]  What was found, chosen and given up
@@ -57597,7 +57612,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 0u
+#define TMI_STAMP_REPORT 2497762743u
 
 /*==============================================================================
  * >>emit  [28]  Metal text
@@ -62454,7 +62469,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 0u
+#define TMI_STAMP_EMIT 1538194703u
 
 /*==============================================================================
  * >>json  [29]  Op lists as text: JSON in and out, the short form
@@ -64774,7 +64789,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 0u
+#define TMI_STAMP_JSON 3200905356u
 
 /*==============================================================================
  * >>oplist  [30]  Op lists to kernels: graph in, tile IR out
@@ -69422,7 +69437,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 0u
+#define TMI_STAMP_OPLIST 1691865730u
 
 /*==============================================================================
  * >>compile  [31]  What drives the others: options, refusals, from text to kernels
@@ -70535,7 +70550,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 0u
+#define TMI_STAMP_COMPILE 3562114019u
 
 /*==============================================================================
  * >>key  [32]  What a result depends on, as one number
@@ -70737,8 +70752,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 0u
-#define TMI_STAMP_API 0u
+#define TMI_STAMP_KEY 2399461687u
+#define TMI_STAMP_API 1063852905u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -72971,7 +72986,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 0u
+#define TMI_STAMP_CACHE 1038558848u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 

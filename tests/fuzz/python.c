@@ -35,6 +35,7 @@ static void call_of(const char *s, const char *end, tmetal_triton_call *call, tm
         else if (IS("config")) call->config = word < to ? (uint32_t)(unsigned char)*word - '0' : 0;
         else if (IS("debug")) call->debug = 1;
         else if (IS("overflows")) call->overflows = 1;
+        else if (IS("triton")) call->triton = copy(word, (size_t)(to - word));
         else if (IS("const")) {
             char *both = (char *)fuzz_take((call->consts ? strlen(call->consts) : 0) + 3 + (size_t)(to - word));
             *both = '\0';
