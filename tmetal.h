@@ -27238,16 +27238,20 @@ static uint32_t tmi_tri_altered_elsewhere(tmi_tri *t, uint32_t file, uint32_t na
 static tmi_tri_value tmi_tri_launch_name(tmi_tri *t, uint32_t node) {
     const uint32_t name = tmi_tri_node(t, node)->text, file = t->frame->file;
     tmi_tri_value  v;
-    uint32_t       at;
+    uint32_t       at, f;
     t->is_launch = 1;
     v = tmi_tri_expr(t, node);
     t->is_launch = 0;
     if (t->bad || tmi_tri_local(t, name) ||
-        (v.kind != TMI_V_DICT && (v.kind != TMI_V_TUPLE || !v.is_other)) ||
-        (at = tmi_tri_altered_elsewhere(t, file, name)) == 0)
+        (v.kind != TMI_V_DICT && (v.kind != TMI_V_TUPLE || !v.is_other)))
         return v;
+    for (f = at = 0; f < t->file.n && !at; f++) /* a module that gives it may change it too */
+        if (!tmi_triton_file_at(t, f)->is_ours && !tmi_triton_file_at(t, f)->around &&
+            (f == file || tmi_triton_last(t, f, name)))
+            at = tmi_tri_altered_elsewhere(t, f, name);
+    if (!at) return v;
     return TMI_TRI_WRONG(t, TMETAL_E_PY_NOT_YET, NULL, "'%n', which changes in %s,", name,
-                         tmi_triton_line_of(t, file, at - 1));
+                         tmi_triton_line_of(t, f - 1, at - 1));
 }
 
 /* The arguments of a call where Python runs, in their order. */
@@ -27277,6 +27281,9 @@ static void tmi_tri_python_args(tmi_tri *t, const tmi_py_node *n, const tmi_tri_
         else if (a->kind != TMI_PY_DOUBLESTAR) tmi_tri_push_arg(t, word, v);
         else if (v.kind != TMI_V_DICT && !t->bad)
             (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL, "only a dictionary can stand behind **");
+        for (k = 0; a->kind == TMI_PY_DOUBLESTAR && k < v.n && !t->bad; k += 2)
+            if (tmi_tri_field(t, &v, k).kind != TMI_V_STR)
+                (void)tmi_tri_wrong(t, TMETAL_E_PY_TYPE, NULL, "** needs names as keys");
         for (k = 0; a->kind == TMI_PY_DOUBLESTAR && k < v.n && !t->bad; k += 2)
             tmi_tri_push_arg(t, tmi_tri_field(t, &v, k).id, tmi_tri_field(t, &v, k + 1));
         place++;
@@ -28740,6 +28747,7 @@ typedef struct tmi_tri_launch {
     int                is_open;   /* its configurations cannot be read */
     const tmi_py_node *unread;    /* a decorator that cannot be read */
     const char        *why;       /* it cannot */
+    int                is_other;  /* it stands inside of jit: Triton may compile another function */
 } tmi_tri_launch;
 
 /* A decorator whose module is not there, by its own name: of a package of triton. */
@@ -28756,14 +28764,17 @@ static tmi_tri_value tmi_tri_triton_named(tmi_tri *t, const tmi_py_node *callee)
     return v;
 }
 
-/* What decorator `node` of a file makes of v. UNSET: it cannot be told. */
-static tmi_tri_value tmi_tri_decorate(tmi_tri *t, uint32_t file, uint32_t node, tmi_tri_value v) {
+/* What decorator `node` of a function makes of v. UNSET: it cannot be told. */
+static tmi_tri_value tmi_tri_decorate(tmi_tri *t, const tmi_tri_func *fn, uint32_t node,
+                                      tmi_tri_value v) {
+    const uint32_t     file = fn->file;
     uint32_t           until = t->until, until_file = t->until_file, base = t->arg.n;
     const int          was = t->is_const;
     const tmi_py_node *n = TMI_PY(tmi_triton_text_of(t, file), node), *callee = n;
     tmi_tri_frame      frame;
     tmi_tri_value      by;
     tmi_triton_enter_frame(t, &frame, file);
+    t->way = fn->way;
     t->until = n->at;
     t->until_file = file;
     t->is_quiet++;
@@ -28805,8 +28816,9 @@ static tmi_tri_value tmi_tri_decorated(tmi_tri *t, uint32_t func, tmi_tri_launch
         const tmi_py *py = tmi_triton_text_of(t, fn.file);
         id = TMI_PY_ID(py, TMI_PY(py, list)->list + i);
         t->why = &l->why;
-        made = tmi_tri_decorate(t, fn.file, id, v);
+        made = tmi_tri_decorate(t, &fn, id, v);
         t->why = NULL;
+        l->is_other |= !made.kind && v.kind == TMI_V_FUNC;
         if (made.kind) v = made;
         else l->unread = TMI_PY(tmi_triton_text_of(t, fn.file), id);
     }
@@ -29088,7 +29100,11 @@ static void tmi_tri_take_launch(tmi_tri *t, tmi_tri_launch *l) {
     }
     if (!n_tuned && t->call->config && !t->bad)
         (void)tmi_tri_wrong(
-            t, TMETAL_E_PY_SIGNATURE, "give its values with --const",
+            t, TMETAL_E_PY_SIGNATURE,
+            l->unread && l->why
+                ? tmi_format(t->job, 1, "give its values with --const (%s: %s)",
+                             tmi_triton_line_of(t, t->frame->file, l->unread->at), l->why)
+                : "give its values with --const",
             l->unread ? "configuration %u of %s cannot be read from the text"
                       : "number %u is asked for, but %s has no configurations",
             t->call->config,
@@ -29393,6 +29409,14 @@ static void tmi_tri_launched(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
     tmi_tri_value       debug;
     uint32_t            i;
     tmi_tri_open_launch(t, func, t->wrapped, l);
+    if (l->is_other) {
+        tmi_triton_look(t, l->unread);
+        (void)tmi_tri_wrong(t, TMETAL_E_PY_REFUSED,
+                            "leave it out if it changes nothing, or give its text with --module",
+                            "a decorator between @triton.jit and its function cannot be read%s%s",
+                            l->why ? ": " : "", l->why ? l->why : "");
+        return;
+    }
     for (i = 0; i < t->n_param; i++)
         if ((t->param[i].is_said = t->param[i].is_given) != 0)
             tmi_tri_put_launched(t, l, t->param[i].name,
@@ -29922,7 +29946,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 486341133u
+#define TMI_STAMP_TRITON 2346379974u
 
 
 /*==============================================================================
