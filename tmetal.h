@@ -31375,6 +31375,20 @@ static int tmi_dt_number(const tmi_module *m, uint32_t v, double *x) {
     return 1;
 }
 
+static int tmi_dt_is_zero(const tmi_module *m, uint32_t v) {
+    double x = 1.0;
+    return tmi_dt_number(m, v, &x) && x <= 0.0 && x >= 0.0;
+}
+
+/* The value that an address comes from: a parameter; 0: not known. */
+static uint32_t tmi_dt_base(const tmi_module *m, uint32_t v) {
+    v = tmi_dt_behind(m, v, TMI_PAST_SHAPES | TMI_PAST_POINTERS);
+    return TMI_VALUE(m, v)->is_arg &&
+            TMI_OP(m, tmi_block_op(m, TMI_VALUE(m, v)->def))->kind == TMI_OP_FUNC
+        ? v
+        : 0;
+}
+
 #ifndef TMETAL_NO_REPORTS
 /* -infinity, or a number so low that exp of its difference to any score is 0. */
 static int tmi_dt_is_lowest(const tmi_module *m, uint32_t v) {
@@ -31640,15 +31654,6 @@ static int tmi_dt_same_counter(const tmi_detector *d, const tmi_value *x, const 
     for (i = 0; i < 3; i++)
         if (!tmi_dt_same_in(d, tmi_in(m, f, i), tmi_in(m, g, i), depth, left)) return 0;
     return 1;
-}
-
-/* The value that an address comes from: a parameter; 0: not known. */
-static uint32_t tmi_dt_base(const tmi_module *m, uint32_t v) {
-    v = tmi_dt_behind(m, v, TMI_PAST_SHAPES | TMI_PAST_POINTERS);
-    return TMI_VALUE(m, v)->is_arg &&
-            TMI_OP(m, tmi_block_op(m, TMI_VALUE(m, v)->def))->kind == TMI_OP_FUNC
-        ? v
-        : 0;
 }
 
 /* Does the function write, anywhere, to what this address points into? Parameters are taken to
@@ -32471,11 +32476,6 @@ static int tmi_dt_bounds(tmi_detector *d, uint32_t cond, uint32_t axis, uint32_t
 
 static int tmi_dt_zero_past(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count,
                             uint32_t depth, uint32_t *left);
-
-static int tmi_dt_is_zero(const tmi_module *m, uint32_t v) {
-    double x = 1.0;
-    return tmi_dt_number(m, v, &x) && x <= 0.0 && x >= 0.0;
-}
 
 /* A value that a loop adds up from zero: each tile zero past the count, or all of a range by
  * whole tiles. */
@@ -34056,7 +34056,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 2290932262u
+#define TMI_STAMP_DETECT 3129833438u
 
 /*==============================================================================
  * >>transform  [20]  Passes over tile IR, before anything is planned
