@@ -20292,23 +20292,27 @@ static int tmi_tl_scaled_side(tmi_tri *t, const tmi_tri_value *format, tmi_tri_v
     return t->bad ? -1 : rows[i].kind;
 }
 
-/* The scales of an operand: one for 32 numbers of a row along K, of fp8 for 16. */
-static void tmi_tl_scaled_by(tmi_tri *t, const tmi_tri_value *scale, uint32_t rows, uint32_t k) {
-    uint32_t dims[TMI_MAX_RANK], rank = tmi_tri_dims(t, scale, dims);
-    if (t->bad || scale->kind == TMI_V_NONE) return;
-    k /= scale->kind == TMI_V_TENSOR && scale->dt == TMI_FP8E4NV ? 16 : 32;
+/* The scales of an operand: one for 32 or for 16 numbers of a row along K, which their number tells;
+ * which of the two, 0: none. */
+static uint32_t tmi_tl_scaled_by(tmi_tri *t, const tmi_tri_value *scale, uint32_t rows,
+                                 uint32_t k) {
+    uint32_t dims[TMI_MAX_RANK], rank, run;
+    if (t->bad || scale->kind == TMI_V_NONE) return 0;
+    rank = tmi_tri_dims(t, scale, dims);
+    run = scale->kind == TMI_V_TENSOR && rank && dims[rank - 1] ? k / dims[rank - 1] : 0;
     if (scale->kind != TMI_V_TENSOR || TMI_DTYPE(t, scale->dt)->bits != 8 || rank < 2 ||
-        dims[rank - 2] != rows || dims[rank - 1] != k)
+        dims[rank - 2] != rows || (run != 16 && run != 32))
         (void)TMI_TL_BAD_SHAPE(t, "the scales of rhs have a row for each of its columns",
-                               "scales of these %u rows are a block [%u, %u] of uint8, not %v",
-                               rows, rows, k, scale);
+                               "scales of these %u rows are a block [%u, %u] or [%u, %u] of uint8, "
+                               "not %v", rows, rows, k / 32, rows, k / 16, scale);
+    return run;
 }
 
 /* lhs, lhs_scale, lhs_format, rhs, rhs_scale, rhs_format, acc, fast_math, lhs_k_pack, rhs_k_pack,
  * out_dtype */
 static tmi_tri_value tmi_tl_dot_scaled(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v[5], r;
-    uint32_t      dims[2][TMI_MAX_RANK], rank, i, sizes[5], op;
+    uint32_t      dims[2][TMI_MAX_RANK], rank, i, n, sizes[5], op;
     int           kind[2], pack[2];
     for (i = 0; i < 2; i++) {
         v[i] = in[3 * i];
@@ -20327,8 +20331,11 @@ static tmi_tri_value tmi_tl_dot_scaled(tmi_tri *t, const tmi_tri_value *in) {
     if (dims[0][rank - 1] != dims[1][rank - 2])
         return TMI_TL_BAD_SHAPE(t, NULL, "K is %u in lhs, but %u in rhs", dims[0][rank - 1],
                                 dims[1][rank - 2]);
-    tmi_tl_scaled_by(t, &in[1], dims[0][rank - 2], dims[0][rank - 1]);
-    tmi_tl_scaled_by(t, &in[4], dims[1][rank - 1], dims[0][rank - 1]);
+    i = tmi_tl_scaled_by(t, &in[1], dims[0][rank - 2], dims[0][rank - 1]);
+    n = tmi_tl_scaled_by(t, &in[4], dims[1][rank - 1], dims[0][rank - 1]);
+    if (!t->bad && i && n && i != n)
+        return TMI_TL_BAD_SHAPE(t, NULL,
+                                "operands must have the same scale factor (lhs: %u, rhs: %u)", i, n);
     if (!t->bad && (in[10].kind != TMI_V_DTYPE || in[10].dt != TMI_FP32))
         return TMI_TL_BAD_TYPE(t, NULL, "out_dtype is float32");
     dims[0][rank - 1] = dims[1][rank - 1];
@@ -23299,7 +23306,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 3761710556u
+#define TMI_STAMP_TL 1422813202u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR

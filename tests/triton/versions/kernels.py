@@ -807,6 +807,19 @@ def scaled_product(a, sa, b, sb, out):
     tl.store(out + m[:, None] * 16 + m[None, :], tl.dot_scaled(x, s, "e4m3", y, t, "e5m2"))
 
 
+# call fine_scales | *u8:16, *u8:16, *u8:16, *u8:16, *fp32:16 |
+@triton.jit
+def fine_scales(a, sa, b, sb, out):
+    m = tl.arange(0, 16)
+    k = tl.arange(0, 64)
+    g = tl.arange(0, 4)
+    x = tl.load(a + m[:, None] * 64 + k[None, :])
+    y = tl.load(b + k[:, None] * 16 + m[None, :])
+    s = tl.load(sa + m[:, None] * 4 + g[None, :])
+    t = tl.load(sb + m[:, None] * 4 + g[None, :])
+    tl.store(out + m[:, None] * 16 + m[None, :], tl.dot_scaled(x, s, "e4m3", y, t, "e5m2"))
+
+
 # -- Random numbers, functions, assembly -------------------------------------------------------------------------------
 
 # call dropout | *fp32:16, *fp32:16, i32, fp32, i32 | BLOCK=128
