@@ -5557,6 +5557,21 @@ static const tmi_fn tmi_fns[] = {
       "uchar @(float x) {    // to nearest even, saturates at 57344; no -0\n"
       "if (isnan(x)) return 0x80; const uint code = f8_nearest(x, 2u, 16, 57344.0f); "
       "return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code); }"),
+    TMI_R("f6e2m3_to_f16", "h(c)", "half @(uchar x) {    // exact\n"
+      "return half(f8_value(((uint(x) & 0x20u) << 2) | (uint(x) & 0x1fu), 3u, 1)); }"),
+    TMI_R("f6e3m2_to_f16", "h(c)", "half @(uchar x) {    // exact\n"
+      "return half(f8_value(((uint(x) & 0x20u) << 2) | (uint(x) & 0x1fu), 2u, 3)); }"),
+    TMI_R("f4e2m1_to_f16", "h(c)", "half @(uchar x) {    // exact\n"
+      "return half(f8_value(((uint(x) & 0x8u) << 4) | (uint(x) & 0x7u), 1u, 1)); }"),
+    TMI_R("f32_to_f6e2m3", "c(f)", "uchar @(float x) {    // to nearest even, saturates at 7.5\n"
+      "if (isnan(x)) return 0x1f; return uchar(((as_type<uint>(x) >> 26) & 0x20u) | f8_nearest(x, "
+      "3u, 1, 7.5f)); }"),
+    TMI_R("f32_to_f6e3m2", "c(f)", "uchar @(float x) {    // to nearest even, saturates at 28\n"
+      "if (isnan(x)) return 0x1f; return uchar(((as_type<uint>(x) >> 26) & 0x20u) | f8_nearest(x, "
+      "2u, 3, 28.0f)); }"),
+    TMI_R("f32_to_f4e2m1", "c(f)", "uchar @(float x) {    // to nearest even, saturates at 6\n"
+      "if (isnan(x)) return 0x7; return uchar(((as_type<uint>(x) >> 28) & 0x8u) | f8_nearest(x, "
+      "1u, 1, 6.0f)); }"),
     TMI_R("f32_to_f8e5m2_rz", "c(f)",
       "// Toward zero, by way of a half as Triton does it: infinity stays, finite numbers "
       "saturate\n"
@@ -7149,7 +7164,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 1899456213u
+#define TMI_STAMP_LIBRARY 3174706329u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -50154,8 +50169,18 @@ enum {
     TMI_PX_BFI,
     TMI_PX_WIDE,
     TMI_PX_XORSIGN,
-    TMI_PX_SIGN
+    TMI_PX_SIGN,
+    TMI_PX_BREV,
+    TMI_PX_BFIND,
+    TMI_PX_DOT,
+    TMI_PX_SLCT,
+    TMI_PX_SAD,
+    TMI_PX_LANES,
+    TMI_PX_BARRIER
 };
+
+/* Words of an instruction that are no part of a row's name. */
+enum { TMI_PF_RELU = 1, TMI_PF_SATFINITE = 2, TMI_PF_SAT = 4, TMI_PF_ADD = 8 };
 
 /* Columns: what stands before the types, without .ftz (flushing denormals is what Apple's GPUs
  * do with f32); how many operands with the result, what it does; the operations on signed,
@@ -50227,10 +50252,69 @@ static const tmi_ptx_row tmi_ptx_rows[] = {
     {"cvt.rzi", 2, TMI_PX_CVT, TMI_TF_FTRUNC, TMI_TF_FTRUNC, 0},
     {"cvt.rmi", 2, TMI_PX_CVT, TMI_TF_FLOOR, TMI_TF_FLOOR, 0},
     {"cvt.rpi", 2, TMI_PX_CVT, TMI_TF_CEIL, TMI_TF_CEIL, 0},
+    {"cvt.rna", 2, TMI_PX_CVT, 0, 1, 0}, /* these to narrow formats alone */
+    {"cvt.rz", 2, TMI_PX_CVT, 0, 1, 0},
+    {"cvt.rp", 2, TMI_PX_CVT, 0, 1, 0},
     {"prmt", 4, TMI_PX_PRMT, 0, 1, 0},
     {"lop3", 5, TMI_PX_LOP3, 0, 1, 0},
     {"bfe", 4, TMI_PX_BFE, 1, 1, 0},
     {"bfi", 5, TMI_PX_BFI, 0, 1, 0},
+    {"brev", 2, TMI_PX_BREV, 0, 1, 0},
+    {"bfind", 2, TMI_PX_BFIND, 1, 1, 0},
+    {"bfind.shiftamt", 2, TMI_PX_BFIND, 2, 2, 0},
+    {"dp4a", 4, TMI_PX_DOT, 4, 4, 0}, /* products; of dp2a the first byte */
+    {"dp2a.lo", 4, TMI_PX_DOT, 2, 2, 0},
+    {"dp2a.hi", 4, TMI_PX_DOT, 3, 3, 0},
+    {"slct", 4, TMI_PX_SLCT, 1, 1, 1},
+    {"sad", 4, TMI_PX_SAD, 1, 1, 0},
+    {"vadd4", 4, TMI_PX_LANES, TMI_TF_IADD, TMI_TF_IADD, 0},
+    {"vsub4", 4, TMI_PX_LANES, TMI_TF_ISUB, TMI_TF_ISUB, 0},
+    {"vavrg4", 4, TMI_PX_LANES, TMI_TF_SSHR, TMI_TF_SSHR, 0},
+    {"vabsdiff4", 4, TMI_PX_LANES, TMI_TF_IABS, TMI_TF_IABS, 0},
+    {"vmin4", 4, TMI_PX_LANES, TMI_TF_SMIN, TMI_TF_SMIN, 0},
+    {"vmax4", 4, TMI_PX_LANES, TMI_TF_SMAX, TMI_TF_SMAX, 0},
+    {"vadd2", 4, TMI_PX_LANES, TMI_TF_IADD, TMI_TF_IADD, 0},
+    {"vsub2", 4, TMI_PX_LANES, TMI_TF_ISUB, TMI_TF_ISUB, 0},
+    {"vavrg2", 4, TMI_PX_LANES, TMI_TF_SSHR, TMI_TF_SSHR, 0},
+    {"vabsdiff2", 4, TMI_PX_LANES, TMI_TF_IABS, TMI_TF_IABS, 0},
+    {"vmin2", 4, TMI_PX_LANES, TMI_TF_SMIN, TMI_TF_SMIN, 0},
+    {"vmax2", 4, TMI_PX_LANES, TMI_TF_SMAX, TMI_TF_SMAX, 0},
+    {"bar.sync", 1, TMI_PX_BARRIER, 0, 1, 0},
+    {"bar.cta.sync", 1, TMI_PX_BARRIER, 0, 1, 0},
+    {"bar.warp.sync", 1, TMI_PX_BARRIER, 0, 1, 0},
+    {"barrier.sync", 1, TMI_PX_BARRIER, 0, 1, 0},
+    {"barrier.sync.aligned", 1, TMI_PX_BARRIER, 0, 1, 0},
+    {"barrier.cta.sync", 1, TMI_PX_BARRIER, 0, 1, 0},
+    {"barrier.cta.sync.aligned", 1, TMI_PX_BARRIER, 0, 1, 0},
+    {"membar.cta", 0, TMI_PX_BARRIER, 0, 1, 0},
+    {"membar.gl", 0, TMI_PX_BARRIER, 0, 1, 0},
+    {"membar.sys", 0, TMI_PX_BARRIER, 0, 1, 0},
+    {"fence.acq_rel.cta", 0, TMI_PX_BARRIER, 0, 1, 0},
+    {"fence.acq_rel.gpu", 0, TMI_PX_BARRIER, 0, 1, 0},
+    {"fence.acq_rel.sys", 0, TMI_PX_BARRIER, 0, 1, 0},
+    {"fence.sc.cta", 0, TMI_PX_BARRIER, 0, 1, 0},
+    {"fence.sc.gpu", 0, TMI_PX_BARRIER, 0, 1, 0},
+    {"fence.sc.sys", 0, TMI_PX_BARRIER, 0, 1, 0},
+};
+
+/* Formats narrower than a half, two to a register: bits of each, functions of >>library. */
+enum {
+    TMI_PN_E4M3 = 1,
+    TMI_PN_E5M2,
+    TMI_PN_E2M3,
+    TMI_PN_E3M2,
+    TMI_PN_E2M1,
+    TMI_PN_UE8M0, /* a power of two */
+    TMI_PN_TF32   /* one to a register: an f32 with 10 bits of fraction */
+};
+
+static const struct { uint8_t bits; const char *encode, *decode; } tmi_lower_ptx_narrow[] = {
+    {0, NULL, NULL},
+    {8, "f32_to_f8e4m3fn", "f8e4m3fn_to_f16"},
+    {8, "f32_to_f8e5m2", "f8e5m2_to_f16"},
+    {8, "f32_to_f6e2m3", "f6e2m3_to_f16"},
+    {8, "f32_to_f6e3m2", "f6e3m2_to_f16"},
+    {4, "f32_to_f4e2m1", "f4e2m1_to_f16"},
 };
 
 #define TMI_PTX_REGS     64u /* $0 on, then those that .reg declares */
@@ -50245,12 +50329,17 @@ typedef struct tmi_ptx_arg {
     size_t      len;
 } tmi_ptx_arg;
 
-/* cls: 's', 'u' (b and u), 'f', 'p' a predicate */
-typedef struct tmi_ptx_type { int cls; uint32_t bits; int is_bf16, is_pair; } tmi_ptx_type;
+/* cls: 's', 'u' (b and u), 'f', 'p' a predicate, 'n' narrow */
+typedef struct tmi_ptx_type {
+    int      cls;
+    uint32_t bits;
+    int      is_bf16, is_pair, narrow;
+} tmi_ptx_type;
 
 typedef struct tmi_ptx_ins {
     const tmi_ptx_row *row;
-    tmi_ptx_type type, from; /* from: what cvt reads */
+    tmi_ptx_type type, from, third; /* in their order; from: what cvt reads */
+    uint32_t     flags;      /* TMI_PF_ */
     uint32_t     guard;      /* register of the predicate + 1 */
     int          guard_not, compare; /* compare: arith.cmpi's or arith.cmpf's number */
     tmi_ptx_arg  arg[TMI_PTX_OPERANDS];
@@ -50269,12 +50358,20 @@ typedef struct tmi_ptx {
 
 static int tmi_ptx_type_of(const char *s, size_t n, tmi_ptx_type *type) {
     static const struct { const char *name; tmi_ptx_type type; } types[] = {
-        {"b8", {'u', 8, 0, 0}}, {"u8", {'u', 8, 0, 0}}, {"s8", {'s', 8, 0, 0}}, {"b16", {'u', 16, 0,
-            0}}, {"u16", {'u', 16, 0, 0}}, {"s16", {'s', 16, 0, 0}},
-        {"b32", {'u', 32, 0, 0}}, {"u32", {'u', 32, 0, 0}}, {"s32", {'s', 32, 0, 0}}, {"b64", {'u',
-            64, 0, 0}}, {"u64", {'u', 64, 0, 0}}, {"s64", {'s', 64, 0, 0}},
-        {"f16", {'f', 16, 0, 0}}, {"bf16", {'f', 16, 1, 0}}, {"f32", {'f', 32, 0, 0}}, {"f16x2",
-            {'f', 16, 0, 1}}, {"bf16x2", {'f', 16, 1, 1}}, {"pred", {'p', 1, 0, 0}}};
+        {"b8", {'u', 8, 0, 0, 0}}, {"u8", {'u', 8, 0, 0, 0}},
+        {"s8", {'s', 8, 0, 0, 0}}, {"b16", {'u', 16, 0, 0, 0}},
+        {"u16", {'u', 16, 0, 0, 0}}, {"s16", {'s', 16, 0, 0, 0}},
+        {"b32", {'u', 32, 0, 0, 0}}, {"u32", {'u', 32, 0, 0, 0}},
+        {"s32", {'s', 32, 0, 0, 0}}, {"b64", {'u', 64, 0, 0, 0}},
+        {"u64", {'u', 64, 0, 0, 0}}, {"s64", {'s', 64, 0, 0, 0}},
+        {"f16", {'f', 16, 0, 0, 0}}, {"bf16", {'f', 16, 1, 0, 0}},
+        {"f32", {'f', 32, 0, 0, 0}}, {"f16x2", {'f', 16, 0, 1, 0}},
+        {"bf16x2", {'f', 16, 1, 1, 0}}, {"pred", {'p', 1, 0, 0, 0}},
+        {"e4m3x2", {'n', 16, 0, 1, TMI_PN_E4M3}}, {"e5m2x2", {'n', 16, 0, 1, TMI_PN_E5M2}},
+        {"e2m3x2", {'n', 16, 0, 1, TMI_PN_E2M3}}, {"e3m2x2", {'n', 16, 0, 1, TMI_PN_E3M2}},
+        {"e2m1x2", {'n', 8, 0, 1, TMI_PN_E2M1}}, {"ue8m0x2", {'n', 16, 0, 1, TMI_PN_UE8M0}},
+        {"tf32", {'n', 32, 0, 0, TMI_PN_TF32}},
+    };
     size_t i;
     for (i = 0; i < sizeof types / sizeof *types; i++)
         if (strlen(types[i].name) == n && memcmp(types[i].name, s, n) == 0) {
@@ -50397,40 +50494,96 @@ static int tmi_lower_ptx_compare(const char *s, size_t n, const tmi_ptx_type *ty
     return -1;
 }
 
-/* opcode = word ("." word)* "." type: the row, the types and what a comparison compares. */
+/* A word of `s` at its point that a row's name leaves out: its length; 0: another word. */
+static size_t tmi_lower_ptx_flag(const char *s, size_t n, uint32_t *flags) {
+    static const struct { const char *word; uint32_t flag; } words[] = {
+        {".ftz", 0}, {".relu", TMI_PF_RELU}, {".satfinite", TMI_PF_SATFINITE}, {".sat", TMI_PF_SAT},
+        {".add", TMI_PF_ADD}};
+    size_t i, len;
+    for (i = 0; i < sizeof words / sizeof *words; i++) {
+        len = strlen(words[i].word);
+        if (len > n || memcmp(s, words[i].word, len) != 0 || (len < n && s[len] != '.')) continue;
+        *flags |= words[i].flag;
+        return len;
+    }
+    return 0;
+}
+
+/* How many types an instruction names. */
+static uint32_t tmi_lower_ptx_types(const tmi_ptx_row *row) {
+    switch (row->how) {
+    case TMI_PX_BARRIER: return 0;
+    case TMI_PX_CVT: case TMI_PX_DOT: case TMI_PX_SLCT: return 2;
+    case TMI_PX_LANES: return 3;
+    default: return 1;
+    }
+}
+
+/* opcode = word ("." word)* ("." type)*: the row, the types and what a comparison compares. */
 static int tmi_lower_ptx_opcode(const char *s, size_t n, tmi_ptx_ins *x) {
-    char   name[48];
-    size_t i, have = 0, dot, cut;
+    char         name[48];
+    tmi_ptx_type type[3];
+    size_t       i, have = 0, dot, cut;
+    uint32_t     types = 0;
     for (i = 0; i < n; i++) {
-        if (n - i >= 4 && memcmp(s + i, ".ftz", 4) == 0 && (n - i == 4 || s[i + 4] == '.')) i += 3;
+        cut = tmi_lower_ptx_flag(s + i, n - i, &x->flags);
+        if (cut) i += cut - 1;
         else if (have < sizeof name) name[have++] = s[i];
         else return 0;
     }
-    for (dot = have; dot > 0 && name[dot - 1] != '.'; dot--) {}
-    if (!dot || !tmi_ptx_type_of(name + dot, have - dot, &x->type)) return 0;
-    have = dot - 1;
-    if (have > 4 && (memcmp(name, "setp.", 5) == 0 || memcmp(name, "cvt.", 4) == 0)) {
+    for (; types < 3; types++, have = dot - 1) { /* from the last on */
+        for (dot = have; dot > 0 && name[dot - 1] != '.'; dot--) {}
+        if (!dot || !tmi_ptx_type_of(name + dot, have - dot, &type[types])) break;
+    }
+    if (types > 0) x->type = type[types - 1];
+    if (types > 1) x->from = type[types - 2];
+    if (types > 2) x->third = type[0];
+    if (have > 4 && memcmp(name, "setp.", 5) == 0) {
         for (cut = have; name[cut - 1] != '.'; cut--) {}
-        if (name[0] == 's') x->compare = tmi_lower_ptx_compare(name + cut, have - cut, &x->type);
-        else x->from = x->type;
-        if (name[0] == 's' ? x->compare < 0 : !tmi_ptx_type_of(name + cut, have - cut, &x->type))
-            return 0;
+        x->compare = tmi_lower_ptx_compare(name + cut, have - cut, &x->type);
+        if (x->compare < 0) return 0;
         have = cut - 1;
     }
     for (i = 0; i < sizeof tmi_ptx_rows / sizeof *tmi_ptx_rows; i++)
         if (strlen(tmi_ptx_rows[i].name) == have && memcmp(tmi_ptx_rows[i].name, name, have) == 0)
             x->row = &tmi_ptx_rows[i];
-    return x->row != NULL;
+    return x->row && types == tmi_lower_ptx_types(x->row) &&
+        (!x->flags ||
+         (x->row->how == TMI_PX_CVT && !(x->flags & (TMI_PF_SAT | TMI_PF_ADD))) ||
+         (x->row->how == TMI_PX_LANES && !(x->flags & (TMI_PF_RELU | TMI_PF_SATFINITE))));
 }
 
 static int tmi_ptx_column(const tmi_ptx_ins *x) {
+    if (x->type.cls == 'n') return 0;
     return x->type.cls == 'f' ? x->row->real : x->type.cls == 's' ? x->row->sint : x->row->uint;
+}
+
+/* cvt to and from formats narrower than halves, with the roundings that PTX has of each. */
+static int tmi_lower_ptx_narrow_is_known(const tmi_ptx_ins *x) {
+    const tmi_ptx_type *to = &x->type, *from = &x->from;
+    const char         *rounds = x->row->name + 3;
+    const int           nearest = strcmp(rounds, ".rn") == 0, zero = strcmp(rounds, ".rz") == 0,
+              single = from->cls == 'f' && from->bits == 32,
+              pair = from->cls == 'f' && from->is_pair,
+              finite = (x->flags & TMI_PF_SATFINITE) != 0, relu = (x->flags & TMI_PF_RELU) != 0;
+    if (to->narrow == TMI_PN_TF32)
+        return single && (nearest || zero || (strcmp(rounds, ".rna") == 0 && !relu));
+    if (to->narrow == TMI_PN_UE8M0)
+        return (single || (pair && from->is_bf16)) && !relu && (zero || strcmp(rounds, ".rp") == 0);
+    if (to->narrow) return (single || pair) && nearest && finite;
+    return to->cls == 'f' && to->is_pair && nearest && !finite && from->narrow != TMI_PN_TF32 &&
+        (from->narrow == TMI_PN_UE8M0 ? to->is_bf16 && !relu : !to->is_bf16);
 }
 
 /* cvt: whole numbers of any width; whole numbers and floats with the rounding that the words
  * name; f32 to halves, one or two. */
 static int tmi_lower_ptx_cvt_is_known(const tmi_ptx_ins *x) {
     const tmi_ptx_type *to = &x->type, *from = &x->from;
+    if (to->narrow || from->narrow) return tmi_lower_ptx_narrow_is_known(x);
+    if (x->row->uint && !x->row->sint) return 0;
+    if (x->flags && (x->flags != TMI_PF_RELU || from->cls != 'f' || from->bits != 32 ||
+                     to->cls != 'f' || to->bits != 16))
+        return 0;
     if (to->cls == 'p' || from->cls == 'p' || from->is_pair || (to->bits == 64 && from->cls == 'f'))
         return 0;
     if (to->cls != 'f' && from->cls != 'f') return !x->row->sint && !x->row->real;
@@ -50457,6 +50610,17 @@ static int tmi_lower_ptx_fits(const tmi_ptx_ins *x) {
         width != 32)
         return 0;
     if (how == TMI_PX_WIDE && width != 16 && width != 32) return 0;
+    if ((how == TMI_PX_BREV || how == TMI_PX_BFIND) && width != 32 && width != 64) return 0;
+    if ((how == TMI_PX_DOT || how == TMI_PX_LANES) &&
+        (width != 32 || x->from.bits != 32 || x->from.cls == 'f' || x->third.cls == 'f' ||
+         (how == TMI_PX_LANES && x->third.bits != 32)))
+        return 0;
+    if (how == TMI_PX_SLCT && (x->type.is_pair || mask || x->from.bits != 32 ||
+                               (x->from.cls != 's' && x->from.cls != 'f')))
+        return 0;
+    if (how == TMI_PX_SAD && width < 16) return 0;
+    if (how == TMI_PX_BARRIER)
+        return !x->guard && !x->arg[0].is_address && !x->arg[0].n_part && !x->arg[0].is_decimal;
     if ((how == TMI_PX_LD || how == TMI_PX_ST || how == TMI_PX_SELP || how == TMI_PX_SETP) &&
         x->type.is_pair)
         return 0;
@@ -50470,11 +50634,18 @@ static int tmi_lower_ptx_fits(const tmi_ptx_ins *x) {
             (how != TMI_PX_MOV || x->type.cls != 'u' || width / a->n_part < 8 ||
              width % a->n_part || x->arg[1 - k].n_part))
             return 0;
-        if (a->is_decimal && (x->type.cls != 'f' || x->type.is_pair || how == TMI_PX_CVT)) return 0;
+        if (a->is_decimal &&
+            (how == TMI_PX_CVT ? x->from.cls != 'f' || x->from.is_pair
+                               : x->type.cls != 'f' || x->type.is_pair))
+            return 0;
     }
-    if (how == TMI_PX_LOP3 && x->arg[4].is_reg) return 0;
     if (how == TMI_PX_SELP && !x->arg[3].is_reg) return 0;
     return how == TMI_PX_ST || x->arg[0].is_reg || x->arg[0].n_part;
+}
+
+/* Does it put two f32 into one register? */
+static int tmi_lower_ptx_takes_two(const tmi_ptx_ins *x) {
+    return x->row->how == TMI_PX_CVT && x->type.is_pair && x->from.cls == 'f' && !x->from.is_pair;
 }
 
 /* One instruction, up to its semicolon. 0: not one that is known. */
@@ -50491,7 +50662,7 @@ static int tmi_lower_ptx_parse(tmi_ptx *px, const char *s, tmi_ptx_ins *x) {
     for (word = s; *s && !tmi_ptx_space(*s) && *s != ';'; s++) {}
     if (!tmi_lower_ptx_opcode(word, (size_t)(s - word), x)) return 0;
     s = tmi_ptx_skip(s);
-    n = x->row->operands + (uint32_t)(x->row->how == TMI_PX_CVT && x->type.is_pair);
+    n = x->row->operands + (uint32_t)tmi_lower_ptx_takes_two(x);
     for (k = 0; k < n; k++) {
         if (k && *s != ',') return 0;
         if (k) s = tmi_ptx_skip(s + 1);
@@ -50592,6 +50763,18 @@ static uint32_t tmi_ptx_begin(tmi_ptx *px, const tmi_module *m, const tmi_op *op
     return px->n_operand;
 }
 
+/* Is register r an operand that is a constant, which PTX asks for as the table of lop3? */
+static int tmi_lower_ptx_is_constant(const tmi_module *m, const tmi_op *op, uint32_t r) {
+    uint32_t i, at = 0, n;
+    int64_t  v;
+    for (i = 0; i < op->n_in + op->n_out; i++, at += n) {
+        n = tmi_ptx_pack(m, op) / tmi_ptx_share(m, op, i);
+        if (r >= at && r < at + n)
+            return i >= op->n_out && tmi_const_int(m, tmi_in(m, op, i - op->n_out), &v);
+    }
+    return 0;
+}
+
 /* scratch, NUL-terminated */
 static const char *tmi_lower_copy_text(tmi_job *job, const char *s, size_t n) {
     char *r = TMI_TEMP(job, char, (uint32_t)n + 1);
@@ -50619,7 +50802,56 @@ static const char *tmi_lower_ptx_unknown(tmi_job *job, const tmi_module *m, cons
     if (op->n_in > 8 || op->n_out > 8 || tmi_ptx_begin(&px, m, op) > TMI_PTX_REGS / 2)
         return "more operands than 32";
     while ((found = tmi_ptx_next(&px, &x)) != 0)
-        if (found < 0) return tmi_lower_copy_text(job, px.word, px.n_word);
+        if (found < 0 ||
+            (x.row->how == TMI_PX_LOP3 && x.arg[4].is_reg &&
+             !tmi_lower_ptx_is_constant(m, op, x.arg[4].reg)) ||
+            (x.row->how == TMI_PX_BARRIER && tmi_attr_int(m, op, "pure", 0)))
+            return tmi_lower_copy_text(job, px.word, px.n_word);
+    return NULL;
+}
+
+/* What to write for an instruction that is not translated; NULL: nothing is known. */
+static const char *tmi_lower_ptx_instead(tmi_job *job, const char *text) {
+    static const struct { const char *word, *instead; } rows[] = {
+        {"atom", "tl.atomic_add, tl.atomic_cas and their kind"},
+        {"bar", "tl.debug_barrier()"},
+        {"barrier", "tl.debug_barrier()"},
+        {"cp", "tl.load; copies through threadgroup memory are made where they pay"},
+        {"createpolicy", "tl.load(..., eviction_policy=...), which has no effect here"},
+        {"cvt", "x.to(dtype), with fp_downcast_rounding=\"rtz\" toward zero"},
+        {"discard", "nothing: it only advises the cache"},
+        {"div", "x / y, or tl.fdiv and tl.math.div_rn"},
+        {"fma", "tl.fma(x, y, z)"},
+        {"fns", "tl.cumsum over the bits"},
+        {"griddepcontrol", "nothing: dispatches run one after another"},
+        {"ld", "tl.load"},
+        {"ldmatrix", "tl.load and tl.trans"},
+        {"lop3", "&, |, ^ and ~; its table must be a constant"},
+        {"mad", "x * y + z"},
+        {"max", "tl.maximum(x, y)"},
+        {"min", "tl.minimum(x, y)"},
+        {"mma", "tl.dot"},
+        {"mul", "x * y, or tl.umulhi"},
+        {"nanosleep", "nothing: a loop that waits reads again at once"},
+        {"prefetch", "nothing: it only advises the cache"},
+        {"red", "tl.atomic_add and its kind"},
+        {"redux", "tl.sum, tl.max, tl.min or tl.reduce"},
+        {"shfl", "tl.gather, tl.reduce or tl.associative_scan"},
+        {"st", "tl.store"},
+        {"tcgen05", "tl.dot"},
+        {"tex", "tl.load"},
+        {"trap", "tl.device_assert"},
+        {"vote", "tl.max or tl.reduce over a mask"},
+        {"wgmma", "tl.dot"},
+        {"wmma", "tl.dot"}};
+    const char *end = text;
+    size_t      i;
+    while (tmi_ptx_letter(*end) || tmi_is_digit(*end)) end++;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strlen(rows[i].word) == (size_t)(end - text) &&
+            memcmp(rows[i].word, text, (size_t)(end - text)) == 0)
+            return tmi_format(job, 1, "for '%s' in this form write %s", rows[i].word,
+                              rows[i].instead);
     return NULL;
 }
 
@@ -50830,60 +51062,6 @@ static uint32_t tmi_ptx_operand(tmi_low *w, const tmi_ptx_arg *a, uint32_t *reg,
     return tmi_lower_ptx_read(w, reg, a->reg, kind);
 }
 
-/* Instructions on one value of the type, or on each half of a pair. */
-static uint32_t tmi_ptx_value(tmi_low *w, const tmi_ptx_ins *x, uint32_t *v, int kind) {
-    tmi_thr *t = w->t;
-    uint32_t tf = (uint32_t)tmi_ptx_column(x), n = x->row->operands - 1u, r, sign;
-    switch (x->row->how) {
-    case TMI_PX_ALONE:
-        return kind == TMI_S_BF16 ? tmi_ptx_float(w, tf, v, n, kind)
-                                  : tmi_lower_ptx_alone(w, tf, v, kind);
-    case TMI_PX_MOV: return v[0];
-    case TMI_PX_NOT:
-        return kind == TMI_S_BOOL ? tmi_t_not(t, v[0]) : tmi_t_flip(t, v[0]);
-    case TMI_PX_MAD:
-        return x->type.cls == 'f' ? tmi_ptx_float(w, TMI_TF_FMA, v, 3, kind)
-                                  : tmi_t_add(t, tmi_t_mul(t, v[0], v[1]), v[2]);
-    case TMI_PX_FUNNEL_L:
-    case TMI_PX_FUNNEL_R: return tmi_lower_ptx_funnel(w, v, x->row->how == TMI_PX_FUNNEL_L);
-    case TMI_PX_PRMT: return tmi_lower_ptx_bytes(w, v);
-    case TMI_PX_LOP3: return tmi_lower_ptx_logic_3(w, v, (uint32_t)x->arg[4].bits);
-    case TMI_PX_BFE: case TMI_PX_BFI: return tmi_lower_ptx_field(w, x, v);
-    case TMI_PX_RCP:
-        v[1] = v[0];
-        v[0] = tmi_t_const(t, tmi_tty_of(kind, 1), 0x3F800000); /* 1.0f */
-        return tmi_ptx_float(w, TMI_TF_FDIV, v, 2, kind);
-    case TMI_PX_WIDE: {
-        const int      wide = (int)tmi_s_int(2 * x->type.bits), is_signed = x->type.cls == 's';
-        const uint32_t left = tmi_t_intcast(t, v[0], wide, is_signed),
-                       right = tmi_t_intcast(t, v[1], wide, is_signed);
-        return tmi_t_mul(t, left, right);
-    }
-    case TMI_PX_XORSIGN:
-    case TMI_PX_SIGN: { /* the magnitude, and the sign of both or of the first */
-        const int      whole = (int)tmi_s_int(x->type.bits);
-        const uint32_t top = tmi_t_int(t, whole, (int64_t)1 << (x->type.bits - 1)),
-                       a = tmi_ptx_as(w, v[0], whole), b = tmi_ptx_as(w, v[1], whole);
-        const uint32_t rest = tmi_t_flip(t, top);
-        if (x->row->how == TMI_PX_SIGN) r = b, sign = a;
-        else {
-            v[0] = tmi_ptx_as(w, tmi_t_and(t, a, rest), kind);
-            v[1] = tmi_ptx_as(w, tmi_t_and(t, b, rest), kind);
-            r = tmi_ptx_as(w, tmi_ptx_float(w, tf, v, 2, kind), whole);
-            sign = tmi_t_xor(t, a, b);
-        }
-        r = tmi_t_and(t, r, rest);
-        return tmi_ptx_as(w, tmi_t_or(t, r, tmi_t_and(t, sign, top)), kind);
-    }
-    default:
-        if (x->type.cls == 'f') return tmi_ptx_float(w, tf, v, n, kind);
-        if (n == 2) return tmi_int_op(t, (int)tf, v[0], v[1]);
-        if (tf == TMI_TF_ISUB) return tmi_t_sub(t, tmi_t_zero(t, tmi_tty_of(kind, 1)), v[0]);
-        if (tf == TMI_TF_IABS) return tmi_elt_abs(t, v[0]);
-        return tmi_t_intcast(t, tmi_elt_count_bits(t, (int)tf, v[0]), TMI_S_I32, 0);
-    }
-}
-
 /* A register that holds more than one value: part k of `bits` each. */
 static uint32_t tmi_ptx_part(tmi_low *w, uint32_t v, uint32_t k, uint32_t bits, int kind) {
     const tmi_tty have = tmi_t_type(w->t, v);
@@ -50904,13 +51082,248 @@ static uint32_t tmi_ptx_join(tmi_low *w, const uint32_t *v, uint32_t n, uint32_t
     return r;
 }
 
+/* The number of the highest bit that is not the sign's, or how far it is from the top; -1: none. */
+static uint32_t tmi_lower_ptx_find(tmi_low *w, const tmi_ptx_ins *x, uint32_t v) {
+    tmi_thr       *t = w->t;
+    const uint32_t top = x->type.bits - 1;
+    uint32_t       n, none;
+    if (x->type.cls == 's') v = tmi_t_xor(t, v, tmi_t_bin_c(t, TMI_TF_SSHR, v, top));
+    none = tmi_t_icmp_c(t, TMI_EQ, v, 0);
+    n = tmi_t_intcast(t, tmi_elt_count_bits(t, TMI_TF_CLZ, v), TMI_S_I32, 0);
+    if (tmi_ptx_column(x) == 1) n = tmi_t_sub(t, tmi_t_u32(t, top), n);
+    return tmi_t_select(t, none, tmi_t_u32(t, UINT32_MAX), n);
+}
+
+/* Part k of `bits` of a word, as a number of 32 bits. */
+static uint32_t tmi_lower_ptx_lane(tmi_low *w, uint32_t v, uint32_t k, uint32_t bits, int cls) {
+    v = tmi_t_bin_c(w->t, TMI_TF_USHR, v, (int64_t)k * bits);
+    return tmi_t_intcast(w->t, tmi_t_intcast(w->t, v, (int)tmi_s_int(bits), 0), TMI_S_I32,
+                         cls == 's');
+}
+
+/* dp4a, dp2a: v2 and the products of the bytes of v1 with those, or the halves, of v0. */
+static uint32_t tmi_lower_ptx_dot(tmi_low *w, const tmi_ptx_ins *x, const uint32_t *v) {
+    const uint32_t how = (uint32_t)tmi_ptx_column(x), n = how == 4 ? 4 : 2,
+                   first = how == 3 ? 2 : 0;
+    uint32_t       k, r = v[2];
+    for (k = 0; k < n; k++) {
+        const uint32_t a = tmi_lower_ptx_lane(w, v[0], k, 32 / n, x->type.cls),
+                       b = tmi_lower_ptx_lane(w, v[1], first + k, 8, x->from.cls);
+        r = tmi_t_add(w->t, r, tmi_t_mul(w->t, a, b));
+    }
+    return r;
+}
+
+/* vadd4 and its kind, on four bytes or two halves; types are of the result, v0 and v1. v2 is added
+ * to the sum of all with .add; without it only masks, which are rejected, would read it. */
+static uint32_t tmi_lower_ptx_lanes(tmi_low *w, const tmi_ptx_ins *x, const uint32_t *v) {
+    tmi_thr       *t = w->t;
+    const char    *name = x->row->name;
+    const uint32_t n = (uint32_t)(name[strlen(name) - 1] - '0'), bits = 32 / n;
+    const int      how = tmi_ptx_column(x);
+    const int64_t  most = ((int64_t)1 << (bits - (x->type.cls == 's'))) - 1;
+    uint32_t       lane[4], k, r, sum = v[2];
+    for (k = 0; k < n; k++) {
+        const uint32_t a = tmi_lower_ptx_lane(w, v[0], k, bits, x->from.cls),
+                       b = tmi_lower_ptx_lane(w, v[1], k, bits, x->third.cls);
+        if (how == TMI_TF_SSHR) { /* the mean, halves away from zero */
+            r = tmi_t_add(t, a, b);
+            r = tmi_t_add(t, r, tmi_t_intcast(t, tmi_t_icmp_c(t, TMI_SGE, r, 0), TMI_S_I32, 0));
+            r = tmi_t_bin_c(t, TMI_TF_SSHR, r, 1);
+        } else if (how == TMI_TF_IABS) r = tmi_elt_abs(t, tmi_t_sub(t, a, b));
+        else r = tmi_int_op(t, how, a, b);
+        if (x->flags & TMI_PF_SAT)
+            r = tmi_t_bin_c(t, TMI_TF_SMAX, r, x->type.cls == 's' ? -most - 1 : 0),
+            r = tmi_t_bin_c(t, TMI_TF_SMIN, r, most);
+        lane[k] = tmi_t_intcast(t, r, (int)tmi_s_int(bits), 0);
+        sum = tmi_t_add(t, sum, tmi_t_intcast(t, lane[k], TMI_S_I32, x->type.cls == 's'));
+    }
+    return x->flags & TMI_PF_ADD ? sum : tmi_ptx_join(w, lane, n, bits);
+}
+
+/* The magnitude of v1, or of the extreme of both, and the sign of v0 or of both. */
+static uint32_t tmi_lower_ptx_signed(tmi_low *w, const tmi_ptx_ins *x, uint32_t *v, int kind) {
+    tmi_thr       *t = w->t;
+    const int      whole = (int)tmi_s_int(x->type.bits);
+    const uint32_t top = tmi_t_int(t, whole, (int64_t)1 << (x->type.bits - 1)),
+                   a = tmi_ptx_as(w, v[0], whole), b = tmi_ptx_as(w, v[1], whole);
+    const uint32_t rest = tmi_t_flip(t, top);
+    uint32_t       r = b, sign = a;
+    if (x->row->how != TMI_PX_SIGN) {
+        v[0] = tmi_ptx_as(w, tmi_t_and(t, a, rest), kind);
+        v[1] = tmi_ptx_as(w, tmi_t_and(t, b, rest), kind);
+        r = tmi_ptx_as(w, tmi_ptx_float(w, (uint32_t)tmi_ptx_column(x), v, 2, kind), whole);
+        sign = tmi_t_xor(t, a, b);
+    }
+    r = tmi_t_and(t, r, rest);
+    return tmi_ptx_as(w, tmi_t_or(t, r, tmi_t_and(t, sign, top)), kind);
+}
+
+/* Instructions on one value of the type, or on each half of a pair. */
+static uint32_t tmi_ptx_value(tmi_low *w, const tmi_ptx_ins *x, uint32_t *v, int kind) {
+    tmi_thr *t = w->t;
+    uint32_t tf = (uint32_t)tmi_ptx_column(x), n = x->row->operands - 1u, r, sign;
+    switch (x->row->how) {
+    case TMI_PX_ALONE:
+        return kind == TMI_S_BF16 ? tmi_ptx_float(w, tf, v, n, kind)
+                                  : tmi_lower_ptx_alone(w, tf, v, kind);
+    case TMI_PX_MOV: return v[0];
+    case TMI_PX_NOT:
+        return kind == TMI_S_BOOL ? tmi_t_not(t, v[0]) : tmi_t_flip(t, v[0]);
+    case TMI_PX_MAD:
+        return x->type.cls == 'f' ? tmi_ptx_float(w, TMI_TF_FMA, v, 3, kind)
+                                  : tmi_t_add(t, tmi_t_mul(t, v[0], v[1]), v[2]);
+    case TMI_PX_FUNNEL_L:
+    case TMI_PX_FUNNEL_R: return tmi_lower_ptx_funnel(w, v, x->row->how == TMI_PX_FUNNEL_L);
+    case TMI_PX_PRMT: return tmi_lower_ptx_bytes(w, v);
+    case TMI_PX_LOP3: {
+        int64_t table = 0;
+        if (!tmi_t_is_const(t, v[3], &table)) tmi_bug(t->job, "lower", "a table of lop3");
+        return tmi_lower_ptx_logic_3(w, v, (uint32_t)table);
+    }
+    case TMI_PX_BREV:
+        return tmi_t_call(t, tmi_extern_named(x->type.bits == 64 ? "__nv_brevll" : "__nv_brev"), v,
+                          1);
+    case TMI_PX_BFIND: return tmi_lower_ptx_find(w, x, v[0]);
+    case TMI_PX_DOT: return tmi_lower_ptx_dot(w, x, v);
+    case TMI_PX_LANES: return tmi_lower_ptx_lanes(w, x, v);
+    case TMI_PX_SAD:
+        sign = x->type.cls == 's';
+        r = tmi_int_op(t, sign ? TMI_TF_SMAX : TMI_TF_UMAX, v[0], v[1]);
+        v[1] = tmi_int_op(t, sign ? TMI_TF_SMIN : TMI_TF_UMIN, v[0], v[1]);
+        return tmi_t_add(t, v[2], tmi_t_sub(t, r, v[1]));
+    case TMI_PX_BFE: case TMI_PX_BFI: return tmi_lower_ptx_field(w, x, v);
+    case TMI_PX_RCP:
+        v[1] = v[0];
+        v[0] = tmi_t_const(t, tmi_tty_of(kind, 1), 0x3F800000); /* 1.0f */
+        return tmi_ptx_float(w, TMI_TF_FDIV, v, 2, kind);
+    case TMI_PX_WIDE: {
+        const int      wide = (int)tmi_s_int(2 * x->type.bits), is_signed = x->type.cls == 's';
+        const uint32_t left = tmi_t_intcast(t, v[0], wide, is_signed),
+                       right = tmi_t_intcast(t, v[1], wide, is_signed);
+        return tmi_t_mul(t, left, right);
+    }
+    case TMI_PX_XORSIGN:
+    case TMI_PX_SIGN: return tmi_lower_ptx_signed(w, x, v, kind);
+    default:
+        if (x->type.cls == 'f') return tmi_ptx_float(w, tf, v, n, kind);
+        if (n == 2) return tmi_int_op(t, (int)tf, v[0], v[1]);
+        if (tf == TMI_TF_ISUB) return tmi_t_sub(t, tmi_t_zero(t, tmi_tty_of(kind, 1)), v[0]);
+        if (tf == TMI_TF_IABS) return tmi_elt_abs(t, v[0]);
+        return tmi_t_intcast(t, tmi_elt_count_bits(t, (int)tf, v[0]), TMI_S_I32, 0);
+    }
+}
+
+/* Negative numbers and -0 become 0, by their bits: a comparison of floats may flush denormals. */
+static uint32_t tmi_lower_ptx_relu(tmi_low *w, const tmi_ptx_ins *x, uint32_t v, int kind) {
+    tmi_thr      *t = w->t;
+    const int     whole = (int)tmi_s_int(tmi_scalar_bits[kind]);
+    const int64_t top = (int64_t)1 << (tmi_scalar_bits[kind] - 1),
+                  inf = kind == TMI_S_F32 ? 0x7f800000 : kind == TMI_S_F16 ? 0x7c00 : 0x7f80;
+    uint32_t      past;
+    if (!(x->flags & TMI_PF_RELU)) return v;
+    past = tmi_t_bin_c(t, TMI_TF_ISUB, tmi_ptx_as(w, v, whole), top);
+    past = tmi_t_icmp_c(t, TMI_ULE, past, inf);
+    return tmi_t_select(t, past, tmi_t_zero(t, tmi_tty_of(kind, 1)), v);
+}
+
+/* f32 to ue8m0: the exponent of |v|, 0xff is NaN, 0 is 2^-127. */
+static uint32_t tmi_lower_ptx_exponent(tmi_low *w, const tmi_ptx_ins *x, uint32_t v) {
+    tmi_thr       *t = w->t;
+    const uint32_t bits = tmi_t_and_c(t, tmi_ptx_as(w, v, TMI_S_I32), 0x7fffffff);
+    uint32_t       e = tmi_t_bin_c(t, TMI_TF_USHR, bits, 23), up, nan;
+    if (strcmp(x->row->name, "cvt.rp") == 0) { /* up from between two of them, 2^-127 is one */
+        up = tmi_t_icmp_c(t, TMI_NE, tmi_t_and_c(t, bits, 0x7fffff), 0);
+        up = tmi_t_and(t, up, tmi_t_icmp_c(t, TMI_UGT, bits, 0x400000));
+        e = tmi_t_add(t, e, tmi_t_intcast(t, up, TMI_S_I32, 0));
+    }
+    e = tmi_t_bin_c(t, TMI_TF_UMIN, e, x->flags & TMI_PF_SATFINITE ? 254 : 255);
+    nan = tmi_t_icmp_c(t, TMI_UGT, bits, 0x7f800000);
+    return tmi_t_intcast(t, tmi_t_select(t, nan, tmi_t_u32(t, 255), e), TMI_S_I8, 0);
+}
+
+/* ue8m0 to the bits of a bf16. */
+static uint32_t tmi_lower_ptx_power(tmi_low *w, uint32_t e) {
+    tmi_thr       *t = w->t;
+    const uint32_t nan = tmi_t_u32(t, 0x7fff), least = tmi_t_u32(t, 0x40),
+                   power = tmi_t_bin_c(t, TMI_TF_SHL, e, 7);
+    const uint32_t r = tmi_t_select(t, tmi_t_icmp_c(t, TMI_EQ, e, 0), least, power);
+    return tmi_t_intcast(t, tmi_t_select(t, tmi_t_icmp_c(t, TMI_EQ, e, 255), nan, r), TMI_S_I16, 0);
+}
+
+/* f32 to tf32: 13 bits of fraction fewer. */
+static uint32_t tmi_lower_ptx_tf32(tmi_low *w, const tmi_ptx_ins *x, uint32_t v) {
+    tmi_thr       *t = w->t;
+    const uint32_t raw = tmi_ptx_as(w, v, TMI_S_I32), mag = tmi_t_and_c(t, raw, 0x7fffffff),
+                   sign = tmi_t_sub(t, raw, mag);
+    uint32_t       r = mag, odd, special;
+    if (strcmp(x->row->name, "cvt.rna") == 0) r = tmi_t_add(t, mag, tmi_t_u32(t, 0x1000));
+    else if (strcmp(x->row->name, "cvt.rn") == 0) {
+        odd = tmi_t_and_c(t, tmi_t_bin_c(t, TMI_TF_USHR, mag, 13), 1);
+        r = tmi_t_add(t, tmi_t_add(t, mag, tmi_t_u32(t, 0xfff)), odd);
+    }
+    r = tmi_t_and_c(t, r, 0xffffe000);
+    special = tmi_t_icmp_c(t, TMI_UGE, mag, 0x7f800000);
+    r = tmi_t_select(t, special, mag, r);
+    if (x->flags & TMI_PF_SATFINITE) r = tmi_t_bin_c(t, TMI_TF_UMIN, r, 0x7f7fe000);
+    r = tmi_t_or(t, r, sign);
+    special = tmi_t_icmp_c(t, TMI_UGT, mag, 0x7f800000); /* NaN */
+    return tmi_t_select(t, special, tmi_t_u32(t, 0x7fffffff), r);
+}
+
+/* Of 8, 6 or 4 bits to the bits of a half. PTX has one NaN. */
+static uint32_t tmi_lower_ptx_widened(tmi_low *w, const tmi_ptx_ins *x, uint32_t v) {
+    tmi_thr *t = w->t;
+    uint32_t nan, half = tmi_soft_1(t, tmi_lower_ptx_narrow[x->from.narrow].decode, v);
+    half = tmi_ptx_as(w, tmi_lower_ptx_relu(w, x, half, TMI_S_F16), TMI_S_I16);
+    half = tmi_ptx_as(w, half, TMI_S_I32);
+    if (x->from.narrow > TMI_PN_E5M2) return half;
+    nan = tmi_t_icmp_c(t, TMI_UGT, tmi_t_and_c(t, half, 0x7fff), 0x7c00);
+    return tmi_t_select(t, nan, tmi_t_u32(t, 0x7fff), half);
+}
+
+/* cvt to and from formats narrower than halves; the first source is the upper half. */
+static uint32_t tmi_lower_ptx_narrowed(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg) {
+    tmi_thr       *t = w->t;
+    const int      two = tmi_lower_ptx_takes_two(x), kind = tmi_ptx_kind(&x->from),
+                   from = x->from.narrow, to = x->type.narrow;
+    const uint32_t bits = from ? x->from.bits / 2 : to == TMI_PN_E2M1 ? 4 : 8;
+    uint32_t       v[2], k, a = tmi_ptx_operand(w, &x->arg[1], reg, two || !x->from.is_pair ? kind
+                                                                                   : TMI_S_I32);
+    if (to == TMI_PN_TF32) return tmi_lower_ptx_tf32(w, x, tmi_lower_ptx_relu(w, x, a, TMI_S_F32));
+    for (k = 0; k < 2; k++) {
+        if (from) {
+            v[k] = tmi_t_and_c(t, tmi_t_bin_c(t, TMI_TF_USHR, a, (int64_t)(k * bits)),
+                               ((int64_t)1 << bits) - 1);
+            if (from == TMI_PN_UE8M0) v[k] = tmi_lower_ptx_power(w, v[k]);
+            else v[k] = tmi_lower_ptx_widened(w, x, tmi_t_intcast(t, v[k], TMI_S_I8, 0));
+            continue;
+        }
+        v[k] = !two ? tmi_ptx_part(w, a, k, 16, kind)
+            : k     ? a
+                    : tmi_ptx_operand(w, &x->arg[2], reg, kind);
+        if (to == TMI_PN_UE8M0 && kind == TMI_S_BF16) /* denormals stay as bits */
+            v[k] = tmi_ptx_as(w, tmi_t_bin_c(t, TMI_TF_SHL, tmi_ptx_as(w, tmi_ptx_as(w, v[k],
+                TMI_S_I16), TMI_S_I32), 16), TMI_S_F32);
+        else v[k] = tmi_lower_ptx_relu(w, x, tmi_conv(t, v[k], TMI_S_F32), TMI_S_F32);
+        v[k] = to == TMI_PN_UE8M0 ? tmi_lower_ptx_exponent(w, x, v[k])
+                                  : tmi_soft_1(t, tmi_lower_ptx_narrow[to].encode, v[k]);
+    }
+    if (from) return tmi_ptx_join(w, v, 2, 16);
+    if (bits == 8) return tmi_ptx_join(w, v, 2, 8);
+    return tmi_t_or(t, v[0], tmi_t_bin_c(t, TMI_TF_SHL, v[1], 4));
+}
+
 static uint32_t tmi_lower_ptx_convert(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg) {
     tmi_thr  *t = w->t;
     const int from = tmi_ptx_kind(&x->from), to = tmi_ptx_kind(&x->type);
-    uint32_t  v = tmi_ptx_operand(w, &x->arg[1], reg, from), two[2];
+    uint32_t  v, two[2];
+    if (x->type.narrow || x->from.narrow) return tmi_lower_ptx_narrowed(w, x, reg);
+    v = tmi_lower_ptx_relu(w, x, tmi_ptx_operand(w, &x->arg[1], reg, from), from);
     if (x->type.is_pair) { /* the second source is the low half */
         two[1] = tmi_conv(t, v, to);
-        two[0] = tmi_conv(t, tmi_ptx_operand(w, &x->arg[2], reg, from), to);
+        v = tmi_lower_ptx_relu(w, x, tmi_ptx_operand(w, &x->arg[2], reg, from), from);
+        two[0] = tmi_conv(t, v, to);
         return tmi_ptx_join(w, two, 2, 16);
     }
     if (x->from.cls == 'f' && x->type.cls == 'f') return tmi_conv(t, v, to);
@@ -51011,6 +51424,16 @@ static void tmi_lower_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, ui
         b = tmi_ptx_operand(w, &x->arg[2], reg, kind);
         made[0] = tmi_t_select(t, tmi_ptx_operand(w, &x->arg[3], reg, TMI_S_BOOL), a, b);
         break;
+    case TMI_PX_SLCT: /* by the sign; -0 is none */
+        a = tmi_ptx_operand(w, &x->arg[3], reg, tmi_ptx_kind(&x->from));
+        b = tmi_t_zero(t, tmi_t_type(t, a));
+        a = x->from.cls == 'f' ? tmi_t_fcmp(t, TMI_FOGE, a, b) : tmi_t_icmp_c(t, TMI_SGE, a, 0);
+        b = tmi_ptx_operand(w, &x->arg[1], reg, kind);
+        made[0] = tmi_t_select(t, a, b, tmi_ptx_operand(w, &x->arg[2], reg, kind));
+        break;
+    case TMI_PX_BARRIER: /* a fence too: who passes one has passed a barrier here */
+        tmi_t_barrier(t, TMI_BAR_GROUP | TMI_BAR_DEVICE, x->row->name);
+        return;
     case TMI_PX_CVT: made[0] = tmi_lower_ptx_convert(w, x, reg); break;
     default:
         if (x->arg[0].n_part || x->arg[1].n_part)
@@ -51053,13 +51476,17 @@ static void tmi_group_point(tmi_low *w, tmi_nest *n, uint32_t bits, uint32_t k) 
 static void tmi_ptx_load_operands(tmi_low *w, const tmi_op *op, const uint32_t *elem,
                                   uint32_t *reg) {
     uint32_t i, k, pack = tmi_ptx_pack(w->m, op), at = 0;
+    int64_t  c;
     for (i = 0; i < op->n_out; i++) at += pack / tmi_ptx_share(w->m, op, i);
     for (i = 0; i < op->n_in; i++) {
         const uint32_t share = tmi_ptx_share(w->m, op, op->n_out + i),
                        bits = tmi_scalar_bits[tmi_s_of(w->m, tmi_in_type(w->m, op, i))];
+        const int known = share == 1 && tmi_is_intlike(w->m, tmi_in_type(w->m, op, i)) &&
+            tmi_const_int(w->m, tmi_in(w->m, op, i), &c);
         for (k = 0; k < pack; k += share)
-            reg[at++] = share == 1 ? elem[i * pack + k]
-                                   : tmi_ptx_join(w, elem + i * pack + k, share, bits);
+            reg[at++] = known ? tmi_t_int(w->t, (int)tmi_s_int(bits), c)
+                : share == 1  ? elem[i * pack + k]
+                              : tmi_ptx_join(w, elem + i * pack + k, share, bits);
     }
 }
 
@@ -53061,7 +53488,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3366695238u
+#define TMI_STAMP_LOWER 3680506086u
 
 /*==============================================================================
  * >>clean  [26]  The per-thread form made ready to print
@@ -69660,8 +70087,11 @@ static void tmi_compile_refuse_asm(tmi_job *job, tmi_module *m, const tmi_op *op
     tmi_error(job, tmi_at_of(m, op), TMETAL_E_PART, tmi_ops[op->kind].name, "inline PTX",
               "TMETAL_NO_PTX");
 #else
-    const char *text = tmi_lower_ptx_unknown(job, m, op);
-    if (text) tmi_error(job, tmi_at_of(m, op), TMETAL_E_INLINE_ASM, text);
+    const char *text = tmi_lower_ptx_unknown(job, m, op), *does;
+    if (!text) return;
+    tmi_error(job, tmi_at_of(m, op), TMETAL_E_INLINE_ASM, text);
+    does = tmi_lower_ptx_instead(job, text);
+    if (does) tmi_help(job, NULL, does);
 #endif
 }
 
@@ -70581,7 +71011,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 3562114019u
+#define TMI_STAMP_COMPILE 643243977u
 
 /*==============================================================================
  * >>key  [32]  What a result depends on, as one number

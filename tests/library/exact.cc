@@ -295,19 +295,25 @@ struct small_format {
     double      max;
     bool        infinities, finite_unsigned; /* the latter: no -0, NaN is 0x80 */
     uint64_t    nan;
+    int         bits;
+    uint64_t    top() const { return uint64_t(1) << (bits - 1); }
 };
-const small_format formats[] = {{"f8e5m2", 2, 15, 57344.0, true, false, 0x7f},
-                                {"f8e4m3fn", 3, 7, 448.0, false, false, 0x7f},
-                                {"f8e4m3fnuz", 3, 8, 240.0, false, true, 0x80},
-                                {"f8e5m2fnuz", 2, 16, 57344.0, false, true, 0x80},
-                                {"f8e4m3b15", 3, 15, 1.75, false, false, 0}};
+const small_format formats[] = {{"f8e5m2", 2, 15, 57344.0, true, false, 0x7f, 8},
+                                {"f8e4m3fn", 3, 7, 448.0, false, false, 0x7f, 8},
+                                {"f8e4m3fnuz", 3, 8, 240.0, false, true, 0x80, 8},
+                                {"f8e5m2fnuz", 2, 16, 57344.0, false, true, 0x80, 8},
+                                {"f8e4m3b15", 3, 15, 1.75, false, false, 0, 8}};
+/* Without NaN: PTX makes it the largest number. */
+const small_format tiny_formats[] = {{"f6e2m3", 3, 1, 7.5, false, false, 0x1f, 6},
+                                     {"f6e3m2", 2, 3, 28.0, false, false, 0x1f, 6},
+                                     {"f4e2m1", 1, 1, 6.0, false, false, 7, 4}};
 
 double decode(const small_format &f, uint64_t code) {
-    const int    e = static_cast<int>(code & 0x7f) >> f.mant, m = static_cast<int>(code) & ((1 << f.mant) - 1);
-    const double s = code > 127 ? -1.0 : 1.0;
+    const int    mag = static_cast<int>(code & (f.top() - 1)), e = mag >> f.mant, m = mag & ((1 << f.mant) - 1);
+    const double s = (code & f.top()) != 0 ? -1.0 : 1.0;
     if (f.finite_unsigned && code == 0x80) return nan_value;
     if (f.infinities && e == 31) return m != 0 ? nan_value : s * HUGE_VAL;
-    if (f.nan == 0x7f && !f.infinities && (code & 0x7f) == 0x7f) return nan_value;
+    if (f.bits == 8 && f.nan == 0x7f && !f.infinities && mag == 0x7f) return nan_value;
     return s * (e == 0 ? std::ldexp(m, 1 - f.bias - f.mant) : std::ldexp((1 << f.mant) + m, e - f.bias - f.mant));
 }
 
@@ -316,13 +322,13 @@ uint64_t encode(const small_format &f, double x, bool ties_away) {
     if (std::isnan(x)) return f.nan != 0 ? f.nan : std::signbit(x) ? 0xfe : 0x7e;
     const double a = std::min(std::fabs(x), f.max);
     uint64_t     code = 0;
-    while (code < 127 && decode(f, code + 1) <= a && decode(f, code + 1) <= f.max) code++;
+    while (code < f.top() - 1 && decode(f, code + 1) <= a && decode(f, code + 1) <= f.max) code++;
     if (decode(f, code) < f.max) {
         const double low = a - decode(f, code), high = decode(f, code + 1) - a;
         if (low > high || (low == high && (ties_away || code % 2 == 1))) code++;
     }
     if (f.finite_unsigned && code == 0) return 0;
-    return std::signbit(x) ? code | 0x80 : code;
+    return std::signbit(x) ? code | f.top() : code;
 }
 
 void small_floats() {
@@ -333,6 +339,14 @@ void small_floats() {
             cases.push_back({std::string("f32_to_") + f.name, [f](const uint64_t *x) {
                 return encode(f, widen('f', x[0]), false);
             }, 500000, 5000000});
+    }
+    for (const small_format &f : tiny_formats) {
+        cases.push_back({std::string(f.name) + "_to_f16", [f](const uint64_t *x) {
+            return short_bits(decode(f, x[0] & (2 * f.top() - 1)), 10, 5);
+        }, 0, 0});
+        cases.push_back({std::string("f32_to_") + f.name, [f](const uint64_t *x) {
+            return encode(f, widen('f', x[0]), false);
+        }, 300000, 5000000});
     }
     const small_format b15 = formats[4], e5m2 = formats[0];
     cases.push_back({"f16_to_f8e4m3b15", [b15](const uint64_t *x) {
