@@ -17002,6 +17002,7 @@ typedef struct tmi_tri_file {
     uint32_t    module;  /* its dotted name */
     tmi_map     global;  /* name -> index + 1 into t->global */
     tmi_vec     star;    /* `from x import *`: FROM nodes, each with its way */
+    uint32_t    retunes; /* 1 + where it changes configurations or what is decorated; 0: nowhere */
     tmi_map     jits;    /* functions -> 1 + whether they are of triton.jit */
     tmi_map     asked;   /* names that these were asked for: 1: at the moment, 2: before */
     uint32_t    around;  /* 1 + the file whose names come behind its own: of a function's inside */
@@ -19053,7 +19054,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 1869049015u
+#define TMI_STAMP_TRI 2347466884u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -27597,6 +27598,9 @@ static int tmi_tri_python_statement(tmi_tri *t, uint32_t node) {
         return 1;
     }
     if (n->kind == TMI_PY_EXPR && tmi_tri_node(t, n->a)->kind == TMI_PY_STRING) return 1;
+    if (n->kind == TMI_PY_EXPR && tmi_tri_node(t, n->a)->kind == TMI_PY_CALL &&
+        tmi_tri_node(t, tmi_tri_node(t, n->a)->a)->text == tmi_tri_word(t, "print"))
+        return 1; /* what it would print is nobody's */
     if (n->kind == TMI_PY_EXPR) to = tmi_tri_node(t, tmi_tri_node(t, n->a)->a);
     else if (n->kind == TMI_PY_ASSIGN && n->n == 1) to = tmi_triton_kid(tmi_tri_py(t), n, 0);
     if (n->kind == TMI_PY_EXPR ? tmi_tri_node(t, n->a)->kind != TMI_PY_CALL ||
@@ -28097,6 +28101,25 @@ static void tmi_tri_global_entry(tmi_tri *t, uint32_t file, uint32_t word) {
                              word, 0);
 }
 
+/* Does a statement change what a configuration or a decorated kernel holds, as c.kwargs["A"] = 1 or
+ * k.configs.append(...)? */
+static int tmi_tri_retunes(tmi_tri *t, const tmi_py *py, const tmi_py_node *s) {
+    static const char  parts[] = "kwargs num_warps num_stages num_ctas maxnreg configs values fn";
+    const tmi_py_node *to = s;
+    const char        *name;
+    if (s->kind == TMI_PY_ASSIGN && s->n == 1) to = tmi_triton_kid(py, s, 0);
+    else if (s->kind == TMI_PY_AUGASSIGN) to = TMI_PY(py, s->a);
+    else if (s->kind == TMI_PY_EXPR && TMI_PY(py, s->a)->kind == TMI_PY_CALL) {
+        to = TMI_PY(py, TMI_PY(py, s->a)->a);
+        name = to->kind == TMI_PY_ATTRIBUTE ? tmi_tri_string(t, to->text) : "";
+        if (!tmi_fn_lists(TMI_TRI_ALTERS, name, strlen(name))) return 0;
+        to = TMI_PY(py, to->a);
+    } else return 0;
+    if (to->kind == TMI_PY_SUBSCRIPT) to = TMI_PY(py, to->a);
+    name = to->kind == TMI_PY_ATTRIBUTE ? tmi_tri_string(t, to->text) : "";
+    return *name && tmi_fn_lists(parts, name, strlen(name));
+}
+
 /* Names of the module that are given where no statement of it does: in expressions by `:=`, in
  * functions and classes by `global`, anywhere by globals()["NAME"]. When a function is called
  * nobody can tell, so they come last. Bodies of functions are not read yet: words are sought. */
@@ -28105,6 +28128,9 @@ static void tmi_tri_globals_there(tmi_tri *t, uint32_t file) {
     const tmi_doc *d = &py->text;
     const char    *p = d->src;
     uint32_t       i, at, back, n = py->node.n;
+    for (i = 1; i < n && !tmi_triton_file_at(t, file)->retunes; i++)
+        if (tmi_tri_retunes(t, py, TMI_PY(py, i)))
+            tmi_triton_file_at(t, file)->retunes = 1 + TMI_PY(py, i)->at;
     for (i = 1; i < n; i++)
         if (TMI_PY(py, i)->kind == TMI_PY_WALRUS && TMI_PY(py, i)->v.i)
             tmi_tri_global_there(t, file, TMI_PY(py, TMI_PY(py, i)->a)->text, TMI_PY(py, i)->at, i);
@@ -28769,6 +28795,7 @@ typedef struct tmi_tri_launch {
     int                is_open;   /* its configurations cannot be read */
     const tmi_py_node *unread;    /* a decorator that cannot be read */
     const char        *why;       /* it cannot */
+    int                is_changed; /* rules or configurations, behind the decorators */
     int                is_other;  /* it stands inside of jit: Triton may compile another function */
 } tmi_tri_launch;
 
@@ -28918,6 +28945,12 @@ static void tmi_tri_open_launch(tmi_tri *t, uint32_t func, tmi_tri_value v, tmi_
     }
     if (l->configs.kind && l->configs.kind != TMI_V_NONE && l->configs.kind != TMI_V_TUPLE)
         l->is_open = 1;
+    for (i = 0; i < t->file.n && l->layers.n > 1; i++)
+        if (tmi_triton_file_at(t, i)->retunes && !tmi_triton_file_at(t, i)->is_ours) {
+            l->is_open = l->is_changed = 1;
+            l->why = tmi_format(t->job, 1, "%s changes it",
+                                tmi_triton_line_of(t, i, tmi_triton_file_at(t, i)->retunes - 1));
+        }
     if (!l->unread || l->configs.kind) return;
     i = l->unread->kind == TMI_PY_CALL ? TMI_PY(tmi_triton_text_of(t, fn.file), l->unread->a)->text
                                        : l->unread->text;
@@ -29006,9 +29039,9 @@ static void tmi_tri_take_rules(tmi_tri *t, tmi_tri_launch *l, const tmi_tri_valu
         t->why = NULL;
         t->is_const--;
         t->is_quiet--;
-        if (t->bad || v.kind >= TMI_V_MODULE) v.kind = TMI_V_UNSET;
+        if (t->bad || v.kind >= TMI_V_MODULE || l->is_changed) v.kind = TMI_V_UNSET;
         t->bad = 0;
-        if (p) p->need = t->need;
+        if (p) p->need = l->is_changed ? 0 : t->need;
         tmi_tri_give_by(t, l, key.id, v.kind ? v : tmi_tri_of(TMI_V_UNSET));
     }
 }
@@ -29245,8 +29278,7 @@ static void tmi_tri_missing(tmi_tri *t, const tmi_py *py, const tmi_py_node *f,
                 l->unread ? tmi_format(t->job, 1, " in %s",
                                        tmi_triton_line_of(t, t->frame->file, l->unread->at))
                           : "",
-                n > 1 ? "them" : "it", l->unread && l->why ? ": " : "",
-                l->unread && l->why ? l->why : "");
+                n > 1 ? "them" : "it", l->why ? ": " : "", l->why ? l->why : "");
     (void)tmi_tri_wrong(t, TMETAL_E_PY_SIGNATURE, tmi_text_join(&help, 1), "of %n's parameters %s",
                         f->text, tmi_text_join(&what, 1));
 }
@@ -29968,7 +30000,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2346379974u
+#define TMI_STAMP_TRITON 598570905u
 
 
 /*==============================================================================
