@@ -1731,7 +1731,9 @@ typedef struct tmetal_triton_call {
     const char *globals; /* likewise: names of the file that its text does not give; NULL: none */
     const tmetal_triton_file *files;
     uint32_t    n_files;
-    uint32_t    config; /* of @triton.autotune, counted from 1; 0: none */
+    /* of @triton.autotune, counted from 1. 0: the only one; of several none is launched, so `consts`
+     * must give what they set, or the kernel is rejected */
+    uint32_t    config;
     uint32_t    debug;  /* 1: asserts and tests for overflow are kept, as by debug=True */
     uint32_t    overflows; /* 1: the latter not, as by sanitize_overflow=False */
     /* "3.6", "3.7", "3.8" or "3.9": the Triton whose rules decide where the same text means
