@@ -21932,6 +21932,7 @@ enum {
     TMI_TL_M_ISINF
 };
 
+/* Depth: two, of a logarithm to a base. */
 static tmi_tri_value tmi_tl_python_math(tmi_tri *t, const tmi_tri_value *in) {
     double x;
     if (!tmi_tri_is_number(&in[0]))
@@ -23324,7 +23325,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1422813202u
+#define TMI_STAMP_TL 1265991962u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -23761,7 +23762,8 @@ static int tmi_tri_import_works(tmi_tri *t, uint32_t f, const tmi_py_node *s) {
     return is;
 }
 
-/* Is an exception one of the class that an `except` names? 1, 0; -1: unknown. */
+/* Is an exception one of the class that an `except` names? 1, 0; -1: unknown. Depth: TMI_MAX_DEPTH,
+ * by the parser. */
 static int tmi_tri_catches(tmi_tri *t, const tmi_py *py, uint32_t by) {
     static const char *const classes[][2] = {
         {"ModuleNotFoundError", "ImportError"}, {"KeyError", "LookupError"},
@@ -25201,16 +25203,47 @@ typedef enum tmi_tri_flow {
     TMI_FLOW_LEAVE /* `break`, likewise */
 } tmi_tri_flow;
 
-static tmi_tri_flow tmi_tri_block(tmi_tri *t, uint32_t list, uint32_t n);
+static tmi_tri_flow  tmi_tri_block(tmi_tri *t, uint32_t list, uint32_t n);
+static tmi_tri_value tmi_triton_constant_in(tmi_tri *t, uint32_t file, uint32_t node);
 static tmi_tri_value tmi_tri_lambda(tmi_tri *t, uint32_t node);
+
+/* What an annotation is: another name of tl.constexpr or a dtype. UNSET: it is not evaluated. */
+static tmi_tri_value tmi_tri_annotation(tmi_tri *t, const tmi_py *py, uint32_t node) {
+    const tmi_py_node *n = TMI_PY(py, node);
+    const uint32_t     of = n->kind == TMI_PY_ATTRIBUTE ? n->a : node;
+    uint32_t           f = 0, i, until = t->until;
+    tmi_tri_value      v = tmi_tri_of(TMI_V_UNSET);
+    while (f < t->file.n &&
+           (tmi_triton_text_of(t, f) != py || !tmi_triton_file_at(t, f)->module))
+        f++;
+    if (t->bad || f == t->file.n || TMI_PY(py, of)->kind != TMI_PY_NAME ||
+        !tmi_triton_last(t, f, TMI_PY(py, of)->text))
+        return v;
+    i = tmi_map_get(&tmi_triton_file_at(t, f)->global, tmi_tri_word(t, "annotations"));
+    if (i) n = TMI_PY(py, tmi_triton_global_at(t, i - 1)->node);
+    if (i && n->kind == TMI_PY_FROM && n->text == tmi_tri_word(t, "__future__"))
+        return v; /* annotations are texts */
+    t->is_quiet++;
+    t->until = 0;
+    v = tmi_triton_constant_in(t, f, node);
+    t->until = until;
+    t->is_quiet--;
+    if (t->bad) v = tmi_tri_of(TMI_V_UNSET);
+    t->bad = 0;
+    return v;
+}
 
 /* An annotation that says constexpr, as Triton looks for it: by the word. */
 static int tmi_tri_says_constexpr(tmi_tri *t, const tmi_py *py, uint32_t node) {
     const tmi_py_node *n = TMI_PY(py, node);
+    tmi_tri_value      v;
     if (!node) return 0;
     if (n->kind == TMI_PY_SUBSCRIPT) n = TMI_PY(py, n->a);
-    return (n->kind == TMI_PY_NAME || n->kind == TMI_PY_ATTRIBUTE || n->kind == TMI_PY_STRING) &&
-           strstr(tmi_tri_string(t, n->text), "constexpr") != NULL;
+    if ((n->kind == TMI_PY_NAME || n->kind == TMI_PY_ATTRIBUTE || n->kind == TMI_PY_STRING) &&
+        strstr(tmi_tri_string(t, n->text), "constexpr"))
+        return 1;
+    v = tmi_tri_annotation(t, py, node);
+    return v.kind == TMI_V_BUILTIN && strcmp(tmi_tl_row_name(v.id), "constexpr") == 0;
 }
 
 /* A plain local holds values of the IR: numbers become scalars, in tuples too.
@@ -26710,7 +26743,7 @@ static tmi_tri_value tmi_tri_call_lambda(tmi_tri *t, const tmi_tri_value *callee
 static tmi_tri_value tmi_tri_call_made(tmi_tri *t, tmi_tri_value made, uint32_t base);
 static void tmi_tri_python_args(tmi_tri *t, const tmi_py_node *n, const tmi_tri_value *callee);
 
-/* A name of a module that neither a file nor the table has. */
+/* A name of a module that neither a file nor the table has. Depth: two, of a method of a text. */
 static TMI_COLD tmi_tri_value tmi_tri_unknown(tmi_tri *t, uint32_t dotted) {
     const char   *s = tmi_tri_string(t, dotted), *last = strrchr(s, '.'), *help = NULL, *space;
     tmi_tri_value of = tmi_tri_of(TMI_V_MODULE);
@@ -26908,7 +26941,8 @@ static tmi_tri_value tmi_tri_kept(tmi_tri *t, uint32_t node) {
                          "'%n' under a second name, which changes later,", n->text);
 }
 
-/* The names around what is made now: those of the function at hand and of the ones around it. */
+/* The names around what is made now: those of the function at hand and of the ones around it.
+ * Depth: TMI_TRI_DEPTH, by tmi_tri_enter(). */
 static uint32_t tmi_triton_scope(tmi_tri *t, tmi_tri_frame *f) {
     tmi_tri_scope *s;
     uint32_t       up;
@@ -29171,8 +29205,10 @@ static void tmi_tri_take_launch(tmi_tri *t, tmi_tri_launch *l) {
 /* The type that an annotation forces: tl.int64, "*fp32", int. 0: none. */
 static uint32_t tmi_tri_forced(tmi_tri *t, const tmi_py *py, uint32_t node) {
     const tmi_py_node *n = TMI_PY(py, node);
-    const char        *s;
-    size_t             len;
+    const tmi_tri_value v = tmi_tri_annotation(t, py, node);
+    const char         *s;
+    size_t              len;
+    if (v.kind == TMI_V_DTYPE && !v.is_other && v.dt < TMI_DTYPE_FIRST_PTR) return v.dt;
     if (!node || (n->kind != TMI_PY_NAME && n->kind != TMI_PY_STRING &&
                   (n->kind != TMI_PY_ATTRIBUTE || TMI_PY(py, n->a)->kind != TMI_PY_NAME ||
                    (strcmp(tmi_tri_string(t, TMI_PY(py, n->a)->text), "tl") != 0 &&
@@ -30002,7 +30038,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 598570905u
+#define TMI_STAMP_TRITON 3334653240u
 
 
 /*==============================================================================
