@@ -18004,7 +18004,7 @@ static uint32_t tmi_tri_promote(tmi_tri *t, uint32_t a, uint32_t b, int op) {
         return (uint32_t)tmi_tri_wrong(
             t, TMETAL_E_PY_TYPE, "cast one of them with .to()",
             tmi_tri_is_int(t, a) && tmi_tri_is_int(t, b)
-                ? "cannot use /, // or %% on %t and %t: their signs differ"
+                ? "Cannot use /, //, or %% with %t and %t because they have different signedness"
                 : "%t and %t have no type in common",
             a, b);
     return tmi_tri_promote_ints(t, a, b);
@@ -18054,7 +18054,7 @@ static uint32_t tmi_tri_unite(tmi_tri *t, tmi_tri_value *a, tmi_tri_value *b, in
         return (uint32_t)tmi_tri_wrong(
             t, TMETAL_E_PY_TYPE,
             a->kind == TMI_V_BLOCK_PTR ? "tl.advance moves a block pointer" : NULL,
-            "operands of types %v and %v cannot be combined", a, b);
+            "invalid operands of type %v and %v", a, b);
     if (wa && wb) {
         uint32_t da = tmi_tri_natural(t, a), db = tmi_tri_natural(t, b);
         dt = da && db ? tmi_tri_promote(t, da, db, op) : 0;
@@ -18083,11 +18083,11 @@ static tmi_tri_value tmi_tri_offset_ptr(tmi_tri *t, tmi_tri_value p, tmi_tri_val
     uint32_t in[2];
     offset = tmi_tri_to_tensor(t, offset);
     if (t->bad || offset.kind != TMI_V_TENSOR || !tmi_tri_is_int(t, offset.dt))
-        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL,
-                             offset.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, offset.dt)
-                                 ? "pointers cannot be added to each other"
-                                 : "a pointer wants a whole number added, not %v",
-                             &offset);
+        return offset.kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, offset.dt)
+            ? TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "add an integer offset to one of them",
+                            "cannot add pointers together")
+            : TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, "add an integer to a pointer",
+                            "invalid operands of type %v and %v", &p, &offset);
     if (!tmi_tri_broadcast(t, &p, &offset)) return tmi_tri_of(TMI_V_UNSET);
     if (!TMI_DTYPE(t, offset.dt)->is_signed && TMI_DTYPE(t, offset.dt)->bits < 64)
         offset = tmi_tri_cast_op(t, TMI_OP_EXTUI, offset, TMI_INT64);
@@ -18124,6 +18124,11 @@ static tmi_tri_value tmi_tri_compare(tmi_tri *t, int op, tmi_tri_value a, tmi_tr
 
 static tmi_tri_value tmi_tri_no_operator(tmi_tri *t, int op, const tmi_tri_value *a,
                                          const tmi_tri_value *b, const char *help) {
+    const int bits = op == TMI_PY_OR || op == TMI_PY_XOR || op == TMI_PY_AND || op == TMI_PY_SHL ||
+        op == TMI_PY_SHR;
+    if (bits && (a->kind == TMI_V_TENSOR || b->kind == TMI_V_TENSOR)) /* Triton's words */
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, help ? help : "cast both to integers with .to()",
+                             "invalid operands of type %v and %v", a, b);
     return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, help, "operator %s is not defined for %v and %v",
                          tmi_py_ops[op].text, a, b);
 }
@@ -19056,7 +19061,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2347466884u
+#define TMI_STAMP_TRI 3997618775u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -19118,7 +19123,9 @@ static uint32_t tmi_tl_axis(tmi_tri *t, const tmi_tri_value *v, uint32_t rank) {
                         rank ? NULL
                              : "this is one number: a block comes of a block of addresses, as in "
                                "x_ptr + offset + tl.arange(0, BLOCK)",
-                        "no axis %d in a tensor of rank %u", (a < 0 ? a - (int64_t)rank : a), rank);
+                        rank ? "invalid axis %d. Expected -%u <= axis < %u"
+                             : "no axis %d in a tensor of rank %u",
+                        (a < 0 ? a - (int64_t)rank : a), rank, rank);
     return 0;
 }
 
@@ -19202,7 +19209,8 @@ static tmi_tri_value tmi_tl_program(tmi_tri *t, const tmi_tri_value *in) {
     int64_t       axis = tmi_tri_small(t, &in[0], "the axis of a program");
     tmi_tri_value v;
     if (!t->bad && (axis < 0 || axis > 2))
-        return TMI_TL_BAD_VALUE(t, NULL, "axis must be 0, 1 or 2, not %d", axis);
+        return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, "a grid has the axes 0, 1 and 2",
+                             "%s axis must be 0, 1, or 2 but got %d", t->row->name, axis);
     v = tmi_tl_op(t, (uint32_t)t->row->arg, NULL, 0, t->m->t_i32, TMI_INT32);
     tmi_tl_set_int(t, v, "axis", axis);
     return v;
@@ -19795,9 +19803,9 @@ static tmi_tri_value tmi_tl_make_desc(tmi_tri *t, const tmi_tri_value *in) {
     bytes = TMI_DTYPE(t, elem)->bits / 8;
     if (dims[rank - 1] * bytes < 16)
         return TMI_TL_BAD_SHAPE(t, "use larger blocks",
-                                "the last axis of a block must have at least 16 bytes, not "
-                                "%u x %u",
-                                dims[rank - 1], bytes);
+                                "Descriptor block shape must have at least 16 bytes in the last "
+                                "dimension, but got %u * %u = %u bytes",
+                                dims[rank - 1], bytes, dims[rank - 1] * bytes);
     one = tmi_tri_field(t, &in[2], rank - 1);
     if (one.kind != TMI_V_INT || one.v.i.hi || one.v.i.lo != 1)
         return TMI_TL_BAD_VALUE(t, "write 1 in strides, or specialise the argument to 1",
@@ -23325,7 +23333,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1265991962u
+#define TMI_STAMP_TL 469798644u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
