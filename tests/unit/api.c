@@ -822,6 +822,34 @@ START_TEST(places_of_python_are_those_of_its_files) {
 }
 END_TEST
 
+START_TEST(a_version_of_triton_decides_what_a_kernel_means) {
+    static const char  text[] = "import triton\nimport triton.language as tl\n@triton.jit\n"
+                                "def k(x):\n    tl.store(x, tl.load(x) < 0.1)\n";
+    static const char *const versions[] = {NULL, "3.9", "3.8", "3.6"};
+    tmetal_arena       arena = arena_at(0);
+    tmetal_triton_call call;
+    tmetal_module     *m;
+    tmetal_result      r;
+    const char        *ir;
+    size_t             len;
+    uint32_t           i;
+    memset(&call, 0, sizeof call);
+    call.args = "*fp16";
+    for (i = 0; i < 4; i++) {
+        call.triton = versions[i];
+        says_ok(tmetal_triton(text, sizeof text - 1, &call, NULL, &arena, &m, &r), &r);
+        ck_assert_uint_eq(r.n_remarks, 1);
+        ck_assert_str_eq(r.remarks[0].about, "triton version");
+        ck_assert_uint_eq(r.remarks[0].python.line, 5);
+        says_ok(tmetal_print(m, &arena, &ir, &len, &r), &r);
+        ck_assert_int_eq(strstr(ir, "extf") != NULL, i > 1);
+    }
+    call.triton = "3.10";
+    ck_assert_int_ne(tmetal_triton(text, sizeof text - 1, &call, NULL, &arena, &m, &r), TMETAL_OK);
+    ck_assert_int_eq(r.diags[0].code, TMETAL_E_PY_SIGNATURE);
+}
+END_TEST
+
 START_TEST(the_estimate_for_a_kernel_of_python_is_enough) {
     static const char *const args[] = {"(x=*fp32:16, n=i32), i32, i32", "(x=*fp32, n=i32), i32:16, 1"};
     static const char  good[] = "import triton\n@triton.jit\ndef twice(v):\n    return v * 2\n";
@@ -1595,6 +1623,7 @@ int main(void) {
     tcase_add_test(t, only_parameters_that_overlap_what_is_written_travel_as_addresses);
     tcase_add_test(t, a_copy_of_a_result_needs_no_arena);
     tcase_add_test(t, places_of_python_are_those_of_its_files);
+    tcase_add_test(t, a_version_of_triton_decides_what_a_kernel_means);
     tcase_add_test(t, the_estimate_for_a_kernel_of_python_is_enough);
     tcase_add_test(t, programs_that_tell_each_other_by_two_names_run_in_turn);
     tcase_add_test(t, plain_code_is_longer_than_optimised_code);
