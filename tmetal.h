@@ -16886,6 +16886,7 @@ static const struct {
 typedef enum tmi_tri_differs {
     TMI_DIFFERS,      /* it does */
     TMI_DIFFERS_TYPE, /* it is the same number in another float type */
+    TMI_DIFFERS_ROUND, /* it is rounded to 16 bits, or not yet */
     TMI_DIFFERS_ZERO  /* in the sign of a zero alone */
 } tmi_tri_differs;
 
@@ -19061,7 +19062,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 3997618775u
+#define TMI_STAMP_TRI 3762157212u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -20775,8 +20776,8 @@ static tmi_tri_value tmi_tl_fdiv(tmi_tri *t, const tmi_tri_value *in) {
     if (is_approx && dt != TMI_FP32)
         return TMI_TL_BAD_TYPE(t, "leave approx out", "approx division is for fp32, not %t", dt);
     a.ir = tmi_tri_op2(t, kind, a.ir, b.ir);
-    if (TMI_DTYPE(t, in[0].dt)->bits == 16 || TMI_DTYPE(t, in[1].dt)->bits == 16)
-        tmi_tri_differs_at(t, TMI_CHANGE_FDIV, TMI_DIFFERS_TYPE, a.ir);
+    if (TMI_DTYPE(t, in[0].dt)->bits == 16 && in[0].dt == in[1].dt)
+        tmi_tri_differs_at(t, TMI_CHANGE_FDIV, TMI_DIFFERS_ROUND, a.ir);
     return tmi_tri_tensor(a.ir, dt);
 }
 
@@ -23333,7 +23334,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 469798644u
+#define TMI_STAMP_TL 2409530573u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -29690,9 +29691,21 @@ static tmi_tri_fate tmi_triton_fate_of_type(uint32_t kind) {
     switch (kind) {
     case TMI_OP_EXTF: case TMI_OP_TRUNCF: case TMI_OP_FP_TO_FP: case TMI_OP_STORE:
     case TMI_OP_CMPF: case TMI_OP_FPTOSI: case TMI_OP_FPTOUI: case TMI_OP_DOT:
-    case TMI_OP_DSTORE: return TMI_FATE_ENDS;
+    case TMI_OP_DSTORE: case TMI_OP_RMW:
+    case TMI_OP_YIELD: return TMI_FATE_ENDS; /* of a loop, which keeps its types */
     case TMI_OP_ABSF: return TMI_FATE_GOES_ON;
     default: return tmi_triton_moves(kind) ? TMI_FATE_GOES_ON : TMI_FATE_MATTERS;
+    }
+}
+
+/* A number of 16 bits or one that is yet to be rounded to them: all but this shows it. */
+static tmi_tri_fate tmi_triton_fate_of_round(const tmi_tri *t, uint32_t op, uint32_t at) {
+    const tmi_op *o = TMI_OP(t->m, op);
+    switch (o->kind) {
+    case TMI_OP_TRUNCF: return TMI_FATE_ENDS;
+    case TMI_OP_STORE:
+        return tmi_bits(t->m, tmi_in_type(t->m, o, at)) == 16 ? TMI_FATE_ENDS : TMI_FATE_MATTERS;
+    default: return tmi_triton_moves(o->kind) ? TMI_FATE_GOES_ON : TMI_FATE_MATTERS;
     }
 }
 
@@ -29721,10 +29734,10 @@ static tmi_tri_fate tmi_triton_fate_of_zero(const tmi_tri *t, uint32_t op, uint3
 }
 
 /* Marks the sites whose difference reaches something that shows it: in what they make, op after
- * op. What a loop or branch carries counts as shown. */
+ * op. What a loop carries counts as shown. */
 static void tmi_triton_follow_sites(tmi_tri *t) {
     tmi_map  of;
-    uint32_t op, i, k, n, way;
+    uint32_t op, i, k, n, way, up;
     memset(&of, 0, sizeof of);
     for (i = 0; i < t->site.n; i++) {
         tmi_tri_site *s = TMI_AT(&t->site, tmi_tri_site, i);
@@ -29737,10 +29750,15 @@ static void tmi_triton_follow_sites(tmi_tri *t) {
             uint32_t      id = tmi_map_get(&of, tmi_in(t->m, TMI_OP(t->m, op), i));
             if (!id) continue;
             s = TMI_AT(&t->site, tmi_tri_site, id - 1);
-            way = s->how == TMI_DIFFERS ? TMI_FATE_ENDS
-                  : s->how == TMI_DIFFERS_TYPE
-                      ? tmi_triton_fate_of_type(TMI_OP(t->m, op)->kind)
-                      : tmi_triton_fate_of_zero(t, op, i);
+            up = tmi_block_op(t->m, TMI_OP(t->m, op)->block);
+            if (TMI_OP(t->m, op)->kind == TMI_OP_YIELD && TMI_OP(t->m, up)->kind == TMI_OP_IF) {
+                *tmi_map_at(t->job, &of, tmi_out(t->m, TMI_OP(t->m, up), i)) = id;
+                continue;
+            }
+            way = s->how == TMI_DIFFERS        ? TMI_FATE_ENDS
+                  : s->how == TMI_DIFFERS_TYPE ? tmi_triton_fate_of_type(TMI_OP(t->m, op)->kind)
+                  : s->how == TMI_DIFFERS_ROUND ? tmi_triton_fate_of_round(t, op, i)
+                                                : tmi_triton_fate_of_zero(t, op, i);
             if (way == TMI_FATE_MATTERS) s->how = TMI_DIFFERS;
             for (k = 0; way == TMI_FATE_GOES_ON && k < TMI_OP(t->m, op)->n_out; k++)
                 *tmi_map_at(t->job, &of, tmi_out(t->m, TMI_OP(t->m, op), k)) = id;
@@ -30046,7 +30064,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3334653240u
+#define TMI_STAMP_TRITON 3334568080u
 
 
 /*==============================================================================
