@@ -4864,6 +4864,8 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
  * after each `;`, `{` and `}` outside of brackets and of `= {...}`, four columns a level; a body
  * that begins `{ ` stays on its line. What stands after an explicit end of line is printed as it
  * is, unless the line before was a comment.
+ *     heavy   not to be inlined: under register pressure Apple's compiler loses operands of 64-bit
+ *             products
  *     @   the name        $0 $1 ..   the parts of the name, as `_` divides it
  *     $w  the row's word  $s         the name without its last part     $r  the result's type
  *     $m  the direction of rounding that _rz, _rd or _ru at the end of the name says, else TO_EVEN
@@ -4962,10 +4964,10 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X(MAX_NAN_F32, "max_nan", "f(ff)", "float @(float a, float b) {    // NaN wins; -0 < +0\n" \
       "if (isunordered(a, b)) return NAN; return a == b ? as_type<float>(as_type<uint>(a) & " \
       "as_type<uint>(b)) : fmax(a, b); }") \
-    X(MAX_NAN_F16, "max_nan", "h(hh)", "half @(half a, half b) {" \
-      "if (isunordered(a, b)) return half(NAN); " \
-      "return a == b ? as_type<half>(ushort(as_type<ushort>(a) & as_type<ushort>(b))) : fmax(a, " \
-      "b); }") \
+    X(MAX_NAN_F16, "max_nan", "h(hh)", \
+      "half @(half a, half b) {const float x = float(a), y = float(b); " \
+      "if (isunordered(x, y)) return half(NAN); return half(x == y ? " \
+      "as_type<float>(as_type<uint>(x) & as_type<uint>(y)) : fmax(x, y)); }") \
     X(MIN_NAN_F32, "min_nan", "f(ff)", "float @(float a, float b) {    // NaN wins; -0 < +0\n" \
       "if (isunordered(a, b)) return NAN; return a == b ? as_type<float>(as_type<uint>(a) | " \
       "as_type<uint>(b)) : fmin(a, b); }") \
@@ -4975,10 +4977,10 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
       "const float lost = (p - (s - t)) + (c - t); const uint bits = as_type<uint>(s); " \
       "if ((bits & 1) == 0 && (lost > 0.0f || lost < 0.0f)) " \
       "return as_type<float>((lost > 0.0f) == (s > 0.0f) ? bits + 1 : bits - 1); return s; }") \
-    X(MIN_NAN_F16, "min_nan", "h(hh)", "half @(half a, half b) {" \
-      "if (isunordered(a, b)) return half(NAN); " \
-      "return a == b ? as_type<half>(ushort(as_type<ushort>(a) | as_type<ushort>(b))) : fmin(a, " \
-      "b); }") \
+    X(MIN_NAN_F16, "min_nan", "h(hh)", \
+      "half @(half a, half b) {const float x = float(a), y = float(b); " \
+      "if (isunordered(x, y)) return half(NAN); return half(x == y ? " \
+      "as_type<float>(as_type<uint>(x) | as_type<uint>(y)) : fmin(x, y)); }") \
     X(TO_I32, "to_int", "i(f)", \
       "int @(float x) {    // truncates; NaN is 0, too large saturates\n" \
       "return isnan(x) ? 0 : x >= 2147483648.0f ? 2147483647 : int(fmax(x, -2147483648.0f)); }") \
@@ -5086,9 +5088,9 @@ static const tmi_fn tmi_fns[] = {
     TMI_AROUND_LOAD("i16", "short", "ushort"), TMI_AROUND_LOAD("i8", "char", "uchar"),
     TMI_AROUNDS("i16", "ushort", TMI_AROUND("short", "v", "ushort", "0xFFFFu", "short", "", "$w")),
     TMI_AROUNDS("i8", "uchar", TMI_AROUND("char", "v", "uchar", "0xFFu", "char", "", "$w")),
-    TMI_RW("fetch_fadd_f16", "", TMI_AROUND_F("half"), "old + v"),
-    TMI_RW("fetch_fmax_f16", "", TMI_AROUND_F("half"), "fmax(old, v)"),
-    TMI_RW("fetch_fmin_f16", "", TMI_AROUND_F("half"), "fmin(old, v)"),
+    TMI_RW("fetch_fadd_f16", "", TMI_AROUND_F("half"), "float(old) + float(v)"),
+    TMI_RW("fetch_fmax_f16", "", TMI_AROUND_F("half"), "fmax(float(old), float(v))"),
+    TMI_RW("fetch_fmin_f16", "", TMI_AROUND_F("half"), "fmin(float(old), float(v))"),
     TMI_RW("fetch_fadd_bf16", "", TMI_AROUND_F("bfloat"), "float(old) + float(v)"),
     TMI_RW("fetch_fmax_bf16", "", TMI_AROUND_F("bfloat"), "precise::fmax(float(old), float(v))"),
     TMI_RW("fetch_fmin_bf16", "", TMI_AROUND_F("bfloat"), "precise::fmin(float(old), float(v))"),
@@ -5164,7 +5166,7 @@ static const tmi_fn tmi_fns[] = {
       "frac = shift_sticky(frac, uint(1 - exp)); exp = 1; } "
       "const ulong inf = ulong(exp_max) << mant; const ulong bits = (ulong(exp - 1) << mant) + "
       "round_shift(frac, 63u - mant, mode, neg); if (exp < exp_max && bits < inf) return bits; "
-      "const bool largest = mode == TO_ZERO || mode == (neg ? TO_UP : TO_DOWN); "
+      "const bool largest = (mode == TO_ZERO) | (mode == (neg ? TO_UP : TO_DOWN)); "
       "return largest ? inf - 1ul : inf; }"),
 #ifndef TMETAL_NO_FP64
     TMI_R("f64_pack", "",
@@ -5187,6 +5189,7 @@ static const tmi_fn tmi_fns[] = {
       "// sqrt(m) 2^62 for m = x / 2^62 in [1, 4): at most 4 off. A float, then Newton's method "
       "for the\n"
       "// reciprocal root and once for the root.\n"
+      "heavy "
       "ulong @(ulong x, thread ulong &recip) {const float near = precise::rsqrt(float(uint(x >> "
       "32)) * 0x1p-30f); ulong r = ulong(uint(near * 0x1.fffffcp30f)) << 32;    // a little below, "
       "never above 1\n"
@@ -5230,7 +5233,7 @@ static const tmi_fn tmi_fns[] = {
       "const ulong sign = large & F64_SIGN, mag = large & F64_MAGNITUDE; "
       "const bool minus = (a ^ b) >= F64_SIGN; if (mag >= F64_INF) {"
       "const bool lost = minus && (small & F64_MAGNITUDE) == F64_INF; "
-      "return mag > F64_INF || lost ? F64_NAN : large; } "
+      "return (mag > F64_INF) | lost ? F64_NAN : large; } "
       "const int exp_large = int(mag >> 52), exp_small = int(small >> 52) & 0x7ff; "
       "const ulong top = 1ul << 62; ulong x = (large << 10) & (top - 1ul), y = (small << 10) & "
       "(top - 1ul); if (exp_large != 0) x |= top; if (exp_small != 0) y |= top; "
@@ -5245,7 +5248,7 @@ static const tmi_fn tmi_fns[] = {
       "ulong @(ulong a, ulong b, uint mode) {const ulong sign = (a ^ b) & F64_SIGN, x = a & "
       "F64_MAGNITUDE, y = b & F64_MAGNITUDE; const bool zero = x == 0ul || y == 0ul; "
       "if (x >= F64_INF || y >= F64_INF)\n"
-      "        return x > F64_INF || y > F64_INF || zero ? F64_NAN : sign | F64_INF; "
+      "        return (x > F64_INF) | (y > F64_INF) | zero ? F64_NAN : sign | F64_INF; "
       "if (zero) return sign; int exp_x, exp_y; const ulong p = f64_split(x, exp_x), q = "
       "f64_split(y, exp_y); ulong hi = mulhi(p, q), lo = p * q; int exp = exp_x + exp_y - 1022; "
       "if (hi < F64_SIGN) {hi = (hi << 1) | (lo >> 63); lo <<= 1; exp--; } "
@@ -5254,7 +5257,7 @@ static const tmi_fn tmi_fns[] = {
     TMI_R("f64_div_to", "",
       "// a / b, rounded once: a quotient of 56 bits from the reciprocal, made exact by its "
       "remainder\n"
-      "ulong @(ulong a, ulong b, uint mode) {const ulong sign = (a ^ b) & F64_SIGN, x = a & "
+      "heavy ulong @(ulong a, ulong b, uint mode) {const ulong sign = (a ^ b) & F64_SIGN, x = a & "
       "F64_MAGNITUDE, y = b & F64_MAGNITUDE; if (x >= F64_INF || y >= F64_INF) {"
       "if (x > F64_INF || y > F64_INF || x == y) return F64_NAN; "
       "return x == F64_INF ? sign | F64_INF : sign; } if (y == 0ul) return x == 0ul ? F64_NAN : "
@@ -5277,7 +5280,7 @@ static const tmi_fn tmi_fns[] = {
       "F64_MAGNITUDE, z = c & F64_MAGNITUDE; ulong sign = (a ^ b) & F64_SIGN; "
       "const bool minus = (sign ^ c) >= F64_SIGN; if (x >= F64_INF || y >= F64_INF || z > F64_INF) "
       "{const bool bad = x > F64_INF || y > F64_INF || z > F64_INF || x == 0ul || y == 0ul; "
-      "return bad || (z == F64_INF && minus) ? F64_NAN : sign | F64_INF; } "
+      "return bad | (z == F64_INF && minus) ? F64_NAN : sign | F64_INF; } "
       "if (z == F64_INF) return c; if (x == 0ul || y == 0ul) return f64_add_to(sign, c, mode); "
       "if (z == 0ul) return f64_mul_to(a, b, mode); int exp_x, exp_y, exp_z; "
       "const ulong p = f64_split(x, exp_x), q = f64_split(y, exp_y); "
@@ -5330,7 +5333,7 @@ static const tmi_fn tmi_fns[] = {
       "// |a| - k |b| for the largest integer k with a result that is not negative, exact; odd: is "
       "k odd?\n"
       "// Long division, 56 bits of the quotient at a time. a is finite, b is not 0 or NaN.\n"
-      "ulong @(ulong a, ulong b, thread bool &odd) {a &= F64_MAGNITUDE; b &= F64_MAGNITUDE; "
+      "heavy ulong @(ulong a, ulong b, thread bool &odd) {a &= F64_MAGNITUDE; b &= F64_MAGNITUDE; "
       "odd = false; if (a < b) return a; int exp_a, exp_b; ulong x = f64_split(a, exp_a) >> 11; "
       "const ulong q = f64_split(b, exp_b), d = q >> 11, r = reciprocal64(q); if (x >= d) {x -= d; "
       "odd = true; } for (int left = exp_a - exp_b; left > 0; left -= 56) {"
@@ -5346,7 +5349,7 @@ static const tmi_fn tmi_fns[] = {
       "ulong @(ulong a, ulong b) {const ulong x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE; "
       "if (x >= F64_INF || y > F64_INF || y == 0ul) return F64_NAN; bool odd; "
       "const ulong below = f64_quotient_rest(a, b, odd), above = f64_sub(y, below); "
-      "const bool up = below > above || (below == above && odd); "
+      "const bool up = (below > above) | (below == above && odd); "
       "return (a & F64_SIGN) ^ (up ? above | F64_SIGN : below); }"),
     TMI_R("f64_fdim", "d(dd)",
       "ulong @(ulong a, ulong b) {    // a - b where that is positive, else 0\n"
@@ -5683,10 +5686,10 @@ static const tmi_fn tmi_fns[] = {
       "return as_type<float>((kx < ky) == (kx > 0) ? bx + 1u : bx - 1u); }"),
     TMI_R("nextafter_f16", "h(hh)",
       "half @(half x, half y) {    // the next number from x toward y\n"
-      "const ushort bits = as_type<ushort>(x); if (isnan(x) || isnan(y)) return half(NAN); "
-      "if (x == y) return y; if ((bits & 0x7fff) == 0) return as_type<half>(ushort(y > x ? 1 : "
-      "0x8001)); return as_type<half>(ushort((x < y) == (bits < 0x8000) ? "
-      "bits + 1 : bits - 1)); }"),
+      "const ushort bits = as_type<ushort>(x); const float from = float(x), to = float(y); "
+      "if (isnan(from) || isnan(to)) return half(NAN); if (from == to) return half(to); "
+      "if ((bits & 0x7fff) == 0) return as_type<half>(ushort(to > from ? 1 : 0x8001)); "
+      "return as_type<half>(ushort((from < to) == (bits < 0x8000) ? bits + 1 : bits - 1)); }"),
 #ifndef TMETAL_NO_FP64
     TMI_R("remainder_f32", "f(ff)", "float @(float x, float y) {    // exact\n"
       "return f64_to_f32(f64_remainder(f32_to_f64(x), f32_to_f64(y))); }"),
@@ -5731,15 +5734,16 @@ static const tmi_fn tmi_fns[] = {
     TMI_R("wide_to_f64", "", "ulong @(wide a) {    // to nearest even\n"
       "const ulong sign = a.neg ? F64_SIGN : 0ul; return a.frac == 0ul ? sign : f64_pack(sign, "
       "a.exp + 1023, a.frac, TO_EVEN); }"),
-    TMI_R("wide_neg", "", "wide @(wide a) {const wide r = {a.frac, a.exp, !a.neg}; return r; }"),
+    TMI_R("wide_neg", "", "wide @(wide a) {wide r = a; r.neg = !a.neg; return r; }"),
     TMI_R("wide_times", "", "wide @(wide a, int n) {    // a 2^n\n"
-      "const wide r = {a.frac, a.exp + n, a.neg}; return r; }"),
+      "wide r = a; r.exp += n; return r; }"),
     TMI_R("wide_one", "", "wide @() {const wide r = {F64_SIGN, 0, false}; return r; }"),
     TMI_R("wide_add", "", "wide @(wide a, wide b) {if (a.frac == 0ul) return b; "
-      "if (b.frac == 0ul) return a; const bool swap = a.exp < b.exp || (a.exp == b.exp && a.frac < "
-      "b.frac); const wide x = swap ? b : a, y = swap ? a : b; const uint n = uint(x.exp - y.exp); "
-      "const ulong hi = n > 63u ? 0ul : y.frac >> n; const ulong lo = n == 0u || n > 63u ? 0ul : "
-      "y.frac << (64u - n); if (x.neg == y.neg) {const ulong sum = x.frac + hi; "
+      "if (b.frac == 0ul) return a; const bool swap = (a.exp < b.exp) | (a.exp == b.exp && a.frac "
+      "< b.frac); const wide x = swap ? b : a, y = swap ? a : b; const uint n = uint(x.exp - "
+      "y.exp); const ulong hi = n > 63u ? 0ul : y.frac >> n; "
+      "const ulong lo = n == 0u ? 0ul : n > 63u ? 0ul : y.frac << (64u - n); "
+      "if (x.neg == y.neg) {const ulong sum = x.frac + hi; "
       "const bool carry = sum < hi; const wide r = {carry ? (sum >> 1) | F64_SIGN : sum, x.exp + "
       "int(carry), x.neg}; return r; } const ulong rest = x.frac - hi - ulong(lo != 0ul), rest_lo "
       "= 0ul - lo; if (rest == 0ul) return wide_scaled(rest_lo, x.exp - 64, x.neg); "
@@ -5752,6 +5756,7 @@ static const tmi_fn tmi_fns[] = {
       "                    a.exp + b.exp + (low ? 0 : 1), a.neg != b.neg}; return r; }"),
     TMI_R("wide_div", "",
       "// Not by 0. A quotient from the reciprocal, at most 9 units off, then its remainder.\n"
+      "heavy "
       "wide @(wide a, wide b) {const ulong r = reciprocal64(b.frac), q = mulhi(a.frac, r);    // "
       "times 2^62\n"
       "const ulong lo = q * b.frac, want_lo = a.frac << 62; "
@@ -5823,6 +5828,7 @@ static const tmi_fn tmi_fns[] = {
       "LOG2E_LO, a.exp, a.neg)); }"),
     TMI_R("wide_exp_square", "",
       "// e^(x^2 2^n) or e^(-x^2 2^n) for a double x, from the exact square\n"
+      "heavy "
       "wide @(wide x, int n, bool neg) {ulong hi = mulhi(x.frac, x.frac), lo = x.frac * x.frac; "
       "int exp = 2 * x.exp + 1 + n; if (hi < F64_SIGN) {hi = (hi << 1) | (lo >> 63); lo <<= 1; "
       "exp--; } return wide_exp2(fixed_product(hi, lo, LOG2E_HI, LOG2E_LO, exp, neg)); }"),
@@ -5861,7 +5867,7 @@ static const tmi_fn tmi_fns[] = {
       "// log2(a) to 2^-116, or to 2^-66 of itself, for a above 0. a = 2^exp c (1 + r) with c from "
       "a table\n"
       "// and r below 2^-5; log2(1 + r) = r log2(e) + r^2 p(r).\n"
-      "fixed128 @(wide a) {const uint i = uint(a.frac >> 58) & 31u; "
+      "heavy fixed128 @(wide a) {const uint i = uint(a.frac >> 58) & 31u; "
       "const ulong inv = ulong(LOG2_INVERSE[i]), hi = mulhi(a.frac, inv), lo = a.frac * inv; "
       "const uint above = i < 16u ? 4u : 5u;    // the 1 of 1 + r falls off at the top\n"
       "const long r = long((hi << (64u - above)) | (lo >> above));    // times 2^68\n"
@@ -5896,6 +5902,7 @@ static const tmi_fn tmi_fns[] = {
       "ef2f118b5a0a6d1f 6d367ecf27cb09b7 4f463f669e5fea2d 7527bac7ebe5f17b 3d0739f78a5292ea "
       "6bfb5fb11f8d5d08 56033046fc7b6bab};"),
     TMI_R("wide_sin_turn", "", "// sin(pi/2 (n + y)), |y| at most 1/2\n"
+      "heavy "
       "wide @(int n, wide y) {const ulong half_turn = y.exp < -64 ? 0ul : y.frac >> (-1 - y.exp);  "
       "  // times 2^64\n"
       "const long t = long(mulhi(half_turn, half_turn));    // 2 y^2, times 2^63\n"
@@ -5906,6 +5913,7 @@ static const tmi_fn tmi_fns[] = {
       "to\n"
       "// 2^-126: a times 192 bits of 2 / pi, from where quarter turns stop being multiples of "
       "four.\n"
+      "heavy "
       "wide @(wide a, thread int &n) {n = 0; if (a.exp < -1) return wide_by(a, WIDE_2_PI, -1); "
       "const uint at = uint(a.exp + 63), word = at >> 6, bit = at & 63u; ulong w[3]; "
       "#pragma clang loop unroll(full)\n"
@@ -5927,6 +5935,7 @@ static const tmi_fn tmi_fns[] = {
       "// Angle of the point (x, y), neither negative nor both 0. Where the smaller is more than a "
       "quarter\n"
       "// of the other, atan(a / b) = pi/4 + atan((a - b) / (a + b)).\n"
+      "heavy "
       "wide @(wide y, wide x) {const bool longer = y.exp > x.exp || (y.exp == x.exp && y.frac > "
       "x.frac); const bool steep = y.frac != 0ul && (x.frac == 0ul || longer); "
       "const wide a = steep ? x : y, b = steep ? y : x; "
@@ -5939,11 +5948,11 @@ static const tmi_fn tmi_fns[] = {
     TMI_R("f64_exp", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
       "if (f64_isnan(a)) return F64_NAN; if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN "
       "? 0ul : a; return wide_to_f64(wide_exp(wide_of(a))); }"),
-    TMI_R("f64_exp2", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+    TMI_R("f64_exp2", "d(d)", "heavy ulong @(ulong a) {    // 0.51 ulp\n"
       "if (f64_isnan(a)) return F64_NAN; if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN "
       "? 0ul : a; const wide x = wide_of(a); return wide_to_f64(wide_exp2(fixed_product(x.frac, "
       "0ul, F64_SIGN, 0ul, x.exp, x.neg))); }"),
-    TMI_R("f64_exp10", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+    TMI_R("f64_exp10", "d(d)", "heavy ulong @(ulong a) {    // 0.51 ulp\n"
       "if (f64_isnan(a)) return F64_NAN; if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN "
       "? 0ul : a; const wide x = wide_of(a); const ulong hi = 0xd49a784bcd1b8afeul, lo = "
       "0x492bf6ff4dafdb4dul;    // log2(10) / 2\n"
@@ -6070,7 +6079,7 @@ static const tmi_fn tmi_fns[] = {
       "const bool large = grows == (b < F64_SIGN); return (odd ? a & F64_SIGN : 0ul) | (large ? "
       "F64_INF : 0ul); }"),
     TMI_R("f64_pow", "d(dd)", "// a^b = 2^(b log2(a)), the logarithm to 2^-66 of itself\n"
-      "ulong @(ulong a, ulong b) {    // 0.53 ulp\n"
+      "heavy ulong @(ulong a, ulong b) {    // 0.53 ulp\n"
       "const ulong x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE; "
       "const bool integer = y < F64_INF && f64_integral(b, TO_ZERO) == b; "
       "const bool odd = integer && y < (1077ul << 52)\n"
@@ -6080,7 +6089,8 @@ static const tmi_fn tmi_fns[] = {
       "const wide e = wide_of(b); const wide r = wide_exp2(fixed_times(fixed_log2(wide_of(x)), "
       "e.frac, 0ul, e.exp, e.neg)); return (odd ? a & F64_SIGN : 0ul) | wide_to_f64(r); }"),
     TMI_R("f64_powi", "d(di)", "ulong @(ulong a, int n) { return f64_pow(a, i32_to_f64(n)); }"),
-    TMI_R("wide_cbrt", "", "wide @(wide a, bool inverse) {    // 2^(log2(a) / 3), or one over it\n"
+    TMI_R("wide_cbrt", "",
+      "heavy wide @(wide a, bool inverse) {    // 2^(log2(a) / 3), or one over it\n"
       "const ulong third = 0xaaaaaaaaaaaaaaaaul; return wide_exp2(fixed_times(fixed_log2(a), "
       "third, third, -2, inverse)); }"),
     TMI_R("f64_cbrt", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
@@ -6096,7 +6106,7 @@ static const tmi_fn tmi_fns[] = {
       "if (a >= F64_INF) return a == F64_INF ? 0ul : F64_NAN; "
       "return wide_to_f64(wide_div(wide_one(), wide_sqrt(wide_of(a)))); }"),
     TMI_R("wide_norm", "",
-      "wide @(ulong a, ulong b, ulong c, ulong d) {    // sqrt(a^2 + b^2 + c^2 + d^2)\n"
+      "heavy wide @(ulong a, ulong b, ulong c, ulong d) {    // sqrt(a^2 + b^2 + c^2 + d^2)\n"
       "const wide x = wide_of(a), y = wide_of(b), z = wide_of(c), w = wide_of(d); "
       "const wide some = wide_add(wide_mul(x, x), wide_mul(y, y)); "
       "return wide_sqrt(wide_add(some, wide_add(wide_mul(z, z), wide_mul(w, w)))); }"),
@@ -6134,7 +6144,7 @@ static const tmi_fn tmi_fns[] = {
       "-389aed6b232c f9879ae5ce8 15f27ee98801 63b4b1fff05 -2fe6f7ba915 -3602d093781 -fca608fe83 "
       "70aaac9b87 8c8c645b20 34eefff41f -47cf53706 -15a6fa3013 -141b51b438 -4adf31f0a 9332c280b "
       "66ee79775 -1d1c67780 -27869f661 1af208a7 7a218a0c 2f54614 -a19772e};"),
-    TMI_R("wide_erf", "", "wide @(wide x) {    // for |x| below 1\n"
+    TMI_R("wide_erf", "", "heavy wide @(wide x) {    // for |x| below 1\n"
       "const ulong f = x.exp < -63 ? 0ul : x.frac >> (-1 - x.exp);    // times 2^64\n"
       "return wide_mul(x, wide_poly(ERF_POLY, 18, long(mulhi(f, f) >> 1))); }"),
     TMI_R("wide_erfcx", "", "wide @(wide x) {    // e^(x^2) erfc(x) for x not below 0\n"
@@ -6146,7 +6156,7 @@ static const tmi_fn tmi_fns[] = {
       "// erfc(x sqrt(1/2)) or erfc(x) for a double x; e^-x^2 comes from the exact square\n"
       "wide @(wide x, bool by_root) {wide scaled = x; if (by_root) scaled = wide_by(x, "
       "0xb504f333f9de6484ul, -1); if (scaled.exp < -1) return wide_sub(wide_one(), "
-      "wide_erf(scaled)); const wide pos = {scaled.frac, scaled.exp, false}; "
+      "wide_erf(scaled)); wide pos = scaled; pos.neg = false; "
       "const wide r = wide_mul(wide_erfcx(pos), wide_exp_square(x, by_root ? -1 : 0, true)); "
       "if (x.neg) return wide_sub(wide_times(wide_one(), 1), r); return r; }"),
     TMI_R("f64_erf", "d(d)", "ulong @(ulong a) {    // 0.52 ulp\n"
@@ -6239,6 +6249,7 @@ static const tmi_fn tmi_fns[] = {
       "// For x above 0: below 12 by way of gamma(1 + f), with f below 1; from there on "
       "Stirling's\n"
       "// formula, with x^(x - 1/2) e^-x as one power of 2\n"
+      "heavy "
       "wide @(wide x) {const wide one = wide_one(); if (x.exp >= 4 || (x.exp == 3 && x.frac >= "
       "12ul << 60)) {if (x.exp > 7) return wide_times(one, 2000); "
       "const wide y = wide_sub(x, wide_times(one, -1)); "
@@ -6333,7 +6344,7 @@ static const tmi_fn tmi_fns[] = {
       "// J or Y of order 0 or 1 from 8 on: sqrt(2 / (pi x)) times a modulus times cosine or sine "
       "of\n"
       "// x - (2 order + 1) pi/4 + phase / x\n"
-      "wide @(wide x, bool order1, bool second) {const wide recip = wide_div(wide_one(), x), "
+      "heavy wide @(wide x, bool order1, bool second) {const wide recip = wide_div(wide_one(), x), "
       "half_one = wide_times(wide_one(), -1); const ulong v = recip.exp < -66 ? 0ul : recip.frac "
       ">> (-4 - recip.exp);    // 8 / x times 2^64\n"
       "const ulong square = recip.exp >= -3 ? ~0ul : mulhi(v, v); "
@@ -6382,7 +6393,7 @@ static const tmi_fn tmi_fns[] = {
       "// Upward from J0 and J1 while n is below x; else downward from an order where J is as good "
       "as 0,\n"
       "// and scaled so that J0 or J1, whichever is larger, comes out\n"
-      "ulong @(int n, ulong a) {    // 2 ulp, or 2^-57, for n below 200\n"
+      "heavy ulong @(int n, ulong a) {    // 2 ulp, or 2^-57, for n below 200\n"
       "const ulong mag = a & F64_MAGNITUDE, sign = (n & 1) != 0 ? a & F64_SIGN : 0ul; "
       "if (n < 0 || mag > F64_INF) return F64_NAN; if (mag == F64_INF) return 0ul; "
       "const wide x = wide_of(mag), order = wide_of(i32_to_f64(n)), j0 = wide_j0(x); "
@@ -6441,14 +6452,14 @@ static const tmi_fn tmi_fns[] = {
       "if (recip.exp >= -3) return long(F64_MAGNITUDE); "
       "return long((recip.exp < -66 ? 0ul : recip.frac >> (-4 - recip.exp)) ^ F64_SIGN); }"),
     TMI_R("f64_cyl_bessel_i0", "d(d)",
-      "ulong @(ulong a) {    // e^x times a fit, above 8 over sqrt(x): 0.52 ulp\n"
+      "heavy ulong @(ulong a) {    // e^x times a fit, above 8 over sqrt(x): 0.52 ulp\n"
       "const ulong mag = a & F64_MAGNITUDE; if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : "
       "mag; const wide x = wide_of(mag), e = wide_exp(x); "
       "if (x.exp < 3) return wide_to_f64(wide_mul(e, wide_poly(I0_POLY, 32, below_8(x)))); "
       "const wide tail = wide_poly(I0_TAIL_POLY, 32, above_8(x)); "
       "return wide_to_f64(wide_div(wide_mul(e, tail), wide_sqrt(x))); }"),
     TMI_R("f64_cyl_bessel_i1", "d(d)",
-      "ulong @(ulong a) {    // e^x times a fit, above 8 over sqrt(x): 1.2 ulp\n"
+      "heavy ulong @(ulong a) {    // e^x times a fit, above 8 over sqrt(x): 1.2 ulp\n"
       "const ulong mag = a & F64_MAGNITUDE, sign = a & F64_SIGN; "
       "if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : a; "
       "const wide x = wide_of(mag), e = wide_exp(x); const wide r = x.exp < 3 ? wide_mul(x, "
@@ -6514,7 +6525,7 @@ static const tmi_fn tmi_fns[] = {
     TMI_R("cbrt_f32", "f(f)",
       "float @(float x) {    // 0.6 ulp: a near value, then a step with an exact remainder\n"
       "#pragma METAL fp contract(off)\n"
-      "const float a = fabs(x); if (!(a < INFINITY)) return x; "
+      "const float a = fabs(x); if (as_type<uint>(a) >= 0x7F800000u) return x; "
       "if (a < 0x1p-126f) return copysign(0.0f, x); const float s = a < 0x1p-60f ? a * 0x1p60f : a "
       "> 0x1p60f ? a * 0x1p-60f : a; const float y = cbrt_near(s), square = y * y; "
       "const float rest = fma(square, y, -s) + fma(y, y, -square) * y; "
@@ -6523,7 +6534,7 @@ static const tmi_fn tmi_fns[] = {
     TMI_R("rcbrt_f32", "f(f)", "float @(float x) {    // 1 / cbrt(x): 0.6 ulp, in the same way\n"
       "#pragma METAL fp contract(off)\n"
       "const float a = fabs(x); if (a < 0x1p-126f) return copysign(INFINITY, x); "
-      "if (!(a < INFINITY)) return isnan(x) ? x : copysign(0.0f, x); "
+      "if (as_type<uint>(a) >= 0x7F800000u) return isnan(x) ? x : copysign(0.0f, x); "
       "const float s = a < 0x1p-60f ? a * 0x1p60f : a > 0x1p60f ? a * 0x1p-60f : a; "
       "const float y = 1.0f / cbrt_near(s), square = y * y, cube = square * y; "
       "const float cube_lo = fma(square, y, -cube) + fma(y, y, -square) * y; "
@@ -6641,7 +6652,7 @@ static const tmi_fn tmi_fns[] = {
       "// 6 ulp. From 3 on Stirling's formula in the form of gamma_power; below 0,\n"
       "// gamma(-x) = -pi / (x sin(pi x) gamma(x)).\n"
       "float @(float x) {const float a = fabs(x), v = 1.0f / a; "
-      "if (!(a < INFINITY)) return x > 0.0f ? x : NAN; "
+      "if (as_type<uint>(a) >= 0x7F800000u) return x > 0.0f ? x : NAN; "
       "if (a < 0x1p-126f) return copysign(INFINITY, x); if (a < 0x1p-25f) return 1.0f / x; "
       "if (x < 0.0f && x == rint(x)) return NAN;    // a pole\n"
       "const float turned = 3.14159274f / (a * sinpi_near(a)); "
@@ -6673,8 +6684,9 @@ static const tmi_fn tmi_fns[] = {
       "// log|gamma(x)|: 4 ulp; below 0, log(pi / |x sin(pi x)|) - lgamma(-x), where near zeros "
       "the error\n"
       "// is 2^-22, not a part of the result\n"
-      "float @(float x) {const float a = fabs(x); if (!(a < INFINITY)) return isnan(x) ? x : "
-      "INFINITY; if (a < 0x1p-126f) return INFINITY; if (x == 1.0f || x == 2.0f) return 0.0f; "
+      "float @(float x) {const float a = fabs(x); if (as_type<uint>(a) >= 0x7F800000u) "
+      "return isnan(x) ? x : INFINITY; if (a < 0x1p-126f) return INFINITY; "
+      "if (x == 1.0f || x == 2.0f) return 0.0f; "
       "if (x > 0.0f) return lgamma_pos(x); float lo; if (a < 0x1p-20f) return -log_pair(a, lo); "
       "const float sine = sinpi_near(a); if (sine == 0.0f) return INFINITY; "
       "const float turned = log_pair(3.14159274f / (a * sine), lo); "
@@ -6991,6 +7003,10 @@ static void tmi_put_fn(tmi_text *t, const tmi_fn *f) {
             if (!depth && *s != '}' && !tmi_fn_starts(s, "constant ") &&
                 !tmi_fn_starts(s, "struct "))
                 tmi_put_str(t, "inline ");
+            if (tmi_fn_starts(s, "heavy ")) {
+                s += sizeof "heavy " - 1;
+                tmi_put_str(t, "__attribute__((noinline)) ");
+            }
         }
         if (*s == '@' || *s == '$') {
             s = tmi_put_fn_word(t, f, s);
@@ -7166,7 +7182,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 3174706329u
+#define TMI_STAMP_LIBRARY 2318208401u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -40605,10 +40621,14 @@ typedef struct tmi_thr {
     tmi_vec     list;  /* uint32_t */
     tmi_vec     shape; /* tmi_matmul */
     tmi_hash    cse;
+    /* the latest quotients by constants: of what, by what, TMI_TF_..; see tmi_thread_axis */
+    uint32_t    divided[32], divided_op[32], n_divided;
+    int64_t     divisor[32];
     uint32_t    known[TMI_KNOWN]; /* small numbers of 32 bits, which are asked for again and again */
     uint32_t    cur;   /* block being filled */
     uint32_t    src;   /* op of the tile IR being lowered */
     uint32_t    threads;
+    int         apart;   /* no two threadgroup arrays share a byte */
     uint32_t    untiled; /* tmetal_transform: barriers that a model without tiles would place */
     tmi_size    size;
 } tmi_thr;
@@ -41169,6 +41189,58 @@ static int tmi_division_kind(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     return op;
 }
 
+static int tmi_thread_divides(int op) {
+    return op == TMI_TF_UDIV || op == TMI_TF_SDIV || op == TMI_TF_GUDIV || op == TMI_TF_GSDIV;
+}
+
+/* The x of x / c for a constant c above 1, also of x >> n unless x may be negative; 0: none. */
+static uint32_t tmi_thread_quotient(const tmi_thr *t, uint32_t id, int64_t *c) {
+    const tmi_ins *n = TMI_INS(t, id);
+    if (tmi_thread_divides(n->op) && tmi_t_is_const(t, n->b, c) && *c > 1) return n->a;
+    if ((n->op != TMI_TF_USHR && n->op != TMI_TF_SSHR) || !tmi_t_is_const(t, n->b, c) || *c < 1 ||
+        *c > 30 || (n->op == TMI_TF_SSHR && TMI_INS(t, n->a)->lo < 0))
+        return 0;
+    *c = (int64_t)1 << *c;
+    return n->a;
+}
+
+/* (x / c) % d is x % (c * d) / c: Apple's compiler gets the former wrong unless d is a power of
+ * two. Right for negative x as well, as both round toward zero. 0: no such remainder. */
+static uint32_t tmi_thread_digit(tmi_thr *t, int op, uint32_t a, uint32_t b) {
+    int64_t  c, d;
+    uint32_t x;
+    const int how = TMI_INS(t, a)->op, kind = tmi_t_type(t, a).kind,
+              is_signed = how == TMI_TF_SDIV || how == TMI_TF_GSDIV || how == TMI_TF_SSHR;
+    if ((op != TMI_TF_SREM && op != TMI_TF_UREM) || !tmi_t_is_const(t, b, &d) || d < 3 ||
+        tmi_is_pow2((uint64_t)d) || (x = tmi_thread_quotient(t, a, &c)) == 0)
+        return 0;
+    if (is_signed && op == TMI_TF_UREM && TMI_INS(t, a)->lo < 0) return 0;
+    if (d > 0x7FFFFFFF / c || (kind != TMI_S_I32 && kind != TMI_S_I64)) return 0;
+    x = tmi_t_bin(t, is_signed ? TMI_TF_SREM : TMI_TF_UREM, x, tmi_t_int(t, kind, c * d));
+    return tmi_t_bin(t, is_signed ? TMI_TF_SDIV : TMI_TF_UDIV, x, tmi_t_int(t, kind, c));
+}
+
+/* x / (c * d) where x / c is known is that by d: axes are taken apart from the innermost one, since
+ * quotients by the products of their extents were seen to be wrong. 0: there is none. */
+static uint32_t tmi_thread_axis(tmi_thr *t, int op, uint32_t a, uint32_t b) {
+    const int kind = tmi_t_type(t, a).kind;
+    int64_t   c, d = 1;
+    uint32_t  i;
+    if ((op != TMI_TF_SDIV && op != TMI_TF_UDIV) || !tmi_t_is_const(t, b, &c) || c < 2) return 0;
+    for (i = 0; i < sizeof t->divided / sizeof *t->divided; i++) {
+        if (t->divided[i] != a || t->divided_op[i] != (uint32_t)op) continue;
+        if (t->divisor[i] == c) return 0; /* it is there */
+        if (t->divisor[i] > d && t->divisor[i] < c && c % t->divisor[i] == 0) d = t->divisor[i];
+    }
+    if (d > 1 && !tmi_is_pow2((uint64_t)c)) {
+        a = tmi_t_bin(t, op, a, tmi_t_int(t, kind, d));
+        return tmi_t_bin(t, op, a, tmi_t_int(t, kind, c / d));
+    }
+    i = t->n_divided++ % (uint32_t)(sizeof t->divided / sizeof *t->divided);
+    t->divided[i] = a, t->divisor[i] = c, t->divided_op[i] = (uint32_t)op;
+    return 0;
+}
+
 static tmi_tty tmi_wider(const tmi_thr *t, uint32_t a, uint32_t b) {
     tmi_tty x = tmi_t_type(t, a), y = tmi_t_type(t, b);
     return y.width > x.width ? y : x;
@@ -41194,6 +41266,8 @@ static uint32_t tmi_t_bin(tmi_thr *t, int op, uint32_t a, uint32_t b) {
         if (op == TMI_TF_IADD && (k = tmi_fold_sum(t, b, a)) != 0) return k;
         if (op == TMI_TF_ISUB && tmi_t_is_const(t, b, &y) && tmi_t_type(t, a).kind != TMI_S_BOOL)
             return tmi_t_bin(t, TMI_TF_IADD, a, tmi_t_const(t, tmi_t_type(t, a), 0 - (uint64_t)y));
+        if ((k = tmi_thread_digit(t, op, a, b)) != 0) return k;
+        if ((k = tmi_thread_axis(t, op, a, b)) != 0) return k;
         if (op == TMI_TF_SDIV || op == TMI_TF_SREM || op == TMI_TF_UDIV || op == TMI_TF_UREM)
             op = tmi_division_kind(t, op, a, b);
     }
@@ -41209,6 +41283,10 @@ static uint32_t tmi_t_un(tmi_thr *t, int op, tmi_tty type, uint32_t a) {
     if (op == TMI_TF_NOT && TMI_INS(t, a)->op == TMI_TF_NOT) return TMI_INS(t, a)->a;
     if (op == TMI_TF_NOT && TMI_INS(t, a)->op == TMI_TF_CONST)
         return tmi_t_bool(t, !tmi_t_bits(t, a));
+    /* as_type of a constant: Apple's compiler folds that of a bfloat or half to a wrong value */
+    if (op == TMI_TF_BITCAST && TMI_INS(t, a)->op == TMI_TF_CONST && type.kind != TMI_S_PTR)
+        return tmi_t_const(t, tmi_tty_of(type.kind, 1),
+                           tmi_zext(tmi_t_bits(t, a), tmi_scalar_bits[type.kind]));
     if (op == TMI_TF_NOT && TMI_INS(t, a)->op == TMI_TF_ICMP) { /* predicates and their opposites */
         static const uint8_t opposite[] = {TMI_NE,  TMI_EQ,  TMI_SGE, TMI_SGT, TMI_SLE,
                                            TMI_SLT, TMI_UGE, TMI_UGT, TMI_ULE, TMI_ULT};
@@ -41619,7 +41697,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 4096385479u
+#define TMI_STAMP_THREAD 1823318865u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -47299,11 +47377,12 @@ static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, t
 }
 
 /* bfloat is a storage type: compute in float and round each result, as Triton's bf16 does. Where
- * the GPU computes in bfloat, sums, differences, products and comparisons give the same bits:
- * float has more than twice the digits of bfloat, so that rounding twice is rounding once. */
+ * the GPU computes in bfloat, sums, differences and comparisons give the same bits: float has more
+ * than twice the digits of bfloat, so that rounding twice is rounding once. Products of bfloat
+ * were seen to be wrong when an operand is a masked load, so they stay in float. */
 static int tmi_lower_elt_in_float(tmi_plan *p, const tmi_op *op) {
     int tf = tmi_tf_of_op[op->kind];
-    if ((tf == TMI_TF_FADD || tf == TMI_TF_FSUB || tf == TMI_TF_FMUL || tf == TMI_TF_FCMP) &&
+    if ((tf == TMI_TF_FADD || tf == TMI_TF_FSUB || tf == TMI_TF_FCMP) &&
         !p->job->opt->plain && tmi_chip_has(p, TMETAL_GPU_BF16_MATH))
         return 0;
     return tf != TMI_TF_SELECT && tf != TMI_TF_FCONV && tf != TMI_TF_BITCAST && tf != TMI_TF_PADD;
@@ -48533,9 +48612,9 @@ static void tmi_lower_passage_read(tmi_low *w, const tmi_passage *x, uint32_t ar
     uint32_t at, v, mine;
     tmi_nest_open(w, &n, lin_id);
     at = tmi_lower_passage_place(w, x, n.lin, gather, &mine);
-    if (mine) (void)tmi_t_if(w->t, mine);
     v = tmi_from_shared(w, tmi_t_read(w->t, x->buf, at, 0), x->held);
     if (tmi_s_is_int(x->held.kind)) v = tmi_t_intcast(w->t, v, x->held.kind, 0); /* of counters */
+    if (mine) (void)tmi_t_if(w->t, mine);
     tmi_lower_register_write(w, &n, arr, v);
     if (mine) tmi_t_close(w->t);
     tmi_nest_end(w, &n);
@@ -48825,7 +48904,9 @@ typedef enum tmi_simd {
     TMI_SIMD_ALL,
     TMI_SIMD_ANY,
     TMI_SIMD_SCAN_SUM,
-    TMI_SIMD_SCAN_PRODUCT
+    TMI_SIMD_SCAN_PRODUCT,
+    TMI_SIMD_BEFORE_SUM, /* of the lanes before alone */
+    TMI_SIMD_BEFORE_PRODUCT
 } tmi_simd;
 
 static tmi_simd tmi_simd_of(uint16_t op, int kind) {
@@ -49365,6 +49446,7 @@ typedef struct tmi_scanning {
     uint32_t before[TMI_COMBINED]; /* what lanes below hold, per row: kept across the barrier */
     uint32_t part[TMI_COMBINED];   /* totals of simdgroups in threadgroup memory */
     uint32_t neutral;           /* instruction: what edge lanes take in; 0: they select */
+    uint32_t lanes_before;      /* instruction: the total of the lanes before, from one function */
     uint32_t start;             /* instruction: what the first row takes in; 0: it selects */
     int      together;          /* simdgroups' totals of all rows are scanned by lanes */
 } tmi_scanning;
@@ -49482,15 +49564,32 @@ static uint32_t tmi_scan_has_before(tmi_low *w, const tmi_scanning *s) {
     return tmi_t_not(w->t, tmi_scan_is_end(w, s, 0));
 }
 
+/* The total of the lanes before; v becomes that of all lanes up to this one. A scan that only a
+ * shuffle reads may be wrong on Apple GPUs, so no lane asks its neighbor for what that scanned. */
+static uint32_t tmi_lower_scan_prefix_before(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
+    const uint32_t with = tmi_lower_scan_prefix(w, s) == TMI_SIMD_SCAN_SUM
+        ? TMI_SIMD_BEFORE_SUM : TMI_SIMD_BEFORE_PRODUCT,
+        before = tmi_t_do(w->t, TMI_TF_SIMD, tmi_t_type(w->t, v[0]), v[0], 0, with, 0);
+    uint32_t both[TMI_COMBINED] = {0};
+    both[0] = before;
+    tmi_combine(w, TMI_OP(w->m, s->op), both, v);
+    v[0] = both[0];
+    return before;
+}
+
 /* Each lane's total becomes the total of all lanes up to it. One step a lane bit: the upper half
  * of each block takes in the last lane of the lower half. */
-static void tmi_lower_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
+static void tmi_lower_scan_lanes(tmi_low *w, tmi_scanning *s, uint32_t *v) {
     tmi_thr *t = w->t;
     uint32_t b, i, below = 0, lane = tmi_t_lane(t), left[TMI_COMBINED];
     const tmi_op *op = TMI_OP(w->m, s->op);
     const uint32_t prefix = tmi_lower_scan_prefix(w, s);
-    if (prefix != TMI_NONE) {
+    if (prefix != TMI_NONE && tmi_scan_alone(s)) {
         v[0] = tmi_t_do(t, TMI_TF_SIMD, tmi_t_type(t, v[0]), v[0], 0, prefix, 0);
+        return;
+    }
+    if (prefix != TMI_NONE) {
+        s->lanes_before = tmi_lower_scan_prefix_before(w, s, v);
         return;
     }
     /* lanes 1, 2, 4, 8 and 16 before, no lane apart from the others */
@@ -49517,6 +49616,10 @@ static void tmi_lower_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v)
 static void tmi_scan_before(tmi_low *w, const tmi_scanning *s, const uint32_t *v, uint32_t *out) {
     tmi_thr *t = w->t;
     uint32_t lane, off = 31u & ~s->lanes, from, i, one;
+    if (s->lanes_before) {
+        out[0] = s->lanes_before;
+        return;
+    }
     if (s->neutral) {
         out[0] = tmi_scan_filled(w, s, v[0], 1);
         return;
@@ -49760,7 +49863,7 @@ static void tmi_lower_scan_read_together(tmi_low *w, tmi_scanning *s, tmi_nest *
         mine = tmi_lane_bits_of(w, tmi_lower_scan_slots(w, s) - 1);
     total = tmi_from_shared(w, tmi_t_read(t, s->part[0], mine, 0),
                             tmi_in_tty(w, TMI_OP(w->m, s->op), 0));
-    tmi_lower_scan_lanes(w, s, &total);
+    (void)tmi_lower_scan_prefix_before(w, s, &total);
     tmi_lower_scan_begin_row(w, s, n, NULL);
     slot = tmi_scan_slot(w, s, n, tmi_scan_rank(w, s));
     before = tmi_shuffled(w, TMI_TF_SHUF, total,
@@ -53584,7 +53687,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3680506086u
+#define TMI_STAMP_LOWER 73038945u
 
 /*==============================================================================
  * >>clean  [26]  The per-thread form made ready to print
@@ -54524,6 +54627,20 @@ static void tmi_clean_alive_with(tmi_alive *v, uint32_t i) {
 
 #define TMI_FAR_TOO_MUCH 0x40000000u /* bytes: no sum near it wraps */
 
+/* Several threadgroup arrays beside 8x8 products were seen to crash Apple's compiler; the usual two
+ * operands do not: more are parts of one array. */
+static void tmi_clean_place_in_one(tmi_thr *t) {
+    uint32_t i, products = 0, arrays = 0;
+    for (i = 1; i < t->arr.n; i++) {
+        const tmi_arr *a = TMI_ARR(t, i);
+        products += a->space == TMI_AS_FRAG;
+        arrays += a->space == TMI_AS_GROUP && a->first && !a->is_atomic;
+    }
+    for (i = 1; i < t->arr.n && products && arrays > 2; i++)
+        if (TMI_ARR(t, i)->space == TMI_AS_GROUP && !TMI_ARR(t, i)->is_atomic)
+            TMI_ARR(t, i)->shown = 0;
+}
+
 /* Give each threadgroup array its place. Apart from each other while that is cheap; else arrays
  * that are never alive together share. Counters stand alone behind the others: cast to atomics,
  * shared memory crashes M3's compiler (JuliaGPU Metal.jl issue 282). Gives the bytes used;
@@ -54534,14 +54651,18 @@ static uint32_t tmi_clean_place_arrays(tmi_thr *t, uint32_t roomy, int *apart) {
     tmi_alive v;
     for (i = 1; i < t->arr.n && TMI_ARR(t, i)->space != TMI_AS_GROUP; i++) {}
     if (i < t->arr.n) tmi_clean_live_ranges(t);
-    for (; i < t->arr.n; i++) {
-        tmi_arr *a = TMI_ARR(t, i);
-        if (a->space != TMI_AS_GROUP || !a->first) continue;
-        a->at = (uint32_t)total;
-        total += tmi_arr_bytes(a);
-    }
+    for (k = 0; k < 2; k++) /* counters behind the others */
+        for (i = 1; i < t->arr.n; i++) {
+            tmi_arr *a = TMI_ARR(t, i);
+            if (a->space != TMI_AS_GROUP || !a->first || !!a->is_atomic != (k == 1)) continue;
+            a->at = (uint32_t)total;
+            total += tmi_arr_bytes(a);
+        }
     *apart = total <= roomy;
-    if (*apart) return (uint32_t)total;
+    if (*apart) {
+        tmi_clean_place_in_one(t);
+        return (uint32_t)total;
+    }
     tmi_clean_alive_init(t, &v);
     for (i = 1; i < t->arr.n; i++)
         if (TMI_ARR(t, i)->is_atomic) TMI_ARR(t, i)->at = TMI_FAR_TOO_MUCH;
@@ -55103,6 +55224,7 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
         tmi_clean_join_branches(t);
     }
     bytes = tmi_clean_place_arrays(t, roomy, &apart);
+    t->apart = apart;
 #ifndef TMETAL_NO_REPORTS
     if (t->job->tally) t->untiled = tmi_clean_count_untiled(t);
 #endif
@@ -55128,7 +55250,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 10136007u
+#define TMI_STAMP_CLEAN 4021780932u
 
 /*==============================================================================
  * >>report  [27]  What was found, chosen and given up
@@ -58193,7 +58315,9 @@ typedef struct tmi_trail {
 /* What a value is for: told by its readers, and through arithmetic by theirs. */
 enum { TMI_FOR_MASK = 1, TMI_FOR_OFFSET = 2, TMI_FOR_SLOT = 4, TMI_FOR_BOUND = 8,
        /* read by other lines of the source; by its own */
-       TMI_FOR_OTHERS = 16, TMI_FOR_ITSELF = 32 };
+       TMI_FOR_OTHERS = 16, TMI_FOR_ITSELF = 32,
+       /* the condition of a select */
+       TMI_FOR_CHOICE = 64 };
 
 
 typedef struct tmi_emit {
@@ -58211,6 +58335,7 @@ typedef struct tmi_emit {
     uint32_t   *named;   /* string id + 1 of its variable; 0: written where it is used */
     uint16_t   *len;     /* columns of its expression */
     uint8_t    *cheap;   /* written anew at each use: see tmi_emit_cheap */
+    uint8_t    *shares;  /* its expression, where it has no name, reads threadgroup memory */
     uint8_t    *sign;    /* tmi_sign of its expression or variable */
     int8_t     *votes;   /* which sign its readers want: above 0 signed, below unsigned */
     uint32_t   *epoch;   /* writes before it, in its block */
@@ -58646,35 +58771,44 @@ static uint32_t tmi_row_named(tmi_emit *e, const char *name, size_t len) {
     return tmi_fn_indexed(e->fn_index, name, len);
 }
 
+/* Whatever begins so is Metal's, or a function in >>library: another ending does not help. */
+static const char *const tmi_emit_prefixes[] = {"METAL_", "metal_", "packed_", "atomic_",
+                                                    "texture", "FLT_",  "HALF_",   "DBL_",
+                                                    "BFLT_",   "simdgroup_", "f64_"};
+#define TMI_OUR_PREFIX "tm_" /* for such names of the user */
+
+enum { TMI_NOT_RESERVED, TMI_RESERVED_WORD, TMI_RESERVED_PREFIX };
+
 static int tmi_is_reserved(tmi_emit *e, const char *s) {
     static const char *const stems[] = {"bool",   "char",  "uchar",  "short", "ushort",
                                         "int",    "uint",  "long",   "ulong", "half",
                                         "bfloat", "float", "double", "size_t"};
-    static const char *const begins[] = {"METAL_", "metal_", "packed_", "atomic_", "texture",
-                                         "FLT_", "HALF_", "DBL_", "BFLT_", "simdgroup_", "f64_"};
     uint32_t i, n = (uint32_t)strlen(s), digits = n, low = 0,
                 high = sizeof tmi_reserved / sizeof *tmi_reserved;
+    for (i = 0; i < sizeof tmi_emit_prefixes / sizeof *tmi_emit_prefixes; i++) {
+        const char *begin = tmi_emit_prefixes[i];
+        if (*s == *begin && strncmp(s, begin, strlen(begin)) == 0) return TMI_RESERVED_PREFIX;
+    }
     while (low < high) { /* they are sorted */
         const char *at = tmi_reserved[i = (low + high) / 2];
         int         order = *at != *s ? *at - *s : strcmp(at, s);
-        if (!order) return 1;
+        if (!order) return TMI_RESERVED_WORD;
         if (order < 0) low = i + 1;
         else high = i;
     }
-    if (tmi_row_named(e, s, n) != TMI_FN_COUNT) return 1;
+    if (tmi_row_named(e, s, n) != TMI_FN_COUNT) return TMI_RESERVED_WORD;
     if (s[0] == 'M' && s[1] == '_') { /* M_PI_F and the like */
         const char *end = strrchr(s, '_');
-        if (strcmp(end, "_F") == 0 || strcmp(end, "_H") == 0 || strcmp(end, "_BF") == 0) return 1;
+        if (strcmp(end, "_F") == 0 || strcmp(end, "_H") == 0 || strcmp(end, "_BF") == 0)
+            return TMI_RESERVED_WORD;
     }
     /* float4, uint16, half8x8 and the like */
     while (digits && tmi_is_digit(s[digits - 1])) digits--;
     if (digits < n || (n > 3 && s[n - 2] == '_' && s[n - 1] == 't'))
         for (i = 0; i < sizeof stems / sizeof *stems; i++)
             if (*s == *stems[i] && strncmp(s, stems[i], digits) == 0 && strlen(stems[i]) <= n)
-                return 1;
-    for (i = 0; i < sizeof begins / sizeof *begins; i++)
-        if (*s == *begins[i] && strncmp(s, begins[i], strlen(begins[i])) == 0) return 1;
-    return 0;
+                return TMI_RESERVED_WORD;
+    return TMI_NOT_RESERVED;
 }
 
 /* MLX searches the body for these words, comments too, and what it finds becomes an argument;
@@ -58782,15 +58916,22 @@ static void tmi_free_names(tmi_emit *e, uint32_t start) {
     }
 }
 
-/* The id of a name, or of what stands for it where it is reserved: that is looked up once.
- * Depth: 2, one underscore is added. */
+/* The id of a name, or of its replacement if it is reserved, which is looked up once: a reserved
+ * word with an underscore appended; our prefix in front of a name that Metal reserves by its
+ * prefix. Depth: 2, neither is reserved again. */
 static uint32_t tmi_name_id(tmi_emit *e, char *buf, uint32_t n) {
     uint32_t id = tmi_intern(e->job, &e->taken, buf, n), use = id;
+    int      reserved;
     while (e->taken_at.n <= id) (void)tmi_vec_add(e->job, &e->taken_at);
     if (TMI_AT(&e->taken_at, tmi_taken_name, id)->use)
         return TMI_AT(&e->taken_at, tmi_taken_name, id)->use;
-    if (buf[n - 1] != '_' &&
-        (tmi_is_reserved(e, buf) || (e->job->opt->mlx && tmi_is_mlx_name(buf)))) {
+    reserved = tmi_is_reserved(e, buf);
+    if (reserved == TMI_RESERVED_PREFIX) {
+        memmove(buf + strlen(TMI_OUR_PREFIX), buf, n + 1);
+        memcpy(buf, TMI_OUR_PREFIX, strlen(TMI_OUR_PREFIX));
+        use = tmi_name_id(e, buf, n + (uint32_t)strlen(TMI_OUR_PREFIX));
+    } else if (buf[n - 1] != '_' &&
+               (reserved || (e->job->opt->mlx && tmi_is_mlx_name(buf)))) {
         buf[n++] = '_', buf[n] = '\0';
         use = tmi_name_id(e, buf, n);
     }
@@ -59443,9 +59584,12 @@ static void tmi_emit_left(tmi_emit *e, const tmi_ins *n, tmi_sign left, int mine
     }
 }
 
-static void tmi_expr_infix(tmi_emit *e, const tmi_ins *n, int level) {
+static void tmi_expr_infix(tmi_emit *e, uint32_t id, int level) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    /* `||` as the condition of a select may take the wrong arm: there it is `|` */
     int is_bool = n->type.kind == TMI_S_BOOL,
-        mine = tmi_infix_level(n->op, is_bool && n->type.width == 1),
+        bitwise = n->op == TMI_TF_OR && (e->role[id] & TMI_FOR_CHOICE) != 0,
+        mine = tmi_infix_level(n->op, is_bool && n->type.width == 1 && !bitwise),
         small = tmi_is_small(n->type.kind);
     int      is_int = tmi_s_is_int(n->type.kind) && !is_bool, shift = mine == TMI_L_SHIFT;
     tmi_sign work = is_int ? tmi_work_sign(e, n) : TMI_ANY, left = work, right = work;
@@ -59456,7 +59600,7 @@ static void tmi_expr_infix(tmi_emit *e, const tmi_ins *n, int level) {
         tmi_expr_vector_fma(e, n, product);
         return;
     }
-    if (is_bool && n->type.width == 1)
+    if (is_bool && n->type.width == 1 && !bitwise)
         text = n->op == TMI_TF_AND ? "&&" : n->op == TMI_TF_OR ? "||" : "!=";
     if (small) {
         tmi_put_msl_type(e, n->type, work == TMI_UNSIGNED ? TMI_UNSIGNED : TMI_SIGNED, 0);
@@ -59550,15 +59694,15 @@ static void tmi_expr_fcmp(tmi_emit *e, const tmi_ins *n, int level) {
         return;
     }
     if (p == TMI_FONE || p == TMI_FUEQ) { /* one: less or greater; ueq: not that */
-        tmi_put_str(e->out, p == TMI_FUEQ ? "!(" : "(");
+        tmi_put_str(e->out, p == TMI_FUEQ ? "!((" : "((");
         tmi_expr_wide(e, n->a, TMI_ANY, width, TMI_L_REL + 1);
         tmi_put_str(e->out, " < ");
         tmi_expr_wide(e, n->b, TMI_ANY, width, TMI_L_REL + 1);
-        tmi_put_str(e->out, width > 1 ? " | " : " || ");
+        tmi_put_str(e->out, ") | (");
         tmi_expr_wide(e, n->a, TMI_ANY, width, TMI_L_REL + 1);
         tmi_put_str(e->out, " > ");
         tmi_expr_wide(e, n->b, TMI_ANY, width, TMI_L_REL + 1);
-        tmi_put_char(e->out, ')');
+        tmi_put_str(e->out, "))");
         return;
     }
     {
@@ -59806,6 +59950,18 @@ static void tmi_expr_index(tmi_emit *e, uint32_t arr, uint32_t unit, uint32_t in
 }
 
 /* An array entry: x, x[i], x[i][c], or a matrix's own element of a lane. */
+/* Arrays of bfloat in registers hold its bits: Apple's compiler gets those of the type wrong. */
+static int tmi_emit_holds_bits(const tmi_emit *e, uint32_t arr) {
+    const tmi_arr *a = TMI_ARR(e->t, arr);
+    return a->space == TMI_AS_PRIVATE && a->count > 1 && a->type.kind == TMI_S_BF16;
+}
+
+static tmi_tty tmi_emit_held_type(const tmi_emit *e, uint32_t arr) {
+    tmi_tty type = TMI_ARR(e->t, arr)->type;
+    if (tmi_emit_holds_bits(e, arr)) type.kind = TMI_S_I16;
+    return type;
+}
+
 static void tmi_put_entry(tmi_emit *e, uint32_t arr, uint32_t index, uint32_t element) {
     const tmi_arr *a = TMI_ARR(e->t, arr);
     tmi_put_str(e->out, tmi_taken(e, e->arr_name[arr]));
@@ -59829,7 +59985,33 @@ static void tmi_expr_lda(tmi_emit *e, const tmi_ins *n) {
         tmi_put_str(e->out, ", memory_order_relaxed)");
         return;
     }
+    if (tmi_emit_holds_bits(e, n->a)) {
+        tmi_put_str(e->out, "as_type<");
+        tmi_put_msl_type(e, n->type, TMI_ANY, 0);
+        tmi_put_str(e->out, ">(");
+    }
     tmi_put_entry(e, n->a, n->b, n->c);
+    if (tmi_emit_holds_bits(e, n->a)) tmi_put_char(e->out, ')');
+}
+
+/* A value as an entry of the array holds it: bits of a bfloat, or itself. `width`: of the entry. */
+static void tmi_emit_held(tmi_emit *e, uint32_t arr, uint32_t id, uint32_t width, int level) {
+    tmi_tty type = tmi_emit_held_type(e, arr);
+    if (!tmi_emit_holds_bits(e, arr)) {
+        tmi_expr_wide(e, id, (tmi_sign)e->arr_sign[arr], width, level);
+        return;
+    }
+    type.width = (uint8_t)width;
+    if (TMI_INS(e->t, id)->op != TMI_TF_CONST) tmi_put_str(e->out, "as_type<");
+    if (TMI_INS(e->t, id)->op != TMI_TF_CONST || width > 1) {
+        tmi_put_msl_type(e, type, TMI_UNSIGNED, 0);
+        tmi_put_str(e->out, TMI_INS(e->t, id)->op != TMI_TF_CONST ? ">(" : "(");
+    }
+    if (TMI_INS(e->t, id)->op == TMI_TF_CONST) {
+        tmi_put_str(e->out, "0x");
+        tmi_put_hex(e->out, tmi_t_bits(e->t, id), 4);
+    } else tmi_expr_wide(e, id, TMI_ANY, width, TMI_L_ANY);
+    if (TMI_INS(e->t, id)->op != TMI_TF_CONST || width > 1) tmi_put_char(e->out, ')');
 }
 
 static void tmi_expr_shuffle(tmi_emit *e, const tmi_ins *n) {
@@ -59869,7 +60051,9 @@ static void tmi_expr_simd(tmi_emit *e, const tmi_ins *n) {
                                        "simd_all",
                                        "simd_any",
                                        "simd_prefix_inclusive_sum",
-                                       "simd_prefix_inclusive_product"};
+                                       "simd_prefix_inclusive_product",
+                                       "simd_prefix_exclusive_sum",
+                                       "simd_prefix_exclusive_product"};
     tmi_put(e->out, "%s(", text[n->c]);
     tmi_expr(e, n->a,
              n->d                                               ? TMI_UNSIGNED
@@ -60116,7 +60300,7 @@ static void tmi_expr_body(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     default:
         if (tmi_callee(n) != TMI_NONE) tmi_expr_helper(e, n);
         else if (tmi_infix_level(n->op, 0) != TMI_L_OR || n->op == TMI_TF_OR)
-            tmi_expr_infix(e, n, level);
+            tmi_expr_infix(e, id, level);
         else tmi_expr_call(e, n);
         break;
     }
@@ -60336,6 +60520,74 @@ static void tmi_comment(tmi_emit *e, const tmi_ins *n) {
 
 static void tmi_stmt_block(tmi_emit *e, uint32_t blk);
 
+/* Does the value come straight from a shuffle of floats, or from an array that holds such? */
+static int tmi_emit_shuffled(const tmi_emit *e, uint32_t id) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    if (n->op == TMI_TF_VGET) n = TMI_INS(e->t, n->a);
+    if (n->op == TMI_TF_LDA && TMI_ARR(e->t, n->a)->space == TMI_AS_PRIVATE) {
+        const tmi_ins *decl = TMI_INS(e->t, TMI_ARR(e->t, n->a)->decl);
+        n = TMI_INS(e->t, decl->b ? decl->b : e->arr_put[n->a]);
+    }
+    return n->op >= TMI_TF_SHUF && n->op <= TMI_TF_FILLDOWN &&
+        (n->type.kind == TMI_S_F32 || n->type.kind == TMI_S_F16);
+}
+
+/* Is the value a choice with such an arm? Apple's compiler may take the other arm of a select. */
+static int tmi_emit_chooses_shuffled(const tmi_emit *e, uint32_t id) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    return n->op == TMI_TF_SELECT &&
+        (tmi_emit_shuffled(e, n->b) || tmi_emit_shuffled(e, n->c));
+}
+
+/* if (test[k]) name[k] = arm[k], for every element of a vector. */
+static void tmi_emit_choose_each(tmi_emit *e, const tmi_ins *n, const char *s, uint32_t arm) {
+    const char *k, *test;
+    uint32_t    start;
+    test = tmi_taken(e, e->named[n->a] ? e->named[n->a] - 1 : tmi_unique_name(e, "test"));
+    if (!e->named[n->a]) {
+        tmi_line(e);
+        tmi_put(e->out, "const bool%u %s = ", n->type.width, test);
+        tmi_expr(e, n->a, TMI_ANY, TMI_L_ANY);
+        tmi_end_line(e, ";\n");
+    }
+    tmi_line(e);
+    tmi_put_str(e->out, "#pragma clang loop unroll(full)\n");
+    start = e->trail.n;
+    k = tmi_taken(e, tmi_unique_name(e, e->loop_names[e->loop_depth < 23 ? e->loop_depth : 23]));
+    tmi_line(e);
+    tmi_put(e->out, "for (uint %s = 0; %s < %u; %s++) if (%s%s[%s]) %s[%s] = ", k, k, n->type.width,
+            k, arm == n->c ? "!" : "", test, k, s, k);
+    tmi_expr(e, arm, TMI_ANY, TMI_L_POSTFIX);
+    if (tmi_t_type(e->t, arm).width > 1) tmi_put(e->out, "[%s]", k);
+    tmi_end_line(e, ";\n");
+    tmi_free_names(e, start);
+}
+
+/* type name = other; if (condition) name = shuffled; lanes that are together stay together, since
+ * the shuffle has a name. */
+static void tmi_emit_choose(tmi_emit *e, uint32_t id) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    uint32_t    arm = tmi_emit_shuffled(e, n->b) ? n->b : n->c, name = tmi_value_name(e, id);
+    const char *s = tmi_taken(e, name);
+    tmi_comment(e, n);
+    tmi_line(e);
+    tmi_put_msl_type(e, n->type, TMI_ANY, 0);
+    tmi_put(e->out, " %s = ", s);
+    tmi_expr_wide(e, arm == n->b ? n->c : n->b, TMI_ANY, n->type.width, TMI_L_ANY);
+    tmi_end_line(e, ";\n");
+    if (tmi_t_type(e->t, n->a).width > 1) tmi_emit_choose_each(e, n, s, arm);
+    else {
+        tmi_line(e);
+        tmi_put_str(e->out, arm == n->b ? "if (" : "if (!(");
+        tmi_expr(e, n->a, TMI_ANY, TMI_L_ANY);
+        tmi_put(e->out, arm == n->b ? ") %s = " : ")) %s = ", s);
+        tmi_expr_wide(e, arm, TMI_ANY, n->type.width, TMI_L_ANY);
+        tmi_end_line(e, ";\n");
+    }
+    e->named[id] = name + 1;
+    e->sign[id] = TMI_ANY;
+}
+
 static void tmi_stmt_value(tmi_emit *e, uint32_t id) { /* const type name = expression; */
     tmi_ins *n = TMI_INS(e->t, id);
     tmi_sign natural = tmi_natural_sign(e, id), sign = natural;
@@ -60425,6 +60677,7 @@ static uint32_t tmi_summed_array(const tmi_emit *e, const tmi_ins *decl, uint32_
     if (old->op != TMI_TF_LDA || old->a != decl->a || old->c) return 0;
     if (entry->op != TMI_TF_LDA || entry->b != var || entry->c ||
         e->uses[add->b] != 1 || TMI_ARR(e->t, entry->a)->space != TMI_AS_PRIVATE ||
+        tmi_emit_holds_bits(e, entry->a) ||
         TMI_ARR(e->t, entry->a)->count < 2)
         return 0;
     return entry->a;
@@ -60440,7 +60693,10 @@ static void tmi_stmt_decl(tmi_emit *e, const tmi_ins *n) {
         tmi_put(e->out, "simdgroup_%s8x8 ", tmi_msl_scalar(a->type.kind, TMI_ANY));
         e->uses_matrix |= 1;
     } else {
-        tmi_put_msl_type(e, a->type, (tmi_sign)e->arr_sign[n->a], e->arr_const[n->a]);
+        tmi_put_msl_type(e, tmi_emit_held_type(e, n->a),
+                         tmi_emit_holds_bits(e, n->a) ? TMI_UNSIGNED
+                                                      : (tmi_sign)e->arr_sign[n->a],
+                         e->arr_const[n->a]);
         if (a->type.kind != TMI_S_PTR) tmi_put_char(e->out, ' ');
     }
     tmi_put_str(e->out, tmi_taken(e, e->arr_name[n->a]));
@@ -60455,7 +60711,7 @@ static void tmi_stmt_decl(tmi_emit *e, const tmi_ins *n) {
         tmi_put_str(e->out, a->count > 1 ? " = {" : " = ");
         for (i = 0; i < listed; i++) {
             if (i) tmi_put_str(e->out, ", ");
-            tmi_expr_wide(e, n->b, (tmi_sign)e->arr_sign[n->a], a->type.width, TMI_L_COND);
+            tmi_emit_held(e, n->a, n->b, a->type.width, TMI_L_COND);
         }
         if (a->count > 1) tmi_put_char(e->out, '}');
     }
@@ -60466,6 +60722,7 @@ static void tmi_stmt_decl(tmi_emit *e, const tmi_ins *n) {
 static int tmi_is_update(const tmi_emit *e, const tmi_ins *n, uint32_t *rhs, const char **text) {
     const tmi_ins *v = TMI_INS(e->t, n->d), *old;
     if (e->named[n->d] || v->type.kind == TMI_S_BOOL || tmi_is_small(v->type.kind)) return 0;
+    if (tmi_emit_holds_bits(e, n->a)) return 0;
     if (v->op != TMI_TF_FADD && v->op != TMI_TF_IADD && v->op != TMI_TF_FMUL &&
         v->op != TMI_TF_FSUB && v->op != TMI_TF_PADD)
         return 0;
@@ -60512,8 +60769,7 @@ static void tmi_stmt_sta(tmi_emit *e, const tmi_ins *n) {
                  TMI_L_ANY);
     } else {
         tmi_put_str(e->out, " = ");
-        if (n->c || a->type.width == 1) tmi_expr(e, n->d, (tmi_sign)e->arr_sign[n->a], TMI_L_ANY);
-        else tmi_expr_wide(e, n->d, (tmi_sign)e->arr_sign[n->a], a->type.width, TMI_L_ANY);
+        tmi_emit_held(e, n->a, n->d, n->c ? 1 : a->type.width, TMI_L_ANY);
     }
     tmi_end_line(e, ";\n");
 }
@@ -60914,7 +61170,9 @@ static uint32_t tmi_expr_len(const tmi_emit *e, uint32_t id) {
     if (n->op == TMI_TF_PID || n->op == TMI_TF_NPROG) sum = 2;
     if (n->op == TMI_TF_LDA || n->op == TMI_TF_LDT || n->op == TMI_TF_LDC) {
         sum += (uint32_t)strlen(tmi_taken(e, e->arr_name[n->a])) +
-            (TMI_ARR(e->t, n->a)->space == TMI_AS_FRAG ? 18u : 0u);
+            (TMI_ARR(e->t, n->a)->space == TMI_AS_FRAG ? 18u
+             : tmi_emit_holds_bits(e, n->a)            ? 17u
+                                                       : 0u);
     } else if (tmi_tfs[n->op].text[0]) sum += (uint32_t)strlen(tmi_tfs[n->op].text);
     else if (n->op != TMI_TF_LOOPVAR) sum += 4;
     if (n->op == TMI_TF_LDG && n->type.width > 1) sum += 26;
@@ -61006,7 +61264,8 @@ static int tmi_is_plain_variable(const tmi_emit *e, uint32_t id) {
 static int tmi_is_kept(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id), *put = TMI_INS(e->t, e->kept[id]);
     uint32_t v[TMI_MAX_OPERANDS], k, at;
-    if (!e->kept[id] || put->blk != n->blk || TMI_ARR(e->t, put->a)->space != TMI_AS_PRIVATE)
+    if (!e->kept[id] || put->blk != n->blk || TMI_ARR(e->t, put->a)->space != TMI_AS_PRIVATE ||
+        tmi_emit_holds_bits(e, put->a))
         return 0;
     if (memcmp(&TMI_ARR(e->t, put->a)->type, &n->type, sizeof n->type) != 0 ||
         n->type.kind == TMI_S_PTR)
@@ -61079,10 +61338,37 @@ static int tmi_emit_may_be_cheap(const tmi_emit *e, uint32_t id) {
     return 1;
 }
 
+/* Does the expression read threadgroup memory? Named ones have done so before. */
+static int tmi_emit_shares(const tmi_emit *e, uint32_t id) {
+    uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(e->t, TMI_INS(e->t, id), v);
+    if (TMI_INS(e->t, id)->op == TMI_TF_LDT) return 1;
+    while (k-- > 0)
+        if (e->shares[v[k]] && !e->named[v[k]]) return 1;
+    return 0;
+}
+
+/* Is its only reader under a condition that the value is not under? */
+static int tmi_emit_read_under_mask(const tmi_emit *e, uint32_t id) {
+    const tmi_ins *user = TMI_INS(e->t, e->user[id]);
+    uint32_t       blk = user->blk;
+    if (!e->user[id]) return 0;
+    if (user->op == TMI_TF_STG && user->c) return user->c != id;
+    for (; blk != TMI_INS(e->t, id)->blk; blk = TMI_INS(e->t, TMI_BLK(e->t, blk)->owner)->blk)
+        if (TMI_BLK(e->t, blk)->is_if) return 1;
+    return 0;
+}
+
 static int tmi_needs_variable(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id), *user;
     uint32_t traits = tmi_tfs[n->op].traits;
     if (n->flags & TMI_INS_NAMED) return n->op != TMI_TF_PARAM;
+    if (tmi_emit_chooses_shuffled(e, id)) return 1;
+    /* a read of threadgroup memory under a condition behind a barrier: stores were seen to be lost
+     */
+    if (e->shares[id] && tmi_emit_read_under_mask(e, id)) return 1;
+    if (n->op != TMI_TF_LDA && tmi_emit_shuffled(e, id) && e->uses[id] && e->user[id] &&
+        tmi_emit_chooses_shuffled(e, e->user[id]))
+        return 1;
     /* where its offset was compared, and not before */
     if (n->op == TMI_TF_PADD && e->job->opt->bounds && tmi_is_plain_index(e, n->b)) return 0;
     if (tmi_is_trivial(e, n) || tmi_is_plain_variable(e, id)) return 0;
@@ -61269,12 +61555,14 @@ static void tmi_stmt_block(tmi_emit *e, uint32_t blk) {
         }
         e->sign[id] = (uint8_t)tmi_natural_sign(e, id);
         e->len[id] = (uint16_t)tmi_expr_len(e, id);
+        e->shares[id] = (uint8_t)tmi_emit_shares(e, id);
         if (TMI_REPORTS(e->job) && (n->op == TMI_TF_FADD || n->op == TMI_TF_FSUB))
             tmi_note_sum(e, n);
         if (tmi_needs_variable(e, id)) {
             e->expanded += e->copies;
             e->begun = id;
-            tmi_stmt_value(e, id);
+            if (tmi_emit_chooses_shuffled(e, id)) tmi_emit_choose(e, id);
+            else tmi_stmt_value(e, id);
             e->len[id] = (uint16_t)tmi_expr_len(e, id);
         }
     }
@@ -61356,6 +61644,10 @@ static uint8_t tmi_role_in(const tmi_ins *n, uint32_t *v, uint32_t *of) {
     }
 }
 
+static int tmi_emit_chooses_by(const tmi_ins *n, uint32_t id) {
+    return (n->op == TMI_TF_SELECT && n->a == id) || (n->op == TMI_TF_LDG && n->b == id);
+}
+
 /* One step of the backward walk: what `id` tells of its k operands v. */
 static void tmi_note_roles(tmi_emit *e, uint32_t id, const uint32_t *v, uint32_t k) {
     const tmi_ins *n = TMI_INS(e->t, id);
@@ -61370,6 +61662,9 @@ static void tmi_note_roles(tmi_emit *e, uint32_t id, const uint32_t *v, uint32_t
         const tmi_ins *x = TMI_INS(e->t, v[k]);
         uint8_t        role = v[k] == which ? wants : 0, *to = &e->role[v[k]];
         uint32_t       of = whose;
+        if (tmi_emit_chooses_by(n, v[k]) ||
+            (n->op == TMI_TF_OR && x->op == TMI_TF_OR && (e->role[id] & TMI_FOR_CHOICE)))
+            *to |= TMI_FOR_CHOICE;
         if (!role && handed && (n->type.kind == TMI_S_BOOL) == (x->type.kind == TMI_S_BOOL))
             role = handed, of = e->role_of[id];
         if (*to & mask) role &= (uint8_t)~mask; /* of one thing */
@@ -61602,6 +61897,7 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->named = TMI_TEMP(job, uint32_t, n);
     e->len = TMI_TEMP(job, uint16_t, n);
     e->cheap = TMI_TEMP(job, uint8_t, n);
+    e->shares = TMI_TEMP(job, uint8_t, n);
     e->sign = TMI_TEMP(job, uint8_t, n);
     e->votes = TMI_TEMP(job, int8_t, n);
     e->epoch = TMI_TEMP(job, uint32_t, n);
@@ -61966,8 +62262,9 @@ static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
     }
     if (n > 1) {
         name = tmi_taken(e, tmi_unique_name(e, "memory"));
-        tmi_put(e->out, "    threadgroup %s %s[%u];    // used by several arrays in turn\n",
-            word > 8 ? "ulong2" : "ulong", name, (bytes + word - 1) / word);
+        tmi_put(e->out, "    threadgroup %s %s[%u];    // %s\n", word > 8 ? "ulong2" : "ulong",
+                name, (bytes + word - 1) / word,
+                e->t->apart ? "all arrays" : "used by several arrays in turn");
     }
     for (i = 1; i < e->t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(e->t, i);
@@ -63023,7 +63320,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1538194703u
+#define TMI_STAMP_EMIT 1104992611u
 
 /*==============================================================================
  * >>json  [29]  Op lists as text: JSON in and out, the short form

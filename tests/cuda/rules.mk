@@ -1,7 +1,7 @@
 # Emitted kernels on an NVIDIA GPU: tests/cuda/README.md. Nothing else needs any of this.
 .PHONY: cuda test-cuda cuda-random cuda-witness cuda-text cuda-spills cuda-validate cuda-measure cuda-layouts cuda-page
 
-CUDA_TEXT = $(patsubst %,$(BUILD)/obj/sim/%.o,lex msl_parse msl_check msl_rules)
+CUDA_TEXT = $(patsubst %,$(BUILD)/obj/sim/%.o,lex msl_parse msl_check msl_rules msl_shapes)
 $(BUILD)/cuda-text: tests/cuda/text.cc $(CUDA_TEXT) $(SIM_HEADERS)
 	$(SIM_CXX) $(SIM_FLAGS) tests/cuda/text.cc $(CUDA_TEXT) -o $@
 cuda-text: $(BUILD)/cuda-text

@@ -39,7 +39,7 @@ kernel void argmax(
     int part = 2147483647;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        flag[i] = (x[i] == x_simd) || test;
+        flag[i] = (x[i] == x_simd) | test;
         part = min(part, flag[i] ? int(lane + i * 32) : 2147483647);
     }
     const int simd = simd_min(part);

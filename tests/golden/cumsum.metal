@@ -38,14 +38,13 @@ kernel void cumsum(
         float carry_part_2 = -0.0f;
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
-            const float x_simd = simd_prefix_inclusive_sum(x[i]);
-            const float x_partner = simd_shuffle(x_simd, (lane - 1) & 31);
+            const float x_simd = simd_prefix_exclusive_sum(x[i]);
             const float x_held = carry_part;
             // line 16
-            carry_part += simd_shuffle(x_simd, 31);
+            carry_part += simd_shuffle(x_simd + x[i], 31);
             const int cols = int(start + lane + i * 32);
             if (cols < n_cols && in_grid) {
-                y_start[cols] = carry + ((lane != 0 ? x_held + x_partner : x_held) + x[i]);
+                y_start[cols] = carry + ((lane != 0 ? x_held + x_simd : x_held) + x[i]);
             }
             // line 17: carry = tl.sum
             carry_part_2 += x[i];

@@ -50,7 +50,7 @@ kernel void range_of_rows(
     int part_2 = 2147483647;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 8; i++) {
-        part_2 = min(part_2, (low[i] == low_simd_2) || test ? int(tid + i * 32) : 2147483647);
+        part_2 = min(part_2, (low[i] == low_simd_2) | test ? int(tid + i * 32) : 2147483647);
     }
     const int simd_2 = simd_min(part_2);
     if (tid == 0) where_ptr[program.x] = simd_2;

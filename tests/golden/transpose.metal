@@ -36,10 +36,9 @@ kernel void transpose_(
     const int i = int(program.x * 32 + lane);
     #pragma clang loop unroll(full)
     for (uint k = 0; k < 4; k++) {
+        const float x = x_shared[(lane * 32 + sg + k * 8) ^ lane];
         const uint j_offset = program.y * 32 + sg + k * 8;
         // line 13: tl.store
-        if (int(j_offset) < n_cols && i < n_rows) {
-            (out_ptr + int(j_offset * n_rows))[i] = x_shared[(lane * 32 + sg + k * 8) ^ lane];
-        }
+        if (int(j_offset) < n_cols && i < n_rows) (out_ptr + int(j_offset * n_rows))[i] = x;
     }
 }

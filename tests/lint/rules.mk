@@ -1,6 +1,6 @@
 # The checker of Metal text. Included by the Makefile at the top, after tests/sim/rules.mk.
 LINT_OBJECTS = $(BUILD)/obj/lint/preprocess.o $(patsubst %,$(BUILD)/obj/sim/%.o,build files fingerprint lex lines \
-                 msl_check msl_parse msl_rewrite msl_rules words)
+                 msl_check msl_parse msl_rewrite msl_rules msl_shapes words)
 
 .PHONY: lint
 $(BUILD)/obj/lint/%.o: SIM_CXXFLAGS = $(SIM_QUICK)

@@ -73,6 +73,8 @@ void check(parsed &p);
 
 /* msl_rules.cc: what Metal allows and Apple's compilers or GPUs are known to get wrong. */
 void check_emitted(parsed &p);
+/* msl_shapes.cc, called from there: the same for loops, functions and declarations as a whole. */
+void check_structure(parsed &p);
 
 /* Built-in inputs of kernels; NULL when there is none of that name. */
 struct builtin_input {

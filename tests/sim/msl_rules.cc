@@ -21,6 +21,11 @@ struct typed {
     uint64_t    value = 0;                     /* of a literal */
     bool        magic = false;                 /* 64 bits times a large literal */
     bool in_memory = false, component = false; /* an element of memory; a part of such a vector */
+    /* Where it comes from, with nothing done to it since: an integer divided by a constant; a
+     * simd_shuffle; a simd_prefix function; a conversion to half or bfloat, of a constant; `||`. */
+    unsigned conditions = 0; /* around its declaration */
+    bool quotient = false, shuffled = false, scanned = false, narrowed = false, folded = false,
+         either = false;
     unsigned adds = 0; /* pointers to one-byte elements: additions since the root */
 
     bool     is_float() const { return base == "float" || base == "half" || base == "bfloat"; }
@@ -80,8 +85,13 @@ public:
     void run() {
         whole_text();
         outside_functions();
-        for (const function &f : p_.functions)
-            if (f.body) results_[std::string(f.name.text)] = result_type(f);
+        for (const function &f : p_.functions) {
+            if (!f.body) continue;
+            results_[std::string(f.name.text)] = result_type(f);
+            if (!f.is_kernel) find_remainders(f);
+        }
+        for (const directive &d : p_.lexed.directives)
+            safe_ |= d.name == "pragma" && d.rest == "METAL fp math_mode(safe)";
         for (function &f : p_.functions)
             if (f.body) body(f);
     }
@@ -123,8 +133,10 @@ private:
             if (t.is("-") && at(i + 1).text.rfind("2147483648", 0) == 0 &&
                 at(i + 1).text.size() <= 10)
                 error(i, "-2147483648 is a long: write (-2147483647 - 1)");
-            if (t.is("lowest")) error(i, "lowest() is not -INFINITY: a row of -INFINITY differs");
-            if (t.text.rfind("unpack_", 0) == 0)
+            const bool called = at(i + 1).is("(") && i > 0; /* users may have such names */
+            if (t.is("lowest") && called && (at(i - 1).is("::") || at(i - 1).is(".")))
+                error(i, "lowest() is not -INFINITY: a row of -INFINITY differs");
+            if (t.text.rfind("unpack_", 0) == 0 && called && !p_.find(t.text))
                 error(i, "the unpack functions are wrong on M3 for words not aligned to 4");
             if (t.is("(") && at(i + 1).is("threadgroup") && at(i + 2).text.rfind("atomic_", 0) == 0)
                 error(i, "atomics on cast threadgroup memory crash M3's compiler: declare the "
@@ -205,6 +217,7 @@ private:
 
     void body(function &f) {
         scopes_.assign(1, {});
+        divided_.clear();
         copies_ = 1;
         statements_ = bytes_ = 0;
         parameters(f);
@@ -262,8 +275,10 @@ private:
             i_ += 2;
             expression();
             i_++;
+            conditions_++;
             statement();
             if (next("else")) i_++, statement();
+            conditions_--;
         } else if (next("for")) {
             loop();
         } else if (next("while")) {
@@ -272,6 +287,14 @@ private:
             expression();
             i_++;
             statement();
+        } else if (next("switch")) {
+            i_ += 2;
+            expression();
+            i_++;
+            statement();
+        } else if (next("case") || next("default")) {
+            while (!next(":") && at(i_).kind != token_kind::end) i_++;
+            i_++;
         } else if (next("do")) {
             i_++;
             statement();
@@ -329,7 +352,8 @@ private:
             if (at(i).is("break") || at(i).is("return")) return;
         error(loop, "nothing leaves this loop: the compiler may remove it, and what guards it");
     }
-    bool in_head_ = false;
+    bool     in_head_ = false;
+    unsigned conditions_ = 0; /* `if`s around the statement */
 
     /* `<...>` behind a name that is a template of the tensor headers. */
     void template_arguments() {
@@ -386,6 +410,8 @@ private:
             else {
                 const typed v = conditional();
                 t.fixed = !t.pointer && t.width == 1 && (head || constant) && v.fixed;
+                copy_origin(t, v);
+                t.conditions = conditions_;
                 if (t.pointer && !array) t.adds = v.adds;
             }
         } else if (next("(") || next("{")) {
@@ -418,31 +444,106 @@ private:
     }
 
     typed conditional() {
-        typed       r = binary(0);
-        const token op = at(i_);
+        const size_t head = i_;
+        typed        r = binary(0);
+        const size_t op = i_;
         if (next("?")) {
             i_++;
             const typed a = conditional();
             i_++;
             const typed b = conditional();
             typed       c = common(a, b);
+            chosen(op, r, a, b);
             c.adds = std::max(a.adds, b.adds);
             c.pointer = a.pointer || b.pointer;
             return c;
         }
-        if (op.is("=") || op.is("+=") || op.is("-=") || op.is("*=") || op.is("/=") || op.is("%=") ||
-            op.is("&=") || op.is("|=") || op.is("^=") || op.is("<<=") || op.is(">>=")) {
+        const token &t = at(i_);
+        if (t.is("=") || t.is("+=") || t.is("-=") || t.is("*=") || t.is("/=") || t.is("%=") ||
+            t.is("&=") || t.is("|=") || t.is("^=") || t.is("<<=") || t.is(">>=")) {
             const size_t where = i_++;
             const typed  v = conditional();
-            if (op.is("/=") || op.is("%=")) division(where, r, v);
+            if (t.is("/=") || t.is("%=")) division(where, r, v);
+            if (t.is("%=")) remainder(where, r, v);
+            if (t.is("*=")) product(where, r, v);
+            if (t.is("/=") && v.literal) divided(head, op, v);
+            if (typed *to = r.in_memory ? nullptr : named(op)) {
+                if (t.is("=") && conditions_ == to->conditions) copy_origin(*to, v);
+                else *to = unmoved(*to);
+                to->quotient |= t.is("/=") && v.literal && v.value > 1;
+            }
+            forget(op);
             if (r.component)
                 error(where,
                       "a component of a vector in memory is written with the others: use scalars");
-            if (r.pointer && r.byte() && (op.is("+=") || op.is("-=") || v.adds))
+            if (r.pointer && r.byte() && (t.is("+=") || t.is("-=") || v.adds))
                 error(where, "a pointer to one-byte elements grows by another sum: add integers, "
                              "index once");
         }
         return r;
+    }
+
+    /* What a select does with its arms and its condition. */
+    void chosen(size_t op, const typed &c, const typed &a, const typed &b) {
+        if ((a.shuffled && a.is_float()) || (b.shuffled && b.is_float()))
+            error(op, "a select of what a shuffle returned may take the other arm: write if (c) v "
+                      "= shuffled");
+        if (c.either)
+            error(op, "|| as the condition of a select may take the other arm: write | or nest "
+                      "two selects");
+    }
+
+    /* The variable that the tokens from `i` name, or whose element they are; NULL. */
+    typed *named(size_t i) {
+        size_t k = i;
+        for (; k > 0 && (at(k - 1).identifier() || at(k - 1).is("]") || at(k - 1).is("."));)
+            k = at(k - 1).is("]") ? p_.match[k - 1] : k - 1;
+        for (auto s = scopes_.rbegin(); s != scopes_.rend(); ++s) {
+            const auto v = s->find(at(k).text);
+            if (v != s->end()) return &v->second;
+        }
+        return nullptr;
+    }
+
+    static typed unmoved(typed t) {
+        t.quotient = t.shuffled = t.scanned = t.narrowed = t.either = false;
+        return t;
+    }
+    static void copy_origin(typed &to, const typed &v) {
+        to.quotient = v.quotient;
+        to.shuffled = v.shuffled;
+        to.scanned = v.scanned;
+        to.narrowed = v.narrowed;
+        to.either = v.either && !to.pointer;
+    }
+    /* Divisions by constants: the dividend's names and numbers, and by what. */
+    std::vector<std::pair<std::string, uint64_t>> divided_;
+
+    std::string names_of(size_t from, size_t to) const {
+        std::string s;
+        for (size_t i = from; i < to; i++)
+            if (!at(i).is("(") && !at(i).is(")") && !p_.is_type(i)) s += std::string(at(i).text) + " ";
+        return s;
+    }
+
+    /* A value divided by the products of several extents: 6 * 256 after 256. */
+    void divided(size_t from, size_t op, const typed &b) {
+        const uint64_t    by = at(op).is(">") ? b.value < 63 ? uint64_t(1) << b.value : 0 : b.value;
+        const std::string what = names_of(from, op);
+        for (const auto &d : divided_) {
+            const uint64_t low = std::min(by, d.second), high = std::max(by, d.second);
+            if (d.first == what && what.find('[') == std::string::npos && low > 1 && low != high && high % low == 0 && !power_of_two(high))
+                error(op, "division by products of extents writes to wild addresses: divide the "
+                          "quotient by the next extent");
+        }
+        divided_.emplace_back(what, by);
+    }
+
+    /* The variable before the token `op` has another value from here on. */
+    void forget(size_t op) {
+        const std::string name = std::string(at(op - 1).text) + " ";
+        for (auto &d : divided_)
+            if (d.first == name) d.first.clear();
     }
 
     static int precedence(const token &t) {
@@ -477,7 +578,8 @@ private:
     }
 
     typed binary(int above) {
-        typed a = unary();
+        const size_t from = i_;
+        typed        a = unary();
         while (true) {
             size_t op = i_, width = 1;
             int    p = precedence(at(i_));
@@ -487,12 +589,14 @@ private:
             i_ += width;
             const typed b = binary(p);
             a = combine(op, p, a, b);
+            if (a.quotient) divided(from, op, b);
         }
     }
 
     typed combine(size_t op, int p, const typed &a, const typed &b) {
         if (p == 6 || p == 7 || p == 1 || p == 2) {
             typed r = named_type("bool");
+            r.either = p == 1;
             r.width = std::max(a.width, b.width);
             r.fixed = a.fixed && b.fixed;
             return r;
@@ -505,15 +609,32 @@ private:
             return r;
         }
         if (at(op).is("/") || at(op).is("%")) division(op, a, b);
+        if (at(op).is("%")) remainder(op, a, b);
+        if (at(op).is("*")) product(op, a, b);
         if (p == 8 && !at(op).is("<<") && a.magic && b.literal)
             error(op, "a division by a constant made by hand: leave it to the compiler");
         typed r = p == 8 ? common(a, named_type("int")) : common(a, b);
         r.fixed = a.fixed && b.fixed;
+        r.quotient = b.literal && !r.is_float() && !a.literal &&
+                     ((at(op).is("/") && b.value > 1) ||
+                      (at(op).is(">") && b.value > 0 && a.is_unsigned()));
         r.magic = at(op).is("*") && r.bits() == 64 &&
                   (a.literal   ? a.value
                    : b.literal ? b.value
                                : 0) > 0xffff;
         return r;
+    }
+
+    static bool power_of_two(uint64_t v) { return v && !(v & (v - 1)); }
+
+    void remainder(size_t op, const typed &a, const typed &b) {
+        if (a.quotient && b.literal && b.value && !power_of_two(b.value))
+            error(op, "(x / C) % D is wrong unless D is a power of two: write x % (C * D) / C");
+    }
+
+    void product(size_t op, const typed &a, const typed &b) {
+        if (a.base == "bfloat" && b.base == "bfloat")
+            error(op, "products of bfloat are wrong for masked blocks: multiply as float");
     }
 
     void division(size_t op, const typed &a, const typed &b) {
@@ -532,6 +653,7 @@ private:
             i_++;
             typed r = unary();
             r.literal = false;
+            r = unmoved(r);
             if (no) r.base = "bool";
             else if (r.bits() && r.bits() < 32 && r.width == 1) r.base = "int";
             return r;
@@ -560,6 +682,7 @@ private:
                 const typed v = unary();
                 if (t.pointer && v.byte() && v.pointer) t.adds = v.adds;
                 t.fixed = v.fixed;
+                converted(i - 1, t, v);
                 return t;
             }
         }
@@ -681,10 +804,23 @@ private:
         }
         if (t.is("INFINITY") || t.is("NAN") || t.is("MAXFLOAT")) {
             i_++;
-            return named_type("float");
+            typed r = named_type("float");
+            r.literal = true;
+            return r;
         }
         return name();
     }
+
+    /* t(v) */
+    void converted(size_t where, typed &t, const typed &v) {
+        if (t.pointer) return;
+        t.quotient = v.quotient && !t.is_float();
+        t.narrowed = t.is_float() && t.base != "float" && v.base == "float";
+        t.folded = t.is_float() && t.base != "float" && (v.literal || v.folded);
+        if (t.base == "float" && v.narrowed && !safe_)
+            error(where, "fast math folds the rounding of float(half(x)): ask for safe math");
+    }
+    bool safe_ = false;
 
     typed name() {
         const size_t where = i_;
@@ -698,6 +834,7 @@ private:
                           std::all_of(a.begin(), a.end(), [](const typed &x) { return x.fixed; });
                 t.literal = a.size() == 1 && a[0].literal && t.width == 1 && !t.is_float();
                 if (t.literal) t.value = a[0].value;
+                if (a.size() == 1) converted(where, t, a[0]);
             } else if (next("{")) {
                 i_ = p_.match[i_] + 1;
             }
@@ -718,6 +855,9 @@ private:
             read_type(i_, t, memory);
             i_++;
             const std::vector<typed> of = arguments();
+            if (full == "as_type" && !of.empty() && of[0].folded)
+                error(where, "as_type of a constant cast to half or bfloat folds to a wrong value: "
+                             "write its bits");
             if (!of.empty() && t.pointer && t.byte() && of[0].byte()) t.adds = of[0].adds;
             return t;
         }
@@ -743,6 +883,10 @@ private:
         if (name.rfind("atomic_compare_exchange", 0) == 0 && !a.empty() && a[0].is_float())
             error(where,
                   "an exchange of floats compares them, and NaN never equals: compare the bits");
+        if (name == "select" && a.size() == 3) chosen(where, a[2], a[0], a[1]);
+        if (name.rfind("simd_shuffle", 0) == 0 && !a.empty() && a[0].scanned && only_reader(where))
+            error(where, "a scan that only a shuffle reads: shift its input first, then scan");
+        if (remainders_.count(name) && a.size() >= 2) remainder(where, a[0], a[1]);
         if (name == "sim_in_range") return a.empty() ? typed() : a[0];
         const auto size = sizes_.find(name);
         if (size != sizes_.end()) statements_ += copies_ * size->second;
@@ -759,15 +903,43 @@ private:
         for (const typed &x : a) r = r.base.empty() ? x : x.pointer ? r : common(r, x);
         if (name.rfind("simd_", 0) == 0 || name.rfind("atomic_", 0) == 0 || name == "select")
             r = a.empty() ? typed() : a[0];
-        r.pointer = r.is_private = r.literal = false;
+        r = unmoved(r);
+        r.pointer = r.is_private = r.literal = r.folded = false;
         r.fixed = false;
         r.adds = 0;
+        r.shuffled = name.rfind("simd_shuffle", 0) == 0;
+        r.scanned = name.rfind("simd_prefix_", 0) == 0;
         return r;
+    }
+
+    /* Is the first argument of the call at `where` the only mention of its variable? */
+    bool only_reader(size_t where) const {
+        const size_t k = where + 2;
+        if (!at(k + 1).is(",")) return true; /* the scan itself */
+        unsigned n = 0;
+        for (const function &f : p_.functions)
+            if (f.body && k > f.body && k < f.body_end)
+                for (size_t i = f.body; i < f.body_end; i++) n += at(i).is(at(k).text);
+        return n == 2;
+    }
+
+    /* Functions that the compiler sees through and that return a - b * (a / b) or a % b. */
+    std::set<std::string> remainders_;
+    void find_remainders(const function &f) {
+        for (size_t i = f.specifiers; i < f.open; i++)
+            if (at(i).is("noinline")) return;
+        for (size_t i = f.body; i < f.body_end; i++)
+            if ((at(i).is("%") && at(i + 1).identifier()) ||
+                (at(i).is("-") && at(i + 2).is("*") && at(i + 3).is("(") && at(i + 5).is("/")))
+                remainders_.insert(std::string(f.name.text));
     }
 };
 
 } // namespace
 
-void check_emitted(parsed &p) { rules(p).run(); }
+void check_emitted(parsed &p) {
+    rules(p).run();
+    check_structure(p);
+}
 
 } // namespace sim

@@ -26,7 +26,7 @@ SIM_FLAGS     = -std=c++17 $(SIM_WARNINGS) $(SIM_CXXFLAGS) -DSIM_CLANGXX='"$(CLA
 SIM_LINK      = -rdynamic -ldl
 
 SIM_OBJECTS    = $(patsubst %,$(BUILD)/obj/sim/%.o,atomics build counters fiber files fingerprint lex lines math memory \
-                   msl_check msl_parse msl_rewrite msl_rules plan report run schedule simd sync tensor undefined words)
+                   msl_check msl_parse msl_rewrite msl_rules msl_shapes plan report run schedule simd sync tensor undefined words)
 SIM_CASES      = $(patsubst %,$(BUILD)/obj/corpus/%.o,compare exceptions launch recorded)
 CORPUS_OBJECTS = $(patsubst %,$(BUILD)/obj/corpus/%.o,batch compile main outcome pool table)
 # What a judgement depends on. The compiler under test may be linked into build/corpus, so a hash of
