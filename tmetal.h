@@ -24000,6 +24000,7 @@ static int tmi_tri_alters(tmi_tri *t, const tmi_tri_global *g) {
     const tmi_py      *py = tmi_triton_text_of(t, g->file);
     const tmi_py_node *n = TMI_PY(py, g->node), *to;
     if (n->kind == TMI_PY_EXPR) return 1;
+    if (n->kind == TMI_PY_FOR) return g->alias == TMI_NONE;
     if (n->kind == TMI_PY_AUGASSIGN) return g->alias == 0;
     if (n->kind != TMI_PY_ASSIGN || g->alias != TMI_NONE || n->n != 1) return 0;
     to = tmi_triton_kid(py, n, 0);
@@ -24213,7 +24214,7 @@ static TMI_COLD const char *tmi_triton_line_of(tmi_tri *t, uint32_t file, uint32
 static TMI_COLD tmi_tri_value tmi_tri_not_said(tmi_tri *t, const tmi_tri_global *g) {
     const tmi_py_node *n = TMI_PY(tmi_triton_text_of(t, g->file), g->node);
     const char *name = tmi_tri_string(t, g->name);
-    const char *line = t->is_quiet ? "" : tmi_triton_line_of(t, g->file, n->at);
+    const char *line = t->is_quiet && !t->why ? "" : tmi_triton_line_of(t, g->file, n->at);
     if (t->frame->up && t->frame->up->file != g->file) tmi_triton_look(t, n);
     if (n->kind == TMI_PY_DELETE)
         return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME, tmi_format(t->job, 1, "see `del` in %s", line),
@@ -24224,6 +24225,7 @@ static TMI_COLD tmi_tri_value tmi_tri_not_said(tmi_tri *t, const tmi_tri_global 
 }
 
 static tmi_tri_value tmi_tri_alter(tmi_tri *t, tmi_tri_value v, const tmi_py_node *s);
+static void          tmi_tri_run_loop(tmi_tri *t, const tmi_py_node *n);
 static tmi_tri_value tmi_tri_kept(tmi_tri *t, uint32_t node);
 
 /* A list or a dictionary of a module behind a statement that changes it. */
@@ -24235,7 +24237,11 @@ static tmi_tri_value tmi_tri_altered(tmi_tri *t, const tmi_tri_global *g) {
     if (v.kind != TMI_V_DICT && (v.kind != TMI_V_TUPLE || !v.is_other))
         return n->kind == TMI_PY_EXPR ? v : tmi_tri_not_said(t, g);
     t->is_const = 1;
-    v = tmi_tri_alter(t, v, n);
+    if (n->kind == TMI_PY_FOR) { /* the loop runs, with the names that it gives as its own */
+        tmi_tri_bind(t, g->name, v);
+        tmi_tri_run_loop(t, n);
+        if (!t->bad) v = tmi_tri_local(t, g->name)->v;
+    } else v = tmi_tri_alter(t, v, n);
     t->is_const = was;
     v.is_plain = 1;
     return v;
@@ -26187,6 +26193,11 @@ static TMI_APART tmi_tri_flow tmi_tri_for(tmi_tri *t, const tmi_py_node *n) {
     return TMI_FLOW_ON;
 }
 
+/* A loop of a module, where Python runs. */
+static void tmi_tri_run_loop(tmi_tri *t, const tmi_py_node *n) {
+    (void)tmi_tri_for(t, n);
+}
+
 static TMI_APART void tmi_tri_while(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_names    live = tmi_tri_snapshot(t);
     tmi_tri_carried *c;
@@ -27669,6 +27680,13 @@ static int tmi_tri_python_statement(tmi_tri *t, uint32_t node) {
                                : to->kind != TMI_PY_SUBSCRIPT)
         return 0;
     to = tmi_tri_node(t, to->a);
+    if (to->kind == TMI_PY_NAME && !t->frame->func && !tmi_tri_local(t, to->text)) {
+        v = tmi_tri_expr(t, tmi_tri_node(t, n->kind == TMI_PY_EXPR ? tmi_tri_node(t, n->a)->a
+                                                                    : TMI_PY_ID(tmi_tri_py(t),
+                                                                                n->list))->a);
+        if (t->bad) return 1;
+        tmi_tri_bind(t, to->text, v); /* another list of the module, in a loop of it */
+    }
     name = to->kind == TMI_PY_NAME ? tmi_tri_local(t, to->text) : NULL;
     if (!name || (name->v.kind != TMI_V_DICT && (name->v.kind != TMI_V_TUPLE || !name->v.is_other)))
         return 0;
@@ -27981,6 +27999,22 @@ static int tmi_tri_is_aggregate(tmi_tri *t, uint32_t file, uint32_t id) {
     return 1;
 }
 
+/* What a statement changes: where loops are around it, the outermost of them does. */
+static void tmi_tri_put_altered(tmi_tri *t, uint32_t file, uint32_t name, uint32_t id,
+                                uint32_t cond) {
+    uint32_t c, last = tmi_map_get(&tmi_triton_file_at(t, file)->global, name);
+    for (c = cond; c; c = tmi_triton_cond_at(t, c - 1)->up) { /* up to the depth of the text */
+        const tmi_tri_cond *of = tmi_triton_cond_at(t, c - 1);
+        if (of->file != file || TMI_PY(tmi_triton_text_of(t, file), of->test)->kind != TMI_PY_FOR)
+            continue;
+        id = of->test;
+        cond = of->up;
+    }
+    if (!last || tmi_triton_global_at(t, last - 1)->node != id ||
+        tmi_triton_global_at(t, last - 1)->alias != TMI_NONE)
+        tmi_tri_put_global(t, file, name, id, TMI_NONE, cond);
+}
+
 /* The names that a target of statement `id` gives: of A, B which part as well, of the names in
  * A, (B, *C) and of what A[0] changes nothing more: TMI_NONE.
  * Depth: TMI_MAX_DEPTH, by the parser. */
@@ -27992,7 +28026,7 @@ static void tmi_tri_target_of(tmi_tri *t, uint32_t file, uint32_t target, uint32
     if (a->kind == TMI_PY_NAME) tmi_tri_put_global(t, file, a->text, id, part, cond);
     if (a->kind == TMI_PY_STARRED) tmi_tri_target_of(t, file, a->a, id, TMI_NONE, cond);
     if (a->kind == TMI_PY_SUBSCRIPT && TMI_PY(py, a->a)->kind == TMI_PY_NAME)
-        tmi_tri_put_global(t, file, TMI_PY(py, a->a)->text, id, TMI_NONE, cond);
+        tmi_tri_put_altered(t, file, TMI_PY(py, a->a)->text, id, cond);
     if (a->kind != TMI_PY_TUPLE && a->kind != TMI_PY_LIST) return;
     for (i = 0; i < a->n; i++) is_plain &= tmi_triton_kid(py, a, i)->kind != TMI_PY_STARRED;
     for (i = 0; i < a->n; i++) {
@@ -28051,7 +28085,7 @@ static void tmi_tri_globals_of_call(tmi_tri *t, uint32_t file, uint32_t id, uint
     s = tmi_tri_string(t, to->text);
     if (tmi_fn_lists(TMI_TRI_ALTERS, s, strlen(s)) &&
         tmi_map_get(&tmi_triton_file_at(t, file)->global, TMI_PY(py, to->a)->text))
-        tmi_tri_put_global(t, file, TMI_PY(py, to->a)->text, id, TMI_NONE, cond);
+        tmi_tri_put_altered(t, file, TMI_PY(py, to->a)->text, id, cond);
 }
 
 /* What the statements at a module's level name. Depth: TMI_MAX_DEPTH, by the parser. */
@@ -30080,7 +30114,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3334568080u
+#define TMI_STAMP_TRITON 2681072855u
 
 
 /*==============================================================================

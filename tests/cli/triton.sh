@@ -106,6 +106,7 @@ warns "parameter 'at' is annotated int64, but its argument is int32"
 # -- Configurations as programs write them ---------------------------------------------------------------------
 cat > "$d/lists.py" << 'END'
 import itertools
+import json
 import torch
 import triton
 import triton.language as tl
@@ -173,6 +174,12 @@ def statements(x, A: tl.constexpr):
     tl.store(x, A)
 
 
+@triton.autotune(configs=[triton.Config(c) for c in json.load(open("configs.json"))], key=[])
+@triton.jit
+def loaded(x, A: tl.constexpr = 3):
+    tl.store(x, A)
+
+
 @triton.jit
 def plain(x, A: tl.constexpr):
     tl.store(x, A)
@@ -200,7 +207,8 @@ lists() { tr '\n' ' ' < "$out/out" | grep -q -- "$1" || fail "kernels does not s
 lists 'product .* 1: A=1, num_warps=2 .* 2: A=1, num_warps=4 .* 3: A=2, num_warps=2 '
 lists 'ways .* 1: A=8 .* 2: A=9 '
 lists 'pruned .* 1: A=1, num_stages=3 .* 2: A=2, num_warps=4 .* 3: A=64 '
-lists 'statements .*further configurations cannot be read'
+lists 'statements .* 1: A=2 .* 2: A=4 '
+lists 'loaded .*further configurations cannot be read'
 lists 'named .* 1: A=5'
 config() { gives 0 compile "$d/lists.py" --kernel "$1" --args "*i32" --config "$2" --emit ir && says "arith.constant $3 : i32"; }
 config product 3 2
@@ -212,8 +220,11 @@ config loops 7 12
 config ways 2 9
 config named 1 5
 config pruned 3 64
-gives 1 compile "$d/lists.py" --kernel statements --args "*i32" --config 1
-warns 'configuration 1 of statements cannot be read from the text'
+config statements 2 4
+gives 1 compile "$d/lists.py" --kernel loaded --args "*i32" --config 1
+warns 'configuration 1 of loaded cannot be read from the text'
+gives 1 compile "$d/lists.py" --kernel loaded --args "*i32"
+warns "loaded's parameters A has no value"
 gives 0 compile "$d/lists.py" --kernel later --args "*i32" --const A=3 --emit ir
 says 'arith.constant 9 : i32'
 
