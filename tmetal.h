@@ -1991,7 +1991,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 1435309616u
+#define TMI_STAMP_CONFIG 0u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -3212,7 +3212,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 2475965988u
+#define TMI_STAMP_BASE 0u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3767,7 +3767,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 4234592012u
+#define TMI_STAMP_DIAG 0u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -4350,7 +4350,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 665162295u
+#define TMI_STAMP_OPS 0u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4839,7 +4839,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 320939983u
+#define TMI_STAMP_HARDWARE 0u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -7182,7 +7182,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 2318208401u
+#define TMI_STAMP_LIBRARY 0u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -8204,7 +8204,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 3418252063u
+#define TMI_STAMP_IR 0u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -11105,7 +11105,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 632913750u
+#define TMI_STAMP_PARSE 0u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -12049,7 +12049,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 3566925477u
+#define TMI_STAMP_PRINT 0u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -13914,7 +13914,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 130320473u
+#define TMI_STAMP_VERIFY 0u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14824,7 +14824,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 1975676144u
+#define TMI_STAMP_BUILDER 0u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -16828,7 +16828,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 26471481u
+#define TMI_STAMP_PYTHON 0u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -19078,7 +19078,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 3762157212u
+#define TMI_STAMP_TRI 0u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -23350,7 +23350,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 2409530573u
+#define TMI_STAMP_TL 0u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -30114,7 +30114,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2681072855u
+#define TMI_STAMP_TRITON 0u
 
 
 /*==============================================================================
@@ -31021,7 +31021,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 1732449595u
+#define TMI_STAMP_ANALYSE 0u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -34224,7 +34224,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 3129833438u
+#define TMI_STAMP_DETECT 0u
 
 /*==============================================================================
  * >>transform  [20]  Passes over tile IR, before anything is planned
@@ -40348,7 +40348,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 1691921492u
+#define TMI_STAMP_TRANSFORM 0u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -41731,7 +41731,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 1823318865u
+#define TMI_STAMP_THREAD 0u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -42273,7 +42273,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 3659405666u
+#define TMI_STAMP_LAYOUT 0u
 
 /*==============================================================================
  * >>plan  [23]  Decisions before any code: what is kept, where each value lives, how many threads
@@ -45270,7 +45270,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 844634673u
+#define TMI_STAMP_PLAN 0u
 
 /*==============================================================================
  * >>wait  [24]  Programs that wait for each other
@@ -46726,7 +46726,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_WAIT 3895088326u
+#define TMI_STAMP_WAIT 0u
 
 /*==============================================================================
  * >>lower  [25]  From tiles to threads
@@ -53721,7 +53721,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 73038945u
+#define TMI_STAMP_LOWER 0u
 
 /*==============================================================================
  * >>clean  [26]  The per-thread form made ready to print
@@ -55284,7 +55284,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 4021780932u
+#define TMI_STAMP_CLEAN 0u
 
 /*==============================================================================
  * >>report  [27]  What was found, chosen and given up
@@ -58322,7 +58322,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 2497762743u
+#define TMI_STAMP_REPORT 0u
 
 /*==============================================================================
  * >>emit  [28]  Metal text
@@ -63354,7 +63354,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1104992611u
+#define TMI_STAMP_EMIT 0u
 
 /*==============================================================================
  * >>json  [29]  Op lists as text: JSON in and out, the short form
@@ -63952,87 +63952,109 @@ static uint8_t tmi_lt_promote(uint8_t a, uint8_t b) {
 }
 
 /* -- The op table of lists ------------------------------------------------------------------------
- * Columns: id, spelling without "tt.", form, detail, inputs at least, at most. A form has one
- * shape rule below and one generator in >>oplist; the detail is what the form needs to know: a
- * tile op, or the op itself. */
+ * Columns: id, spelling without "tt.", form, detail, inputs at least, at most, what it takes:
+ * inputs, optional ones in brackets, then arguments with what holds when they are absent (nothing:
+ * required, or see docs/oplists.md). A form has one shape rule below and one generator in >>oplist;
+ * the detail is what the form needs to know: a tile op, or the op itself. */
 #define TMI_ANY_IN 255u
 
 /* clang-format off */
 #define TMI_LIST_OPS(X) \
-    X(SUM,         "sum",         reduce, ADDF, 1, 1) \
-    X(MEAN,        "mean",        reduce, ADDF, 1, 1) \
-    X(PROD,        "prod",        reduce, MULF, 1, 1) \
-    X(MAX,         "max",         reduce, MAXNUMF, 1, 1) \
-    X(MIN,         "min",         reduce, MINNUMF, 1, 1) \
-    X(ARGMAX,      "argmax",      reduce, MAXNUMF, 1, 1) \
-    X(ARGMIN,      "argmin",      reduce, MINNUMF, 1, 1) \
-    X(ANY,         "any",         reduce, ORI,  1, 1) \
-    X(ALL,         "all",         reduce, ANDI, 1, 1) \
-    X(REDUCE,      "reduce",      reduce, ADDF, 1, 1) \
-    X(ADD,         "add",         binary, ADDF, 1, 2) \
-    X(SUB,         "sub",         binary, SUBF, 1, 2) \
-    X(MUL,         "mul",         binary, MULF, 1, 2) \
-    X(DIV,         "div",         binary, DIVF, 1, 2) \
-    X(FLOORDIV,    "floordiv",    binary, FLOOR, 1, 2) \
-    X(MOD,         "mod",         binary, REMF, 1, 2) \
-    X(POW,         "pow",         binary, POWF, 1, 2) \
-    X(MAXIMUM,     "maximum",     binary, MAXNUMF, 1, 2) \
-    X(MINIMUM,     "minimum",     binary, MINNUMF, 1, 2) \
-    X(EQ,          "eq",          compare, CMPF, 1, 2) \
-    X(NE,          "ne",          compare, CMPF, 1, 2) \
-    X(LT,          "lt",          compare, CMPF, 1, 2) \
-    X(LE,          "le",          compare, CMPF, 1, 2) \
-    X(GT,          "gt",          compare, CMPF, 1, 2) \
-    X(GE,          "ge",          compare, CMPF, 1, 2) \
-    X(AND,         "and",         bits,   ANDI, 1, 2) \
-    X(OR,          "or",          bits,   ORI,  1, 2) \
-    X(XOR,         "xor",         bits,   XORI, 1, 2) \
-    X(NOT,         "not",         bits,   NONE, 1, 1) \
-    X(WHERE,       "where",       where,  SELECT, 3, 3) \
-    X(CLAMP,       "clamp",       clamp,  CLAMPF, 1, 1) \
-    X(FMA,         "fma",         fma,    FMA,  3, 3) \
-    X(EXP,         "exp",         unary,  EXP,  1, 1) \
-    X(EXP2,        "exp2",        unary,  EXP2, 1, 1) \
-    X(EXPM1,       "expm1",       unary,  EXPM1, 1, 1) \
-    X(LOG,         "log",         unary,  LOG,  1, 1) \
-    X(LOG2,        "log2",        unary,  LOG2, 1, 1) \
-    X(LOG1P,       "log1p",       unary,  LOG1P, 1, 1) \
-    X(SQRT,        "sqrt",        unary,  PRECISE_SQRT, 1, 1) \
-    X(RSQRT,       "rsqrt",       unary,  RSQRT, 1, 1) \
-    X(SIN,         "sin",         unary,  SIN,  1, 1) \
-    X(COS,         "cos",         unary,  COS,  1, 1) \
-    X(TANH,        "tanh",        unary,  TANH, 1, 1) \
-    X(ERF,         "erf",         unary,  ERF,  1, 1) \
-    X(FLOOR,       "floor",       unary,  FLOOR, 1, 1) \
-    X(CEIL,        "ceil",        unary,  CEIL, 1, 1) \
-    X(ROUND,       "round",       unary,  RINT, 1, 1) \
-    X(SIGMOID,     "sigmoid",     unary,  NONE, 1, 1) \
-    X(GELU,        "gelu",        unary,  NONE, 1, 1) \
-    X(SILU,        "silu",        unary,  NONE, 1, 1) \
-    X(RECIPROCAL,  "reciprocal",  unary,  NONE, 1, 1) \
-    X(NEG,         "neg",         same,   NEGF, 1, 1) \
-    X(ABS,         "abs",         same,   ABSF, 1, 1) \
-    X(RELU,        "relu",        same,   NONE, 1, 1) \
-    X(SQUARE,      "square",      same,   MULF, 1, 1) \
-    X(CAST,        "cast",        convert, NONE, 1, 1) \
-    X(DROPOUT,     "dropout",     dropout, NONE, 1, 1) \
-    X(MATMUL,      "matmul",      matmul, DOT,  2, 3) \
-    X(SOFTMAX,     "softmax",     rows,   NONE, 1, 1) \
-    X(LOG_SOFTMAX, "log_softmax", rows,   NONE, 1, 1) \
-    X(LAYER_NORM,  "layer_norm",  rows,   NONE, 1, 3) \
-    X(RMS_NORM,    "rms_norm",    rows,   NONE, 1, 2) \
-    X(ATTENTION,   "attention",   attention, NONE, 3, 4) \
-    X(CONV2D,      "conv2d",      conv,   NONE, 2, 3) \
-    X(CUMSUM,      "cumsum",      scan,   ADDF, 1, 1) \
-    X(TRANSPOSE,   "transpose",   transpose, NONE, 1, 1) \
-    X(RESHAPE,     "reshape",     reshape, NONE, 1, 1) \
-    X(BROADCAST,   "broadcast",   broadcast, NONE, 1, 1) \
-    X(CONCAT,      "concat",      concat, NONE, 1, TMI_ANY_IN) \
-    X(GATHER,      "gather",      gather, NONE, 2, 2) \
-    X(EMBEDDING,   "embedding",   embedding, NONE, 2, 2) \
-    X(SCATTER_ADD, "scatter_add", scatter, NONE, 3, 3) \
-    X(SORT,        "sort",        sort,   NONE, 1, 1) \
-    X(TOPK,        "topk",        sort,   NONE, 1, 1)
+    X(SUM,         "sum", reduce, ADDF, 1, 1, "x; axis=null keepdims=false") \
+    X(MEAN,        "mean", reduce, ADDF, 1, 1, "x; axis=null keepdims=false") \
+    X(PROD,        "prod", reduce, MULF, 1, 1, "x; axis=null keepdims=false") \
+    X(MAX,         "max", reduce, MAXNUMF, 1, 1, "x; axis=null keepdims=false") \
+    X(MIN,         "min", reduce, MINNUMF, 1, 1, "x; axis=null keepdims=false") \
+    X(ARGMAX,      "argmax", reduce, MAXNUMF, 1, 1, "x; axis=null keepdims=false") \
+    X(ARGMIN,      "argmin", reduce, MINNUMF, 1, 1, "x; axis=null keepdims=false") \
+    X(ANY,         "any", reduce, ORI, 1, 1, "x; axis=null keepdims=false") \
+    X(ALL,         "all", reduce, ANDI, 1, 1, "x; axis=null keepdims=false") \
+    X(MAX_POOL2D,  "max_pool2d", pool, MAXIMUMF, 1, 1, \
+      "x; kernel_size stride=kernel_size padding=0 dilation=1 ceil_mode=false") \
+    X(REDUCE,      "reduce", reduce, ADDF, 1, 1, "x; axis=null keepdims=false op=\"sum\"") \
+    X(ADD,         "add", binary, ADDF, 1, 2, "x [y]; value") \
+    X(SUB,         "sub", binary, SUBF, 1, 2, "x [y]; value") \
+    X(MUL,         "mul", binary, MULF, 1, 2, "x [y]; value") \
+    X(DIV,         "div", binary, DIVF, 1, 2, "x [y]; value") \
+    X(FLOORDIV,    "floordiv", binary, FLOOR, 1, 2, "x [y]; value") \
+    X(MOD,         "mod", binary, REMF, 1, 2, "x [y]; value") \
+    X(POW,         "pow", binary, POWF, 1, 2, "x [y]; value") \
+    X(MAXIMUM,     "maximum", binary, MAXNUMF, 1, 2, "x [y]; value") \
+    X(MINIMUM,     "minimum", binary, MINNUMF, 1, 2, "x [y]; value") \
+    X(EQ,          "eq", compare, CMPF, 1, 2, "x [y]; value") \
+    X(NE,          "ne", compare, CMPF, 1, 2, "x [y]; value") \
+    X(LT,          "lt", compare, CMPF, 1, 2, "x [y]; value") \
+    X(LE,          "le", compare, CMPF, 1, 2, "x [y]; value") \
+    X(GT,          "gt", compare, CMPF, 1, 2, "x [y]; value") \
+    X(GE,          "ge", compare, CMPF, 1, 2, "x [y]; value") \
+    X(AND,         "and", bits, ANDI, 1, 2, "x y") \
+    X(OR,          "or", bits, ORI, 1, 2, "x y") \
+    X(XOR,         "xor", bits, XORI, 1, 2, "x y") \
+    X(NOT,         "not", bits, NONE, 1, 1, "x") \
+    X(WHERE,       "where", where, SELECT, 3, 3, "condition x y") \
+    X(CLAMP,       "clamp", clamp, CLAMPF, 1, 1, "x; min max") \
+    X(FMA,         "fma", fma, FMA, 3, 3, "a b c") \
+    X(EXP,         "exp", unary, EXP, 1, 1, "x") \
+    X(EXP2,        "exp2", unary, EXP2, 1, 1, "x") \
+    X(EXPM1,       "expm1", unary, EXPM1, 1, 1, "x") \
+    X(LOG,         "log", unary, LOG, 1, 1, "x") \
+    X(LOG2,        "log2", unary, LOG2, 1, 1, "x") \
+    X(LOG1P,       "log1p", unary, LOG1P, 1, 1, "x") \
+    X(SQRT,        "sqrt", unary, PRECISE_SQRT, 1, 1, "x") \
+    X(RSQRT,       "rsqrt", unary, RSQRT, 1, 1, "x") \
+    X(SIN,         "sin", unary, SIN, 1, 1, "x") \
+    X(COS,         "cos", unary, COS, 1, 1, "x") \
+    X(TANH,        "tanh", unary, TANH, 1, 1, "x") \
+    X(ERF,         "erf", unary, ERF, 1, 1, "x") \
+    X(FLOOR,       "floor", unary, FLOOR, 1, 1, "x") \
+    X(CEIL,        "ceil", unary, CEIL, 1, 1, "x") \
+    X(ROUND,       "round", unary, RINT, 1, 1, "x") \
+    X(SIGMOID,     "sigmoid", unary, NONE, 1, 1, "x") \
+    X(GELU,        "gelu", unary, NONE, 1, 1, "x; approximate=\"none\"") \
+    X(SILU,        "silu", unary, NONE, 1, 1, "x") \
+    X(HARDSWISH,   "hardswish", unary, NONE, 1, 1, "x") \
+    X(RECIPROCAL,  "reciprocal", unary, NONE, 1, 1, "x") \
+    X(NEG,         "neg", same, NEGF, 1, 1, "x") \
+    X(ABS,         "abs", same, ABSF, 1, 1, "x") \
+    X(RELU,        "relu", same, NONE, 1, 1, "x") \
+    X(RELU6,       "relu6", same, NONE, 1, 1, "x") \
+    X(SQUARE,      "square", same, MULF, 1, 1, "x") \
+    X(CAST,        "cast", convert, NONE, 1, 1, "x; dtype") \
+    X(DROPOUT,     "dropout", dropout, NONE, 1, 1, "x; p=0.5 seed=0 offset=0") \
+    X(MATMUL,      "matmul", matmul, DOT, 2, 3, \
+      "a b [bias]; transpose_a=false transpose_b=false") \
+    X(SOFTMAX,     "softmax", rows, NONE, 1, 1, "x; axis=-1") \
+    X(LOG_SOFTMAX, "log_softmax", rows, NONE, 1, 1, "x; axis=-1") \
+    X(LAYER_NORM,  "layer_norm", rows, NONE, 1, 3, \
+      "x [weight] [bias]; axis=-1 normalized_shape eps=1e-5") \
+    X(RMS_NORM,    "rms_norm", rows, NONE, 1, 2, "x [weight]; axis=-1 normalized_shape eps=1e-5") \
+    X(GROUP_NORM,  "group_norm", group_norm, NONE, 1, 3, "x [weight] [bias]; groups eps=1e-5") \
+    X(BATCH_NORM,  "batch_norm", batch_norm, NONE, 3, 5, \
+      "x [weight bias] mean variance; axis=1 eps=1e-5 training=false") \
+    X(ATTENTION,   "attention", attention, NONE, 3, 4, \
+      "q k v [mask]; causal=false causal_offset scale=1/sqrt(size)") \
+    X(CONV2D,      "conv2d", conv, NONE, 2, 3, \
+      "x weights [bias]; stride=1 padding=0 dilation=1 groups=1") \
+    X(AVG_POOL2D,  "avg_pool2d", pool, ADDF, 1, 1, \
+      "x; kernel_size stride=kernel_size padding=0 ceil_mode=false " \
+      "count_include_pad=true") \
+    X(UPSAMPLE_NEAREST, "upsample_nearest", upsample, NONE, 1, 1, "x; scale_factor") \
+    X(ROPE,        "rope", rope, NONE, 1, 2, \
+      "x [positions]; dims traditional=false base=10000 scale=1 offset=0 seq_axis=-2") \
+    X(CUMSUM,      "cumsum", scan, ADDF, 1, 1, "x; axis=-1 reverse=false exclusive=false") \
+    X(TRANSPOSE,   "transpose", transpose, NONE, 1, 1, "x; perm dim0 dim1") \
+    X(RESHAPE,     "reshape", reshape, NONE, 1, 1, "x; shape") \
+    X(BROADCAST,   "broadcast", broadcast, NONE, 1, 1, "x; shape") \
+    X(CONCAT,      "concat", concat, NONE, 1, TMI_ANY_IN, "x..; axis=0") \
+    X(SLICE,       "slice", slice, NONE, 1, 1, "x; start end step=1 axis") \
+    X(SPLIT,       "split", split, NONE, 1, 1, "x; axis=0 sizes sections") \
+    X(PAD,         "pad", pad, NONE, 1, 1, "x; pad_width value=0 mode=\"constant\"") \
+    X(GATHER,      "gather", gather, NONE, 2, 2, "x indices; axis=0 broadcast=false") \
+    X(TAKE,        "take", take, NONE, 2, 2, "x indices; axis=0") \
+    X(EMBEDDING,   "embedding", embedding, NONE, 2, 2, "indices table") \
+    X(SCATTER_ADD, "scatter_add", scatter, NONE, 3, 3, "x indices source; axis=0") \
+    X(SORT,        "sort", sort, NONE, 1, 1, "x; axis=-1 descending=false indices=false") \
+    X(TOPK,        "topk", sort, NONE, 1, 1, "x; k axis=-1 descending=true indices=false")
 
 /* Other names by which a row is known. */
 #define TMI_LIST_ALIASES(X) \
@@ -64049,15 +64071,22 @@ static uint8_t tmi_lt_promote(uint8_t a, uint8_t b) {
     X("concatenate", CONCAT) X("layernorm", LAYER_NORM) X("rmsnorm", \
       RMS_NORM) X("scaled_dot_product_attention", ATTENTION) \
     X("flash_attention", ATTENTION) X("conv", CONV2D) X("product", PROD) X("mul_add", \
-      FMA) X("logsoftmax", LOG_SOFTMAX)
+      FMA) X("logsoftmax", LOG_SOFTMAX) X("hard_swish", HARDSWISH) X("max_pool", \
+      MAX_POOL2D) X("maxpool2d", MAX_POOL2D) X("avg_pool", AVG_POOL2D) X("avgpool2d", AVG_POOL2D) \
+    X("average_pool2d", AVG_POOL2D) X("average_pool", AVG_POOL2D) X("groupnorm", GROUP_NORM) \
+    X("batchnorm", BATCH_NORM) X("batch_normalization", BATCH_NORM) X("upsample_nearest2d", \
+      UPSAMPLE_NEAREST) X("rotary_embedding", ROPE) X("index_select", TAKE) X("take_along_axis", \
+      GATHER) X("gather_elements", GATHER)
 /* clang-format on */
 
 typedef enum tmi_list_kind {
     TMI_L_OP_NONE, /* an input of the graph, or memory between kernels */
-#define X(id, name, form, detail, least, most) TMI_L_OP_##id,
+#define X(id, name, form, detail, least, most, takes) TMI_L_OP_##id,
     TMI_LIST_OPS(X)
 #undef X
     TMI_L_OP_PART, /* the second half of a pair of partial results; its kernel is its twin's */
+    TMI_L_OP_WINDOWS, /* of a pooling: x [N,C,H,W] as [N,C,KH,KW,OH,OW] */
+    TMI_L_OP_COUNTS,  /* [OH,OW]: elements of each window, as a float */
     TMI_L_OP_COUNT
 } tmi_list_kind;
 
@@ -64070,7 +64099,7 @@ typedef enum tmi_list_kind {
     X(AXIS,        "axis|axes|dim|dims") \
     X(KEEPDIMS,    "keepdims|keep_dims|keepdim") \
     X(OP,          "op|kind|reduction|combine") \
-    X(VALUE,       "value|scalar|other") \
+    X(VALUE,       "value|scalar|other|constant_value") \
     X(MIN,         "min|lower|min_value") \
     X(MAX,         "max|upper|max_value") \
     X(APPROXIMATE, "approximate|mode|approx") \
@@ -64087,7 +64116,7 @@ typedef enum tmi_list_kind {
     X(STRIDE,      "stride|strides") \
     X(PADDING,     "padding|pad|pads") \
     X(DILATION,    "dilation|dilations") \
-    X(GROUPS,      "groups|group") \
+    X(GROUPS,      "groups|group|num_groups") \
     X(REVERSE,     "reverse") \
     X(EXCLUSIVE,   "exclusive") \
     X(PERM,        "perm|permutation|order|axes|dims|axis") \
@@ -64097,6 +64126,25 @@ typedef enum tmi_list_kind {
     X(K,           "k") \
     X(DESCENDING,  "descending|largest") \
     X(INDICES,     "indices|return_indices") \
+    X(START,       "start|starts|begin") \
+    X(END,         "end|ends|stop") \
+    X(STEP,        "step|steps") \
+    X(SIZES,       "sizes|split_sizes|split") \
+    X(SECTIONS,    "sections|num_outputs|chunks|parts") \
+    X(PAD_WIDTH,   "pad_width|padding|pads|pad") \
+    X(MODE,        "mode") \
+    X(ROPE_DIMS,   "dims|rotary_dim|rotary_embedding_dim") \
+    X(TRADITIONAL, "traditional|interleaved") \
+    X(BASE,        "base|theta|rope_theta") \
+    X(SEQ_AXIS,    "seq_axis") \
+    X(KERNEL_SIZE, "kernel_size|kernel") \
+    X(CEIL_MODE,   "ceil_mode") \
+    X(COUNT_PAD,   "count_include_pad") \
+    X(SCALE_FACTOR, "scale_factor|scale") \
+    X(BROADCAST,   "broadcast") \
+    X(TRAINING,    "training|training_mode") \
+    X(MASK,        "mask|attn_mask") \
+    X(DIVISOR,     "divisor_override|divisor") \
     X(DTYPE,       "dtype|to|type")
 /* clang-format on */
 
@@ -64137,6 +64185,8 @@ typedef struct tmi_node {
     uint8_t         dtype;
     uint8_t         keep;       /* reductions: keepdims */
     tmi_shape       shape;
+    uint32_t        nth;        /* of an op with several results: which; they stand side by side */
+    const char     *was;        /* name of the op that its last node and those made for it are */
     uint32_t        n_in, *in;  /* nodes */
     uint32_t        axes;       /* bit a dimension */
     uint32_t        axis;
@@ -64199,17 +64249,17 @@ static tmi_node *tmi_walk_in(tmi_list *l, uint32_t node) {
 }
 
 typedef struct tmi_list_row {
-    const char *name;
+    const char *name, *takes;
     uint16_t    detail; /* tile op */
     uint8_t     least, most;
 } tmi_list_row;
 
 static const tmi_list_row tmi_list_ops[TMI_L_OP_COUNT] = {
-    {"", 0, 0, 0},
-#define X(id, name, form, detail, least, most) {name, TMI_OP_##detail, least, most},
+    {"", "", 0, 0, 0},
+#define X(id, name, form, detail, least, most, takes) {name, takes, TMI_OP_##detail, least, most},
     TMI_LIST_OPS(X)
 #undef X
-    {"", 0, 0, 0},
+    {"", "", 0, 0, 0}, {"windows", "", 0, 0, 0}, {"counts", "", 0, 0, 0},
 };
 
 typedef struct tmi_list_alias {
@@ -64782,7 +64832,7 @@ static int tmi_reduce_named(tmi_list *l, tmi_node *n) {
     if (k == TMI_L_OP_MINIMUM) k = TMI_L_OP_MIN;
     if (k == TMI_L_OP_AND) k = TMI_L_OP_ALL;
     if (k == TMI_L_OP_OR) k = TMI_L_OP_ANY;
-    if (k < TMI_L_OP_SUM || k >= TMI_L_OP_REDUCE)
+    if (k < TMI_L_OP_SUM || k > TMI_L_OP_ALL)
         return tmi_arg_wrong(l, n, j, tmi_json_arg_names[TMI_ARG_OP],
                              "the name of a reduction, such as \"sum\" or \"max\"");
     n->kind = k;
@@ -65178,20 +65228,53 @@ static int tmi_want_index(tmi_list *l, const tmi_node *n, uint32_t i) {
         tmi_op_wrong(l, n, "needs whole numbers as indices");
 }
 
-/* out[i][j] = x[index[i][j]][j], as tl.gather */
+/* out[i][j] = x[index[i][j]][j], as tl.gather. num[0]: off the axis both stretch, as in NumPy's and
+ * MLX's take_along_axis. */
 static int tmi_rule_gather(tmi_list *l, tmi_node *n) {
-    const tmi_node *x = tmi_in_node(l, n, 0), *index = tmi_in_node(l, n, 1);
-    uint32_t        i;
-    if (!tmi_want_index(l, n, 1) || !tmi_arg_axis(l, n, x->shape.rank, 0)) return 0;
-    if (index->shape.rank != x->shape.rank)
-        return tmi_shapes_wrong(l, n, &x->shape, &index->shape,
-                                "the indices need the rank of the input");
-    for (i = 0; i < x->shape.rank; i++)
-        if (i != n->axis && index->shape.dim[i] > x->shape.dim[i])
-            return tmi_shapes_wrong(l, n, &x->shape, &index->shape,
+    const tmi_shape *x = &tmi_in_node(l, n, 0)->shape, *index = &tmi_in_node(l, n, 1)->shape;
+    uint32_t         i, narrow = 0;
+    int              both;
+    if (!tmi_want_index(l, n, 1) || !tmi_arg_axis(l, n, x->rank, 0) ||
+        !tmi_arg_bool(l, n, TMI_ARG_BROADCAST, strstr(n->type, "take_along") != NULL, &both))
+        return 0;
+    if (index->rank != x->rank) {
+        (void)tmi_shapes_wrong(l, n, x, index, "the indices need the rank of the input");
+        tmi_help(l->job, NULL, "'take' puts indices of any shape in place of the axis");
+        return 0;
+    }
+    n->shape = *index;
+    for (i = 0; i < x->rank; i++) {
+        if (i == n->axis || index->dim[i] == x->dim[i]) continue;
+        if (both && x->dim[i] != 1 && index->dim[i] != 1)
+            return tmi_shapes_wrong(l, n, x, index, "off the axis dimensions must be equal or 1");
+        if (!both && index->dim[i] > x->dim[i])
+            return tmi_shapes_wrong(l, n, x, index,
                                     "off the axis there are fewer elements than indices");
-    n->shape = index->shape;
-    n->dtype = x->dtype;
+        narrow |= index->dim[i] == 1;
+        if (both && index->dim[i] == 1) n->shape.dim[i] = x->dim[i];
+    }
+    if (narrow && !tmi_arg(n, TMI_ARG_BROADCAST) && !both)
+        tmi_remark(l->job, tmi_json_at(n->at), TMETAL_MISSED, "oplist",
+                   "op '%s' takes one element of each row that indices %s name in %s; write "
+                   "\"broadcast\":true if they hold for all, or false for this",
+                   n->id, tmi_shape_text(l->job, index), tmi_shape_text(l->job, x));
+    n->num[0] = both;
+    n->dtype = tmi_in_node(l, n, 0)->dtype;
+    return 1;
+}
+
+/* x [.., K, ..], indices [..]: the indices' dimensions stand in place of the axis. */
+static int tmi_rule_take(tmi_list *l, tmi_node *n) {
+    const tmi_shape *x = &tmi_in_node(l, n, 0)->shape, *index = &tmi_in_node(l, n, 1)->shape;
+    uint32_t         i;
+    if (!tmi_want_index(l, n, 1) || !tmi_arg_axis(l, n, x->rank, 0)) return 0;
+    if (x->rank - 1 + index->rank > TMI_LIST_RANK)
+        return tmi_op_wrong(l, n, "has too many dimensions");
+    n->shape.rank = 0;
+    for (i = 0; i < n->axis; i++) n->shape.dim[n->shape.rank++] = x->dim[i];
+    for (i = 0; i < index->rank; i++) n->shape.dim[n->shape.rank++] = index->dim[i];
+    for (i = n->axis + 1; i < x->rank; i++) n->shape.dim[n->shape.rank++] = x->dim[i];
+    n->dtype = tmi_in_node(l, n, 0)->dtype;
     return 1;
 }
 
@@ -65251,14 +65334,366 @@ static int tmi_rule_sort(tmi_list *l, tmi_node *n) { /* num: descending, k, indi
     return 1;
 }
 
+/* -- Slices, parts and edges -- */
+
+/* Element i of a row of `size` that start, end and step select, as Python counts: how many there
+ * are; *start becomes the first. */
+static int64_t tmi_json_selected(int64_t size, int64_t *start, int64_t end, int64_t step) {
+    const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+    int64_t      *at[2], i, n;
+    at[0] = start, at[1] = &end;
+    for (i = 0; i < 2; i++) {
+        if (*at[i] < 0) *at[i] = *at[i] < -size ? low : *at[i] + size;
+        *at[i] = *at[i] < low ? low : *at[i] > high ? high : *at[i];
+    }
+    n = step > 0 ? end - *start : *start - end;
+    return n > 0 ? (n - 1) / (step > 0 ? step : -step) + 1 : 0;
+}
+
+/* An argument of a slice at the k-th of its axes: one number holds for all. */
+static int tmi_json_arg_at(tmi_list *l, const tmi_node *n, tmi_json_arg_id a, uint32_t k,
+                           uint32_t count, int64_t missing, int64_t *v) {
+    const tmi_json *j = tmi_arg(n, a), *item = j;
+    *v = missing;
+    if (j && j->kind == TMI_J_ARRAY) {
+        if (j->n != count)
+            return tmi_arg_wrong(l, n, j, tmi_json_arg_names[a], "a number for each axis");
+        for (item = j->child; k--; item = item->next) {}
+    }
+    if (!item || item->kind == TMI_J_NULL) return 1;
+    return tmi_json_int(item, v) || tmi_arg_wrong(l, n, item, tmi_json_arg_names[a], "whole numbers");
+}
+
+/* num: first element along each dimension; perm: steps from there, as int32_t. Without axes the
+ * numbers are of the first dimensions. */
+static int tmi_rule_slice(tmi_list *l, tmi_node *n) {
+    static const uint8_t args[4] = {TMI_ARG_AXIS, TMI_ARG_START, TMI_ARG_END, TMI_ARG_STEP};
+    const tmi_node *x = tmi_in_node(l, n, 0);
+    const tmi_json *j;
+    uint32_t        i, k, count = 0, seen = 0;
+    int64_t         axis, start, end, step, size;
+    n->shape = x->shape;
+    n->dtype = x->dtype;
+    for (i = 0; i < x->shape.rank; i++) n->num[i] = 0, n->perm[i] = 1;
+    for (i = 0; i < 4; i++)
+        if ((j = tmi_arg(n, (tmi_json_arg_id)args[i])) != NULL && (!count || j->kind == TMI_J_ARRAY))
+            count = i && count ? count : j->kind == TMI_J_ARRAY ? j->n : 1;
+    if (!tmi_arg(n, TMI_ARG_START) && !tmi_arg(n, TMI_ARG_END) && !tmi_arg(n, TMI_ARG_STEP))
+        return tmi_op_wrong(l, n, "needs 'start', 'end' or 'step'");
+    if (count > x->shape.rank) return tmi_op_wrong(l, n, "has more axes than its input");
+    for (k = 0; k < count; k++) {
+        if (!tmi_json_arg_at(l, n, TMI_ARG_STEP, k, count, 1, &step)) return 0;
+        if (!step || step < -INT32_MAX || step > INT32_MAX)
+            return tmi_op_wrong(l, n, "needs steps from -2147483647 to 2147483647 other than 0");
+        if (!tmi_json_arg_at(l, n, TMI_ARG_AXIS, k, count, k, &axis) ||
+            !tmi_json_arg_at(l, n, TMI_ARG_START, k, count, step > 0 ? 0 : INT64_MAX, &start) ||
+            !tmi_json_arg_at(l, n, TMI_ARG_END, k, count, step > 0 ? INT64_MAX : INT64_MIN, &end))
+            return 0;
+        if (axis < -(int64_t)x->shape.rank || axis >= (int64_t)x->shape.rank) {
+            tmi_error(l->job, tmi_json_at(n->at), TMETAL_E_OPS_AXIS, n->id, (long long)axis,
+                      x->shape.rank);
+            return 0;
+        }
+        i = (uint32_t)(axis < 0 ? axis + x->shape.rank : axis);
+        if (seen >> i & 1)
+            return tmi_arg_wrong(l, n, tmi_arg(n, TMI_ARG_AXIS), tmi_json_arg_names[TMI_ARG_AXIS],
+                                 "each axis once");
+        seen |= 1u << i;
+        size = tmi_json_selected(x->shape.dim[i], &start, end, step);
+        if (!size) return tmi_op_wrong(l, n, "selects no element");
+        n->num[i] = start;
+        n->perm[i] = (uint32_t)(int32_t)(size > 1 ? step : 1);
+        n->shape.dim[i] = (uint32_t)size;
+    }
+    return 1;
+}
+
+/* One of the results: the part of x along the axis behind those before it. It becomes a slice. */
+static int tmi_rule_split(tmi_list *l, tmi_node *n) {
+    const tmi_node *x = tmi_in_node(l, n, 0);
+    const tmi_json *sizes = tmi_arg(n, TMI_ARG_SIZES), *k,
+                   *outputs = tmi_json_get(n->json, "outputs");
+    int64_t         sections, size, all = 0;
+    uint32_t        i, dim;
+    n->shape = x->shape;
+    n->dtype = x->dtype;
+    TMI_ASSERT(l->job, "json", outputs && n->nth < outputs->n);
+    if (!tmi_arg_axis(l, n, x->shape.rank, 0) ||
+        !tmi_arg_int(l, n, TMI_ARG_SECTIONS, outputs->n, &sections))
+        return 0;
+    dim = x->shape.dim[n->axis];
+    for (i = 0; i < x->shape.rank; i++) n->num[i] = 0, n->perm[i] = 1;
+    if (sections != outputs->n || (sizes && sizes->kind == TMI_J_ARRAY && sizes->n != outputs->n))
+        return tmi_op_wrong(l, n, "has another number of parts than of 'outputs'");
+    if (!sizes && dim % outputs->n)
+        return tmi_op_wrong(l, n, "has an axis that its parts do not divide: give their 'sizes'");
+    if (sizes && sizes->kind != TMI_J_ARRAY)
+        return tmi_arg_wrong(l, n, sizes, tmi_json_arg_names[TMI_ARG_SIZES],
+                             "a list: the size of each part");
+    for (i = 0, k = sizes ? sizes->child : NULL; i < outputs->n; i++, k = k ? k->next : NULL) {
+        size = dim / outputs->n;
+        if (sizes && (!tmi_json_int(k, &size) || size < 1 || size > dim))
+            return tmi_arg_wrong(l, n, k, tmi_json_arg_names[TMI_ARG_SIZES],
+                                 "sizes of 1 or more that add up to the axis");
+        if (i == n->nth) n->num[n->axis] = all, n->shape.dim[n->axis] = (uint32_t)size;
+        all += size;
+    }
+    if (all != dim)
+        return tmi_arg_wrong(l, n, sizes, tmi_json_arg_names[TMI_ARG_SIZES],
+                             "sizes of 1 or more that add up to the axis");
+    n->kind = TMI_L_OP_SLICE;
+    return 1;
+}
+
+/* The widths of a pad, [before, after] of each axis, in one of three orders: "pad_width" and
+ * "padding" as NumPy and MLX have them, pairs or one number; "pads" as ONNX, all before and then
+ * all after; "pad" as PyTorch, pairs from the last axis on. */
+static int tmi_json_pad_width(tmi_list *l, const tmi_node *n, uint32_t rank, int64_t w[][2]) {
+    const tmi_json *j = tmi_arg(n, TMI_ARG_PAD_WIDTH), *k, *flat;
+    int             onnx = j && j == tmi_json_get(n->args, "pads"),
+                    torch = j && j == tmi_json_get(n->args, "pad");
+    uint32_t        i, at, side;
+    if (!j) return tmi_op_wrong(l, n, "needs the argument 'pad_width'");
+    memset(w, 0, rank * sizeof *w);
+    flat = j->kind == TMI_J_ARRAY && j->child && j->child->kind == TMI_J_NUMBER ? j->child : NULL;
+    if (flat && ((onnx && j->n == 2 * rank) || (torch && j->n % 2 == 0 && j->n <= 2 * rank))) {
+        for (i = 0, k = flat; k; k = k->next, i++) {
+            at = onnx ? i % rank : rank - 1 - i / 2;
+            if (!tmi_json_int(k, &w[at][onnx ? i / rank : i % 2])) break;
+        }
+        if (!k) return 1;
+    } else if (!flat && j->kind == TMI_J_ARRAY && j->n == rank) {
+        for (at = 0, k = j->child; k; k = k->next, at++) {
+            if (k->kind != TMI_J_ARRAY || k->n != 2 || !tmi_json_int(k->child, &w[at][0]) ||
+                !tmi_json_int(k->child->next, &w[at][1]))
+                break;
+        }
+        if (!k) return 1;
+    } else if (j->kind == TMI_J_NUMBER) {
+        for (at = 0; at < rank; at++)
+            for (side = 0; side < 2; side++)
+                if (!tmi_json_int(j, &w[at][side])) break;
+        if (at == rank && tmi_json_int(j, &w[0][0])) return 1;
+    }
+    return tmi_arg_wrong(l, n, j, tmi_json_arg_names[TMI_ARG_PAD_WIDTH],
+                         "a pair [before,after] for each axis, such as [[0,0],[1,1]]");
+}
+
+/* perm: elements before; axes: those that grow; val[0], num[0]: what stands there. */
+static int tmi_rule_pad(tmi_list *l, tmi_node *n) {
+    const tmi_node *x = tmi_in_node(l, n, 0);
+    const tmi_json *j = tmi_arg(n, TMI_ARG_VALUE), *mode = tmi_arg(n, TMI_ARG_MODE);
+    int64_t         w[TMI_LIST_RANK][2];
+    uint32_t        i;
+    n->shape = x->shape;
+    n->dtype = x->dtype;
+    if (!x->shape.rank) return tmi_op_wrong(l, n, "needs an input of at least one dimension");
+    if (mode && (mode->kind != TMI_J_STRING || strcmp(mode->text, "constant") != 0))
+        return tmi_arg_wrong(l, n, mode, tmi_json_arg_names[TMI_ARG_MODE], "\"constant\"");
+    if (!tmi_json_pad_width(l, n, x->shape.rank, w)) return 0;
+    for (n->axes = i = 0; i < x->shape.rank; i++) {
+        if (w[i][0] < 0 || w[i][1] < 0)
+            return tmi_op_wrong(l, n, "pads by less than nothing: 'slice' cuts elements off");
+        if (w[i][0] > INT32_MAX || w[i][1] > INT32_MAX ||
+            x->shape.dim[i] + w[i][0] + w[i][1] > INT32_MAX)
+            return tmi_op_wrong(l, n, "is too large");
+        n->perm[i] = (uint32_t)w[i][0];
+        n->shape.dim[i] += (uint32_t)(w[i][0] + w[i][1]);
+        if (n->shape.dim[i] != x->shape.dim[i]) n->axes |= 1u << i;
+    }
+    if (!j) return 1;
+    if (!tmi_arg_double(l, n, TMI_ARG_VALUE, 0, &n->val[0])) return 0;
+    if (!tmi_lt_is(n->dtype, 'f') && !tmi_json_whole(j, n->dtype, &n->num[0]))
+        return tmi_arg_wrong(l, n, j, tmi_json_arg_names[TMI_ARG_VALUE],
+                             tmi_format(l->job, 1, "a number of type %s",
+                                        tmi_list_types[n->dtype].name[0]));
+    return 1;
+}
+
+/* -- Rotary embedding -- */
+
+/* By halving and squaring: no libm here. */
+static double tmi_json_log2(double x) {
+    double r = 0, bit = 1;
+    int    i;
+    for (; x >= 2; x /= 2) r += 1;
+    for (; x < 1; x *= 2) r -= 1;
+    for (i = 0; i < 60; i++, bit /= 2) {
+        if (x >= 2) x /= 2, r += bit;
+        x *= x;
+    }
+    return r;
+}
+
+/* x [.., T, D], positions or none, stretched to x without its last axis. num: dims, traditional,
+ * offset, axis of T; val: log2 of the base, scale. Element pair j of 0 to dims/2 turns by position
+ * x scale x base^(-2j/dims); a pair is side by side if traditional, else dims/2 apart. */
+static int tmi_rule_rope(tmi_list *l, tmi_node *n) {
+    const tmi_shape *x = &tmi_in_node(l, n, 0)->shape;
+    tmi_shape        to;
+    double           base;
+    int              traditional;
+    n->shape = to = *x;
+    n->dtype = tmi_in_node(l, n, 0)->dtype;
+    if (x->rank < 2) return tmi_op_wrong(l, n, "needs an input of at least two dimensions");
+    if (!tmi_lt_is(n->dtype, 'f')) return tmi_op_wrong(l, n, "needs floats");
+    if (!tmi_arg_int(l, n, TMI_ARG_ROPE_DIMS, x->dim[x->rank - 1], &n->num[0]) ||
+        !tmi_arg_bool(l, n, TMI_ARG_TRADITIONAL, 0, &traditional) ||
+        !tmi_arg_int(l, n, TMI_ARG_OFFSET, 0, &n->num[2]) ||
+        !tmi_arg_int(l, n, TMI_ARG_SEQ_AXIS, -2, &n->num[3]) ||
+        !tmi_arg_double(l, n, TMI_ARG_BASE, 10000, &base) ||
+        !tmi_arg_double(l, n, TMI_ARG_SCALE, 1, &n->val[1]))
+        return 0;
+    n->num[1] = traditional;
+    if (n->num[0] < 2 || n->num[0] % 2 || n->num[0] > (int64_t)x->dim[x->rank - 1])
+        return tmi_op_wrong(l, n, "needs 'dims' that is even, from 2 to the last dimension");
+    if (!(base > 0 && base < 1e30) || !(n->val[1] > -1e30 && n->val[1] < 1e30))
+        return tmi_op_wrong(l, n, "needs a 'base' above 0 and below 1e30, and a finite 'scale'");
+    if (n->num[2] < -INT32_MAX / 2 || n->num[2] > INT32_MAX / 2)
+        return tmi_op_wrong(l, n, "needs an 'offset' from -1073741823 to 1073741823");
+    if (n->num[3] < 0) n->num[3] += x->rank;
+    if (n->num[3] < 0 || n->num[3] + 1 >= (int64_t)x->rank)
+        return tmi_op_wrong(l, n, "needs a 'seq_axis' other than the last, as positions run along it");
+    n->val[0] = tmi_json_log2(base);
+    if (n->n_in < 2) return tmi_arg_type(l, n);
+    to.rank--;
+    if (!tmi_want_index(l, n, 1) ||
+        !tmi_shape_broadcast(l, n, &to, &tmi_in_node(l, n, 1)->shape))
+        return 0;
+    if (to.rank != x->rank - 1 || memcmp(to.dim, x->dim, to.rank * sizeof *to.dim) != 0)
+        return tmi_shapes_wrong(l, n, x, &tmi_in_node(l, n, 1)->shape,
+                                "positions must stretch to the input without its last dimension");
+    return tmi_arg_type(l, n);
+}
+
+/* -- What >>oplist builds of other ops -- */
+
+static int tmi_json_pool_fits(tmi_list *l, tmi_node *n, const tmi_shape *x, int ceil_mode) {
+    uint32_t i;
+    int64_t  span, room;
+    for (i = 0; i < 2; i++) {
+        const int64_t kernel = n->num[i], stride = n->num[2 + i], pad = n->num[4 + i],
+                      dilation = n->kind == TMI_L_OP_MAX_POOL2D ? n->num[6 + i] : 1;
+        if (kernel < 1 || stride < 1 || dilation < 1 || kernel > 65536 || stride > 65536 ||
+            dilation > 65536)
+            return tmi_op_wrong(l, n, "needs a kernel, strides and dilations of 1 to 65536");
+        span = dilation * (kernel - 1) + 1;
+        if (pad < 0 || pad > span / 2)
+            return tmi_op_wrong(l, n, "needs padding from 0 to half of the kernel, as a window "
+                                "beside the image has no element");
+        room = (int64_t)x->dim[2 + i] + 2 * pad - span;
+        if (room < 0) return tmi_op_wrong(l, n, "has a window larger than the padded image");
+        n->shape.dim[2 + i] = (uint32_t)(room / stride + 1);
+        /* a window that begins behind the image is left out */
+        if (ceil_mode && room % stride && (room / stride + 1) * stride < x->dim[2 + i] + pad)
+            n->shape.dim[2 + i]++;
+    }
+    return 1;
+}
+
+/* x [N, C, H, W]. num: kernel, stride, padding (y, x each), then of a maximum dilation, of a mean
+ * whether padding counts, and whether the last windows may stand out. */
+static int tmi_rule_pool(tmi_list *l, tmi_node *n) {
+    static const uint8_t args[4] = {TMI_ARG_KERNEL_SIZE, TMI_ARG_STRIDE, TMI_ARG_PADDING,
+                                    TMI_ARG_DILATION};
+    const tmi_node *x = tmi_in_node(l, n, 0);
+    int             is_max = n->kind == TMI_L_OP_MAX_POOL2D, ceil_mode, count_pad = 0;
+    uint32_t        i, count;
+    n->shape = x->shape;
+    n->dtype = x->dtype;
+    if (x->shape.rank != 4) return tmi_op_wrong(l, n, "needs x as [N,C,H,W]");
+    if (tmi_lt_is(n->dtype, 'b')) return tmi_op_wrong(l, n, "needs numbers");
+    if (!tmi_arg(n, TMI_ARG_KERNEL_SIZE))
+        return tmi_op_wrong(l, n, "needs the argument 'kernel_size'");
+    for (i = 0; i < (is_max ? 4u : 3u); i++) {
+        if (!tmi_arg_list(l, n, (tmi_json_arg_id)args[i], i != 2, 2, &n->num[2 * i], &count))
+            return 0;
+        if (count == 1) n->num[2 * i + 1] = n->num[2 * i];
+        if (i == 1 && !count) n->num[2] = n->num[0], n->num[3] = n->num[1];
+    }
+    if (!tmi_arg_bool(l, n, TMI_ARG_CEIL_MODE, 0, &ceil_mode) ||
+        (!is_max && !tmi_arg_bool(l, n, TMI_ARG_COUNT_PAD, 1, &count_pad)) ||
+        !tmi_json_pool_fits(l, n, &x->shape, ceil_mode))
+        return 0;
+    if (!is_max) n->num[6] = count_pad, n->num[7] = ceil_mode;
+    if (!is_max && !tmi_lt_is(n->dtype, 'f')) n->dtype = TMI_LT_F32;
+    return tmi_arg_type(l, n);
+}
+
+/* Weights and the like have an element for each channel. */
+static int tmi_json_per_channel(tmi_list *l, const tmi_node *n, uint32_t channels) {
+    uint32_t i;
+    for (i = 1; i < n->n_in; i++) {
+        const tmi_shape *s = &tmi_in_node(l, n, i)->shape;
+        if (s->rank != 1 || s->dim[0] != channels)
+            return tmi_shapes_wrong(l, n, &tmi_in_node(l, n, 0)->shape, s,
+                                    "all but the first input need an element for each channel");
+    }
+    return 1;
+}
+
+/* x [N, C, ..], weight, bias. num[0]: groups; val[0]: eps */
+static int tmi_rule_group_norm(tmi_list *l, tmi_node *n) {
+    const tmi_node *x = tmi_in_node(l, n, 0);
+    n->shape = x->shape;
+    n->dtype = tmi_lt_is(x->dtype, 'f') ? x->dtype : (uint8_t)TMI_LT_F32;
+    if (x->shape.rank < 2) return tmi_op_wrong(l, n, "needs x as [N,C,..]");
+    if (!tmi_arg(n, TMI_ARG_GROUPS)) return tmi_op_wrong(l, n, "needs the argument 'groups'");
+    if (!tmi_arg_int(l, n, TMI_ARG_GROUPS, 1, &n->num[0]) ||
+        !tmi_arg_double(l, n, TMI_ARG_EPS, 1e-5, &n->val[0]))
+        return 0;
+    if (n->num[0] < 1 || n->num[0] > (int64_t)x->shape.dim[1] || x->shape.dim[1] % n->num[0])
+        return tmi_op_wrong(l, n, "needs 'groups' that divide the channels");
+    return tmi_json_per_channel(l, n, x->shape.dim[1]) && tmi_arg_type(l, n);
+}
+
+/* x [N, C, ..], weight and bias or neither, mean, variance; val[0]: eps */
+static int tmi_rule_batch_norm(tmi_list *l, tmi_node *n) {
+    const tmi_node *x = tmi_in_node(l, n, 0);
+    int             training;
+    n->shape = x->shape;
+    n->dtype = tmi_lt_is(x->dtype, 'f') ? x->dtype : (uint8_t)TMI_LT_F32;
+    if (n->n_in == 4)
+        return tmi_op_wrong(l, n, "takes x, mean and variance, or x, weight, bias, mean and variance");
+    if (!tmi_arg_axis(l, n, x->shape.rank, x->shape.rank > 1 ? 1 : 0) ||
+        !tmi_arg_double(l, n, TMI_ARG_EPS, 1e-5, &n->val[0]) ||
+        !tmi_arg_bool(l, n, TMI_ARG_TRAINING, 0, &training))
+        return 0;
+    if (training)
+        return tmi_op_wrong(l, n, "is training: only given means and variances are supported");
+    return tmi_json_per_channel(l, n, x->shape.dim[n->axis]) && tmi_arg_type(l, n);
+}
+
+/* x [N, C, ..] of 3 to 5 dimensions; num: how often each element behind C comes */
+static int tmi_rule_upsample(tmi_list *l, tmi_node *n) {
+    const tmi_node *x = tmi_in_node(l, n, 0);
+    uint32_t        i, count, rank = x->shape.rank;
+    n->shape = x->shape;
+    n->dtype = x->dtype;
+    if (rank < 3 || rank > 5) return tmi_op_wrong(l, n, "needs x as [N,C,L], [N,C,H,W] or [N,C,D,H,W]");
+    if (!tmi_arg(n, TMI_ARG_SCALE_FACTOR))
+        return tmi_op_wrong(l, n, "needs the argument 'scale_factor'");
+    if (!tmi_arg_list(l, n, TMI_ARG_SCALE_FACTOR, 1, rank - 2, n->num, &count)) return 0;
+    if (count != 1 && count != rank - 2)
+        return tmi_op_wrong(l, n, "needs a 'scale_factor' for each dimension behind the channels");
+    for (i = 0; i < rank - 2; i++) {
+        if (count == 1) n->num[i] = n->num[0];
+        if (n->num[i] < 1 || n->num[i] > INT32_MAX / (int64_t)x->shape.dim[2 + i])
+            return tmi_op_wrong(l, n, "needs a 'scale_factor' of 1 or more, and at most 2147483647 "
+                                "elements along each dimension");
+        n->shape.dim[2 + i] = x->shape.dim[2 + i] * (uint32_t)n->num[i];
+    }
+    return 1;
+}
+
 typedef int (*tmi_rule)(tmi_list *, tmi_node *);
 
 static const tmi_rule tmi_rules[TMI_L_OP_COUNT] = {
     NULL,
-#define X(id, name, form, detail, least, most) tmi_rule_##form,
+#define X(id, name, form, detail, least, most, takes) tmi_rule_##form,
     TMI_LIST_OPS(X)
 #undef X
-    NULL,
+    NULL, NULL, NULL,
 };
 
 /* -- From the tree to the graph ---------------------------------------------------------------- */
@@ -65283,7 +65718,8 @@ static int tmi_list_read_shape(tmi_list *l, const tmi_node *n, const tmi_json *j
 
 /* Positions that hold indices or conditions have types of their own. */
 static uint8_t tmi_input_type(const tmi_node *n, uint32_t i) {
-    if ((n->kind == TMI_L_OP_GATHER || n->kind == TMI_L_OP_SCATTER_ADD) && i == 1)
+    if ((n->kind == TMI_L_OP_GATHER || n->kind == TMI_L_OP_SCATTER_ADD ||
+         n->kind == TMI_L_OP_TAKE || n->kind == TMI_L_OP_ROPE) && i == 1)
         return TMI_LT_I32;
     if (n->kind == TMI_L_OP_EMBEDDING && i == 0) return TMI_LT_I32;
     if (n->kind == TMI_L_OP_WHERE && i == 0) return TMI_LT_BOOL;
@@ -65491,6 +65927,28 @@ static void tmi_list_unknown(tmi_list *l, const tmi_json *type) {
     tmi_diag_meant(l->job, &meant, "");
 }
 
+/* An op with several results is a node for each, named by "outputs", one behind the other. */
+static int tmi_list_read_outputs(tmi_list *l, tmi_node *n, const tmi_json *outputs) {
+    static const char want[] = "a name for each part, such as [\"q\",\"k\",\"v\"]";
+    const tmi_json   *k;
+    uint32_t          i, nth = 0;
+    if (!outputs || outputs->kind != TMI_J_ARRAY || !outputs->n)
+        return tmi_arg_wrong(l, n, outputs, "outputs", want);
+    for (k = outputs->child; k; k = k->next, nth++) {
+        i = l->node.n - 1;
+        if (k->kind != TMI_J_STRING) return tmi_arg_wrong(l, n, k, "outputs", want);
+        if (tmi_json_node_named(l, k->text))
+            return tmi_arg_wrong(l, n, k, "outputs", "names that nothing else has");
+        if (nth) {
+            i = tmi_node_new(l, NULL, n->kind);
+            *TMI_NODE(l, i) = *n;
+            TMI_NODE(l, i)->nth = nth;
+        }
+        tmi_node_set_name(l, i, k->text);
+    }
+    return 1;
+}
+
 /* Type, id and arguments of one op. */
 static int tmi_list_read_op(tmi_list *l, const tmi_json *j, uint32_t index) {
     tmi_node       *n = TMI_NODE(l, tmi_node_new(l, NULL, TMI_L_OP_NONE));
@@ -65515,12 +65973,13 @@ static int tmi_list_read_op(tmi_list *l, const tmi_json *j, uint32_t index) {
     }
     name = id ? id->text : tmi_format(l->job, 0, "%s_%u", tmi_list_ops[n->kind].name, index);
     while (!id && tmi_json_node_named(l, name)) name = tmi_format(l->job, 0, "%s_", name);
-    tmi_node_set_name(l, l->node.n - 1, name);
+    if (n->kind == TMI_L_OP_SPLIT) n->id = name;
+    else tmi_node_set_name(l, l->node.n - 1, name);
     if (!tmi_check_own_keys(l, n)) return 0;
     n->args = tmi_json_get(j, "args");
     if (n->args && n->args->kind != TMI_J_OBJECT)
         return tmi_arg_wrong(l, n, n->args, "args", "an object");
-    return 1;
+    return n->kind != TMI_L_OP_SPLIT || tmi_list_read_outputs(l, n, tmi_json_get(j, "outputs"));
 }
 
 /* Of the ops that wait for each other, those of one circle: what is not done reads something
@@ -65619,19 +66078,38 @@ static int tmi_json_check_type(tmi_list *l, const tmi_node *n) {
     return 0;
 }
 
+/* Does what a row of the op table says of an op name all arguments that its rule asked for? */
+static int tmi_json_says_asked(const char *takes, tmi_json_arg_set asked) {
+    uint32_t    a;
+    char        name[32];
+    const char *p;
+    takes += strcspn(takes, ";");
+    for (a = 0; a < TMI_ARG_COUNT; a++) {
+        if (!(asked >> a & 1) || a == TMI_ARG_DTYPE) continue;
+        tmi_json_arg_name(a, name);
+        for (p = takes; (p = strstr(p, name)) != NULL; p++)
+            if (p[-1] == ' ' && (!p[strlen(name)] || strchr(" =", p[strlen(name)]))) break;
+        if (!p) return 0;
+    }
+    return 1;
+}
+
 /* What an op gives, once its inputs are known. */
 static int tmi_list_apply_rule(tmi_list *l, tmi_node *n) {
     tmi_json_arg_set asked = 0;
+    const char *takes;
     int         ok;
     n->asked = &asked;
     ok = tmi_list_check_shapes(l, n);
     if (ok && n->kind >= TMI_L_OP_ADD && n->kind <= TMI_L_OP_DROPOUT)
         ok = tmi_rule_broadcasted(l, n);
+    takes = tmi_list_ops[n->kind].takes;
     ok = ok && tmi_rules[n->kind](l, n) && tmi_json_check_type(l, n) && tmi_check_beside(l, n) &&
         tmi_check_args(l, n);
     TMI_ASSERT(l->job, "json", !ok ||
                (n->dtype && n->shape.rank <= TMI_LIST_RANK && tmi_shape_numel(&n->shape)));
     TMI_ASSERT(l->job, "json", !ok || n->axis < TMI_LIST_RANK);
+    TMI_ASSERT(l->job, "json", tmi_json_says_asked(takes, asked));
     n->asked = NULL;
     return ok;
 }
@@ -65656,7 +66134,11 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
     for (j = ops->child; j; j = j->next)
         if (!tmi_list_read_op(l, j, i++) && tmi_enough_errors(job)) return NULL;
     l->n_op = l->node.n - 1;
-    for (i = 1; i <= l->n_op && !job->n_errors; i++) (void)tmi_list_read_inputs(l, TMI_NODE(l, i));
+    for (i = 1; i <= l->n_op && !job->n_errors; i++) {
+        tmi_node *n = TMI_NODE(l, i);
+        if (!n->nth) (void)tmi_list_read_inputs(l, n);
+        else n->n_in = TMI_NODE(l, i - 1)->n_in, n->in = TMI_NODE(l, i - 1)->in;
+    }
     if (job->n_errors) return NULL;
     tmi_list_name_inputs(l);
     mark = tmi_mark_take(job);
@@ -65674,7 +66156,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 3200905356u
+#define TMI_STAMP_JSON 0u
 
 /*==============================================================================
  * >>oplist  [30]  Op lists to kernels: graph in, tile IR out
@@ -66337,7 +66819,7 @@ static uint32_t tmi_op_for(uint32_t op, uint8_t type) {
     case TMI_OP_ADDF: return TMI_OP_ADDI;
     case TMI_OP_SUBF: return TMI_OP_SUBI;
     case TMI_OP_MULF: return TMI_OP_MULI;
-    case TMI_OP_MAXNUMF: return uns ? TMI_OP_MAXUI : TMI_OP_MAXSI;
+    case TMI_OP_MAXNUMF: case TMI_OP_MAXIMUMF: return uns ? TMI_OP_MAXUI : TMI_OP_MAXSI;
     case TMI_OP_MINNUMF: return uns ? TMI_OP_MINUI : TMI_OP_MINSI;
     case TMI_OP_REMF: return uns ? TMI_OP_REMUI : TMI_OP_REMSI;
     case TMI_OP_DIVF: return uns ? TMI_OP_DIVUI : TMI_OP_DIVSI;
@@ -66407,12 +66889,22 @@ static uint32_t tmi_gen_gelu(tmi_gen *g, uint32_t x, int by_tanh) {
     return tmi_gen_2(g, TMI_OP_MULF, half, tmi_gen_2(g, TMI_OP_ADDF, t, tmi_gen_float(g, 1)));
 }
 
+static uint32_t tmi_gen_relu6(tmi_gen *g, uint32_t x) { /* NaN stays */
+    x = tmi_gen_2(g, TMI_OP_MAXIMUMF, x, tmi_gen_float(g, 0));
+    return tmi_gen_2(g, TMI_OP_MINIMUMF, x, tmi_gen_float(g, 6));
+}
+
 static uint32_t tmi_gen_unary(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     const tmi_node *n = TMI_NODE(g->l, node);
-    uint32_t        x = tmi_gen_operand(g, n, 0, s, TMI_LT_F32);
+    uint32_t        x = tmi_gen_operand(g, n, 0, s, TMI_LT_F32), y;
     switch (n->kind) {
     case TMI_L_OP_SIGMOID: x = tmi_gen_sigmoid(g, x); break;
     case TMI_L_OP_SILU: x = tmi_gen_2(g, TMI_OP_MULF, x, tmi_gen_sigmoid(g, x)); break;
+    case TMI_L_OP_HARDSWISH: /* x clamp(x + 3, 0, 6) / 6 */
+        y = tmi_gen_relu6(g, tmi_gen_2(g, TMI_OP_ADDF, x, tmi_gen_float(g, 3)));
+        y = tmi_gen_2(g, TMI_OP_MULF, y, tmi_gen_float(g, 1.0 / 6));
+        x = tmi_gen_2(g, TMI_OP_MULF, x, y);
+        break;
     case TMI_L_OP_GELU: x = tmi_gen_gelu(g, x, n->num[0] != 0); break;
     case TMI_L_OP_RECIPROCAL: x = tmi_gen_2(g, TMI_OP_DIVF, tmi_gen_float(g, 1), x); break;
     default: x = tmi_gen_1(g, tmi_list_ops[n->kind].detail, x); break;
@@ -66438,6 +66930,13 @@ static uint32_t tmi_gen_same(tmi_gen *g, uint32_t node, const tmi_indices *s) {
         x = is_float
             ? tmi_gen_2(g, TMI_OP_MAXIMUMF, x, tmi_gen_float(g, 0))
             : tmi_gen_2(g, tmi_op_for(TMI_OP_MAXNUMF, type), x, tmi_gen_const(g, elem, 0));
+        break;
+    case TMI_L_OP_RELU6:
+        if (is_float) x = tmi_gen_relu6(g, x);
+        else {
+            x = tmi_gen_2(g, tmi_op_for(TMI_OP_MAXNUMF, type), x, tmi_gen_const(g, elem, 0));
+            x = tmi_gen_2(g, tmi_op_for(TMI_OP_MINNUMF, type), x, tmi_gen_const(g, elem, 6));
+        }
         break;
     default: x = tmi_gen_2(g, tmi_op_for(TMI_OP_MULF, type), x, x); break;
     }
@@ -66552,6 +67051,102 @@ static uint32_t tmi_gen_broadcast(tmi_gen *g, uint32_t node, const tmi_indices *
     return tmi_gen_value(g, n->in[0], &x, 0);
 }
 
+static uint32_t tmi_gen_slice(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node);
+    uint32_t        at[TMI_LIST_RANK], i;
+    tmi_indices       x;
+    tmi_gen_full(g, &n->shape, s, at);
+    for (i = 0; i < n->shape.rank; i++)
+        at[i] = tmi_gen_add_n(g, tmi_gen_mul(g, at[i], (uint64_t)(int64_t)(int32_t)n->perm[i]),
+                              n->num[i]);
+    tmi_indices_full(&TMI_NODE(g->l, n->in[0])->shape, at, &x);
+    return tmi_gen_value(g, n->in[0], &x, 0);
+}
+
+/* A value at indices that may lie outside of it, where `other` stands. `inside`: where they do not;
+ * 0: they never do. */
+static uint32_t tmi_gen_inside(tmi_gen *g, uint32_t node, const tmi_indices *s, uint32_t inside,
+                               uint32_t other) {
+    uint32_t before = g->extra, mark = g->memo.n, v;
+    if (!inside) return tmi_gen_value(g, node, s, 0);
+    g->extra = tmi_gen_and(g, before, inside);
+    v = tmi_gen_value(g, node, s, 0);
+    g->extra = before;
+    tmi_gen_forget(g, mark); /* made under another condition */
+    return tmi_gen_select(g, inside, v, other);
+}
+
+static uint32_t tmi_gen_pad(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node), *x = TMI_NODE(g->l, n->in[0]);
+    uint32_t        at[TMI_LIST_RANK], i, inside = 0, other;
+    tmi_indices       in;
+    tmi_gen_full(g, &n->shape, s, at);
+    for (i = 0; i < n->shape.rank; i++) {
+        if (!(n->axes >> i & 1)) continue;
+        at[i] = tmi_gen_add_n(g, tmi_gen_some(g, at[i]), -(int64_t)n->perm[i]);
+        /* unsigned: before the first is far behind the last */
+        inside = tmi_gen_and(
+            g, inside, tmi_gen_cmpi(g, TMI_ULT, at[i], tmi_gen_index(g, x->shape.dim[i])));
+        if (x->shape.dim[i] == 1) at[i] = 0;
+    }
+    tmi_indices_full(&x->shape, at, &in);
+    other = tmi_lt_is(n->dtype, 'f') ? tmi_gen_cast(g, tmi_gen_float(g, n->val[0]), TMI_LT_F32, n->dtype)
+                                     : tmi_gen_const(g, tmi_list_work(g->m, n->dtype), n->num[0]);
+    return tmi_gen_inside(g, n->in[0], &in, inside, other);
+}
+
+static uint32_t tmi_gen_lowest(tmi_gen *g, uint8_t type) {
+    uint32_t elem = tmi_list_work(g->m, type);
+    if (tmi_lt_is(type, 'f')) return tmi_gen_f32(g, TMI_BITS_NINF);
+    if (!tmi_lt_is(type, 's')) return tmi_gen_const(g, elem, 0);
+    return tmi_gen_const(g, elem, -(int64_t)((uint64_t)1 << (tmi_list_types[type].bits - 2)) * 2);
+}
+
+/* Windows of a pooling: element [n, c, ky, kx, y, x]; outside of the image the lowest number (has_val)
+ * or zero. */
+static uint32_t tmi_gen_windows(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node), *x = TMI_NODE(g->l, n->in[0]);
+    uint32_t        at[TMI_LIST_RANK], i, inside = 0, y;
+    tmi_indices       in;
+    tmi_gen_full(g, &n->shape, s, at);
+    for (i = 0; i < 2; i++) {
+        const int64_t stride = n->num[2 + i], pad = n->num[4 + i], dilation = n->num[6 + i],
+                      last = (int64_t)(n->shape.dim[4 + i] - 1) * stride - pad +
+                             (int64_t)(n->shape.dim[2 + i] - 1) * dilation;
+        y = tmi_gen_mul(g, at[2 + i], (uint64_t)dilation);
+        y = tmi_gen_add(g, tmi_gen_mul(g, at[4 + i], (uint64_t)stride), y);
+        y = tmi_gen_add_n(g, y, -pad);
+        if (pad || last >= (int64_t)x->shape.dim[2 + i])
+            inside = tmi_gen_and(g, inside,
+                                 tmi_gen_cmpi(g, TMI_ULT, tmi_gen_some(g, y),
+                                              tmi_gen_index(g, x->shape.dim[2 + i])));
+        at[2 + i] = x->shape.dim[2 + i] == 1 ? 0 : y;
+    }
+    tmi_indices_full(&x->shape, at, &in);
+    return tmi_gen_inside(g, n->in[0], &in, inside,
+                          n->has_val ? tmi_gen_lowest(g, x->dtype)
+                                     : tmi_gen_number(g, 0, x->dtype));
+}
+
+/* Elements of the window at [y, x]: those of the image, or of the padded image (num[6]). */
+static uint32_t tmi_gen_counts(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node);
+    uint32_t        at[TMI_LIST_RANK], i, from, to, count = 0;
+    tmi_gen_full(g, &n->shape, s, at);
+    for (i = 0; i < 2; i++) {
+        const int64_t pad = n->num[4 + i], edge = n->num[6] ? pad : 0;
+        from = tmi_gen_some(
+            g, tmi_gen_add_n(g, tmi_gen_mul(g, at[i], (uint64_t)n->num[2 + i]), -pad));
+        to = tmi_gen_2(g, TMI_OP_MINSI, tmi_gen_add_n(g, from, n->num[i]),
+                       tmi_gen_index(g, (int64_t)n->perm[i] + edge));
+        from = tmi_gen_2(g, TMI_OP_MAXSI, from, tmi_gen_index(g, -edge));
+        to = tmi_gen_cast(g, tmi_gen_2(g, TMI_OP_SUBI, to, from),
+                          g->t_index == g->m->t_i64 ? TMI_LT_I64 : TMI_LT_I32, TMI_LT_F32);
+        count = count ? tmi_gen_2(g, TMI_OP_MULF, count, to) : to;
+    }
+    return count;
+}
+
 /* Each input is read where the index falls into it, and only there. */
 static uint32_t tmi_gen_concat(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     const tmi_node *n = TMI_NODE(g->l, node);
@@ -66618,17 +67213,84 @@ static uint32_t tmi_gen_gather(tmi_gen *g, uint32_t node, const tmi_indices *s) 
     return tmi_gen_taken(g, n->in[0], &in, ok);
 }
 
-static uint32_t tmi_gen_embedding(tmi_gen *g, uint32_t node, const tmi_indices *s) {
-    const tmi_node *n = TMI_NODE(g->l, node), *index = TMI_NODE(g->l, n->in[0]),
-                   *table = TMI_NODE(g->l, n->in[1]);
-    uint32_t        at[TMI_LIST_RANK], in[2], ok;
-    tmi_indices       x;
+/* out[.., i, ..] = x[.., index[i], ..]: the indices stand in place of an axis. */
+static uint32_t tmi_gen_take_at(tmi_gen *g, uint32_t node, const tmi_indices *s, uint32_t table,
+                                uint32_t indices) {
+    const tmi_node *n = TMI_NODE(g->l, node), *x = TMI_NODE(g->l, table),
+                   *index = TMI_NODE(g->l, indices);
+    uint32_t        at[TMI_LIST_RANK], in[TMI_LIST_RANK], ok, d;
+    tmi_indices       to;
     tmi_gen_full(g, &n->shape, s, at);
-    in[1] = at[n->shape.rank - 1];
-    tmi_indices_full(&index->shape, at, &x);
-    in[0] = tmi_gen_looked_up(g, n->in[0], &x, table->shape.dim[0], &ok);
-    tmi_indices_full(&table->shape, in, &x);
-    return tmi_gen_taken(g, n->in[1], &x, ok);
+    for (d = 0; d < x->shape.rank; d++)
+        in[d] = d == n->axis ? 0 : at[d < n->axis ? d : d - 1 + index->shape.rank];
+    tmi_indices_full(&index->shape, at + n->axis, &to);
+    in[n->axis] = tmi_gen_looked_up(g, indices, &to, x->shape.dim[n->axis], &ok);
+    tmi_indices_full(&x->shape, in, &to);
+    return tmi_gen_taken(g, table, &to, ok);
+}
+
+static uint32_t tmi_gen_take(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node);
+    return tmi_gen_take_at(g, node, s, n->in[0], n->in[1]);
+}
+
+static uint32_t tmi_gen_embedding(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node); /* along axis 0 */
+    return tmi_gen_take_at(g, node, s, n->in[1], n->in[0]);
+}
+
+/* The angle by which element pair j turns at these indices. */
+static uint32_t tmi_gen_rope_angle(tmi_gen *g, const tmi_node *n, const uint32_t *at, uint32_t j) {
+    uint32_t    p = tmi_gen_some(g, at[n->num[3]]), f32 = g->m->t_float[TMI_F_F32], i;
+    uint8_t     type = g->t_index == g->m->t_i64 ? TMI_LT_I64 : TMI_LT_I32;
+    tmi_shape   rows = n->shape;
+    tmi_indices all, to;
+    if (n->n_in == 2) {
+        all.rank = 0;
+        rows.rank--;
+        for (i = 0; i < rows.rank; i++) tmi_indices_add(&all, rows.dim[i], at[i]);
+        tmi_gen_stretched(g, &rows, &all, &TMI_NODE(g->l, n->in[1])->shape, &to);
+        p = tmi_gen_value(g, n->in[1], &to, 0);
+        type = TMI_NODE(g->l, n->in[1])->dtype;
+    }
+    p = tmi_gen_cast(g, p, type, TMI_LT_F32);
+    if (n->num[2]) p = tmi_gen_2(g, TMI_OP_ADDF, p, tmi_gen_float(g, (double)n->num[2]));
+    if (n->val[1] != 1) p = tmi_gen_2(g, TMI_OP_MULF, p, tmi_gen_float(g, n->val[1]));
+    j = tmi_b_1(&g->b, TMI_OP_SITOFP, tmi_type_like(g->job, g->m, tmi_value_type(g->m, j), f32), j);
+    j = tmi_gen_2(g, TMI_OP_MULF, j, tmi_gen_float(g, -2 * n->val[0] / (double)n->num[0]));
+    return tmi_gen_2(g, TMI_OP_MULF, p, tmi_gen_1(g, TMI_OP_EXP2, j));
+}
+
+/* x cos(angle) -+ partner sin(angle) */
+static uint32_t tmi_gen_rope(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node), *x = TMI_NODE(g->l, n->in[0]);
+    const int64_t   half = n->num[1] ? 1 : n->num[0] / 2;
+    uint32_t        at[TMI_LIST_RANK], last = n->shape.rank - 1, d, second, j, turned = 0, v, w, angle;
+    tmi_indices       in;
+    tmi_gen_full(g, &n->shape, s, at);
+    d = tmi_gen_some(g, at[last]);
+    if (n->num[0] < (int64_t)n->shape.dim[last])
+        turned = tmi_gen_cmpi(g, TMI_ULT, d, tmi_gen_index(g, n->num[0]));
+    if (n->num[1])
+        second = tmi_gen_cmpi(g, TMI_NE, tmi_gen_some(g, tmi_gen_rem(g, d, 2)), tmi_gen_index(g, 0));
+    else second = tmi_gen_cmpi(g, TMI_UGE, d, tmi_gen_index(g, half));
+    w = tmi_gen_select(g, second, tmi_gen_index(g, -half), tmi_gen_index(g, half));
+    j = n->num[1] ? tmi_gen_div(g, d, 2)
+                  : tmi_gen_select(g, second, tmi_gen_add_n(g, d, -half), d);
+    tmi_indices_full(&x->shape, at, &in);
+    v = tmi_gen_as(g, n->in[0], &in, TMI_LT_F32);
+    if (turned) w = tmi_gen_select(g, turned, w, tmi_gen_index(g, 0));
+    at[last] = tmi_gen_add(g, d, w);
+    tmi_indices_full(&x->shape, at, &in);
+    w = tmi_gen_as(g, n->in[0], &in, TMI_LT_F32);
+    at[last] = d;
+    angle = tmi_gen_rope_angle(g, n, at, j);
+    w = tmi_gen_2(g, TMI_OP_MULF, tmi_gen_select(g, second, w, tmi_gen_1(g, TMI_OP_NEGF, w)),
+                  tmi_gen_1(g, TMI_OP_SIN, angle));
+    w = tmi_gen_2(g, TMI_OP_ADDF,
+                  tmi_gen_2(g, TMI_OP_MULF, v, tmi_gen_1(g, TMI_OP_COS, angle)), w);
+    if (turned) w = tmi_gen_select(g, turned, w, v);
+    return tmi_gen_cast(g, w, TMI_LT_F32, tmi_lt_work(n->dtype));
 }
 
 /* -- Any node at any indices ------------------------------------------------------------------- */
@@ -66645,12 +67307,17 @@ static tmi_gen_fn tmi_gen_of(const tmi_node *n) {
 #define tmi_gen_scan      NULL
 #define tmi_gen_scatter   NULL
 #define tmi_gen_sort      NULL
+#define tmi_gen_pool      NULL
+#define tmi_gen_group_norm NULL
+#define tmi_gen_batch_norm NULL
+#define tmi_gen_upsample  NULL
+#define tmi_gen_split     NULL
     static const tmi_gen_fn form[TMI_L_OP_COUNT] = {
         NULL,
-#define X(id, name, form, detail, least, most) tmi_gen_##form,
+#define X(id, name, form, detail, least, most, takes) tmi_gen_##form,
         TMI_LIST_OPS(X)
 #undef X
-        NULL,
+        NULL, tmi_gen_windows, tmi_gen_counts,
     };
 #undef tmi_gen_reduce
 #undef tmi_gen_matmul
@@ -66660,6 +67327,11 @@ static tmi_gen_fn tmi_gen_of(const tmi_node *n) {
 #undef tmi_gen_scan
 #undef tmi_gen_scatter
 #undef tmi_gen_sort
+#undef tmi_gen_pool
+#undef tmi_gen_group_norm
+#undef tmi_gen_batch_norm
+#undef tmi_gen_upsample
+#undef tmi_gen_split
     return form[n->kind];
 }
 
@@ -66776,6 +67448,7 @@ static uint32_t tmi_comb_identity(tmi_gen *g, const tmi_comb *f) {
     case TMI_L_OP_PROD: return tmi_gen_number(g, 1, f->type);
     case TMI_L_OP_ANY: return tmi_gen_const(g, elem, 0);
     case TMI_L_OP_ALL: return tmi_gen_const(g, elem, 1);
+    case TMI_L_OP_MAX_POOL2D: return tmi_gen_lowest(g, f->type);
     default: break;
     }
     if (tmi_lt_is(f->type, 'f')) return tmi_gen_f32(g, TMI_BITS_NAN);
@@ -69675,18 +70348,223 @@ static void tmi_oplist_concat_steps(tmi_list *l, uint32_t node, tmi_vec *order) 
     }
 }
 
-/* The order again, with first stages before their second. */
-static void tmi_split_all(tmi_list *l) {
+/* -- Operations that are built of others ----------------------------------------------------------
+ * The op itself becomes the last of them; those before it are made for it and stand before it in
+ * the order. So they fuse as if the list had spelt them. */
+
+typedef struct tmi_expanding {
+    tmi_list *l;
+    uint32_t  op;
+    tmi_vec  *order;
+} tmi_expanding;
+
+static tmi_node *tmi_oplist_add(const tmi_expanding *e, const char *suffix, uint16_t kind,
+                                uint32_t a, uint32_t b, uint32_t *node) {
+    tmi_node *n;
+    *node = tmi_node_made(e->l, e->op, suffix, kind, b ? 2 : 1);
+    n = TMI_NODE(e->l, *node);
+    n->in[0] = a;
+    if (b) n->in[1] = b;
+    tmi_todo(e->l->job, e->order, *node);
+    return n;
+}
+
+/* The op is this now, of one input or two. */
+static void tmi_oplist_become(const tmi_expanding *e, uint16_t kind, uint32_t a, uint32_t b) {
+    tmi_node *n = TMI_NODE(e->l, e->op);
+    n->was = tmi_list_ops[n->kind].name;
+    n->kind = kind;
+    n->n_in = b ? 2 : 1;
+    n->in = TMI_NEW(e->l->job, uint32_t, 2);
+    n->in[0] = a;
+    n->in[1] = b;
+    n->has_val = 0;
+    memset(n->val, 0, sizeof n->val);
+    memset(n->num, 0, sizeof n->num);
+}
+
+/* An input with an element for each channel, as [C,1,..]: it stretches along what is behind. */
+static uint32_t tmi_oplist_channel(const tmi_expanding *e, uint32_t in, uint32_t axis) {
+    uint32_t  node, i;
+    tmi_node *n = tmi_oplist_add(e, ".channel", TMI_L_OP_RESHAPE, in, 0, &node);
+    n->dtype = TMI_NODE(e->l, in)->dtype;
+    n->shape.rank -= axis;
+    n->shape.dim[0] = TMI_NODE(e->l, in)->shape.dim[0];
+    for (i = 1; i < n->shape.rank; i++) n->shape.dim[i] = 1;
+    return node;
+}
+
+/* (x - mean) * (rsqrt(variance + eps) * weight) + bias */
+static void tmi_oplist_batch_norm(const tmi_expanding *e) {
+    const tmi_node *n = TMI_NODE(e->l, e->op);
+    const uint32_t *in = n->in;
+    uint32_t        axis = n->axis, last = n->n_in - 1, y, r, c;
+    int             affine = n->n_in == 5;
+    const double    eps = n->val[0];
+    tmi_node       *a;
+    c = tmi_oplist_channel(e, in[last], axis);
+    a = tmi_oplist_add(e, ".variance", TMI_L_OP_ADD, c, 0, &r);
+    a->val[0] = eps;
+    a->has_val = 1;
+    a->shape = TMI_NODE(e->l, c)->shape;
+    a->dtype = TMI_LT_F32;
+    a = tmi_oplist_add(e, ".factor", TMI_L_OP_RSQRT, r, 0, &r);
+    a->shape = TMI_NODE(e->l, c)->shape;
+    a->dtype = TMI_LT_F32;
+    if (affine) {
+        a = tmi_oplist_add(e, ".weight", TMI_L_OP_MUL, r, tmi_oplist_channel(e, in[1], axis), &r);
+        a->shape = TMI_NODE(e->l, c)->shape;
+        a->dtype = TMI_LT_F32;
+    }
+    a = tmi_oplist_add(e, ".centered", TMI_L_OP_SUB, in[0],
+                       tmi_oplist_channel(e, in[last - 1], axis), &y);
+    a->dtype = TMI_LT_F32;
+    if (!affine) {
+        tmi_oplist_become(e, TMI_L_OP_MUL, y, r);
+        return;
+    }
+    a = tmi_oplist_add(e, ".scaled", TMI_L_OP_MUL, y, r, &y);
+    a->dtype = TMI_LT_F32;
+    tmi_oplist_become(e, TMI_L_OP_ADD, y, tmi_oplist_channel(e, in[2], axis));
+}
+
+/* A layer norm of [N, G, elements of a group], and weight and bias of [C,1,..] behind it. */
+static void tmi_oplist_group_norm(const tmi_expanding *e) {
+    const tmi_node *n = TMI_NODE(e->l, e->op);
+    const uint32_t *in = n->in;
+    uint32_t        n_in = n->n_in, y;
+    uint64_t        all = tmi_shape_numel(&n->shape);
+    const double    eps = n->val[0];
+    tmi_node       *a = tmi_oplist_add(e, ".groups", TMI_L_OP_RESHAPE, in[0], 0, &y);
+    a->dtype = TMI_NODE(e->l, in[0])->dtype;
+    a->shape.rank = 3;
+    a->shape.dim[1] = (uint32_t)n->num[0];
+    a->shape.dim[2] = (uint32_t)(all / a->shape.dim[0] / a->shape.dim[1]);
+    a = tmi_oplist_add(e, ".norm", TMI_L_OP_LAYER_NORM, y, 0, &y);
+    a->shape = TMI_NODE(e->l, a->in[0])->shape;
+    a->axis = 2;
+    a->axes = 4;
+    a->val[0] = eps;
+    if (n_in == 1) {
+        tmi_oplist_become(e, TMI_L_OP_RESHAPE, y, 0);
+        return;
+    }
+    a->dtype = TMI_LT_F32;
+    a = tmi_oplist_add(e, ".image", TMI_L_OP_RESHAPE, y, 0, &y);
+    a->dtype = TMI_LT_F32;
+    if (n_in == 3) {
+        a = tmi_oplist_add(e, ".scaled", TMI_L_OP_MUL, y, tmi_oplist_channel(e, in[1], 1), &y);
+        a->dtype = TMI_LT_F32;
+    }
+    tmi_oplist_become(e, n_in == 3 ? TMI_L_OP_ADD : TMI_L_OP_MUL, y,
+                      tmi_oplist_channel(e, in[n_in - 1], 1));
+}
+
+/* A reduction of the windows, which stand along two axes of a view. A mean of windows that are not
+ * all of one size is a sum, divided by how many there are. */
+static void tmi_oplist_pool(const tmi_expanding *e) {
+    tmi_node       *n = TMI_NODE(e->l, e->op), *a;
+    const tmi_shape x = TMI_NODE(e->l, n->in[0])->shape;
+    const tmi_node  was = *n;
+    int             is_max = n->kind == TMI_L_OP_MAX_POOL2D, even = 1;
+    uint32_t        i, y, counts;
+    a = tmi_oplist_add(e, ".windows", TMI_L_OP_WINDOWS, n->in[0], 0, &y);
+    a->dtype = TMI_NODE(e->l, n->in[0])->dtype;
+    a->shape.rank = 6;
+    memcpy(a->num, was.num, sizeof a->num);
+    a->has_val = is_max;
+    for (i = 0; i < 2; i++) {
+        a->shape.dim[4 + i] = n->shape.dim[2 + i];
+        a->shape.dim[2 + i] = (uint32_t)was.num[i];
+        if (!is_max) a->num[6 + i] = 1;
+        /* does a window hold padding that does not count, or stand out beyond it? */
+        if ((was.num[4 + i] && !was.num[6]) ||
+            (int64_t)(n->shape.dim[2 + i] - 1) * was.num[2 + i] + was.num[i] >
+                (int64_t)x.dim[2 + i] + 2 * was.num[4 + i])
+            even = 0;
+    }
+    if (is_max || even) {
+        tmi_oplist_become(e, is_max ? TMI_L_OP_MAX_POOL2D : TMI_L_OP_MEAN, y, 0);
+        n->axes = 3u << 2;
+        return;
+    }
+    a = tmi_oplist_add(e, ".sums", TMI_L_OP_SUM, y, 0, &y);
+    a->dtype = TMI_LT_F32;
+    a->axes = 3u << 2;
+    a = tmi_oplist_add(e, ".counts", TMI_L_OP_COUNTS, y, 0, &counts);
+    a->n_in = 0;
+    a->dtype = TMI_LT_F32;
+    a->shape.rank = 2;
+    memcpy(a->num, was.num, sizeof a->num);
+    for (i = 0; i < 2; i++) a->shape.dim[i] = n->shape.dim[2 + i], a->perm[i] = x.dim[2 + i];
+    tmi_oplist_become(e, TMI_L_OP_DIV, y, counts);
+}
+
+/* [.., H, ..] as [.., H, 1, ..], stretched along the ones. */
+static void tmi_oplist_upsample(const tmi_expanding *e) {
+    const tmi_node *n = TMI_NODE(e->l, e->op);
+    const tmi_shape x = TMI_NODE(e->l, n->in[0])->shape;
+    int64_t         times[3];
+    uint32_t        i, y;
+    tmi_node       *a = tmi_oplist_add(e, ".elements", TMI_L_OP_RESHAPE, n->in[0], 0, &y);
+    for (i = 0; i + 2 < x.rank; i++) times[i] = n->num[i];
+    a->shape = x;
+    a->shape.rank = 2 + 2 * (x.rank - 2);
+    for (i = 2; i < x.rank; i++) a->shape.dim[2 * i - 2] = x.dim[i], a->shape.dim[2 * i - 1] = 1;
+    a = tmi_oplist_add(e, ".repeated", TMI_L_OP_BROADCAST, y, 0, &y);
+    a->shape = TMI_NODE(e->l, a->in[0])->shape;
+    for (i = 2; i < x.rank; i++) a->shape.dim[2 * i - 1] = (uint32_t)times[i - 2];
+    tmi_oplist_become(e, TMI_L_OP_RESHAPE, y, 0);
+}
+
+/* Off the axis both inputs are stretched to the result. */
+static void tmi_oplist_gather(const tmi_expanding *e) {
+    tmi_node *n = TMI_NODE(e->l, e->op);
+    uint32_t  i, node, in[2];
+    for (i = 0; i < 2; i++) {
+        const tmi_node *x = TMI_NODE(e->l, n->in[i]);
+        tmi_shape       to = n->shape;
+        to.dim[n->axis] = x->shape.dim[n->axis];
+        in[i] = n->in[i];
+        if (tmi_shape_same(&to, &x->shape)) continue;
+        tmi_oplist_add(e, ".stretched", TMI_L_OP_BROADCAST, in[i], 0, &node)->shape = to;
+        TMI_NODE(e->l, node)->dtype = x->dtype;
+        in[i] = node;
+    }
+    if (in[0] != n->in[0] || in[1] != n->in[1]) tmi_oplist_become(e, n->kind, in[0], in[1]);
+}
+
+static void tmi_oplist_expand(tmi_list *l, uint32_t op, tmi_vec *order) {
+    tmi_expanding e;
+    e.l = l;
+    e.op = op;
+    e.order = order;
+    switch (TMI_NODE(l, op)->kind) {
+    case TMI_L_OP_BATCH_NORM: tmi_oplist_batch_norm(&e); break;
+    case TMI_L_OP_GROUP_NORM: tmi_oplist_group_norm(&e); break;
+    case TMI_L_OP_MAX_POOL2D: case TMI_L_OP_AVG_POOL2D: tmi_oplist_pool(&e); break;
+    case TMI_L_OP_UPSAMPLE_NEAREST: tmi_oplist_upsample(&e); break;
+    case TMI_L_OP_GATHER:
+        if (TMI_NODE(l, op)->num[0]) tmi_oplist_gather(&e);
+        break;
+    default: break;
+    }
+}
+
+static void tmi_oplist_split(tmi_list *l, uint32_t op, tmi_vec *order) {
+    if (TMI_NODE(l, op)->kind == TMI_L_OP_SCATTER_ADD) tmi_scatter_steps(l, op, order);
+    else if (TMI_NODE(l, op)->kind == TMI_L_OP_CONCAT) tmi_oplist_concat_steps(l, op, order);
+    else tmi_two_stages(l, op, order);
+}
+
+/* The order again, with what a step makes for an op before it. */
+static void tmi_list_steps(tmi_list *l, void (*step)(tmi_list *, uint32_t, tmi_vec *)) {
     tmi_mark mark = tmi_mark_take(l->job);
     tmi_vec  order;
     uint32_t i, *list;
     tmi_vec_init(&order, sizeof(uint32_t), 1);
     for (i = 0; i < l->n_order; i++) {
-        if (TMI_NODE(l, l->order[i])->kind == TMI_L_OP_SCATTER_ADD)
-            tmi_scatter_steps(l, l->order[i], &order);
-        else if (TMI_NODE(l, l->order[i])->kind == TMI_L_OP_CONCAT)
-            tmi_oplist_concat_steps(l, l->order[i], &order);
-        else tmi_two_stages(l, l->order[i], &order);
+        step(l, l->order[i], &order);
         tmi_todo(l->job, &order, l->order[i]);
     }
     list = TMI_NEW(l->job, uint32_t, order.n);
@@ -69751,8 +70629,9 @@ static int tmi_is_cheap(const tmi_node *n) {
     switch (n->kind) {
     case TMI_L_OP_ADD: case TMI_L_OP_SUB: case TMI_L_OP_MUL: case TMI_L_OP_MAXIMUM:
     case TMI_L_OP_MINIMUM: case TMI_L_OP_WHERE: case TMI_L_OP_CLAMP: case TMI_L_OP_FMA:
-    case TMI_L_OP_NEG: case TMI_L_OP_ABS: case TMI_L_OP_RELU: case TMI_L_OP_SQUARE:
-    case TMI_L_OP_CAST: case TMI_L_OP_BROADCAST:
+    case TMI_L_OP_NEG: case TMI_L_OP_ABS: case TMI_L_OP_RELU: case TMI_L_OP_RELU6:
+    case TMI_L_OP_SQUARE: case TMI_L_OP_CAST: case TMI_L_OP_BROADCAST: case TMI_L_OP_SLICE:
+    case TMI_L_OP_WINDOWS:
     case TMI_L_OP_TRANSPOSE: case TMI_L_OP_RESHAPE: return 1;
     default: return n->kind >= TMI_L_OP_EQ && n->kind <= TMI_L_OP_NOT;
     }
@@ -69765,6 +70644,7 @@ static int tmi_takes(const tmi_list *l, const tmi_node *user, const tmi_node *n,
     (void)l;
     switch (user->kind) {
     case TMI_L_OP_MATMUL: case TMI_L_OP_CONV2D: return input == 2 || tmi_is_cheap(n);
+    case TMI_L_OP_WINDOWS: return tmi_is_cheap(n);
     case TMI_L_OP_ATTENTION: return input == 0 || (input == 3 && user->base) || tmi_is_cheap(n);
     case TMI_L_OP_SCATTER_ADD: case TMI_L_OP_SORT: case TMI_L_OP_TOPK: return 0;
     default: return 1;
@@ -69808,7 +70688,9 @@ static uint32_t tmi_placing_of(tmi_placing *p, const tmi_graph *gr, uint32_t i, 
         if (same && p->seen[set] == i + 1) continue;
         p->seen[set] = i + 1;
         *id = sum ? i : set;
-        sum = tmi_min32(sum + p->n[at], 2 * TMI_FUSED_PLACES);
+        /* x of a rope is read beside its partner */
+        sum += user->kind == TMI_L_OP_ROPE && user->in[0] == l->order[i] ? 2 * p->n[at] : p->n[at];
+        sum = tmi_min32(sum, 2 * TMI_FUSED_PLACES);
     }
     if (*id >= l->n_order) *id = i;
     return sum;
@@ -70133,9 +71015,9 @@ static const char *tmi_kern_ops(tmi_list *l, const tmi_kern *k) {
         }
     for (i = 0; i < k->n_op; i++) {
         const tmi_node *x = TMI_NODE(l, k->op[i]);
-        if (x->part_of || (x->spelt && n)) continue;
+        if (x->part_of || (x->spelt && n) || (x->made_for && TMI_NODE(l, x->made_for)->was)) continue;
         tmi_put(&t, "%s%s ", n++ ? "; " : "",
-                x->kind == TMI_L_OP_PART ? "places" : tmi_list_ops[x->kind].name);
+                x->was ? x->was : x->kind == TMI_L_OP_PART ? "places" : tmi_list_ops[x->kind].name);
         tmi_put_name(&t, x->id, strlen(x->id));
     }
     p = tmi_text_join(&t, 0);
@@ -70294,8 +71176,10 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
     tmi_count_uses(l);
     tmi_mark_results(l);
     tmi_graph_before(l);
+    tmi_list_steps(l, tmi_oplist_expand);
+    tmi_count_uses(l);
     if (!l->job->opt->plain) tmi_find_spelled(l);
-    tmi_split_all(l);
+    tmi_list_steps(l, tmi_oplist_split);
     mark = tmi_mark_take(l->job);
     tmi_graph_make(&gr, l);
     tmi_fuse(&gr);
@@ -70322,7 +71206,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 1691865730u
+#define TMI_STAMP_OPLIST 0u
 
 /*==============================================================================
  * >>compile  [31]  What drives the others: options, refusals, from text to kernels
@@ -71438,7 +72322,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 643243977u
+#define TMI_STAMP_COMPILE 0u
 
 /*==============================================================================
  * >>key  [32]  What a result depends on, as one number
@@ -71640,8 +72524,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 2399461687u
-#define TMI_STAMP_API 1063852905u
+#define TMI_STAMP_KEY 0u
+#define TMI_STAMP_API 0u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -72194,7 +73078,8 @@ static tmi_room tmi_entry_room_of(uint16_t kind) {
     case TMI_L_OP_MATMUL: return products;
     case TMI_L_OP_CONV2D: case TMI_L_OP_DROPOUT: case TMI_L_OP_SCATTER_ADD:
     case TMI_L_OP_SOFTMAX: case TMI_L_OP_LOG_SOFTMAX: case TMI_L_OP_LAYER_NORM:
-    case TMI_L_OP_RMS_NORM: case TMI_L_OP_CUMSUM: return large;
+    case TMI_L_OP_RMS_NORM: case TMI_L_OP_CUMSUM: case TMI_L_OP_GROUP_NORM:
+    case TMI_L_OP_BATCH_NORM: case TMI_L_OP_AVG_POOL2D: case TMI_L_OP_ROPE: return large;
     default:
         return kind <= TMI_L_OP_REDUCE                      ? reduces
             : kind >= TMI_L_OP_EXP && kind <= TMI_L_OP_CAST ? unary
@@ -72235,7 +73120,7 @@ static int tmi_entry_skim_word(tmi_skim *s, const char *src, size_t len, size_t 
     if (!n || s->names) return 0;
     kind = tmi_list_kind_named(word);
     room = tmi_entry_room_of(kind);
-    s->joins |= kind == TMI_L_OP_CONCAT;
+    s->joins |= kind == TMI_L_OP_CONCAT || kind == TMI_L_OP_SPLIT;
     s->stays += room.stays;
     if (room.works > s->works) s->works = room.works;
     return 0;
@@ -73874,7 +74759,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 1038558848u
+#define TMI_STAMP_CACHE 0u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 

@@ -53,7 +53,7 @@ struct maker {
 
 void elementwise(maker &m) {
     static const char *const unary[] = {"exp", "exp2", "expm1", "log", "log2", "log1p", "sqrt", "rsqrt", "sin", "cos", "tanh", "erf", "floor", "ceil", "round", "sigmoid",
-                                        "gelu", "silu", "reciprocal", "neg", "abs", "relu", "square"};
+                                        "gelu", "silu", "hardswish", "reciprocal", "neg", "abs", "relu", "relu6", "square"};
     static const char *const binary[] = {"add", "sub", "mul", "div", "mod", "floordiv", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge"};
     for (const char *op : unary)
         m.each_float([&](const char *t) {
@@ -242,6 +242,76 @@ void convolutions(maker &m) {
     m.each_float([&](const char *t) { m.one("conv2d", {{1, 40, 5, 5}, {33, 40, 1, 1}}, {}, t); });
 }
 
+void parts(maker &m) {
+    m.each_float([&](const char *t) { m.one("slice", {{9, 70}}, {{"axis", 1}, {"start", 3}, {"end", -2}}, t); });
+    m.each_float([&](const char *t) { m.one("slice", {{9, 7, 33}}, {{"start", {1, -3}}, {"end", {100, 2000000000}}}, t); });
+    m.each_float([&](const char *t) { m.one("slice", {{9, 70}}, {{"axis", {-1, 0}}, {"start", {-1, 8}}, {"end", {-1000, -100}}, {"step", {-1, -3}}}, t); });
+    m.one("slice", {{40, 9}}, {{"step", -1}}, "f32");
+    m.one("slice", {{40, 9}}, {{"axis", {0, 1}}, {"start", 1}, {"end", {1000, 8}}, {"step", 2}}, "i8");
+    m.one("slice", {{1000}}, {{"start", 999}}, "bool");
+    m.one("slice", {{3, 5, 7}}, {{"axis", 1}, {"start", 2}, {"end", 3}}, "i64");
+    m.each_float([&](const char *t) { m.one("pad", {{9, 33}}, {{"pad_width", {{1, 0}, {3, 5}}}}, t); });
+    m.each_float([&](const char *t) { m.one("pad", {{2, 3, 5, 7}}, {{"pads", {0, 1, 2, 0, 0, 0, 1, 9}}, {"value", -1.5}}, t); });
+    m.each_float([&](const char *t) { m.one("pad", {{2, 3, 5, 7}}, {{"pad", {1, 2, 0, 4}}, {"value", -60000}}, t); });
+    m.one("pad", {{1, 1}}, {{"pad_width", 2}, {"value", 7}}, "u8");
+    m.one("pad", {{5}}, {{"pad_width", {{0, 0}}}}, "f32");
+    m.one("pad", {{4, 6}}, {{"pad_width", 1}, {"value", 1}}, "bool");
+    m.each_float([&](const char *t) { m.one("take", {{30, 40}, {7, 3}}, {{"axis", 1}}, t, {"", "index:42"}); });
+    m.one("take", {{30, 4, 5}, {}}, {{"axis", -2}}, "f32", {"", "index:4"});
+    m.one("take", {{30}, {2, 2}}, {}, "i32", {"", "index:30"}, {"i32", "i64"});
+    m.one("take_along_axis", {{30, 40}, {7, 1}}, {}, "f32", {"", "index:30"});
+    m.one("take_along_axis", {{1, 40}, {7, 9}}, {{"axis", 1}}, "f16", {"", "index:40"});
+    m.one("gather", {{3, 30, 40}, {1, 7, 40}}, {{"axis", 1}, {"broadcast", true}}, "f32", {"", "index:33"});
+    m.one("gather", {{30, 40}, {7, 1}}, {{"broadcast", false}}, "f32", {"", "index:30"});
+}
+
+void rotated(maker &m) {
+    m.each_float([&](const char *t) { m.one("rope", {{2, 3, 20, 32}}, {}, t); });
+    m.each_float([&](const char *t) { m.one("rope", {{2, 3, 20, 32}}, {{"traditional", true}, {"offset", 17}}, t); });
+    m.each_float([&](const char *t) { m.one("rope", {{2, 1, 5, 33}}, {{"dims", 20}, {"base", 500000}, {"scale", 0.5}}, t); });
+    m.each_float([&](const char *t) { m.one("rope", {{2, 7, 31}}, {{"dims", 30}, {"interleaved", true}, {"offset", 3}}, t); });
+    m.one("rope", {{2, 9, 4, 16}}, {{"seq_axis", 1}}, "f32"); /* [N, T, heads, D] */
+    m.one("rope", {{40, 64}}, {{"offset", -5}}, "f32");
+    m.one("rope", {{2, 3, 1, 32}, {}}, {}, "f32", {"", "index:100"});
+    m.one("rope", {{2, 3, 9, 32}, {9}}, {{"traditional", true}}, "f16", {"", "index:50"});
+    m.one("rope", {{2, 3, 9, 32}, {2, 1, 9}}, {{"offset", 2}}, "f32", {"", "index:50"}, {"f32", "i64"});
+    m.one("rope", {{1, 2}}, {}, "f32");
+}
+
+void pooling(maker &m) {
+    for (const char *op : {"max_pool2d", "avg_pool2d"}) {
+        m.each_float([&](const char *t) { m.one(op, {{2, 3, 12, 14}}, {{"kernel_size", 2}}, t); });
+        m.each_float([&](const char *t) { m.one(op, {{2, 3, 11, 13}}, {{"kernel_size", 3}, {"stride", 2}, {"padding", 1}}, t); });
+        m.each_float([&](const char *t) { m.one(op, {{1, 4, 9, 40}}, {{"kernel_size", {3, 2}}, {"stride", {1, 3}}, {"padding", {1, 0}}, {"ceil_mode", true}}, t); });
+        m.one(op, {{2, 5, 7, 7}}, {{"kernel_size", 7}}, "f16"); /* of the whole image */
+        m.one(op, {{1, 2, 64, 64}}, {{"kernel_size", 64}}, "f32");
+        m.one(op, {{1, 1, 5, 5}}, {{"kernel_size", 2}, {"stride", 2}, {"padding", 1}, {"ceil_mode", true}}, "f32");
+        m.one(op, {{1, 1, 6, 6}}, {{"kernel_size", 1}, {"stride", 4}, {"ceil_mode", true}}, "f32");
+        m.one(op, {{1, 2, 1, 50}}, {{"kernel_size", {1, 5}}, {"stride", 1}, {"padding", {0, 2}}}, "f32");
+        m.one(op, {{2, 3, 9, 9}}, {{"kernel_size", 3}, {"padding", 1}}, "i8");
+    }
+    m.each_float([&](const char *t) { m.one("max_pool2d", {{2, 3, 15, 17}}, {{"kernel_size", 3}, {"stride", 1}, {"padding", 2}, {"dilation", 2}}, t); });
+    m.one("max_pool2d", {{2, 3, 15, 17}}, {{"kernel_size", 3}, {"stride", 2}, {"padding", 1}}, "f32", {"special"});
+    m.one("max_pool2d", {{1, 3, 9, 9}}, {{"kernel_size", 3}, {"padding", 1}}, "u8");
+    for (bool ceil : {false, true})
+        m.each_float([&](const char *t) { m.one("avg_pool2d", {{2, 3, 11, 14}}, {{"kernel_size", {3, 4}}, {"stride", 2}, {"padding", {1, 2}}, {"count_include_pad", false}, {"ceil_mode", ceil}}, t); });
+    m.each_float([&](const char *t) { m.one("upsample_nearest", {{2, 3, 7, 9}}, {{"scale_factor", 2}}, t); });
+    m.one("upsample_nearest", {{2, 3, 9}}, {{"scale_factor", 3}}, "f32");
+    m.one("upsample_nearest", {{1, 2, 3, 4, 5}}, {{"scale_factor", {1, 3, 2}}}, "i16");
+}
+
+void channel_norms(maker &m) {
+    m.each_float([&](const char *t) { m.one("batch_norm", {{2, 5, 6, 7}, {5}, {5}, {5}, {5}}, {}, t, {"", "", "", "", "positive"}); });
+    m.each_float([&](const char *t) { m.one("batch_norm", {{2, 6, 5}, {5}, {5}}, {{"axis", -1}, {"eps", 0.1}}, t, {"", "", "positive"}); });
+    m.one("batch_norm", {{9, 5}, {5}, {5}, {5}, {5}}, {{"dtype", "f16"}}, "f32", {"", "", "", "", "positive"});
+    m.one("batch_norm", {{2, 5, 30}, {5}, {5}}, {}, "f32", {"", "", "positive"}, {"i8", "f32", "f32"});
+    m.each_float([&](const char *t) { m.one("group_norm", {{2, 6, 5, 7}, {6}, {6}}, {{"groups", 3}}, t); });
+    m.each_float([&](const char *t) { m.one("group_norm", {{3, 8, 40}, {8}}, {{"num_groups", 2}, {"eps", 0.001}}, t); });
+    m.each_float([&](const char *t) { m.one("group_norm", {{2, 4, 9}}, {{"groups", 4}}, t); });
+    m.one("group_norm", {{3, 12}, {12}, {12}}, {{"groups", 1}}, "f32");
+    m.one("group_norm", {{1, 4, 130, 130}, {4}, {4}}, {{"groups", 2}}, "f32");
+}
+
 void moving(maker &m) {
     m.each_float([&](const char *t) { m.one("transpose", {{70, 33}}, {}, t); });
     m.each_float([&](const char *t) { m.one("transpose", {{3, 20, 5, 7}}, {{"perm", {0, 2, 1, 3}}}, t); });
@@ -428,6 +498,10 @@ std::vector<test_case> all_cases(bool quick) {
     attentions(m);
     convolutions(m);
     moving(m);
+    parts(m);
+    rotated(m);
+    pooling(m);
+    channel_norms(m);
     ordered(m);
     graphs(m);
     if (!quick) traffic(m);

@@ -34,7 +34,7 @@ const size_t most_elements = 6000;
 
 const std::vector<std::string> &unary_ops() {
     static const std::vector<std::string> all = {"exp", "exp2", "expm1", "log", "log2", "log1p", "sqrt", "rsqrt", "sin", "cos", "tanh", "erf", "floor", "ceil", "round", "sigmoid",
-                                                 "gelu", "silu", "reciprocal", "neg", "abs", "relu", "square"};
+                                                 "gelu", "silu", "hardswish", "reciprocal", "neg", "abs", "relu", "relu6", "square"};
     return all;
 }
 const std::vector<std::string> &binary_ops() {

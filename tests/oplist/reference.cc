@@ -244,7 +244,7 @@ bool unary(node &n) {
         {"exp", std::exp}, {"exp2", std::exp2}, {"expm1", std::expm1}, {"log", std::log}, {"log2", std::log2}, {"log1p", std::log1p}, {"sqrt", std::sqrt},
         {"rsqrt", [](double x) { return 1 / std::sqrt(x); }}, {"sin", std::sin}, {"cos", std::cos}, {"tanh", std::tanh}, {"erf", std::erf}, {"floor", std::floor},
         {"ceil", std::ceil}, {"round", std::nearbyint}, {"sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }}, {"gelu", gelu_erf},
-        {"silu", [](double x) { return x / (1 + std::exp(-x)); }}, {"reciprocal", [](double x) { return 1 / x; }}};
+        {"silu", [](double x) { return x / (1 + std::exp(-x)); }}, {"hardswish", [](double x) { return x * std::min(std::max(x + 3, 0.0), 6.0) / 6; }}, {"reciprocal", [](double x) { return 1 / x; }}};
     const auto found = functions.find(n.type);
     if (found == functions.end()) return false;
     auto f = found->second;
@@ -254,7 +254,7 @@ bool unary(node &n) {
         through(f, n.x().v[i], n.x().e[i], n.out.v[i], n.out.e[i]);
         if (n.is("sin") || n.is("cos") || n.is("log") || n.is("log2")) n.out.e[i] += f32_step * 2;
         if (n.is("sin") || n.is("cos")) n.out.e[i] += std::min(2.0, n.x().e[i]); /* they turn round between both ends */
-        if (n.is("gelu") || n.is("silu")) n.out.e[i] += f32_step * std::fabs(n.x().v[i]);
+        if (n.is("gelu") || n.is("silu") || n.is("hardswish")) n.out.e[i] += f32_step * std::fabs(n.x().v[i]);
         if (n.type.rfind("exp", 0) == 0) n.out.e[i] += f32_step * std::fabs(n.x().v[i] * (n.out.v[i] + n.is("expm1"))); /* Metal: 3 + 2|x| ulp */
         if (n.is("reciprocal") && is_open(n.x().v[i], n.x().e[i])) n.out.e[i] = INFINITY;
     }
@@ -266,6 +266,7 @@ bool same(node &n) {
     if (n.is("neg")) f = [](double x) { return -x; };
     else if (n.is("abs")) f = [](double x) { return std::fabs(x); };
     else if (n.is("relu")) f = [](double x) { return x < 0 ? 0 : x; };
+    else if (n.is("relu6")) f = [](double x) { return x < 0 ? 0 : x > 6 ? 6 : x; };
     else if (n.is("square")) f = [](double x) { return x * x; };
     else if (n.is("clamp"))
         f = [&](double x) {
@@ -797,8 +798,232 @@ bool indexed(node &n) {
     return false;
 }
 
+/* -- What lists build of other ops: by their definitions, element by element -- */
+
+int64_t entry(const node &n, const char *key, size_t i, int64_t missing) { /* of a list, or one number for all */
+    if (!n.args.contains(key)) return missing;
+    return n.args[key].is_array() ? n.args[key][n.args[key].size() == 1 ? 0 : i].get<int64_t>() : n.args[key].get<int64_t>();
+}
+
+/* PyTorch's x[start:end:step], with negative steps as Python has them. */
+bool sliced(node &n) {
+    if (!n.is("slice") && !n.is("split")) return false;
+    const tensor        &x = n.x();
+    const int64_t        rank = static_cast<int64_t>(x.shape.size());
+    std::vector<std::vector<int64_t>> taken(x.shape.size());
+    for (size_t d = 0; d < taken.size(); d++)
+        for (int64_t i = 0; i < x.shape[d]; i++) taken[d].push_back(i);
+    if (n.is("split")) {
+        const size_t  axis = static_cast<size_t>(axis_of(n, rank, 0)), nth = n.op["nth"], parts = n.op["outputs"].size();
+        int64_t       first = 0, size = x.shape[axis] / static_cast<int64_t>(parts);
+        for (size_t i = 0; i <= nth; i++) {
+            if (n.args.contains("sizes")) size = n.args["sizes"][i];
+            if (i < nth) first += size;
+        }
+        taken[axis].assign(taken[axis].begin() + first, taken[axis].begin() + first + size);
+    } else {
+        size_t count = 1;
+        for (const char *key : {"axis", "start", "end", "step"})
+            if (n.args.contains(key) && n.args[key].is_array()) count = n.args[key].size();
+        for (size_t k = 0; k < count; k++) {
+            int64_t axis = entry(n, "axis", k, static_cast<int64_t>(k)), step = entry(n, "step", k, 1);
+            if (axis < 0) axis += rank;
+            const int64_t size = x.shape[static_cast<size_t>(axis)];
+            int64_t       i = entry(n, "start", k, step > 0 ? 0 : size), end = entry(n, "end", k, step > 0 ? size : -size - 1);
+            if (i < 0) i += size;
+            if (end < 0) end += size;
+            i = step > 0 ? std::max<int64_t>(i, 0) : std::min(i, size - 1);
+            taken[static_cast<size_t>(axis)].clear();
+            for (; i >= 0 && i < size && (step > 0 ? i < end : i > end); i += step) taken[static_cast<size_t>(axis)].push_back(i);
+        }
+    }
+    shape s;
+    for (const auto &t : taken) s.push_back(static_cast<int64_t>(t.size()));
+    make(n.out, s, x.type);
+    for (size_t o = 0; o < n.out.v.size(); o++) {
+        auto at = index_of(o, s);
+        for (size_t d = 0; d < at.size(); d++) at[d] = taken[d][static_cast<size_t>(at[d])];
+        n.out.v[o] = x.v[flat_of(at, x.shape)], n.out.e[o] = x.e[flat_of(at, x.shape)];
+    }
+    return true;
+}
+
+bool padded(node &n) {
+    if (!n.is("pad")) return false;
+    const tensor        &x = n.x();
+    const size_t         rank = x.shape.size();
+    std::vector<int64_t> before(rank, 0), after(rank, 0);
+    for (size_t d = 0; d < rank; d++) {
+        if (n.args.contains("pads")) before[d] = n.args["pads"][d], after[d] = n.args["pads"][rank + d];
+        else if (n.args.contains("pad")) {
+            if (2 * (rank - d) <= n.args["pad"].size()) before[d] = n.args["pad"][2 * (rank - 1 - d)], after[d] = n.args["pad"][2 * (rank - 1 - d) + 1];
+        } else if (n.args["pad_width"].is_number()) before[d] = after[d] = n.args["pad_width"];
+        else before[d] = n.args["pad_width"][d][0], after[d] = n.args["pad_width"][d][1];
+    }
+    shape s = x.shape;
+    for (size_t d = 0; d < rank; d++) s[d] += before[d] + after[d];
+    make(n.out, s, x.type);
+    for (double &v : n.out.v) v = round_to(n.number("value", 0), x.type);
+    for (size_t i = 0; i < x.v.size(); i++) {
+        auto at = index_of(i, x.shape);
+        for (size_t d = 0; d < rank; d++) at[d] += before[d];
+        n.out.v[flat_of(at, s)] = x.v[i], n.out.e[flat_of(at, s)] = x.e[i];
+    }
+    return true;
+}
+
+bool rope(node &n) {
+    if (!n.is("rope")) return false;
+    const tensor &x = n.x();
+    const size_t  last = x.shape.size() - 1;
+    const int64_t D = x.shape[last], dims = static_cast<int64_t>(n.number("dims", static_cast<double>(D)));
+    const bool    pairs = n.flag("traditional") || n.flag("interleaved");
+    int64_t       along = static_cast<int64_t>(n.number("seq_axis", -2));
+    if (along < 0) along += static_cast<int64_t>(x.shape.size());
+    n.out = x;
+    for (size_t o = 0; o < x.v.size(); o++) {
+        auto at = index_of(o, x.shape);
+        if (at[last] >= dims) continue;
+        const int64_t d = at[last], j = pairs ? d / 2 : d % (dims / 2);
+        const bool    first = pairs ? d % 2 == 0 : d < dims / 2;
+        at[last] = pairs ? d + (first ? 1 : -1) : d + (first ? dims / 2 : -dims / 2);
+        const size_t p = flat_of(at, x.shape);
+        double       position = static_cast<double>(at[static_cast<size_t>(along)]);
+        at.pop_back();
+        if (n.in.size() == 2) position = n.x(1).v[place_in(at, n.x(1).shape)];
+        position = (position + n.number("offset", 0)) * n.number("scale", 1);
+        const double exponent = -2.0 * static_cast<double>(j) / static_cast<double>(dims);
+        const double angle = position * std::pow(n.number("base", 10000), exponent);
+        const double off = std::min(2.0, std::fabs(angle) * 2e-6) + 8 * f32_step, c = std::cos(angle), s = std::sin(angle);
+        n.out.v[o] = first ? x.v[o] * c - x.v[p] * s : x.v[p] * s + x.v[o] * c;
+        n.out.e[o] = x.e[o] + x.e[p] + off * (std::fabs(x.v[o]) + std::fabs(x.v[p]));
+    }
+    return true;
+}
+
+bool pooled(node &n) {
+    const bool most = n.is("max_pool2d");
+    if (!most && !n.is("avg_pool2d")) return false;
+    const tensor &x = n.x();
+    shape         s = x.shape;
+    int64_t       kernel[2], stride[2], pad[2], gap[2];
+    const bool    whole = n.flag("ceil_mode"), all = !n.args.contains("count_include_pad") || n.flag("count_include_pad");
+    for (size_t i = 0; i < 2; i++) {
+        kernel[i] = entry(n, "kernel_size", i, 1), stride[i] = entry(n, "stride", i, kernel[i]), pad[i] = entry(n, "padding", i, 0), gap[i] = entry(n, "dilation", i, 1);
+        const int64_t room = x.shape[2 + i] + 2 * pad[i] - gap[i] * (kernel[i] - 1) - 1;
+        int64_t       count = room / stride[i] + 1;
+        if (whole && room % stride[i] && count * stride[i] < x.shape[2 + i] + pad[i]) count++;
+        s[2 + i] = count;
+    }
+    make(n.out, s, !most && !is_float(x.type) ? "f32" : x.type);
+    for (size_t o = 0; o < n.out.v.size(); o++) {
+        const auto at = index_of(o, s);
+        double     top = -INFINITY, sum = 0, mag = 0, e = 0, count = 0;
+        for (int64_t ky = 0; ky < kernel[0]; ky++)
+            for (int64_t kx = 0; kx < kernel[1]; kx++) {
+                const int64_t y = at[2] * stride[0] - pad[0] + ky * gap[0], z = at[3] * stride[1] - pad[1] + kx * gap[1];
+                const bool    inside = y >= 0 && z >= 0 && y < x.shape[2] && z < x.shape[3];
+                if (inside || (all && y < x.shape[2] + pad[0] && z < x.shape[3] + pad[1])) count++;
+                if (!inside) continue;
+                const size_t i = flat_of({at[0], at[1], y, z}, x.shape);
+                if (std::isnan(x.v[i]) || x.v[i] > top) top = x.v[i];
+                sum += x.v[i], mag += std::fabs(x.v[i]), e = most ? std::max(e, x.e[i]) : e + x.e[i];
+                if (std::isnan(x.v[i])) top = x.v[i], ky = kernel[0], kx = kernel[1]; /* one is enough */
+            }
+        n.out.v[o] = most ? top : sum / count;
+        n.out.e[o] = most ? e : (e + mag * 4 * f32_step * std::max(1.0, std::log2(count))) / count;
+    }
+    return true;
+}
+
+bool channels(node &n) {
+    const bool group = n.is("group_norm");
+    if (!group && !n.is("batch_norm")) return false;
+    const tensor  &x = n.x();
+    const size_t   axis = group ? 1 : static_cast<size_t>(axis_of(n, static_cast<int64_t>(x.shape.size()), 1));
+    const double   eps = n.number("eps", 1e-5);
+    const tensor  *weight = group ? (n.in.size() > 1 ? &n.x(1) : nullptr) : n.in.size() == 5 ? &n.x(1) : nullptr;
+    const tensor  *bias = group ? (n.in.size() > 2 ? &n.x(2) : nullptr) : n.in.size() == 5 ? &n.x(2) : nullptr;
+    const int64_t  groups = group ? static_cast<int64_t>(n.number("groups", n.number("num_groups", 1))) : 1;
+    const size_t   sets = group ? static_cast<size_t>(x.shape[0] * groups) : 0;
+    std::vector<double> mean(sets), var(sets), count(sets), abs(sets), err(sets);
+    auto set_of = [&](const std::vector<int64_t> &at) { return static_cast<size_t>(at[0] * groups + at[1] / (x.shape[1] / groups)); };
+    make(n.out, x.shape, is_float(x.type) ? x.type : "f32");
+    for (size_t i = 0; i < x.v.size() && group; i++) {
+        const size_t s = set_of(index_of(i, x.shape));
+        mean[s] += x.v[i], count[s]++, abs[s] = std::max(abs[s], std::fabs(x.v[i])), err[s] = std::max(err[s], x.e[i]);
+    }
+    for (size_t s = 0; s < sets; s++) mean[s] /= count[s];
+    for (size_t i = 0; i < x.v.size() && group; i++) {
+        const size_t s = set_of(index_of(i, x.shape));
+        var[s] += (x.v[i] - mean[s]) * (x.v[i] - mean[s]) / count[s];
+    }
+    for (size_t i = 0; i < x.v.size(); i++) {
+        const auto   at = index_of(i, x.shape);
+        const size_t c = static_cast<size_t>(at[axis]);
+        double       m, v, slack;
+        if (group) {
+            const size_t s = set_of(at);
+            m = mean[s], v = var[s] + eps, slack = 30 * f32_step * (1 + abs[s]) + 2 * err[s];
+            if (v * count[s] > 3.38e38) slack = INFINITY;
+        } else {
+            const tensor &mt = n.x(n.in.size() - 2), &vt = n.x(n.in.size() - 1);
+            m = mt.v[c], v = vt.v[c] + eps, slack = 4 * f32_step * (std::fabs(x.v[i]) + std::fabs(m)) + x.e[i] + mt.e[c];
+            if (vt.e[c] > 0) slack = vt.e[c] < v / 2 ? slack + std::fabs(x.v[i] - m) * vt.e[c] / v : INFINITY;
+        }
+        const double inv = 1 / std::sqrt(v);
+        double       r = (x.v[i] - m) * inv, e = inv * slack * 2 + std::fabs(r) * (group ? slack * inv * 2 : 8 * f32_step);
+        if (weight) e = e * std::fabs(weight->v[c]) + std::fabs(r) * weight->e[c], r *= weight->v[c];
+        if (bias) e += bias->e[c] + f32_step * (std::fabs(r) + std::fabs(bias->v[c])), r += bias->v[c];
+        n.out.v[i] = r, n.out.e[i] = e;
+    }
+    return true;
+}
+
+bool upsampled(node &n) {
+    if (!n.is("upsample_nearest")) return false;
+    const tensor &x = n.x();
+    shape         s = x.shape;
+    for (size_t d = 2; d < s.size(); d++) s[d] *= entry(n, "scale_factor", d - 2, 1);
+    make(n.out, s, x.type);
+    for (size_t o = 0; o < n.out.v.size(); o++) {
+        auto at = index_of(o, s);
+        for (size_t d = 2; d < s.size(); d++) at[d] /= entry(n, "scale_factor", d - 2, 1);
+        n.out.v[o] = x.v[flat_of(at, x.shape)], n.out.e[o] = x.e[flat_of(at, x.shape)];
+    }
+    return true;
+}
+
+bool taken(node &n) {
+    const bool along = n.is("take_along_axis") || (n.is("gather") && n.flag("broadcast"));
+    if (!along && !n.is("take")) return false;
+    const tensor &x = n.x(), &index = n.x(1);
+    const size_t  axis = static_cast<size_t>(axis_of(n, static_cast<int64_t>(x.shape.size()), 0)), inner = index.shape.size();
+    shape         s;
+    for (size_t d = 0; d < x.shape.size(); d++) {
+        if (d != axis) s.push_back(along ? std::max(x.shape[d], index.shape[d]) : x.shape[d]);
+        else if (along) s.push_back(index.shape[d]);
+        else s.insert(s.end(), index.shape.begin(), index.shape.end());
+    }
+    make(n.out, s, x.type);
+    for (size_t o = 0; o < n.out.v.size(); o++) {
+        auto at = index_of(o, s), from = at;
+        if (along) {
+            for (size_t d = 0; d < at.size(); d++) at[d] = index.shape[d] == 1 ? 0 : at[d], from[d] = x.shape[d] == 1 ? 0 : from[d];
+        } else {
+            at.assign(from.begin() + static_cast<long>(axis), from.begin() + static_cast<long>(axis + inner));
+            from.erase(from.begin() + static_cast<long>(axis), from.begin() + static_cast<long>(axis + inner));
+            from.insert(from.begin() + static_cast<long>(axis), 0);
+        }
+        from[axis] = static_cast<int64_t>(index.v[flat_of(at, index.shape)]);
+        if (from[axis] < 0 || from[axis] >= x.shape[axis]) continue;
+        n.out.v[o] = x.v[flat_of(from, x.shape)], n.out.e[o] = x.e[flat_of(from, x.shape)];
+    }
+    return true;
+}
+
 void apply(node &n) {
-    if (!(unary(n) || same(n) || binary(n) || several(n) || dropout(n) || reduce(n) || rows(n) || matmul(n) || attention(n) || conv2d(n) || cumsum(n) || moves(n) || indexed(n)))
+    if (!(taken(n) || sliced(n) || padded(n) || rope(n) || pooled(n) || channels(n) || upsampled(n) || unary(n) || same(n) || binary(n) || several(n) || dropout(n) || reduce(n) || rows(n) || matmul(n) || attention(n) || conv2d(n) || cumsum(n) || moves(n) || indexed(n)))
         throw std::runtime_error("the reference has no op '" + n.type + "'");
     if (!n.want.empty() && n.want != n.out.type) {
         for (size_t i = 0; i < n.out.v.size(); i++) n.out.e[i] = cast_error(n.out.v[i], n.out.e[i], n.out.type, n.want);
@@ -846,7 +1071,17 @@ void fill(tensor &t, const std::string &how, random &r) {
 
 answer evaluate(const std::string &text, uint64_t seed) {
     const json  list = json::parse(text);
-    const json &ops = list.is_array() ? list : list["ops"];
+    json        ops = json::array(); /* an op with several results is one for each here */
+    for (const json &op : list.is_array() ? list : list["ops"]) {
+        if (!op.contains("outputs")) ops.push_back(op);
+        else
+            for (size_t nth = 0; nth < op["outputs"].size(); nth++) {
+                ops.push_back(op);
+                ops.back()["id"] = op["outputs"][nth];
+                ops.back()["nth"] = nth;
+                if (!op.contains("inputs")) ops.back()["inputs"] = {"#" + op["outputs"][0].get<std::string>()};
+            }
+    }
     std::map<std::string, size_t>  op_of;
     std::vector<node>              nodes(ops.size());
     std::map<std::string, tensor *> named;
@@ -881,7 +1116,7 @@ answer evaluate(const std::string &text, uint64_t seed) {
                 continue;
             }
             std::string t = "f32";
-            const bool  index = ((type == "gather" || type == "scatter_add") && k == 1) || (type == "embedding" && k == 0), condition = type == "where" && k == 0;
+            const bool  index = ((type == "gather" || type == "take_along_axis" || type == "take" || type == "rope" || type == "scatter_add") && k == 1) || (type == "embedding" && k == 0), condition = type == "where" && k == 0;
             if (k < types.size() && types[k].is_string()) t = canonical(types[k]);
             else if (index) t = "i32";
             else if (condition) t = "bool";
