@@ -1086,6 +1086,19 @@ typedef struct tmetal_op_info {
 TMETAL_API size_t                tmetal_op_count(void);
 TMETAL_API tmetal_op_info        tmetal_op_at(size_t index);
 
+#ifndef TMETAL_NO_OPS
+typedef struct tmetal_list_op_info {
+    const char *name;  /* "softmax"; a list may also say "tt.softmax" */
+    /* "x; axis=-1": its inputs, optional ones in brackets, and its arguments, with what holds when
+     * they are absent */
+    const char *takes;
+    const char *means; /* of another name for an operation: that one's; NULL: it is one itself */
+} tmetal_list_op_info;
+
+/* Operations of op lists, then other names by which they are known; zeroed past the end. */
+TMETAL_API tmetal_list_op_info tmetal_list_op_at(size_t index);
+#endif
+
 /* -- Building IR without text ------------------------------------------------
  * A builder makes one module, call by call; tests/unit/builder.c builds a softmax and a matmul.
  * Values, types and blocks are small numbers, 0 means none. A mistake makes the builder fail for
@@ -1991,7 +2004,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 0u
+#define TMI_STAMP_CONFIG 1435309616u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -3153,23 +3166,26 @@ static void tmi_put_float(tmi_text *t, const tmi_float_format *f, uint64_t bits)
 
 /* -- What was meant -------------------------------------------------------------------------- */
 
-/* Letters to change, add or leave out to get from one name to the other. */
+/* Letters to change, add, leave out, or swap with the next, to get from one name to the other. */
 static uint32_t tmi_base_distance(const char *a, const char *b) {
-    uint32_t row[64], i, k, n = (uint32_t)strlen(b);
+    uint32_t row[3][64], i, k, n = (uint32_t)strlen(b); /* row i in row[i % 3] */
     if (n > 60 || strlen(a) > 60) return 99;
-    for (k = 0; k <= n; k++) row[k] = k;
+    for (k = 0; k <= n; k++) row[0][k] = k;
     for (i = 1; a[i - 1]; i++) {
-        uint32_t diag = row[0];
-        row[0] = i;
+        const uint32_t *up = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+        uint32_t       *to = row[i % 3];
+        to[0] = i;
         for (k = 1; k <= n; k++) {
-            uint32_t up = row[k], best = diag + (a[i - 1] != b[k - 1]);
-            if (up + 1 < best) best = up + 1;
-            if (row[k - 1] + 1 < best) best = row[k - 1] + 1;
-            diag = up;
-            row[k] = best;
+            uint32_t best = up[k - 1] + (a[i - 1] != b[k - 1]);
+            if (up[k] + 1 < best) best = up[k] + 1;
+            if (to[k - 1] + 1 < best) best = to[k - 1] + 1;
+            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] &&
+                before[k - 2] + 1 < best)
+                best = before[k - 2] + 1;
+            to[k] = best;
         }
     }
-    return row[n];
+    return row[(i - 1) % 3][n];
 }
 
 /* f32 is no misspelt f16: what has other digits is another thing. */
@@ -3182,19 +3198,20 @@ static int tmi_base_same_digits(const char *a, const char *b) {
 }
 
 /* The names that a misspelt word may have been meant by are tried one by one; `best` is the
- * closest, NULL where none is close: two letters off at most, half of the word as it should be;
- * `other` is as close, as arith.addf and arith.addi are to arith.add. */
+ * closest, NULL where none is close: one letter off; two in words of six or more, or where
+ * letters are only missing, as i32 of int32. `other` is as close, as arith.addf and arith.addi are
+ * to arith.add. */
 typedef struct tmi_meant {
     const char *word, *best, *other;
     uint32_t    least;
 } tmi_meant;
 
 static tmi_meant tmi_base_meant(const char *word) {
-    tmi_meant x;
-    size_t    half = strlen(word) / 2;
+    tmi_meant    x;
+    const size_t n = strlen(word);
     x.word = word;
     x.best = x.other = NULL;
-    x.least = half < 2 ? (uint32_t)half + 1 : 3;
+    x.least = n < 2 ? 1 : n < 4 ? 2 : 3;
     return x;
 }
 
@@ -3204,6 +3221,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     uint32_t d;
     if (a + x->least < b || b + x->least < a || !tmi_base_same_digits(x->word, name)) return 0;
     d = tmi_base_distance(x->word, name);
+    if (d == 2 && a < 6 && (a < 3 || b < 3 || (a + 2 != b && b + 2 != a))) return 0;
     if (d == x->least && x->best && !x->other && strcmp(name, x->best) != 0) x->other = name;
     if (d >= x->least) return 0;
     x->least = d;
@@ -3212,7 +3230,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 0u
+#define TMI_STAMP_BASE 2354863705u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3767,7 +3785,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 0u
+#define TMI_STAMP_DIAG 4234592012u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -4350,7 +4368,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 0u
+#define TMI_STAMP_OPS 665162295u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4839,7 +4857,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 0u
+#define TMI_STAMP_HARDWARE 320939983u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -7182,7 +7200,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 0u
+#define TMI_STAMP_LIBRARY 2318208401u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -8204,7 +8222,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 0u
+#define TMI_STAMP_IR 3418252063u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -11105,7 +11123,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 0u
+#define TMI_STAMP_PARSE 632913750u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -12049,7 +12067,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 0u
+#define TMI_STAMP_PRINT 3566925477u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -12227,7 +12245,7 @@ static int tmi_is_broadcast(const tmi_module *m, uint32_t from, uint32_t to) {
     X(cond,      "o0")    X(any,       "")
 
 /* What the elements of a type are called that a check asks for; NULL: they are those. */
-static const char *tmi_rule_lacks(const tmi_module *m, char check, uint32_t type) {
+static const char *tmi_json_rule_lacks(const tmi_module *m, char check, uint32_t type) {
     switch (check) {
     case 'i': case 'I': return tmi_is_intlike(m, type) ? NULL : "integers";
     case 'f': case 'F': return tmi_is_floatlike(m, type) ? NULL : "floats";
@@ -12241,13 +12259,13 @@ static const char *tmi_rule_lacks(const tmi_module *m, char check, uint32_t type
     }
 }
 
-static uint32_t tmi_rule_type(const tmi_module *m, const tmi_op *op, char value) {
+static uint32_t tmi_json_rule_type(const tmi_module *m, const tmi_op *op, char value) {
     return value == 'r' || value == 'z' ? tmi_out_type(m, op, value == 'z')
                                         : tmi_in_type(m, op, (uint32_t)(value - '0'));
 }
 
 /* One check of two types; 1: it holds. */
-static int tmi_rule_pair(tmi_verifier *v, const tmi_op *op, char check, uint32_t x, uint32_t y) {
+static int tmi_json_rule_pair(tmi_verifier *v, const tmi_op *op, char check, uint32_t x, uint32_t y) {
     const tmi_module *m = v->m;
     const char       *want;
     int               ok;
@@ -12268,7 +12286,7 @@ static int tmi_rule_pair(tmi_verifier *v, const tmi_op *op, char check, uint32_t
     case 'k': ok = tmi_is_joined(m, y, x); break;
     case 'n': ok = tmi_numel(m, x) == tmi_numel(m, y) && tmi_elem(m, x) == tmi_elem(m, y); break;
     default:
-        want = tmi_rule_lacks(m, check, y);
+        want = tmi_json_rule_lacks(m, check, y);
         if (want) return tmi_fail_want(v, op, want, "the result", y);
         ok = tmi_same_shape(m, x, y);
         break;
@@ -12287,7 +12305,7 @@ static int tmi_holds(tmi_verifier *v, const tmi_op *op, const char *rule) {
         switch (check) {
         case 'i': case 'f': case 'e': case 'p': case 'a': case 'o': case 'q': case 't':
             i = (uint32_t)(*rule++ - '0');
-            want = tmi_rule_lacks(v->m, check, tmi_in_type(v->m, op, i));
+            want = tmi_json_rule_lacks(v->m, check, tmi_in_type(v->m, op, i));
             if (want) return tmi_fail_kind(v, op, i, want);
             continue;
         case '*':
@@ -12296,7 +12314,7 @@ static int tmi_holds(tmi_verifier *v, const tmi_op *op, const char *rule) {
                     return tmi_fail_same(v, op, tmi_in_type(v->m, op, i), y);
             continue;
         case 'T':
-            want = tmi_rule_lacks(v->m, check, y);
+            want = tmi_json_rule_lacks(v->m, check, y);
             if (want) return tmi_fail_want(v, op, want, "the result", y);
             continue;
         case '?': /* of the numbers, see tmi_words_ok() */
@@ -12304,12 +12322,12 @@ static int tmi_holds(tmi_verifier *v, const tmi_op *op, const char *rule) {
                 tmi_fail_attr(v, op, "predicate", "a comparison");
         case 'I': case 'F': case 'P': case '<': case '>': x = tmi_in_type(v->m, op, 0); break;
         default:
-            x = tmi_rule_type(v->m, op, rule[0]);
-            y = tmi_rule_type(v->m, op, rule[1]);
+            x = tmi_json_rule_type(v->m, op, rule[0]);
+            y = tmi_json_rule_type(v->m, op, rule[1]);
             rule += 2;
             break;
         }
-        if (!tmi_rule_pair(v, op, check, x, y)) return 0;
+        if (!tmi_json_rule_pair(v, op, check, x, y)) return 0;
     }
     return 1;
 }
@@ -13914,7 +13932,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 0u
+#define TMI_STAMP_VERIFY 1311886282u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14824,7 +14842,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 0u
+#define TMI_STAMP_BUILDER 1975676144u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -16828,7 +16846,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 0u
+#define TMI_STAMP_PYTHON 26471481u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -19078,7 +19096,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 0u
+#define TMI_STAMP_TRI 3762157212u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -23350,7 +23368,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 0u
+#define TMI_STAMP_TL 2409530573u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -30114,7 +30132,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 0u
+#define TMI_STAMP_TRITON 2681072855u
 
 
 /*==============================================================================
@@ -31021,7 +31039,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 0u
+#define TMI_STAMP_ANALYSE 1732449595u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -34224,7 +34242,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 0u
+#define TMI_STAMP_DETECT 3129833438u
 
 /*==============================================================================
  * >>transform  [20]  Passes over tile IR, before anything is planned
@@ -40348,7 +40366,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 0u
+#define TMI_STAMP_TRANSFORM 1691921492u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -41731,7 +41749,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 0u
+#define TMI_STAMP_THREAD 1823318865u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -42273,7 +42291,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 0u
+#define TMI_STAMP_LAYOUT 3659405666u
 
 /*==============================================================================
  * >>plan  [23]  Decisions before any code: what is kept, where each value lives, how many threads
@@ -45270,7 +45288,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 0u
+#define TMI_STAMP_PLAN 844634673u
 
 /*==============================================================================
  * >>wait  [24]  Programs that wait for each other
@@ -46726,7 +46744,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_WAIT 0u
+#define TMI_STAMP_WAIT 3895088326u
 
 /*==============================================================================
  * >>lower  [25]  From tiles to threads
@@ -53721,7 +53739,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 0u
+#define TMI_STAMP_LOWER 73038945u
 
 /*==============================================================================
  * >>clean  [26]  The per-thread form made ready to print
@@ -55284,7 +55302,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 0u
+#define TMI_STAMP_CLEAN 4021780932u
 
 /*==============================================================================
  * >>report  [27]  What was found, chosen and given up
@@ -58322,7 +58340,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 0u
+#define TMI_STAMP_REPORT 2497762743u
 
 /*==============================================================================
  * >>emit  [28]  Metal text
@@ -63354,7 +63372,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 0u
+#define TMI_STAMP_EMIT 1104992611u
 
 /*==============================================================================
  * >>json  [29]  Op lists as text: JSON in and out, the short form
@@ -64047,7 +64065,7 @@ static uint8_t tmi_lt_promote(uint8_t a, uint8_t b) {
     X(BROADCAST,   "broadcast", broadcast, NONE, 1, 1, "x; shape") \
     X(CONCAT,      "concat", concat, NONE, 1, TMI_ANY_IN, "x..; axis=0") \
     X(SLICE,       "slice", slice, NONE, 1, 1, "x; start end step=1 axis") \
-    X(SPLIT,       "split", split, NONE, 1, 1, "x; axis=0 sizes sections") \
+    X(SPLIT,       "split", split, NONE, 1, 1, "x, outputs beside args; axis=0 sizes sections") \
     X(PAD,         "pad", pad, NONE, 1, 1, "x; pad_width value=0 mode=\"constant\"") \
     X(GATHER,      "gather", gather, NONE, 2, 2, "x indices; axis=0 broadcast=false") \
     X(TAKE,        "take", take, NONE, 2, 2, "x indices; axis=0") \
@@ -64093,7 +64111,7 @@ typedef enum tmi_list_kind {
 /* -- The table of arguments -----------------------------------------------------------------------
  * Columns: id, the names by which it is known, the first of them the one in messages. An op takes
  * those that its rule asks for; any other that stands here is refused, as what it was meant to
- * change would stay as it is. */
+ * change would stay as it is. ELSEWHERE: arguments of other libraries that no operation takes. */
 /* clang-format off */
 #define TMI_LIST_ARGS(X) \
     X(AXIS,        "axis|axes|dim|dims") \
@@ -64143,8 +64161,8 @@ typedef enum tmi_list_kind {
     X(SCALE_FACTOR, "scale_factor|scale") \
     X(BROADCAST,   "broadcast") \
     X(TRAINING,    "training|training_mode") \
-    X(MASK,        "mask|attn_mask") \
-    X(DIVISOR,     "divisor_override|divisor") \
+    X(ELSEWHERE,   "mask|attn_mask|sinks|window_size|sliding_window|softcap|freqs|" \
+                   "divisor_override") \
     X(DTYPE,       "dtype|to|type")
 /* clang-format on */
 
@@ -64642,7 +64660,7 @@ static int tmi_shape_broadcast(tmi_list *l, const tmi_node *n, tmi_shape *to,
 }
 
 /* Before the rule of an elementwise op: shape of all inputs together; types promoted. */
-static int tmi_rule_broadcasted(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_broadcasted(tmi_list *l, tmi_node *n) {
     uint32_t i;
     n->shape = tmi_in_node(l, n, 0)->shape;
     n->dtype = tmi_in_node(l, n, 0)->dtype;
@@ -64699,7 +64717,7 @@ static int tmi_json_whole(const tmi_json *j, uint8_t type, int64_t *bits) {
 }
 
 /* val[0]: the second operand where there is one input; num: whole, is it whole? */
-static int tmi_rule_scalar(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_scalar(tmi_list *l, tmi_node *n) {
     const tmi_json *j = tmi_arg(n, TMI_ARG_VALUE);
     uint64_t        size;
     int             negative;
@@ -64720,21 +64738,21 @@ static int tmi_rule_scalar(tmi_list *l, tmi_node *n) {
     return 1;
 }
 
-static int tmi_rule_binary(tmi_list *l, tmi_node *n) {
-    if (!tmi_rule_scalar(l, n)) return 0;
+static int tmi_json_rule_binary(tmi_list *l, tmi_node *n) {
+    if (!tmi_json_rule_scalar(l, n)) return 0;
     if (tmi_lt_is(n->dtype, 'b')) n->dtype = TMI_LT_I32;
     if ((n->kind == TMI_L_OP_DIV || n->kind == TMI_L_OP_POW) && !tmi_lt_is(n->dtype, 'f'))
         n->dtype = TMI_LT_F32;
     return tmi_arg_type(l, n);
 }
 
-static int tmi_rule_compare(tmi_list *l, tmi_node *n) {
-    if (!tmi_rule_scalar(l, n)) return 0;
+static int tmi_json_rule_compare(tmi_list *l, tmi_node *n) {
+    if (!tmi_json_rule_scalar(l, n)) return 0;
     n->dtype = TMI_LT_BOOL;
     return 1;
 }
 
-static int tmi_rule_bits(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_bits(tmi_list *l, tmi_node *n) {
     int logical = strstr(n->type, "logical") != NULL;
     uint32_t i;
     if (n->n_in < tmi_list_ops[n->kind].most) return tmi_op_wrong(l, n, "takes two inputs");
@@ -64744,13 +64762,13 @@ static int tmi_rule_bits(tmi_list *l, tmi_node *n) {
     return 1;
 }
 
-static int tmi_rule_where(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_where(tmi_list *l, tmi_node *n) {
     n->dtype = tmi_lt_promote(tmi_in_node(l, n, 1)->dtype, tmi_in_node(l, n, 2)->dtype);
     return tmi_arg_type(l, n);
 }
 
 /* val: lower, upper; num: the same of integers, as bits of 64 */
-static int tmi_rule_clamp(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_clamp(tmi_list *l, tmi_node *n) {
     uint32_t i;
     uint8_t  type;
     if (!tmi_arg_double(l, n, TMI_ARG_MIN, 0, &n->val[0]) ||
@@ -64778,7 +64796,7 @@ static int tmi_rule_clamp(tmi_list *l, tmi_node *n) {
     return 1;
 }
 
-static int tmi_rule_unary(tmi_list *l, tmi_node *n) { /* floats; num[0]: GELU by tanh */
+static int tmi_json_rule_unary(tmi_list *l, tmi_node *n) { /* floats; num[0]: GELU by tanh */
     const tmi_json *j = n->kind == TMI_L_OP_GELU ? tmi_arg(n, TMI_ARG_APPROXIMATE) : NULL;
     if (!tmi_lt_is(n->dtype, 'f')) n->dtype = TMI_LT_F32;
     if (j) {
@@ -64793,13 +64811,13 @@ static int tmi_rule_unary(tmi_list *l, tmi_node *n) { /* floats; num[0]: GELU by
     return tmi_arg_type(l, n);
 }
 
-static int tmi_rule_same(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_same(tmi_list *l, tmi_node *n) {
     if (tmi_lt_is(n->dtype, 'b')) n->dtype = TMI_LT_I32;
     return tmi_arg_type(l, n);
 }
-#define tmi_rule_fma tmi_rule_same
+#define tmi_json_rule_fma tmi_json_rule_same
 
-static int tmi_rule_convert(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_convert(tmi_list *l, tmi_node *n) {
     const tmi_json *j = tmi_arg(n, TMI_ARG_DTYPE);
     if (!j) j = tmi_json_get(n->json, "dtype");
     return j ? tmi_list_read_type(l, n, j, &n->dtype)
@@ -64807,7 +64825,7 @@ static int tmi_rule_convert(tmi_list *l, tmi_node *n) {
 }
 
 /* val[0]: share dropped; num: seed, offset */
-static int tmi_rule_dropout(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_dropout(tmi_list *l, tmi_node *n) {
     if (!tmi_arg_double(l, n, TMI_ARG_P, 0.5, &n->val[0]) ||
         !tmi_arg_int(l, n, TMI_ARG_SEED, 0, &n->num[0]) ||
         !tmi_arg_int(l, n, TMI_ARG_OFFSET, 0, &n->num[1]))
@@ -64839,7 +64857,7 @@ static int tmi_reduce_named(tmi_list *l, tmi_node *n) {
     return 1;
 }
 
-static int tmi_rule_reduce(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_reduce(tmi_list *l, tmi_node *n) {
     const tmi_node *x = tmi_in_node(l, n, 0);
     uint64_t        size = 1;
     uint32_t        i;
@@ -64871,7 +64889,7 @@ static int tmi_rule_reduce(tmi_list *l, tmi_node *n) {
 }
 
 /* num: A and B transposed, M, N, K. A vector is a row before and a column after the product. */
-static int tmi_rule_matmul(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_matmul(tmi_list *l, tmi_node *n) {
     const tmi_shape *a = &tmi_in_node(l, n, 0)->shape, *b = &tmi_in_node(l, n, 1)->shape;
     tmi_shape ba, bb, bias;
     int       ta, tb;
@@ -64944,7 +64962,7 @@ static int tmi_json_arg_norm_axes(tmi_list *l, tmi_node *n) {
 }
 
 /* Softmax and norms: axes from n->axis on (norms may have several); val[0]: eps. */
-static int tmi_rule_rows(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_rows(tmi_list *l, tmi_node *n) {
     const tmi_node *x = tmi_in_node(l, n, 0);
     uint32_t i, rank = x->shape.rank, last;
     uint64_t size = 1;
@@ -64998,7 +65016,7 @@ static int tmi_json_causal(tmi_list *l, tmi_node *n, int64_t queries, int64_t ke
 
 /* q [.., heads, Sq, D], k [.., kv_heads, Sk, D], v [.., kv_heads, Sk, Dv], mask or none. num:
  * causal, heads a key head, Sq, Sk, D, Dv; val: scale, keys that query 0 sees less one. */
-static int tmi_rule_attention(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_attention(tmi_list *l, tmi_node *n) {
     const tmi_shape *q = &tmi_in_node(l, n, 0)->shape, *k = &tmi_in_node(l, n, 1)->shape,
                     *v = &tmi_in_node(l, n, 2)->shape;
     uint32_t r = q->rank, i;
@@ -65049,7 +65067,7 @@ static int tmi_rule_attention(tmi_list *l, tmi_node *n) {
 
 /* x [N, C, H, W], w [O, C/groups, KH, KW], bias [O]. num: stride, padding, dilation (y, x each),
  * groups. */
-static int tmi_rule_conv(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_conv(tmi_list *l, tmi_node *n) {
     const tmi_shape *x = &tmi_in_node(l, n, 0)->shape, *w = &tmi_in_node(l, n, 1)->shape;
     uint32_t count, i;
     int64_t  out[2];
@@ -65090,7 +65108,7 @@ static int tmi_rule_conv(tmi_list *l, tmi_node *n) {
     return tmi_arg_type(l, n);
 }
 
-static int tmi_rule_scan(tmi_list *l, tmi_node *n) { /* num: reverse, exclusive */
+static int tmi_json_rule_scan(tmi_list *l, tmi_node *n) { /* num: reverse, exclusive */
     int reverse, exclusive;
     n->shape = tmi_in_node(l, n, 0)->shape;
     n->dtype = tmi_in_node(l, n, 0)->dtype;
@@ -65132,7 +65150,7 @@ static int tmi_json_arg_order(tmi_list *l, tmi_node *n, uint32_t rank, int64_t *
 }
 
 /* perm[i]: the input's axis that becomes axis i */
-static int tmi_rule_transpose(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_transpose(tmi_list *l, tmi_node *n) {
     const tmi_node *x = tmi_in_node(l, n, 0);
     uint32_t        rank = x->shape.rank, i, seen = 0;
     int64_t         order[TMI_LIST_RANK];
@@ -65150,7 +65168,7 @@ static int tmi_rule_transpose(tmi_list *l, tmi_node *n) {
     return 1;
 }
 
-static int tmi_rule_reshape(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_reshape(tmi_list *l, tmi_node *n) {
     const tmi_node *x = tmi_in_node(l, n, 0);
     int64_t         dims[TMI_LIST_RANK];
     uint32_t        i, count, open = TMI_NONE;
@@ -65179,7 +65197,7 @@ static int tmi_rule_reshape(tmi_list *l, tmi_node *n) {
     return 1;
 }
 
-static int tmi_rule_broadcast(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_broadcast(tmi_list *l, tmi_node *n) {
     const tmi_node *x = tmi_in_node(l, n, 0);
     int64_t         dims[TMI_LIST_RANK];
     tmi_shape       want;
@@ -65201,7 +65219,7 @@ static int tmi_rule_broadcast(tmi_list *l, tmi_node *n) {
     return 1;
 }
 
-static int tmi_rule_concat(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_concat(tmi_list *l, tmi_node *n) {
     uint32_t i, k;
     uint64_t size = 0;
     n->shape = tmi_in_node(l, n, 0)->shape;
@@ -65230,7 +65248,7 @@ static int tmi_want_index(tmi_list *l, const tmi_node *n, uint32_t i) {
 
 /* out[i][j] = x[index[i][j]][j], as tl.gather. num[0]: off the axis both stretch, as in NumPy's and
  * MLX's take_along_axis. */
-static int tmi_rule_gather(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_gather(tmi_list *l, tmi_node *n) {
     const tmi_shape *x = &tmi_in_node(l, n, 0)->shape, *index = &tmi_in_node(l, n, 1)->shape;
     uint32_t         i, narrow = 0;
     int              both;
@@ -65264,7 +65282,7 @@ static int tmi_rule_gather(tmi_list *l, tmi_node *n) {
 }
 
 /* x [.., K, ..], indices [..]: the indices' dimensions stand in place of the axis. */
-static int tmi_rule_take(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_take(tmi_list *l, tmi_node *n) {
     const tmi_shape *x = &tmi_in_node(l, n, 0)->shape, *index = &tmi_in_node(l, n, 1)->shape;
     uint32_t         i;
     if (!tmi_want_index(l, n, 1) || !tmi_arg_axis(l, n, x->rank, 0)) return 0;
@@ -65278,7 +65296,7 @@ static int tmi_rule_take(tmi_list *l, tmi_node *n) {
     return 1;
 }
 
-static int tmi_rule_embedding(tmi_list *l, tmi_node *n) { /* indices [..], table [V, D] */
+static int tmi_json_rule_embedding(tmi_list *l, tmi_node *n) { /* indices [..], table [V, D] */
     const tmi_node *index = tmi_in_node(l, n, 0), *table = tmi_in_node(l, n, 1);
     if (!tmi_want_index(l, n, 0)) return 0;
     if (table->shape.rank != 2)
@@ -65292,7 +65310,7 @@ static int tmi_rule_embedding(tmi_list *l, tmi_node *n) { /* indices [..], table
 }
 
 /* x, index, source: x[index[i][j]][j] += source[i][j] */
-static int tmi_rule_scatter(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_scatter(tmi_list *l, tmi_node *n) {
     const tmi_node *x = tmi_in_node(l, n, 0), *index = tmi_in_node(l, n, 1),
                    *src = tmi_in_node(l, n, 2);
     uint32_t        i;
@@ -65310,7 +65328,7 @@ static int tmi_rule_scatter(tmi_list *l, tmi_node *n) {
     return 1;
 }
 
-static int tmi_rule_sort(tmi_list *l, tmi_node *n) { /* num: descending, k, indices wanted */
+static int tmi_json_rule_sort(tmi_list *l, tmi_node *n) { /* num: descending, k, indices wanted */
     const tmi_node *x = tmi_in_node(l, n, 0);
     int             down, indices;
     n->shape = x->shape;
@@ -65361,12 +65379,13 @@ static int tmi_json_arg_at(tmi_list *l, const tmi_node *n, tmi_json_arg_id a, ui
         for (item = j->child; k--; item = item->next) {}
     }
     if (!item || item->kind == TMI_J_NULL) return 1;
-    return tmi_json_int(item, v) || tmi_arg_wrong(l, n, item, tmi_json_arg_names[a], "whole numbers");
+    return tmi_json_int(item, v) ||
+        tmi_arg_wrong(l, n, item, tmi_json_arg_names[a], "whole numbers");
 }
 
 /* num: first element along each dimension; perm: steps from there, as int32_t. Without axes the
  * numbers are of the first dimensions. */
-static int tmi_rule_slice(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_slice(tmi_list *l, tmi_node *n) {
     static const uint8_t args[4] = {TMI_ARG_AXIS, TMI_ARG_START, TMI_ARG_END, TMI_ARG_STEP};
     const tmi_node *x = tmi_in_node(l, n, 0);
     const tmi_json *j;
@@ -65375,9 +65394,11 @@ static int tmi_rule_slice(tmi_list *l, tmi_node *n) {
     n->shape = x->shape;
     n->dtype = x->dtype;
     for (i = 0; i < x->shape.rank; i++) n->num[i] = 0, n->perm[i] = 1;
-    for (i = 0; i < 4; i++)
-        if ((j = tmi_arg(n, (tmi_json_arg_id)args[i])) != NULL && (!count || j->kind == TMI_J_ARRAY))
-            count = i && count ? count : j->kind == TMI_J_ARRAY ? j->n : 1;
+    for (i = 0; i < 4; i++) {
+        j = tmi_arg(n, (tmi_json_arg_id)args[i]);
+        if (j && !count) count = j->kind == TMI_J_ARRAY ? j->n : 1;
+        else if (j && j->kind == TMI_J_ARRAY && !tmi_arg(n, TMI_ARG_AXIS)) count = j->n;
+    }
     if (!tmi_arg(n, TMI_ARG_START) && !tmi_arg(n, TMI_ARG_END) && !tmi_arg(n, TMI_ARG_STEP))
         return tmi_op_wrong(l, n, "needs 'start', 'end' or 'step'");
     if (count > x->shape.rank) return tmi_op_wrong(l, n, "has more axes than its input");
@@ -65409,7 +65430,7 @@ static int tmi_rule_slice(tmi_list *l, tmi_node *n) {
 }
 
 /* One of the results: the part of x along the axis behind those before it. It becomes a slice. */
-static int tmi_rule_split(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_split(tmi_list *l, tmi_node *n) {
     const tmi_node *x = tmi_in_node(l, n, 0);
     const tmi_json *sizes = tmi_arg(n, TMI_ARG_SIZES), *k,
                    *outputs = tmi_json_get(n->json, "outputs");
@@ -65480,7 +65501,7 @@ static int tmi_json_pad_width(tmi_list *l, const tmi_node *n, uint32_t rank, int
 }
 
 /* perm: elements before; axes: those that grow; val[0], num[0]: what stands there. */
-static int tmi_rule_pad(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_pad(tmi_list *l, tmi_node *n) {
     const tmi_node *x = tmi_in_node(l, n, 0);
     const tmi_json *j = tmi_arg(n, TMI_ARG_VALUE), *mode = tmi_arg(n, TMI_ARG_MODE);
     int64_t         w[TMI_LIST_RANK][2];
@@ -65528,7 +65549,7 @@ static double tmi_json_log2(double x) {
 /* x [.., T, D], positions or none, stretched to x without its last axis. num: dims, traditional,
  * offset, axis of T; val: log2 of the base, scale. Element pair j of 0 to dims/2 turns by position
  * x scale x base^(-2j/dims); a pair is side by side if traditional, else dims/2 apart. */
-static int tmi_rule_rope(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_rope(tmi_list *l, tmi_node *n) {
     const tmi_shape *x = &tmi_in_node(l, n, 0)->shape;
     tmi_shape        to;
     double           base;
@@ -65553,7 +65574,7 @@ static int tmi_rule_rope(tmi_list *l, tmi_node *n) {
         return tmi_op_wrong(l, n, "needs an 'offset' from -1073741823 to 1073741823");
     if (n->num[3] < 0) n->num[3] += x->rank;
     if (n->num[3] < 0 || n->num[3] + 1 >= (int64_t)x->rank)
-        return tmi_op_wrong(l, n, "needs a 'seq_axis' other than the last, as positions run along it");
+        return tmi_op_wrong(l, n, "needs a 'seq_axis' other than the last axis");
     n->val[0] = tmi_json_log2(base);
     if (n->n_in < 2) return tmi_arg_type(l, n);
     to.rank--;
@@ -65593,7 +65614,7 @@ static int tmi_json_pool_fits(tmi_list *l, tmi_node *n, const tmi_shape *x, int 
 
 /* x [N, C, H, W]. num: kernel, stride, padding (y, x each), then of a maximum dilation, of a mean
  * whether padding counts, and whether the last windows may stand out. */
-static int tmi_rule_pool(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_pool(tmi_list *l, tmi_node *n) {
     static const uint8_t args[4] = {TMI_ARG_KERNEL_SIZE, TMI_ARG_STRIDE, TMI_ARG_PADDING,
                                     TMI_ARG_DILATION};
     const tmi_node *x = tmi_in_node(l, n, 0);
@@ -65633,7 +65654,7 @@ static int tmi_json_per_channel(tmi_list *l, const tmi_node *n, uint32_t channel
 }
 
 /* x [N, C, ..], weight, bias. num[0]: groups; val[0]: eps */
-static int tmi_rule_group_norm(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_group_norm(tmi_list *l, tmi_node *n) {
     const tmi_node *x = tmi_in_node(l, n, 0);
     n->shape = x->shape;
     n->dtype = tmi_lt_is(x->dtype, 'f') ? x->dtype : (uint8_t)TMI_LT_F32;
@@ -65648,13 +65669,14 @@ static int tmi_rule_group_norm(tmi_list *l, tmi_node *n) {
 }
 
 /* x [N, C, ..], weight and bias or neither, mean, variance; val[0]: eps */
-static int tmi_rule_batch_norm(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_batch_norm(tmi_list *l, tmi_node *n) {
     const tmi_node *x = tmi_in_node(l, n, 0);
     int             training;
     n->shape = x->shape;
     n->dtype = tmi_lt_is(x->dtype, 'f') ? x->dtype : (uint8_t)TMI_LT_F32;
     if (n->n_in == 4)
-        return tmi_op_wrong(l, n, "takes x, mean and variance, or x, weight, bias, mean and variance");
+        return tmi_op_wrong(l, n, "takes x, mean and variance, "
+                            "or x, weight, bias, mean and variance");
     if (!tmi_arg_axis(l, n, x->shape.rank, x->shape.rank > 1 ? 1 : 0) ||
         !tmi_arg_double(l, n, TMI_ARG_EPS, 1e-5, &n->val[0]) ||
         !tmi_arg_bool(l, n, TMI_ARG_TRAINING, 0, &training))
@@ -65665,12 +65687,13 @@ static int tmi_rule_batch_norm(tmi_list *l, tmi_node *n) {
 }
 
 /* x [N, C, ..] of 3 to 5 dimensions; num: how often each element behind C comes */
-static int tmi_rule_upsample(tmi_list *l, tmi_node *n) {
+static int tmi_json_rule_upsample(tmi_list *l, tmi_node *n) {
     const tmi_node *x = tmi_in_node(l, n, 0);
     uint32_t        i, count, rank = x->shape.rank;
     n->shape = x->shape;
     n->dtype = x->dtype;
-    if (rank < 3 || rank > 5) return tmi_op_wrong(l, n, "needs x as [N,C,L], [N,C,H,W] or [N,C,D,H,W]");
+    if (rank < 3 || rank > 5)
+        return tmi_op_wrong(l, n, "needs x as [N,C,L], [N,C,H,W] or [N,C,D,H,W]");
     if (!tmi_arg(n, TMI_ARG_SCALE_FACTOR))
         return tmi_op_wrong(l, n, "needs the argument 'scale_factor'");
     if (!tmi_arg_list(l, n, TMI_ARG_SCALE_FACTOR, 1, rank - 2, n->num, &count)) return 0;
@@ -65690,7 +65713,7 @@ typedef int (*tmi_rule)(tmi_list *, tmi_node *);
 
 static const tmi_rule tmi_rules[TMI_L_OP_COUNT] = {
     NULL,
-#define X(id, name, form, detail, least, most, takes) tmi_rule_##form,
+#define X(id, name, form, detail, least, most, takes) tmi_json_rule_##form,
     TMI_LIST_OPS(X)
 #undef X
     NULL, NULL, NULL,
@@ -65928,7 +65951,7 @@ static void tmi_list_unknown(tmi_list *l, const tmi_json *type) {
 }
 
 /* An op with several results is a node for each, named by "outputs", one behind the other. */
-static int tmi_list_read_outputs(tmi_list *l, tmi_node *n, const tmi_json *outputs) {
+static int tmi_json_read_outputs(tmi_list *l, tmi_node *n, const tmi_json *outputs) {
     static const char want[] = "a name for each part, such as [\"q\",\"k\",\"v\"]";
     const tmi_json   *k;
     uint32_t          i, nth = 0;
@@ -65979,7 +66002,7 @@ static int tmi_list_read_op(tmi_list *l, const tmi_json *j, uint32_t index) {
     n->args = tmi_json_get(j, "args");
     if (n->args && n->args->kind != TMI_J_OBJECT)
         return tmi_arg_wrong(l, n, n->args, "args", "an object");
-    return n->kind != TMI_L_OP_SPLIT || tmi_list_read_outputs(l, n, tmi_json_get(j, "outputs"));
+    return n->kind != TMI_L_OP_SPLIT || tmi_json_read_outputs(l, n, tmi_json_get(j, "outputs"));
 }
 
 /* Of the ops that wait for each other, those of one circle: what is not done reads something
@@ -66102,8 +66125,9 @@ static int tmi_list_apply_rule(tmi_list *l, tmi_node *n) {
     n->asked = &asked;
     ok = tmi_list_check_shapes(l, n);
     if (ok && n->kind >= TMI_L_OP_ADD && n->kind <= TMI_L_OP_DROPOUT)
-        ok = tmi_rule_broadcasted(l, n);
+        ok = tmi_json_rule_broadcasted(l, n);
     takes = tmi_list_ops[n->kind].takes;
+    (void)takes;
     ok = ok && tmi_rules[n->kind](l, n) && tmi_json_check_type(l, n) && tmi_check_beside(l, n) &&
         tmi_check_args(l, n);
     TMI_ASSERT(l->job, "json", !ok ||
@@ -66156,7 +66180,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 0u
+#define TMI_STAMP_JSON 2276901945u
 
 /*==============================================================================
  * >>oplist  [30]  Op lists to kernels: graph in, tile IR out
@@ -66889,7 +66913,7 @@ static uint32_t tmi_gen_gelu(tmi_gen *g, uint32_t x, int by_tanh) {
     return tmi_gen_2(g, TMI_OP_MULF, half, tmi_gen_2(g, TMI_OP_ADDF, t, tmi_gen_float(g, 1)));
 }
 
-static uint32_t tmi_gen_relu6(tmi_gen *g, uint32_t x) { /* NaN stays */
+static uint32_t tmi_oplist_relu6(tmi_gen *g, uint32_t x) { /* NaN stays */
     x = tmi_gen_2(g, TMI_OP_MAXIMUMF, x, tmi_gen_float(g, 0));
     return tmi_gen_2(g, TMI_OP_MINIMUMF, x, tmi_gen_float(g, 6));
 }
@@ -66901,7 +66925,7 @@ static uint32_t tmi_gen_unary(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     case TMI_L_OP_SIGMOID: x = tmi_gen_sigmoid(g, x); break;
     case TMI_L_OP_SILU: x = tmi_gen_2(g, TMI_OP_MULF, x, tmi_gen_sigmoid(g, x)); break;
     case TMI_L_OP_HARDSWISH: /* x clamp(x + 3, 0, 6) / 6 */
-        y = tmi_gen_relu6(g, tmi_gen_2(g, TMI_OP_ADDF, x, tmi_gen_float(g, 3)));
+        y = tmi_oplist_relu6(g, tmi_gen_2(g, TMI_OP_ADDF, x, tmi_gen_float(g, 3)));
         y = tmi_gen_2(g, TMI_OP_MULF, y, tmi_gen_float(g, 1.0 / 6));
         x = tmi_gen_2(g, TMI_OP_MULF, x, y);
         break;
@@ -66932,7 +66956,7 @@ static uint32_t tmi_gen_same(tmi_gen *g, uint32_t node, const tmi_indices *s) {
             : tmi_gen_2(g, tmi_op_for(TMI_OP_MAXNUMF, type), x, tmi_gen_const(g, elem, 0));
         break;
     case TMI_L_OP_RELU6:
-        if (is_float) x = tmi_gen_relu6(g, x);
+        if (is_float) x = tmi_oplist_relu6(g, x);
         else {
             x = tmi_gen_2(g, tmi_op_for(TMI_OP_MAXNUMF, type), x, tmi_gen_const(g, elem, 0));
             x = tmi_gen_2(g, tmi_op_for(TMI_OP_MINNUMF, type), x, tmi_gen_const(g, elem, 6));
@@ -67065,7 +67089,7 @@ static uint32_t tmi_gen_slice(tmi_gen *g, uint32_t node, const tmi_indices *s) {
 
 /* A value at indices that may lie outside of it, where `other` stands. `inside`: where they do not;
  * 0: they never do. */
-static uint32_t tmi_gen_inside(tmi_gen *g, uint32_t node, const tmi_indices *s, uint32_t inside,
+static uint32_t tmi_oplist_inside(tmi_gen *g, uint32_t node, const tmi_indices *s, uint32_t inside,
                                uint32_t other) {
     uint32_t before = g->extra, mark = g->memo.n, v;
     if (!inside) return tmi_gen_value(g, node, s, 0);
@@ -67090,21 +67114,22 @@ static uint32_t tmi_gen_pad(tmi_gen *g, uint32_t node, const tmi_indices *s) {
         if (x->shape.dim[i] == 1) at[i] = 0;
     }
     tmi_indices_full(&x->shape, at, &in);
-    other = tmi_lt_is(n->dtype, 'f') ? tmi_gen_cast(g, tmi_gen_float(g, n->val[0]), TMI_LT_F32, n->dtype)
-                                     : tmi_gen_const(g, tmi_list_work(g->m, n->dtype), n->num[0]);
-    return tmi_gen_inside(g, n->in[0], &in, inside, other);
+    if (tmi_lt_is(n->dtype, 'f'))
+        other = tmi_gen_cast(g, tmi_gen_float(g, n->val[0]), TMI_LT_F32, n->dtype);
+    else other = tmi_gen_const(g, tmi_list_work(g->m, n->dtype), n->num[0]);
+    return tmi_oplist_inside(g, n->in[0], &in, inside, other);
 }
 
-static uint32_t tmi_gen_lowest(tmi_gen *g, uint8_t type) {
+static uint32_t tmi_oplist_lowest(tmi_gen *g, uint8_t type) {
     uint32_t elem = tmi_list_work(g->m, type);
     if (tmi_lt_is(type, 'f')) return tmi_gen_f32(g, TMI_BITS_NINF);
     if (!tmi_lt_is(type, 's')) return tmi_gen_const(g, elem, 0);
     return tmi_gen_const(g, elem, -(int64_t)((uint64_t)1 << (tmi_list_types[type].bits - 2)) * 2);
 }
 
-/* Windows of a pooling: element [n, c, ky, kx, y, x]; outside of the image the lowest number (has_val)
- * or zero. */
-static uint32_t tmi_gen_windows(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+/* Windows of a pooling: element [n, c, ky, kx, y, x]; outside of the image stands the lowest number
+ * (has_val) or zero. */
+static uint32_t tmi_oplist_windows(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     const tmi_node *n = TMI_NODE(g->l, node), *x = TMI_NODE(g->l, n->in[0]);
     uint32_t        at[TMI_LIST_RANK], i, inside = 0, y;
     tmi_indices       in;
@@ -67116,20 +67141,22 @@ static uint32_t tmi_gen_windows(tmi_gen *g, uint32_t node, const tmi_indices *s)
         y = tmi_gen_mul(g, at[2 + i], (uint64_t)dilation);
         y = tmi_gen_add(g, tmi_gen_mul(g, at[4 + i], (uint64_t)stride), y);
         y = tmi_gen_add_n(g, y, -pad);
-        if (pad || last >= (int64_t)x->shape.dim[2 + i])
+        if (pad || last >= (int64_t)x->shape.dim[2 + i]) {
+            y = tmi_gen_some(g, y);
             inside = tmi_gen_and(g, inside,
-                                 tmi_gen_cmpi(g, TMI_ULT, tmi_gen_some(g, y),
+                                 tmi_gen_cmpi(g, TMI_ULT, y,
                                               tmi_gen_index(g, x->shape.dim[2 + i])));
+        }
         at[2 + i] = x->shape.dim[2 + i] == 1 ? 0 : y;
     }
     tmi_indices_full(&x->shape, at, &in);
-    return tmi_gen_inside(g, n->in[0], &in, inside,
-                          n->has_val ? tmi_gen_lowest(g, x->dtype)
+    return tmi_oplist_inside(g, n->in[0], &in, inside,
+                          n->has_val ? tmi_oplist_lowest(g, x->dtype)
                                      : tmi_gen_number(g, 0, x->dtype));
 }
 
 /* Elements of the window at [y, x]: those of the image, or of the padded image (num[6]). */
-static uint32_t tmi_gen_counts(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+static uint32_t tmi_oplist_counts(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     const tmi_node *n = TMI_NODE(g->l, node);
     uint32_t        at[TMI_LIST_RANK], i, from, to, count = 0;
     tmi_gen_full(g, &n->shape, s, at);
@@ -67137,8 +67164,8 @@ static uint32_t tmi_gen_counts(tmi_gen *g, uint32_t node, const tmi_indices *s) 
         const int64_t pad = n->num[4 + i], edge = n->num[6] ? pad : 0;
         from = tmi_gen_some(
             g, tmi_gen_add_n(g, tmi_gen_mul(g, at[i], (uint64_t)n->num[2 + i]), -pad));
-        to = tmi_gen_2(g, TMI_OP_MINSI, tmi_gen_add_n(g, from, n->num[i]),
-                       tmi_gen_index(g, (int64_t)n->perm[i] + edge));
+        to = tmi_gen_add_n(g, from, n->num[i]);
+        to = tmi_gen_2(g, TMI_OP_MINSI, to, tmi_gen_index(g, (int64_t)n->perm[i] + edge));
         from = tmi_gen_2(g, TMI_OP_MAXSI, from, tmi_gen_index(g, -edge));
         to = tmi_gen_cast(g, tmi_gen_2(g, TMI_OP_SUBI, to, from),
                           g->t_index == g->m->t_i64 ? TMI_LT_I64 : TMI_LT_I32, TMI_LT_F32);
@@ -67214,7 +67241,7 @@ static uint32_t tmi_gen_gather(tmi_gen *g, uint32_t node, const tmi_indices *s) 
 }
 
 /* out[.., i, ..] = x[.., index[i], ..]: the indices stand in place of an axis. */
-static uint32_t tmi_gen_take_at(tmi_gen *g, uint32_t node, const tmi_indices *s, uint32_t table,
+static uint32_t tmi_oplist_take(tmi_gen *g, uint32_t node, const tmi_indices *s, uint32_t table,
                                 uint32_t indices) {
     const tmi_node *n = TMI_NODE(g->l, node), *x = TMI_NODE(g->l, table),
                    *index = TMI_NODE(g->l, indices);
@@ -67231,16 +67258,17 @@ static uint32_t tmi_gen_take_at(tmi_gen *g, uint32_t node, const tmi_indices *s,
 
 static uint32_t tmi_gen_take(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     const tmi_node *n = TMI_NODE(g->l, node);
-    return tmi_gen_take_at(g, node, s, n->in[0], n->in[1]);
+    return tmi_oplist_take(g, node, s, n->in[0], n->in[1]);
 }
 
 static uint32_t tmi_gen_embedding(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     const tmi_node *n = TMI_NODE(g->l, node); /* along axis 0 */
-    return tmi_gen_take_at(g, node, s, n->in[1], n->in[0]);
+    return tmi_oplist_take(g, node, s, n->in[1], n->in[0]);
 }
 
 /* The angle by which element pair j turns at these indices. */
-static uint32_t tmi_gen_rope_angle(tmi_gen *g, const tmi_node *n, const uint32_t *at, uint32_t j) {
+static uint32_t tmi_oplist_rope_angle(tmi_gen *g, const tmi_node *n, const uint32_t *at,
+                                      uint32_t j) {
     uint32_t    p = tmi_gen_some(g, at[n->num[3]]), f32 = g->m->t_float[TMI_F_F32], i;
     uint8_t     type = g->t_index == g->m->t_i64 ? TMI_LT_I64 : TMI_LT_I32;
     tmi_shape   rows = n->shape;
@@ -67261,22 +67289,33 @@ static uint32_t tmi_gen_rope_angle(tmi_gen *g, const tmi_node *n, const uint32_t
     return tmi_gen_2(g, TMI_OP_MULF, p, tmi_gen_1(g, TMI_OP_EXP2, j));
 }
 
-/* x cos(angle) -+ partner sin(angle) */
+/* Which element of a pair an element is, and how far its partner is from it: j is the pair. */
+static uint32_t tmi_oplist_rope_pair(tmi_gen *g, const tmi_node *n, uint32_t d, uint32_t *j,
+                                     uint32_t *second) {
+    const int64_t  half = n->num[1] ? 1 : n->num[0] / 2;
+    const uint32_t up = tmi_gen_index(g, half), down = tmi_gen_index(g, -half);
+    if (n->num[1]) {
+        const uint32_t odd = tmi_gen_rem(g, d, 2);
+        *second = tmi_gen_cmpi(g, TMI_NE, odd, tmi_gen_index(g, 0));
+        *j = tmi_gen_div(g, d, 2);
+    } else {
+        *second = tmi_gen_cmpi(g, TMI_UGE, d, up);
+        *j = tmi_gen_select(g, *second, tmi_gen_add(g, d, down), d);
+    }
+    return tmi_gen_select(g, *second, down, up);
+}
+
+/* x cos(angle) -+ partner sin(angle); elements behind those that turn stay as they are. */
 static uint32_t tmi_gen_rope(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     const tmi_node *n = TMI_NODE(g->l, node), *x = TMI_NODE(g->l, n->in[0]);
-    const int64_t   half = n->num[1] ? 1 : n->num[0] / 2;
-    uint32_t        at[TMI_LIST_RANK], last = n->shape.rank - 1, d, second, j, turned = 0, v, w, angle;
+    uint32_t        at[TMI_LIST_RANK], last = n->shape.rank - 1, d, second, j, turned = 0, v, w,
+        angle, cosine;
     tmi_indices       in;
     tmi_gen_full(g, &n->shape, s, at);
     d = tmi_gen_some(g, at[last]);
     if (n->num[0] < (int64_t)n->shape.dim[last])
         turned = tmi_gen_cmpi(g, TMI_ULT, d, tmi_gen_index(g, n->num[0]));
-    if (n->num[1])
-        second = tmi_gen_cmpi(g, TMI_NE, tmi_gen_some(g, tmi_gen_rem(g, d, 2)), tmi_gen_index(g, 0));
-    else second = tmi_gen_cmpi(g, TMI_UGE, d, tmi_gen_index(g, half));
-    w = tmi_gen_select(g, second, tmi_gen_index(g, -half), tmi_gen_index(g, half));
-    j = n->num[1] ? tmi_gen_div(g, d, 2)
-                  : tmi_gen_select(g, second, tmi_gen_add_n(g, d, -half), d);
+    w = tmi_oplist_rope_pair(g, n, d, &j, &second);
     tmi_indices_full(&x->shape, at, &in);
     v = tmi_gen_as(g, n->in[0], &in, TMI_LT_F32);
     if (turned) w = tmi_gen_select(g, turned, w, tmi_gen_index(g, 0));
@@ -67284,11 +67323,11 @@ static uint32_t tmi_gen_rope(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     tmi_indices_full(&x->shape, at, &in);
     w = tmi_gen_as(g, n->in[0], &in, TMI_LT_F32);
     at[last] = d;
-    angle = tmi_gen_rope_angle(g, n, at, j);
-    w = tmi_gen_2(g, TMI_OP_MULF, tmi_gen_select(g, second, w, tmi_gen_1(g, TMI_OP_NEGF, w)),
-                  tmi_gen_1(g, TMI_OP_SIN, angle));
-    w = tmi_gen_2(g, TMI_OP_ADDF,
-                  tmi_gen_2(g, TMI_OP_MULF, v, tmi_gen_1(g, TMI_OP_COS, angle)), w);
+    w = tmi_gen_select(g, second, w, tmi_gen_1(g, TMI_OP_NEGF, w));
+    angle = tmi_oplist_rope_angle(g, n, at, j);
+    cosine = tmi_gen_2(g, TMI_OP_MULF, v, tmi_gen_1(g, TMI_OP_COS, angle));
+    w = tmi_gen_2(g, TMI_OP_MULF, w, tmi_gen_1(g, TMI_OP_SIN, angle));
+    w = tmi_gen_2(g, TMI_OP_ADDF, cosine, w);
     if (turned) w = tmi_gen_select(g, turned, w, v);
     return tmi_gen_cast(g, w, TMI_LT_F32, tmi_lt_work(n->dtype));
 }
@@ -67317,7 +67356,7 @@ static tmi_gen_fn tmi_gen_of(const tmi_node *n) {
 #define X(id, name, form, detail, least, most, takes) tmi_gen_##form,
         TMI_LIST_OPS(X)
 #undef X
-        NULL, tmi_gen_windows, tmi_gen_counts,
+        NULL, tmi_oplist_windows, tmi_oplist_counts,
     };
 #undef tmi_gen_reduce
 #undef tmi_gen_matmul
@@ -67448,7 +67487,7 @@ static uint32_t tmi_comb_identity(tmi_gen *g, const tmi_comb *f) {
     case TMI_L_OP_PROD: return tmi_gen_number(g, 1, f->type);
     case TMI_L_OP_ANY: return tmi_gen_const(g, elem, 0);
     case TMI_L_OP_ALL: return tmi_gen_const(g, elem, 1);
-    case TMI_L_OP_MAX_POOL2D: return tmi_gen_lowest(g, f->type);
+    case TMI_L_OP_MAX_POOL2D: return tmi_oplist_lowest(g, f->type);
     default: break;
     }
     if (tmi_lt_is(f->type, 'f')) return tmi_gen_f32(g, TMI_BITS_NAN);
@@ -70558,7 +70597,7 @@ static void tmi_oplist_split(tmi_list *l, uint32_t op, tmi_vec *order) {
 }
 
 /* The order again, with what a step makes for an op before it. */
-static void tmi_list_steps(tmi_list *l, void (*step)(tmi_list *, uint32_t, tmi_vec *)) {
+static void tmi_oplist_steps(tmi_list *l, void (*step)(tmi_list *, uint32_t, tmi_vec *)) {
     tmi_mark mark = tmi_mark_take(l->job);
     tmi_vec  order;
     uint32_t i, *list;
@@ -70644,7 +70683,7 @@ static int tmi_takes(const tmi_list *l, const tmi_node *user, const tmi_node *n,
     (void)l;
     switch (user->kind) {
     case TMI_L_OP_MATMUL: case TMI_L_OP_CONV2D: return input == 2 || tmi_is_cheap(n);
-    case TMI_L_OP_WINDOWS: return tmi_is_cheap(n);
+    case TMI_L_OP_WINDOWS: case TMI_L_OP_ROPE: return input == 1 || tmi_is_cheap(n);
     case TMI_L_OP_ATTENTION: return input == 0 || (input == 3 && user->base) || tmi_is_cheap(n);
     case TMI_L_OP_SCATTER_ADD: case TMI_L_OP_SORT: case TMI_L_OP_TOPK: return 0;
     default: return 1;
@@ -70688,9 +70727,7 @@ static uint32_t tmi_placing_of(tmi_placing *p, const tmi_graph *gr, uint32_t i, 
         if (same && p->seen[set] == i + 1) continue;
         p->seen[set] = i + 1;
         *id = sum ? i : set;
-        /* x of a rope is read beside its partner */
-        sum += user->kind == TMI_L_OP_ROPE && user->in[0] == l->order[i] ? 2 * p->n[at] : p->n[at];
-        sum = tmi_min32(sum, 2 * TMI_FUSED_PLACES);
+        sum = tmi_min32(sum + p->n[at], 2 * TMI_FUSED_PLACES);
     }
     if (*id >= l->n_order) *id = i;
     return sum;
@@ -71015,7 +71052,8 @@ static const char *tmi_kern_ops(tmi_list *l, const tmi_kern *k) {
         }
     for (i = 0; i < k->n_op; i++) {
         const tmi_node *x = TMI_NODE(l, k->op[i]);
-        if (x->part_of || (x->spelt && n) || (x->made_for && TMI_NODE(l, x->made_for)->was)) continue;
+        if (x->part_of || (x->spelt && n)) continue;
+        if (x->made_for && TMI_NODE(l, x->made_for)->was) continue;
         tmi_put(&t, "%s%s ", n++ ? "; " : "",
                 x->was ? x->was : x->kind == TMI_L_OP_PART ? "places" : tmi_list_ops[x->kind].name);
         tmi_put_name(&t, x->id, strlen(x->id));
@@ -71176,10 +71214,10 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
     tmi_count_uses(l);
     tmi_mark_results(l);
     tmi_graph_before(l);
-    tmi_list_steps(l, tmi_oplist_expand);
+    tmi_oplist_steps(l, tmi_oplist_expand);
     tmi_count_uses(l);
     if (!l->job->opt->plain) tmi_find_spelled(l);
-    tmi_list_steps(l, tmi_oplist_split);
+    tmi_oplist_steps(l, tmi_oplist_split);
     mark = tmi_mark_take(l->job);
     tmi_graph_make(&gr, l);
     tmi_fuse(&gr);
@@ -71206,7 +71244,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 0u
+#define TMI_STAMP_OPLIST 2049828240u
 
 /*==============================================================================
  * >>compile  [31]  What drives the others: options, refusals, from text to kernels
@@ -72322,7 +72360,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 0u
+#define TMI_STAMP_COMPILE 643243977u
 
 /*==============================================================================
  * >>key  [32]  What a result depends on, as one number
@@ -72524,8 +72562,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 0u
-#define TMI_STAMP_API 0u
+#define TMI_STAMP_KEY 2399461687u
+#define TMI_STAMP_API 1063852905u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -73449,6 +73487,19 @@ TMETAL_API size_t tmetal_op_count(void) {
     for (i = 1; i < TMI_OP_COUNT; i++) n += !(tmi_ops[i].traits & TMI_INNER);
     return n;
 }
+
+#ifndef TMETAL_NO_OPS
+TMETAL_API tmetal_list_op_info tmetal_list_op_at(size_t index) {
+    tmetal_list_op_info info;
+    const size_t        own = TMI_L_OP_PART - 1, all = own + sizeof tmi_list_aliases / sizeof *tmi_list_aliases;
+    memset(&info, 0, sizeof info);
+    if (index >= all) return info;
+    if (index >= own) info.means = tmi_list_ops[tmi_list_aliases[index - own].kind].name;
+    info.name = info.means ? tmi_list_aliases[index - own].name : tmi_list_ops[index + 1].name;
+    info.takes = tmi_list_ops[index < own ? index + 1 : tmi_list_aliases[index - own].kind].takes;
+    return info;
+}
+#endif
 
 TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
     tmetal_op_info info;
@@ -74759,7 +74810,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 0u
+#define TMI_STAMP_CACHE 1038558848u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 

@@ -56,6 +56,7 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
     X(RESULTS, "-o", "--output", "OUT", "write the results as JSON to OUT, whole or not at all; - is standard output")     \
     X(OP_LIST, "--json", "", "FILE", "read an op list from FILE")                                                \
     X(OPERATION, "--operation", "", "TEXT", "an operation, e.g. \"tt.sum:[1024,1024]:1\"")                       \
+    X(LISTS, "--lists", "", "", "the operations of op lists, with inputs and arguments")                         \
     X(LARGE, "--large", "", "", "more operations: types, sizes, axes, a block of a network")                     \
     X(PLOT, "-o", "--output", "FILE.svg", "draw the predicted times")                                            \
     X(SIZES, "--sizes", "", "MxN,...", "rows x columns (default 128x1024,256x1024,512x1024,1024x1024)")           \
@@ -3653,11 +3654,32 @@ static int gpus_command(request *r) {
     return write_buffer(r, &b);
 }
 
+/* One a line: "softmax x; axis=-1", and its other names below it. */
+static int list_ops(request *r) {
+    size_t i, k;
+    buffer b;
+    memset(&b, 0, sizeof b);
+    put(&b, "Operations of op lists: inputs, optional ones in brackets; then arguments, with what holds when they are absent.\n"
+            "Every one also takes dtype, the type of its result. docs/oplists.md says what they do.\n\n");
+    for (i = 0; tmetal_list_op_at(i).name && !tmetal_list_op_at(i).means; i++) {
+        const tmetal_list_op_info op = tmetal_list_op_at(i);
+        int                       any = 0;
+        putf(&b, "%-18s %s\n", op.name, op.takes);
+        for (k = i; tmetal_list_op_at(k).name; k++)
+            if (tmetal_list_op_at(k).means && strcmp(tmetal_list_op_at(k).means, op.name) == 0)
+                putf(&b, "%s%s", any++ ? ", " : "    also called ", tmetal_list_op_at(k).name);
+        if (any) put(&b, "\n");
+    }
+    return write_buffer(r, &b);
+}
+
 static int ops_command(request *r) {
     size_t i;
     int    json = r->value[OPT_JSON] != NULL;
     buffer b;
     memset(&b, 0, sizeof b);
+    if (r->value[OPT_LISTS] && json) return misuse(r, "--lists is printed as text, without", "--json");
+    if (r->value[OPT_LISTS]) return list_ops(r);
     if (json) put(&b, "{\"tmetal_ops\":1,\"ops\":[");
     for (i = 0; i < tmetal_op_count(); i++) {
         tmetal_op_info op = tmetal_op_at(i);
@@ -3800,7 +3822,7 @@ static const command commands[] = {
      "Exit code 0: kernels can run on a GPU here; 1: they cannot.\n"},
     {"tutorial", "", "a walk through check, a kernel from Python to Metal, layouts, a reduction, a softmax", 0, 0, TAKES(YES) | TAKES_TARGET, tutorial_command, ""},
     {"gpus", "", "the GPU table", 0, 0, TAKES(OUT) | TAKES(JSON), gpus_command, ""},
-    {"ops", "", "the operations of Triton IR", 0, 0, TAKES(OUT) | TAKES(JSON), ops_command, ""},
+    {"ops", "", "the operations of Triton IR, or of op lists", 0, 0, TAKES(OUT) | TAKES(JSON) | TAKES(LISTS), ops_command, ""},
     {"completion", "bash|zsh", "what a shell needs to complete commands and options", 1, 1, TAKES(OUT), completion_command,
      "bash: . <(tmetal completion bash), in ~/.bashrc\nzsh:  tmetal completion zsh > _tmetal, in a folder of $fpath\n"},
     {"man", "", "the manual page, for man -l", 0, 0, TAKES(OUT), man_command, ""},

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <fstream>
 
 namespace oplist {
 
@@ -312,6 +313,19 @@ void channel_norms(maker &m) {
     m.one("group_norm", {{1, 4, 130, 130}, {4}, {4}}, {{"groups", 2}}, "f32");
 }
 
+/* The examples: small networks. Indices lie inside of their tables. */
+void networks(maker &m) {
+    for (const char *name : {"transformer", "convnet"}) {
+        std::ifstream file(std::string("examples/lists/") + name + ".json");
+        json          list = json::parse(file);
+        for (json &op : list["ops"]) {
+            if (op["type"] == "embedding") op["test_inputs"] = {"index:" + std::to_string(op["input_shapes"][1][0].get<int64_t>())};
+            if (op["type"] == "batch_norm") op["test_inputs"] = {"", "", "", "", "positive"};
+        }
+        m.add(std::string("network-") + name, list["ops"]);
+    }
+}
+
 void moving(maker &m) {
     m.each_float([&](const char *t) { m.one("transpose", {{70, 33}}, {}, t); });
     m.each_float([&](const char *t) { m.one("transpose", {{3, 20, 5, 7}}, {{"perm", {0, 2, 1, 3}}}, t); });
@@ -502,6 +516,7 @@ std::vector<test_case> all_cases(bool quick) {
     rotated(m);
     pooling(m);
     channel_norms(m);
+    networks(m);
     ordered(m);
     graphs(m);
     if (!quick) traffic(m);

@@ -145,7 +145,7 @@ private:
             unsigned weight;
             bool (maker::*make)();
         } all[] = {{22, &maker::unary}, {26, &maker::binary}, {14, &maker::reduce}, {8, &maker::rows}, {7, &maker::product}, {3, &maker::attend}, {2, &maker::convolve},
-                   {4, &maker::running}, {10, &maker::move}, {5, &maker::choose}, {5, &maker::index}, {4, &maker::cast}, {6, &maker::spelt}};
+                   {4, &maker::running}, {10, &maker::move}, {5, &maker::choose}, {5, &maker::index}, {4, &maker::cast}, {6, &maker::spelt}, {14, &maker::more}};
         unsigned total = 0;
         for (const auto &m : all) total += m.weight;
         uint64_t dice = rng_.below(total);
@@ -245,6 +245,78 @@ private:
                       kernel = 1 + static_cast<int64_t>(rng_.below(3)), padding = static_cast<int64_t>(rng_.below(2));
         return add("conv2d", {input({2, c, h, w}, type_), input({o, c, kernel, kernel}, type_)}, {{"padding", padding}}, {2, o, h + 2 * padding - kernel + 1, w + 2 * padding - kernel + 1}, type_);
     }
+    /* Slices, edges, rotations, pooling, norms by channel. */
+    bool more() {
+        const value    a = pick_real();
+        const size_t   rank = a.dims.size();
+        const uint64_t dice = rng_.below(8);
+        shape          to = a.dims;
+        if (rank == 0) return false;
+        const size_t axis = rng_.below(rank);
+        if (dice == 0) {
+            const int64_t size = to[axis], start = static_cast<int64_t>(rng_.below(static_cast<uint64_t>(size))), step = 1 + static_cast<int64_t>(rng_.below(3));
+            const bool    back = rng_.chance(30);
+            to[axis] = back ? start / step + 1 : (size - start - 1) / step + 1;
+            return add("slice", {a}, {{"axis", static_cast<int64_t>(axis) - (rng_.chance(50) ? static_cast<int64_t>(rank) : 0)}, {"start", start}, {"step", back ? -step : step}}, to, a.type);
+        }
+        if (dice == 1) {
+            json widths = json::array();
+            for (int64_t &d : to) {
+                const int64_t before = rng_.chance(40) ? static_cast<int64_t>(rng_.below(4)) : 0, after = rng_.chance(40) ? static_cast<int64_t>(rng_.below(4)) : 0;
+                widths.push_back({before, after}), d += before + after;
+            }
+            return count_of(to) <= most_elements && add("pad", {a}, {{"pad_width", widths}, {"value", 0.5 * static_cast<double>(rng_.below(3))}}, to, a.type);
+        }
+        if (dice == 2) {
+            if (rank < 2 || to.back() < 2) return false;
+            const int64_t dims = 2 + 2 * static_cast<int64_t>(rng_.below(static_cast<uint64_t>(to.back() / 2)));
+            return add("rope", {a}, {{"dims", dims}, {"traditional", rng_.chance(50)}, {"offset", rng_.below(40)}, {"base", 100}}, to, a.type);
+        }
+        if (dice == 3) { /* two parts, of which others read or none does */
+            if (to[axis] < 2) return false;
+            const int64_t      first = 1 + static_cast<int64_t>(rng_.below(static_cast<uint64_t>(to[axis] - 1))), all = to[axis];
+            const std::string  one = "v" + std::to_string(names_) + ".a", two = "v" + std::to_string(names_) + ".b";
+            to[axis] = first;
+            if (!add("split", {a}, {{"axis", axis}, {"sizes", {first, all - first}}}, to, a.type)) return false;
+            ops_.back()["outputs"] = {one, two};
+            ops_.back().erase("id");
+            pool_.back().name = one;
+            to[axis] = all - first;
+            pool_.push_back({two, a.type, to, false});
+            return true;
+        }
+        if (dice == 4) {
+            const std::string op = rng_.chance(50) ? "max_pool2d" : "avg_pool2d";
+            const shape       s = {1 + static_cast<int64_t>(rng_.below(2)), 1 + static_cast<int64_t>(rng_.below(4)), 4 + static_cast<int64_t>(rng_.below(12)), 4 + static_cast<int64_t>(rng_.below(12))};
+            const int64_t     kernel = 1 + static_cast<int64_t>(rng_.below(4)), stride = 1 + static_cast<int64_t>(rng_.below(3)), pad = static_cast<int64_t>(rng_.below(static_cast<uint64_t>(kernel / 2 + 1)));
+            to = s;
+            for (size_t i = 2; i < 4; i++) to[i] = (s[i] + 2 * pad - kernel) / stride + 1;
+            json args = {{"kernel_size", kernel}, {"stride", stride}, {"padding", pad}};
+            if (op[0] == 'a') args["count_include_pad"] = rng_.chance(50);
+            value x = input(s, type_);
+            if (rng_.chance(50) && add(rng_.any(unary_ops()), {x}, json::object(), s, type_)) x = pool_.back();
+            return add(op, {x}, args, to, type_);
+        }
+        if (dice == 5) {
+            if (rank < 2) return false;
+            const value w = input({to[1]}, a.type), b = input({to[1]}, a.type);
+            if (rng_.chance(50)) return add("group_norm", {a, w, b}, {{"groups", to[1] % 2 ? 1 : 2}, {"eps", 0.01}}, to, a.type);
+            return add("batch_norm", {a, w, b, input({to[1]}, a.type), input({to[1]}, a.type)}, json::object(), to, a.type, {"", "", "", "", "positive"});
+        }
+        if (dice == 6) {
+            if (rank < 3) return false;
+            const int64_t times = 1 + static_cast<int64_t>(rng_.below(3));
+            for (size_t d = 2; d < rank; d++) to[d] *= times;
+            return count_of(to) <= most_elements && add("upsample_nearest", {a}, {{"scale_factor", times}}, to, a.type);
+        }
+        const int64_t size = to[axis];
+        const shape   s(rng_.below(3), 1 + static_cast<int64_t>(rng_.below(5)));
+        if (rank + s.size() > 8) return false;
+        to.erase(to.begin() + static_cast<long>(axis));
+        to.insert(to.begin() + static_cast<long>(axis), s.begin(), s.end());
+        return count_of(to) <= most_elements && add("take", {a, input(s, "i32")}, {{"axis", axis}}, to, a.type, {"", "index:" + std::to_string(size + 1)});
+    }
+
     bool running() {
         const value a = pick_real();
         if (a.dims.empty()) return false;

@@ -1094,6 +1094,10 @@ answer evaluate(const std::string &text, uint64_t seed) {
         nodes[i].type = type;
         nodes[i].op = ops[i];
         nodes[i].args = ops[i].value("args", json::object());
+        if (type == "linear") {
+            nodes[i].type = "matmul";
+            if (!nodes[i].args.contains("transpose_b")) nodes[i].args["transpose_b"] = true;
+        }
         nodes[i].id = ops[i].value("id", "#" + std::to_string(i));
         op_of[nodes[i].id] = i;
     }

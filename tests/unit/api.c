@@ -1074,6 +1074,7 @@ START_TEST(wrong_calls_are_told) {
     ck_assert_ptr_null(tmetal_gpu_at(100000));
     ck_assert_ptr_null(tmetal_gpu_named(NULL));
     ck_assert_ptr_null(tmetal_op_at(100000).name);
+    ck_assert_ptr_null(tmetal_list_op_at(100000).name);
 }
 END_TEST
 
