@@ -23106,6 +23106,8 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"", "range", 0, "arg1, arg2=None, arg3=None, step=None, num_stages=None, "
                      "loop_unroll_factor=None, disallow_acc_multi_buffer=None, flatten=None, "
                      "warp_specialize=None, disable_licm=None", tmi_tl_range, 2, NULL},
+    /* of a while loop, whose invariants are moved as pays here in any case */
+    {"tl", "condition", 0, "arg1, disable_licm=False", tmi_tl_identity, 0, NULL},
     {"tl", "constexpr", 0, "value", tmi_tl_identity, 0, NULL},
     {"tl", "aggregate_replace", 0, "instance", tmi_tl_identity, 0, NULL}, /* tmi_tri_replaced() */
     {"tl", "static_assert", 0, "cond, msg=''", tmi_tl_static_assert, 0, NULL},
@@ -23368,7 +23370,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 2409530573u
+#define TMI_STAMP_TL 2410828628u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -24635,18 +24637,25 @@ static const tmi_py_node *tmi_tri_plain_class(tmi_tri *t, const tmi_tri_value *v
     return c && c->kind == TMI_PY_CLASS && !c->op ? c : NULL;
 }
 
+static TMI_COLD void tmi_triton_tell_undefined(tmi_tri *t, const tmi_py_node *n) {
+    tmi_at at = tmi_at_nowhere();
+    tmi_triton_look(t, n);
+    tmi_tri_show(t, t->frame);
+    at.src = t->at + 1;
+    at.python = tmi_place_of(t->job, at.src, NULL);
+    tmi_remark(t->job, at, TMETAL_MISSED, "loop",
+               "'%s' is undefined after the loop that counts it; copy it to another name in the "
+               "loop's body, which has a value before",
+               tmi_tri_string(t, n->text));
+}
+
 static TMI_APART tmi_tri_value tmi_tri_name_value(tmi_tri *t, const tmi_py_node *n) {
     tmi_tri_name *local = tmi_tri_local(t, n->text);
     tmi_tri_value v;
     uint32_t      row;
     if (local && local->v.kind == TMI_V_TENSOR && !t->dry &&
-        tmi_def_kind(t->m, local->v.ir) == TMI_OP_POISON) {
-        tmi_triton_look(t, n);
-        return TMI_TRI_WRONG(t, TMETAL_E_PY_NAME,
-                             "copy it to another name in the loop's body, which has a value before",
-                             "behind the loop that counts it, '%n' has no value in Triton: it",
-                             n->text);
-    }
+        tmi_def_kind(t->m, local->v.ir) == TMI_OP_POISON)
+        tmi_triton_tell_undefined(t, n);
     if (local && local->v.kind == TMI_V_WRONG) {
         t->bad = 1;
         return tmi_tri_of(TMI_V_UNSET);
@@ -26187,10 +26196,10 @@ static void tmi_tri_dynamic_for(tmi_tri *t, const tmi_py_node *n, tmi_tri_range 
     t->at = n->at;
     t->to = n->at + 3;
     tmi_triton_end_loop(t, op, c, count, &live, name);
-    /* Triton gives the name this before the loop, where what was there goes, and the loop gives it
-     * nothing: unless its body assigns it, which carries it */
+    /* Triton binds the name to this before the loop, and the loop leaves it so, unless its body
+     * assigns it, which carries it: after the loop its value is undefined */
     for (i = 0; i < count && c[i].name != name; i++) {}
-    if (!t->bad && i == count && tmi_tri_local(t, name))
+    if (!t->bad && i == count)
         tmi_tri_bind(
             t, name,
             tmi_tri_tensor(tmi_tri_op(t, TMI_OP_POISON, NULL, 0, tmi_tri_ir_elem(t, dt)), dt));
@@ -30132,7 +30141,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2681072855u
+#define TMI_STAMP_TRITON 3263517366u
 
 
 /*==============================================================================
