@@ -1836,6 +1836,8 @@ typedef struct tmetal_candidate {
     uint32_t       index;     /* for tmetal_tune_at */
     uint32_t       threads;   /* of its first kernel */
     double         predicted; /* seconds by the model, good for comparing and no more */
+    double         floor;     /* of them: what the bytes of device memory alone take */
+    uint32_t       registers; /* per thread, estimated: the most of its kernels */
     double         seconds;   /* the least that was recorded; 0: none */
     uint32_t       failed;    /* 1: its last trial was recorded as a failure, and none went well */
 } tmetal_candidate;
@@ -1895,7 +1897,7 @@ typedef struct tmetal_work {
     const char *kernel;     /* the Triton function */
     uint64_t    groups;     /* threadgroups of the launch */
     uint32_t    threads;    /* a threadgroup */
-    uint32_t    registers;  /* a thread */
+    uint32_t    registers;  /* per thread, estimated */
     uint32_t    resident;   /* threadgroups that a core holds at once */
     uint32_t    unsure;     /* 1: a mask or an address hangs on what was loaded or not given */
     uint64_t    issue;      /* cycles of a scheduler */
@@ -1907,6 +1909,11 @@ typedef struct tmetal_work {
     uint64_t    barriers, atomics; /* atomics: of all lanes */
     uint64_t    serial;     /* of the launch: atomic operations at one address */
     uint64_t    touched;    /* bytes by these simdgroups of the first, middle and last program */
+    uint64_t    moved;      /* of the launch: bytes of device memory; those that all programs read
+                             * count once */
+    uint32_t    register_room; /* as in tmetal_kernel */
+    uint32_t    assumed;    /* 1: the grid is unknown, so `groups` is assumed */
+    double      floor;      /* what `moved` alone takes; `seconds` is never less */
     double      seconds, without[TMETAL_WASTE_COUNT];
 } tmetal_work;
 
@@ -2004,7 +2011,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 1435309616u
+#define TMI_STAMP_CONFIG 0u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -3230,7 +3237,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 2354863705u
+#define TMI_STAMP_BASE 0u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3785,7 +3792,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 4234592012u
+#define TMI_STAMP_DIAG 0u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -4368,7 +4375,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 665162295u
+#define TMI_STAMP_OPS 0u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4857,7 +4864,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 320939983u
+#define TMI_STAMP_HARDWARE 0u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -7200,7 +7207,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 2318208401u
+#define TMI_STAMP_LIBRARY 0u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -8222,7 +8229,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 3418252063u
+#define TMI_STAMP_IR 0u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -11123,7 +11130,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 632913750u
+#define TMI_STAMP_PARSE 0u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -12067,7 +12074,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 3566925477u
+#define TMI_STAMP_PRINT 0u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -13932,7 +13939,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 1311886282u
+#define TMI_STAMP_VERIFY 0u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14842,7 +14849,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 1975676144u
+#define TMI_STAMP_BUILDER 0u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -16846,7 +16853,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 26471481u
+#define TMI_STAMP_PYTHON 0u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -19096,7 +19103,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 3762157212u
+#define TMI_STAMP_TRI 0u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -23370,7 +23377,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 2410828628u
+#define TMI_STAMP_TL 0u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -30141,7 +30148,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3263517366u
+#define TMI_STAMP_TRITON 0u
 
 
 /*==============================================================================
@@ -31048,7 +31055,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 1732449595u
+#define TMI_STAMP_ANALYSE 0u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -34251,7 +34258,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 3129833438u
+#define TMI_STAMP_DETECT 0u
 
 /*==============================================================================
  * >>transform  [20]  Passes over tile IR, before anything is planned
@@ -40375,7 +40382,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 1691921492u
+#define TMI_STAMP_TRANSFORM 0u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -41758,7 +41765,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 1823318865u
+#define TMI_STAMP_THREAD 0u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -42300,7 +42307,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 3659405666u
+#define TMI_STAMP_LAYOUT 0u
 
 /*==============================================================================
  * >>plan  [23]  Decisions before any code: what is kept, where each value lives, how many threads
@@ -45297,7 +45304,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 844634673u
+#define TMI_STAMP_PLAN 0u
 
 /*==============================================================================
  * >>wait  [24]  Programs that wait for each other
@@ -46753,7 +46760,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_WAIT 3895088326u
+#define TMI_STAMP_WAIT 0u
 
 /*==============================================================================
  * >>lower  [25]  From tiles to threads
@@ -53748,7 +53755,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 73038945u
+#define TMI_STAMP_LOWER 0u
 
 /*==============================================================================
  * >>clean  [26]  The per-thread form made ready to print
@@ -55311,7 +55318,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 4021780932u
+#define TMI_STAMP_CLEAN 0u
 
 /*==============================================================================
  * >>report  [27]  What was found, chosen and given up
@@ -57920,7 +57927,8 @@ typedef struct tmi_work {
     const char      *entry;
     uint64_t         issue;     /* cycles of one scheduler */
     uint64_t         idle, fp64; /* of these: for lanes left out; for doubles */
-    uint64_t         bytes;     /* of device memory, which no other program reads too */
+    uint64_t         bytes;     /* of device memory, where every program goes elsewhere */
+    uint64_t         common;    /* likewise, where all programs go: moved once */
     uint64_t         lines, fewest; /* of 128 bytes; the fewest from the lowest on */
     uint64_t         read, written; /* bytes, by lanes that take part */
     uint64_t         masked;    /* bytes that masks leave out */
@@ -57940,7 +57948,7 @@ typedef struct tmi_working {
     const tmetal_tune_options *launch;
     tmi_work                  *first, *last;
     uint32_t                   products, reductions; /* has matrix products; has reductions */
-    int                        is_whole; /* all lanes are walked, not the first for all: dearer */
+    int                        touches; /* tmi_work.touched is wanted: three programs are walked */
 } tmi_working;
 
 /* Where the lanes of a simdgroup first go by one access of device memory or of a threadgroup
@@ -57952,28 +57960,57 @@ typedef struct tmi_spot {
     uint32_t lines, fewest, cycles, conflicts, hits;
 } tmi_spot;
 
+enum { TMI_BY_PROGRAM = 1, TMI_BY_LANE = 2 }; /* what makes a value another one */
+
 typedef struct tmi_work_walk {
     tmi_costing                c;
     const tmetal_tune_options *launch;
+    const tmi_extra           *extra;  /* parameters from number n_own on */
+    uint32_t                   n_own;
+    uint64_t                   groups[3]; /* threadgroups along the axes; 0: unknown */
     const tmetal_access       *access;
     const uint32_t            *row;  /* by instruction: which access it is, from 1 */
     const uint32_t            *spot; /* by instruction: the same, and threadgroup arrays */
     tmi_spot                  *spots;
-    uint8_t                   *varies; /* by instruction: from program to program */
+    uint8_t                   *varies; /* by instruction: sum of the below */
     tmi_work                   w;
     uint32_t                   at;     /* which program: 0 the middle one, 1 the first, 2 the last */
-    int                        is_whole;
-    int                        looks;  /* only for where lanes go */
+    int                        looks;  /* only for where lanes go: one round of each loop */
+    int                        splits; /* lanes go different ways, or some are masked off */
     int                        pending; /* a load that nobody has waited for */
 } tmi_work_walk;
 
+/* Triton programs of a launch along an axis: an axis that the launch leaves out has 1. 0: nothing
+ * is known of the launch. */
+static uint32_t tmi_report_programs(const tmetal_tune_options *l, uint32_t axis) {
+    return l->programs[axis] ? l->programs[axis]
+                             : l->programs[0] || l->programs[1] || l->programs[2];
+}
+
+/* Threadgroups of a kernel along an axis; 0: unknown, as above. */
+static uint64_t tmi_report_groups(const tmetal_tune_options *l, const tmetal_kernel *k,
+                                uint32_t axis) {
+    uint64_t n = tmi_report_programs(l, axis);
+    if (k->grid[0]) return k->grid[axis];
+    if (!axis && k->programs > 1) n = (n + k->programs - 1) / k->programs;
+    return n * (k->grid_times[axis] ? k->grid_times[axis] : 1);
+}
+
+/* Of a parameter, as the launch passes it: a number of the caller, or of programs. */
+static int tmi_report_work_param(const tmi_work_walk *x, const tmi_ins *n, int64_t *v) {
+    const tmetal_tune_options *l = x->launch;
+    uint32_t                   extra = n->a - x->n_own;
+    if (!tmi_s_is_int(n->type.kind)) return 0;
+    if (n->a < x->n_own) return l->ints && n->a < l->n_ints ? (*v = l->ints[n->a], 1) : 0;
+    if (x->extra[extra].kind != TMETAL_ARG_PROGRAMS) return 0;
+    return (*v = tmi_report_programs(l, x->extra[extra].param)) != 0;
+}
+
 /* Integers that follow from the launch are known too. */
 static int tmi_report_work_value(const tmi_work_walk *x, const tmi_ins *n, int64_t *v) {
-    const tmetal_tune_options *l = x->launch;
-    if (n->op == TMI_TF_PARAM && tmi_s_is_int(n->type.kind) && l->ints && n->a < l->n_ints)
-        return *v = l->ints[n->a], 1;
-    if ((n->op == TMI_TF_PID || n->op == TMI_TF_NPROG) && n->a < 3 && l->programs[n->a]) {
-        *v = l->programs[n->a];
+    if (n->op == TMI_TF_PARAM && tmi_report_work_param(x, n, v)) return 1;
+    if ((n->op == TMI_TF_PID || n->op == TMI_TF_NPROG) && n->a < 3 && x->groups[n->a]) {
+        *v = (int64_t)x->groups[n->a];
         if (n->op == TMI_TF_PID) *v = x->at == 1 ? 0 : x->at ? *v - 1 : *v / 2;
         return 1;
     }
@@ -58060,14 +58097,13 @@ static void tmi_report_work_price(const tmi_work_walk *x, uint32_t id) {
     const tmi_ins *n = TMI_INS(x->c.t, id);
     tmi_spot      *s = &x->spots[x->spot[id] - 1];
     uint32_t       lanes = tmi_report_work_bits(s->lanes), most, hits, same, pieces, bytes, low;
-    if (!lanes || (!x->row[id] && (s->known != s->lanes || !x->is_whole))) return;
     if (x->row[id]) {
         const tmetal_access *a = &x->access[x->row[id] - 1];
         bytes = a->lanes ? a->bytes / a->lanes : 4;
         s->lines = 1024 * tmi_report_work_lines(a) / (a->lanes ? a->lanes : 1);
         s->fewest = 1024 * a->fewest / (a->lanes ? a->lanes : 1);
-        s->hits = 1024 / lanes;
-        if (s->known != s->lanes || !x->is_whole) return;
+        s->hits = 1024 / tmi_max32(lanes, 1);
+        if (!lanes || s->known != s->lanes) return;
         s->lines = 1024 * tmi_report_work_pieces(s, bytes, 128, &most, &hits) / lanes;
         pieces = tmi_report_work_pieces(s, bytes, bytes ? bytes : 1, &most, &same);
         low = (uint32_t)((uint64_t)tmi_report_work_lowest(s) & 127); /* where the lowest begins */
@@ -58075,6 +58111,7 @@ static void tmi_report_work_price(const tmi_work_walk *x, uint32_t id) {
         s->hits = 1024 * hits / lanes;
         return;
     }
+    if (!lanes || s->known != s->lanes) return;
     bytes = (uint32_t)tmi_scalar_bytes[TMI_ARR(x->c.t, n->a)->type.kind];
     bytes *= n->c ? 1 : TMI_ARR(x->c.t, n->a)->type.width;
     pieces = tmi_report_work_pieces(s, bytes, 4, &most, &hits);
@@ -58109,22 +58146,25 @@ static void tmi_report_work_wait(tmi_work_walk *x) {
 }
 
 /* Which rounds of a loop are walked, and for how many others each stands: those of an unrolled one
- * all, as far as they are few; of another the middles of eight parts, if all lanes are walked. */
+ * all, as far as they are few; of another the middles of four parts. */
 static uint64_t tmi_report_work_walks(const tmi_work_walk *x, const tmi_ins *n, uint64_t rounds,
                                       int known) {
-    if (!x->is_whole || !known || n->op == TMI_TF_WHILE) return 1;
-    if (n->op == TMI_TF_FOR || rounds < 8) /* loops stand in loops */
+    if (!known || n->op == TMI_TF_WHILE) return 1;
+    if (x->looks && n->op != TMI_TF_FOR) return 1;
+    if (n->op == TMI_TF_FOR || rounds < 4) /* loops stand in loops */
         return rounds <= TMI_COST_ROUNDS / x->c.rounds ? rounds : 1;
-    return x->c.rounds > 8 ? 1 : 8;
+    return x->c.rounds > 4 ? 1 : 4;
 }
 
 /* The rounds of an unrolled loop wait together, those of another one by one. */
 static void tmi_report_work_loop(tmi_work_walk *x, const tmi_ins *n) {
     int      known;
     uint64_t times = x->c.times, rounds = tmi_report_cost_rounds(&x->c, n, &known), i, walks, at;
-    uint64_t walked = x->c.rounds;
+    uint64_t each, walked = x->c.rounds;
     uint32_t v = TMI_BLK(x->c.t, n->d)->first;
     int64_t  from = n->op == TMI_TF_FOR ? (int64_t)n->b : 0, step = 1;
+    if (n->op != TMI_TF_FOR)
+        x->splits |= (x->varies[n->a] | x->varies[n->b] | x->varies[n->c]) & TMI_BY_LANE;
     if (!known) rounds = TMI_WORK_ROUNDS;
     if (!rounds) return;
     while (v && TMI_INS(x->c.t, v)->op != TMI_TF_LOOPVAR) v = TMI_INS(x->c.t, v)->next;
@@ -58134,11 +58174,14 @@ static void tmi_report_work_loop(tmi_work_walk *x, const tmi_ins *n) {
             tmi_report_cost_known(&x->c, n->c, &step);
     if (n->op != TMI_TF_FOR) tmi_report_work_wait(x);
     x->c.rounds *= walks;
-    x->c.times = tmi_report_mul64u(times, (rounds + walks / 2) / walks);
-    if (x->c.times > UINT32_MAX) x->c.times = UINT32_MAX; /* so that sums stay within 64 bits */
+    if (v && n->op != TMI_TF_FOR) x->varies[v] = (uint8_t)(x->varies[n->a] | x->varies[n->c]);
     for (i = 0; i < walks; i++) {
-        at = rounds / walks * i + rounds / walks / 2;
-        if (v) x->c.known[v] = (uint8_t)(known && x->is_whole && (walks > 1 || rounds == 1));
+        at = tmi_report_mul64u(rounds, i) / walks; /* the first of those that this one stands for */
+        each = tmi_report_mul64u(rounds, i + 1) / walks - at;
+        at += each / 2;
+        x->c.times = tmi_report_mul64u(times, each);
+        if (x->c.times > UINT32_MAX) x->c.times = UINT32_MAX; /* so that sums fit 64 bits */
+        if (v) x->c.known[v] = (uint8_t)(known && (walks > 1 || rounds == 1));
         if (v) x->c.value[v] = from + (int64_t)at * step;
         if (v && n->op == TMI_TF_FOR && n->f) x->c.value[v] = (int64_t)(n->f >> (at < 31 ? at : 31));
         tmi_report_work_block(x, n->d);
@@ -58150,7 +58193,9 @@ static void tmi_report_work_loop(tmi_work_walk *x, const tmi_ins *n) {
 
 static int tmi_report_work_varies(const tmi_work_walk *x, const tmi_ins *n) {
     uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(x->c.t, n, v);
-    int      varies = n->op == TMI_TF_PID || n->op == TMI_TF_LDA || n->op == TMI_TF_LDT;
+    int      varies = 0;
+    if (n->op == TMI_TF_PID || n->op == TMI_TF_LDA || n->op == TMI_TF_LDT) varies = TMI_BY_PROGRAM;
+    if (n->op == TMI_TF_TID || n->op == TMI_TF_LANE) varies = TMI_BY_LANE;
     while (k-- > 0) varies |= x->varies[v[k]];
     return varies;
 }
@@ -58160,6 +58205,7 @@ static void tmi_report_work_branch(tmi_work_walk *x, const tmi_ins *n) {
     int64_t  v;
     tmi_work before = x->w, then;
     if (tmi_report_cost_known(&x->c, n->a, &v)) {
+        x->splits |= x->varies[n->a] & TMI_BY_LANE;
         if (v || n->d) tmi_report_work_block(x, v ? n->c : n->d);
         return;
     }
@@ -58183,16 +58229,15 @@ static void tmi_report_work_access(tmi_work_walk *x, uint32_t id) {
         return;
     }
     a = &x->access[x->row[id] - 1];
-    if (!x->is_whole) times *= a->lanes; /* it stands for all */
     bytes = times * (a->lanes ? a->bytes / a->lanes : 0);
-    if (x->varies[n->a]) x->w.bytes += bytes;
+    *(x->varies[n->a] & TMI_BY_PROGRAM ? &x->w.bytes : &x->w.common) += bytes;
     *(n->op == TMI_TF_LDG ? &x->w.read : &x->w.written) += bytes;
     x->w.touched += bytes;
     x->w.lines += times * s->lines, x->w.fewest += times * s->fewest;
     x->w.cached += times * tmi_max32(s->lines, a->lanes ? 1024 * a->bytes / a->lanes / 64 : 0);
     x->w.unsure |= s->known != s->lanes;
     if (n->op == TMI_TF_RMW) x->w.atomics += times;
-    if (n->op == TMI_TF_RMW && !x->varies[n->a]) x->w.chain += times * s->hits;
+    if (n->op == TMI_TF_RMW && !(x->varies[n->a] & TMI_BY_PROGRAM)) x->w.chain += times * s->hits;
     x->pending |= n->op == TMI_TF_LDG;
 }
 
@@ -58201,6 +58246,7 @@ static int tmi_report_work_is_off(tmi_work_walk *x, const tmi_ins *n) {
     const uint32_t mask = n->op == TMI_TF_LDG ? n->b : n->op == TMI_TF_STG ? n->c : 0;
     int64_t        v = 1;
     if (mask && !tmi_report_cost_known(&x->c, mask, &v)) x->w.unsure = 1;
+    else if (mask) x->splits |= x->varies[mask] & TMI_BY_LANE;
     if (!v) x->w.masked += x->c.times * n->type.width * tmi_scalar_bytes[n->type.kind];
     return !v;
 }
@@ -58234,13 +58280,16 @@ static void tmi_report_work_block(tmi_work_walk *x, uint32_t blk) {
  * the most of all lanes, which go together. */
 static void tmi_report_work_group(tmi_work_walk *x, uint32_t at, uint32_t group, tmi_work *w) {
     uint64_t issue = 0, waits = 0, barriers = 0, products = 0, fp64 = 0, sum = 0;
-    uint32_t lane, id, lanes = x->is_whole ? tmi_min32(x->c.t->threads, 32) : 1;
+    uint32_t lane, id, lanes = tmi_min32(x->c.t->threads, 32), alike = 1;
     x->at = at;
+    if (!at) x->splits = 0;
     for (x->looks = at == 0; x->looks >= 0; x->looks--) {
         memset(&x->w, 0, sizeof x->w);
-        for (lane = 0; lane < lanes; lane++) {
+        if (!x->looks && !x->splits) alike = lanes; /* the first stands for all */
+        for (lane = 0; lane < lanes; lane += alike) {
             x->c.tid = group * 32 + lane;
-            x->c.times = x->c.rounds = 1;
+            x->c.times = alike;
+            x->c.rounds = 1;
             x->pending = 0;
             x->w.issue = x->w.waits = x->w.barriers = x->w.products = x->w.fp64 = 0;
             tmi_report_work_block(x, 1);
@@ -58257,9 +58306,10 @@ static void tmi_report_work_group(tmi_work_walk *x, uint32_t at, uint32_t group,
     }
     w->touched += x->w.touched, w->unsure |= x->w.unsure;
     if (at) return;
-    w->issue += issue, w->idle += issue - sum / lanes, w->fp64 += fp64;
-    w->waits += waits, w->barriers += barriers, w->products += products;
-    w->bytes += x->w.bytes, w->read += x->w.read, w->written += x->w.written;
+    w->issue += issue / alike, w->idle += issue / alike - sum / lanes, w->fp64 += fp64 / alike;
+    w->waits += waits / alike, w->barriers += barriers / alike, w->products += products / alike;
+    w->bytes += x->w.bytes, w->common += x->w.common;
+    w->read += x->w.read, w->written += x->w.written;
     w->masked += x->w.masked;
     w->lines += x->w.lines, w->fewest += x->w.fewest, w->cached += x->w.cached;
     w->shared += x->w.shared, w->conflicts += x->w.conflicts;
@@ -58269,7 +58319,8 @@ static void tmi_report_work_group(tmi_work_walk *x, uint32_t at, uint32_t group,
 /* The mean of two simdgroups, without the 1024ths. */
 static void tmi_report_work_mean(tmi_work *w, uint32_t n) {
     uint64_t *const whole[] = {&w->issue, &w->idle, &w->fp64, &w->waits, &w->barriers, &w->bytes,
-                               &w->products, &w->read, &w->written, &w->atomics, &w->masked};
+                               &w->common, &w->products, &w->read, &w->written, &w->atomics,
+                               &w->masked};
     uint64_t *const part[] = {&w->lines, &w->fewest, &w->cached, &w->shared, &w->conflicts,
                               &w->chain};
     uint32_t        i;
@@ -58278,8 +58329,9 @@ static void tmi_report_work_mean(tmi_work *w, uint32_t n) {
         *part[i] = (*part[i] + 512 * (uint64_t)n) / (1024 * (uint64_t)n);
 }
 
-static TMI_COLD void tmi_report_work(tmi_job *job, const tmi_thr *t, uint32_t tg_bytes,
+static TMI_COLD void tmi_report_work(const tmi_plan *p, const tmi_thr *t, uint32_t tg_bytes,
                                      const tmetal_kernel *k) {
+    tmi_job      *job = p->job;
     tmi_working  *all = job->working;
     tmi_mark      mark = tmi_mark_take(job);
     uint32_t     *row = TMI_TEMP(job, uint32_t, t->ins.n), *spot, n = 0, id, at, last;
@@ -58305,9 +58357,11 @@ static TMI_COLD void tmi_report_work(tmi_job *job, const tmi_thr *t, uint32_t tg
     x.c.known = TMI_TEMP(job, uint8_t, t->ins.n);
     x.varies = TMI_TEMP(job, uint8_t, t->ins.n);
     memset(w, 0, sizeof *w);
-    x.is_whole = all->is_whole;
-    last = x.is_whole ? (tmi_max32(t->threads, 32) - 1) / 32 : 0;
-    for (at = 0; at < (x.is_whole ? 3u : 1u); at++)
+    x.extra = p->extra;
+    x.n_own = TMI_BLOCK(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0))->n_arg;
+    for (at = 0; at < 3; at++) x.groups[at] = tmi_report_groups(all->launch, k, at);
+    last = (tmi_max32(t->threads, 32) - 1) / 32;
+    for (at = 0; at < (all->touches ? 3u : 1u); at++)
         for (id = 0; id <= (last != 0); id++) {
             memset(x.spots, 0, (n + 1) * sizeof *x.spots);
             tmi_report_work_group(&x, at, id ? last : 0, w);
@@ -58317,7 +58371,7 @@ static TMI_COLD void tmi_report_work(tmi_job *job, const tmi_thr *t, uint32_t tg
     w->entry = k->entry;
     w->threads = k->threads;
     w->tg_bytes = tg_bytes;
-    w->registers = k->registers + 8; /* that the estimate leaves out: addresses, the stack */
+    w->registers = k->registers;
     all->products |= w->products != 0;
     all->reductions |= k->n_reduce_plans != 0;
     if (all->last) all->last->next = w;
@@ -58342,14 +58396,14 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
     tmi_report_vanished(p, k);
     if (p->job->tally) tmi_report_tally_kernel_done(p, t, noted, k);
 #ifdef TMETAL_TUNE
-    if (p->job->working) tmi_report_work(p->job, t, bytes, k);
+    if (p->job->working) tmi_report_work(p, t, bytes, k);
 #endif
 }
 #else
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 2497762743u
+#define TMI_STAMP_REPORT 0u
 
 /*==============================================================================
  * >>emit  [28]  Metal text
@@ -63381,7 +63435,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1104992611u
+#define TMI_STAMP_EMIT 0u
 
 /*==============================================================================
  * >>json  [29]  Op lists as text: JSON in and out, the short form
@@ -66189,7 +66243,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 2276901945u
+#define TMI_STAMP_JSON 0u
 
 /*==============================================================================
  * >>oplist  [30]  Op lists to kernels: graph in, tile IR out
@@ -71253,7 +71307,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 2049828240u
+#define TMI_STAMP_OPLIST 0u
 
 /*==============================================================================
  * >>compile  [31]  What drives the others: options, refusals, from text to kernels
@@ -72369,7 +72423,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 643243977u
+#define TMI_STAMP_COMPILE 0u
 
 /*==============================================================================
  * >>key  [32]  What a result depends on, as one number
@@ -72571,8 +72625,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 2399461687u
-#define TMI_STAMP_API 1063852905u
+#define TMI_STAMP_KEY 0u
+#define TMI_STAMP_API 0u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -74819,7 +74873,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 1038558848u
+#define TMI_STAMP_CACHE 0u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
@@ -80772,10 +80826,13 @@ struct tmetal_tune {
 
 static uint64_t tmi_tune_div_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
+/* Of a thread, with what the estimate leaves out: addresses, the stack. */
+static uint32_t tmi_tune_words(const tmi_work *w) { return w->registers + 8; }
+
 /* Simdgroups that a core holds: as many as its registers hold, 208 KB of Apple7's in all, which
  * makes 384 threads at 128 words and 1024 at 52 (metal-benchmarks, and Mesa's table of limits). */
 static uint64_t tmi_tune_resident(const tmi_work *w) {
-    uint64_t groups = 1664u / (w->registers > 128 ? 128 : w->registers),
+    uint64_t groups = 1664u / tmi_min32(tmi_tune_words(w), 128),
              each = w->threads < 32 ? 1 : w->threads / 32, n = groups / each,
              room = w->tg_bytes ? 61440u / w->tg_bytes : n; /* 60 KB of threadgroup memory a core */
     if (room < n) n = room;
@@ -80787,20 +80844,35 @@ static uint64_t tmi_tune_resident(const tmi_work *w) {
 #define TMI_TUNE_ATOMIC 2u
 #define TMI_TUNE_BEGIN  32u
 
+static uint64_t tmi_tune_simdgroups(const tmi_work *w) {
+    return w->threads < 32 ? 1 : w->threads / 32;
+}
+
+/* Bytes of device memory that a launch moves: what all programs read alike stays in the caches. */
+static uint64_t tmi_tune_moved(const tmi_work *w, uint64_t programs) {
+    const uint64_t each = tmi_report_mul64u(programs, w->bytes);
+    return tmi_report_mul64u(tmi_report_sum64u(each, w->common), tmi_tune_simdgroups(w));
+}
+
+/* Cycles that these take at the bandwidth of the chip: no kernel is faster. */
+static uint64_t tmi_tune_floor(const tmi_work *w, const tmetal_gpu *g, uint64_t programs) {
+    const uint64_t mhz = g->mhz ? g->mhz : 1300, gbps = g->gbps ? g->gbps : 100;
+    return tmi_report_mul64u(tmi_tune_moved(w, programs), mhz) / (gbps * 1000);
+}
+
 /* Cycles of a kernel: the largest of what it costs the schedulers, the caches, the memory, the
  * threadgroup memory, of atomic operations that wait for each other, of beginning threadgroups, and
  * of what these wait for one after another where too few are there to hide it; and an eighth of the
  * others, since nothing overlaps wholly. */
 static uint64_t tmi_tune_cycles(const tmi_work *w, const tmetal_gpu *g, uint64_t programs) {
-    const uint64_t cores = g->cores ? g->cores : 8, mhz = g->mhz ? g->mhz : 1300,
-                   gbps = g->gbps ? g->gbps : 100;
-    const uint64_t groups = w->threads < 32 ? 1 : w->threads / 32, all = programs * groups;
+    const uint64_t cores = g->cores ? g->cores : 8;
+    const uint64_t groups = tmi_tune_simdgroups(w), all = programs * groups;
     uint64_t part[7], most = 0, sum = 0, issue = w->issue;
     uint32_t i;
-    if (w->registers > 128) issue = issue * w->registers / 64; /* spilled, and loaded again */
+    if (tmi_tune_words(w) > 128) issue = issue * tmi_tune_words(w) / 64; /* spilled, loaded again */
     part[0] = tmi_report_mul64u(all, issue) / (4 * cores);   /* four schedulers a core */
     part[1] = tmi_report_mul64u(all, w->cached) / cores;
-    part[2] = tmi_report_mul64u(all, w->bytes) / (gbps * 1000) * mhz;
+    part[2] = tmi_tune_floor(w, g, programs);
     part[3] = tmi_report_mul64u(tmi_tune_div_up(programs, cores * tmi_tune_resident(w)),
                                 w->waits * 500 + w->barriers * (30 + 4 * groups) + 2 * issue);
     part[4] = tmi_report_mul64u(tmi_report_mul64u(programs, w->chain), TMI_TUNE_ATOMIC);
@@ -80816,16 +80888,15 @@ static uint64_t tmi_tune_cycles(const tmi_work *w, const tmetal_gpu *g, uint64_t
 
 /* Threadgroups of a launch. */
 static uint64_t tmi_tune_groups(const tmetal_tune *t, const tmetal_kernel *k) {
-    const uint32_t *p = t->how.programs;
-    uint64_t        n = 1;
-    uint32_t        i;
-    if (k->grid[0]) return (uint64_t)k->grid[0] * k->grid[1] * k->grid[2];
-    if (!p[0] && !p[1] && !p[2]) n = 64 * (uint64_t)(t->gpu.cores ? t->gpu.cores : 8);
+    uint64_t n = 1;
+    uint32_t i;
+    if (!tmi_report_groups(&t->how, k, 0)) /* as many as keep every core busy */
+        n = tmi_tune_div_up(64 * (uint64_t)(t->gpu.cores ? t->gpu.cores : 8),
+                            k->programs ? k->programs : 1);
     for (i = 0; i < 3; i++) {
-        n *= p[i] ? p[i] : 1;
-        n *= k->grid_times[i] ? k->grid_times[i] : 1;
+        uint64_t along = tmi_report_groups(&t->how, k, i);
+        n *= along ? along : tmi_max32(k->grid_times[i], 1);
     }
-    if (k->programs > 1) n = tmi_tune_div_up(n, k->programs);
     return n;
 }
 
@@ -80839,22 +80910,34 @@ static const tmi_work *tmi_tune_work_of(const tmi_working *all, const tmi_work *
     return w;
 }
 
-/* Two microseconds for each launch. */
-static uint64_t tmi_tune_ps(const tmetal_tune *t, const tmi_work *w, uint64_t groups) {
-    const uint64_t mhz = t->gpu.mhz ? t->gpu.mhz : 1300;
-    return tmi_report_mul64u(tmi_tune_cycles(w, &t->gpu, groups) + 2 * mhz, 1000000) / mhz;
+static uint64_t tmi_tune_ps_of(const tmetal_tune *t, uint64_t cycles) {
+    return tmi_report_mul64u(cycles, 1000000) / (t->gpu.mhz ? t->gpu.mhz : 1300);
 }
 
-static uint64_t tmi_tune_predict(const tmetal_tune *t, const tmetal_result *r,
-                                 const tmi_working *working) {
+/* Two microseconds for each launch. */
+static uint64_t tmi_tune_ps(const tmetal_tune *t, const tmi_work *w, uint64_t groups) {
+    const uint64_t launch = 2 * (t->gpu.mhz ? t->gpu.mhz : 1300);
+    return tmi_tune_ps_of(t, tmi_tune_cycles(w, &t->gpu, groups) + launch);
+}
+
+/* Of all kernels of a result: the same that tmetal_tune_count says of each. */
+static void tmi_tune_predict(const tmetal_tune *t, const tmetal_result *r,
+                             const tmi_working *working, tmi_candidate *c) {
     const tmi_work *next = working->first, *w;
-    uint64_t        ps = 0;
+    uint64_t        floor = 0, groups;
     uint32_t        i;
+    c->predicted = 0;
+    c->c.registers = 0;
     for (i = 0; i < r->n_kernels; i++) {
         w = tmi_tune_work_of(working, &next, &r->kernels[i]);
-        if (w) ps += tmi_tune_ps(t, w, tmi_tune_groups(t, &r->kernels[i]));
+        if (!w) continue;
+        groups = tmi_tune_groups(t, &r->kernels[i]);
+        c->predicted += tmi_tune_ps(t, w, groups);
+        floor += tmi_tune_ps_of(t, tmi_tune_floor(w, &t->gpu, groups));
+        c->c.registers = tmi_max32(c->c.registers, w->registers);
     }
-    return ps ? ps : 1;
+    c->c.floor = (double)floor * 1e-12;
+    if (!c->predicted) c->predicted = 1;
 }
 
 /* -- Which comes next -------------------------------------------------------------------------- */
@@ -81129,7 +81212,7 @@ static tmetal_code tmi_tune_try(tmetal_tune *t, const char *src, size_t len, tme
         if (t->how.grids) memcpy(t->how.programs, t->how.grids[opt.text - 1], sizeof programs);
     }
     (void)tmi_entry_run(tmi_tune_compile, &call.call, arena, &opt, out);
-    if (out->code == TMETAL_OK) c->predicted = tmi_tune_predict(t, out, &call.working);
+    if (out->code == TMETAL_OK) tmi_tune_predict(t, out, &call.working, c);
     memcpy(t->how.programs, programs, sizeof programs);
     if (out->code != TMETAL_OK) {
         if (!t->n || out->code == TMETAL_E_ARENA) return out->code;
@@ -81406,6 +81489,10 @@ static void tmi_tune_count_fill(const tmetal_tune *t, const tmetal_kernel *k, co
     to->shared = w->shared, to->conflicts = w->conflicts;
     to->barriers = w->barriers, to->atomics = w->atomics;
     to->serial = tmi_report_mul64u(w->chain, to->groups);
+    to->moved = tmi_tune_moved(w, to->groups);
+    to->register_room = k->register_room;
+    to->assumed = !tmi_report_groups(&t->how, k, 0);
+    to->floor = (double)tmi_tune_ps_of(t, tmi_tune_floor(w, &t->gpu, to->groups)) * 1e-12;
     to->touched = w->touched;
     to->seconds = (double)tmi_tune_ps(t, w, to->groups) * 1e-12;
     for (i = 0; i < TMETAL_WASTE_COUNT; i++)
@@ -81423,7 +81510,7 @@ static void tmi_tune_count_step(tmi_job *job, tmi_call *call) {
     const tmetal_gpu *gpu = tmi_compile_pick_gpu(job);
     if (!gpu) return;
     c->tune->gpu = *gpu;
-    c->working.is_whole = 1;
+    c->working.touches = 1;
     tmi_tune_compile(job, call);
 }
 

@@ -1905,7 +1905,7 @@ static void explain_layouts(const request *r, buffer *b, const tmetal_kernel *k)
 
 static void put_kernel_head(const request *r, buffer *b, const tmetal_result *result, const tmetal_kernel *k) {
     paint(r, b, "1", k->name);
-    putf(b, ": %u threads a threadgroup (%u simdgroup%s), %u bytes of threadgroup memory, about %u registers a thread, for %s\n", k->threads, k->threads / 32, k->threads == 32 ? "" : "s", k->threadgroup_bytes, k->registers, result->gpu);
+    putf(b, ": %u threads a threadgroup (%u simdgroup%s), %u bytes of threadgroup memory, about %u of %u registers per thread, for %s\n", k->threads, k->threads / 32, k->threads == 32 ? "" : "s", k->threadgroup_bytes, k->registers, k->register_room, result->gpu);
 }
 
 static void explain_kernel(const request *r, buffer *b, const tmetal_result *result, const tmetal_kernel *k) {
@@ -1983,13 +1983,20 @@ static int print_page(const request *r, job *j) {
 
 #include "tmetal/codes.h"
 
+static int why_put_recorded(const request *r, buffer *b, const char *path);
+
 static int explain_command(request *r) {
-    job      j;
-    buffer   b;
-    unsigned i;
-    int      bad = 1;
-    if (code_named(r->files[0])) return explain_code(r, code_named(r->files[0]));
-    if (!open_job(r, r->files[0], &j)) return 1;
+    job         j;
+    buffer      b;
+    unsigned    i;
+    int         bad = 1, is_case;
+    char        ttir[1100];
+    const char *path = r->files[0];
+    size_t      n = strlen(path);
+    if (code_named(path)) return explain_code(r, code_named(path));
+    is_case = n > 5 && n < 1000 && strcmp(path + n - 5, ".case") == 0;
+    if (is_case) snprintf(ttir, sizeof ttir, "%.*s.ttir", (int)(n - 5), path);
+    if (!open_job(r, is_case ? ttir : path, &j)) return 1;
     memset(&b, 0, sizeof b);
     if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena);
     else if (r->value[OPT_JSON]) bad = print_report(r, &j, tmetal_explain_json);
@@ -2000,7 +2007,8 @@ static int explain_command(request *r) {
             explain_kernel(r, &b, &j.result, &j.result.kernels[i]);
         }
         explain_remarks(r, &b, &j.result, "");
-        bad = write_buffer(r, &b);
+        bad = is_case && why_put_recorded(r, &b, path);
+        bad = write_buffer(r, &b) || bad;
     }
     close_job(&j);
     return bad;
@@ -3516,6 +3524,9 @@ static void tune_tell(tuning *t, const tmetal_tune *tune, const char *why_not) {
         if (t->trials > 1 && !t->differ) put(&t->out, "all took the same time: this device has no clock that tells, and nothing was learned\n");
         return;
     }
+    putf(&t->out, "planned: %.1f us by the model, the bytes alone take %.1f us; about %u registers per thread%s\n",
+         planned->predicted * 1e6, planned->floor * 1e6, planned->registers,
+         !t->j.is_ops && !t->launch.n ? "; the grid is not given (--grid), so it is assumed" : "");
     for (i = 0; (c = tmetal_tune_at(tune, i)) != NULL; i++)
         putf(&t->out, "%-48s %6.2f of planned, by the model\n", c->name, c->predicted / planned->predicted);
     if (why_not) putf(&t->out, "%s\n", why_not);
@@ -3789,7 +3800,8 @@ static const command commands[] = {
      "FILES are Triton IR or op lists; - reads their names from standard input, one a line.\n"},
     {"explain", "FILE|-|CODE", "why a kernel is as it is: accesses, reductions, barriers, fusions", 1, 1,
      TAKES(OUT) | TAKES(JSON) | TAKES(HTML) | TAKES(VERBOSE) | TAKES_COMPILE, explain_command,
-     "FILE is Triton IR or an op list; lines are those of the Metal that 'compile' prints for a kernel of its own.\n"
+     "FILE is Triton IR, a .py file, an op list, or a recorded launch (.case), whose time by the model is printed too.\n"
+     "Line numbers are those of the Metal that 'compile' prints.\n"
      "A code such as TM204 is explained: what it means, its usual cause, a way out.\n"
      "-v shows the layout of every value too.\n"},
     {"layouts", "FILE|-", "which lane of which simdgroup holds which element", 1, 1,
@@ -3802,7 +3814,7 @@ static const command commands[] = {
      "stands above it, as comments; -v tells also of passes that had nothing to do, and what MPS and MLX call each pattern.\n"},
     {"sample-ops", "", "op lists to try the others on", 0, 0, TAKES(OUT) | TAKES(LARGE), sample_ops_command, ""},
     {"bench", "[FILE]", "a kernel in each layout and number of threads: lines, barriers, predicted time", 0, 1,
-     TAKES(PLOT) | TAKES(SIZES) | TAKES(LAYOUTS) | TAKES(DTYPE) | TAKES(LAUNCH_US) | TAKES(JSON) | TAKES(DEVICE) | TAKES(GRID) | TAKES(ARGS) | TAKES_SOURCE | TAKES_TARGET, why_bench_command,
+     TAKES(PLOT) | TAKES(SIZES) | TAKES(LAYOUTS) | TAKES(DTYPE) | TAKES(LAUNCH_US) | TAKES(JSON) | TAKES(DEVICE) | TAKES(GRID) | TAKES(ARGS) | TAKES_COMPILE, why_bench_command,
      "Builds the sum over rows in each layout, runs it in the simulator, compares, counts. Times are predictions for --gpu:\n"
      "launches times --launch-us, plus bytes over the bandwidth in the table of GPUs. Nothing is timed on a GPU but with --device,\n"
      "which gives the time of a copy of the same bytes over the time of the kernel. With a FILE, your own kernel: a recorded\n"

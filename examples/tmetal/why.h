@@ -11,10 +11,12 @@
 
 /* Sums over the kernels of a compilation; of the whole launch. */
 typedef struct why_counts {
-    double   seconds, cost[TMETAL_WASTE_COUNT]; /* by the model; what each kind of waste costs */
-    uint64_t groups, lines, fewest, read, written, barriers, conflicts, serial, touched, issue,
+    double   seconds, floor, cost[TMETAL_WASTE_COUNT]; /* by the model; what each waste costs */
+    uint64_t moved, groups, lines, fewest, read, written, barriers, conflicts, serial, touched, issue,
         idle, masked;
-    unsigned kernels, threads, registers, resident, unsure; /* of the first; registers: the most */
+    unsigned kernels, threads, resident; /* of the first */
+    unsigned registers, room;            /* of the one that holds the most */
+    unsigned unsure, assumed;
 } why_counts;
 
 /* What the simulator counts of a launch. */
@@ -102,7 +104,7 @@ static int why_count(const char *src, size_t len, const tmetal_options *opt,
     for (i = 0; i < out.n_kernels; i++) {
         const tmetal_work *w = &work[i];
         uint64_t           groups = w->groups * ((w->threads + 31) / 32);
-        c->seconds += w->seconds;
+        c->seconds += w->seconds, c->floor += w->floor, c->moved += w->moved;
         for (k = 0; k < TMETAL_WASTE_COUNT; k++)
             c->cost[k] += w->seconds > w->without[k] ? w->seconds - w->without[k] : 0;
         c->groups += w->groups, c->serial += w->serial, c->touched += w->touched;
@@ -111,8 +113,8 @@ static int why_count(const char *src, size_t len, const tmetal_options *opt,
             c->masked += groups * w->masked;
         c->barriers += w->groups * w->barriers, c->conflicts += groups * w->conflicts;
         c->issue += groups * w->issue, c->idle += groups * w->idle;
-        c->unsure |= w->unsure;
-        if (w->registers > c->registers) c->registers = w->registers;
+        c->unsure |= w->unsure, c->assumed |= w->assumed;
+        if (w->registers > c->registers) c->registers = w->registers, c->room = w->register_room;
         if (!i) c->threads = w->threads, c->resident = w->resident;
     }
     c->kernels = out.n_kernels;
@@ -1053,8 +1055,8 @@ static void why_put_evidence(buffer *b, const why *w, unsigned cause) {
             put(b, " in a row, at 2 cycles each: assumed, no figure is published\n");
         break;
     case TMETAL_WASTE_REGISTERS:
-        putf(b, "   about %u of 128 a thread; a core holds %u threadgroup%s of %u threads\n",
-             c->registers, c->resident, c->resident == 1 ? "" : "s", c->threads);
+        putf(b, "   about %u of %u per thread; a core holds %u threadgroup%s of %u threads\n",
+             c->registers, c->room, c->resident, c->resident == 1 ? "" : "s", c->threads);
         break;
     case TMETAL_WASTE_LANES:
         putf(b, "   lanes are left out of %.0f %% of the cycles\n",
@@ -1064,13 +1066,13 @@ static void why_put_evidence(buffer *b, const why *w, unsigned cause) {
     }
 }
 
-static void why_text(const request *r, buffer *b, const why *w) {
+/* The launch as the model sees it. */
+static void why_put_time(buffer *b, const why *w) {
     const why_counts *c = &w->base;
     tmetal_gpu        gpu;
-    unsigned          at, cause;
-    put_kernel_head(r, b, &w->j.result, &w->j.result.kernels[0]);
-    putf(b, "%.1f us by the model, which is no measurement; ", c->seconds * 1e6);
-    why_put_number(b, c->groups), put(b, c->groups == 1 ? " threadgroup, " : " threadgroups, ");
+    putf(b, "%.1f us by the model (an estimate, nothing is timed); ", c->seconds * 1e6);
+    why_put_number(b, c->groups), put(b, c->groups == 1 ? " threadgroup" : " threadgroups");
+    put(b, c->assumed ? " (assumed, the grid is not given: pass --grid), " : ", ");
     why_put_number(b, c->read), put(b, " bytes read, "), why_put_number(b, c->written),
         put(b, " written, ");
     why_put_number(b, c->lines), put(b, " lines ("), why_put_number(b, c->fewest),
@@ -1078,12 +1080,18 @@ static void why_text(const request *r, buffer *b, const why *w) {
     why_put_number(b, c->barriers), put(b, " barriers\n");
     if (!tmetal_gpu_resolve(w->j.result.gpu, NULL, NULL, &gpu)) memset(&gpu, 0, sizeof gpu);
     if (gpu.gbps)
-        putf(b, "the bytes alone take %.1f us at %u GB/s; ",
-             (double)(c->read + c->written) / (gpu.gbps * 1e3), gpu.gbps);
+        putf(b, "the bytes alone take %.1f us at %u GB/s (", c->floor * 1e6, gpu.gbps),
+            why_put_number(b, c->moved), put(b, "; what all programs read counts once); ");
     if (gpu.cores) putf(b, "%u cores, ", gpu.cores);
     putf(b, "a core holds %u threadgroup%s of %u threads%s\n", c->resident,
          c->resident == 1 ? "" : "s", c->threads,
          c->groups < gpu.cores ? "; there are fewer threadgroups than cores" : "");
+}
+
+static void why_text(const request *r, buffer *b, const why *w) {
+    unsigned at, cause;
+    put_kernel_head(r, b, &w->j.result, &w->j.result.kernels[0]);
+    why_put_time(b, w);
     if (w->is_measured) {
         put(b, "measured by the simulator: "), why_put_number(b, w->measured.lines),
             put(b, " lines ("), why_put_number(b, w->measured.fewest), put(b, " the fewest), ");
@@ -1110,10 +1118,13 @@ static void why_text(const request *r, buffer *b, const why *w) {
 
 static void why_json_counts(buffer *b, const why_counts *c) {
     putf(b,
-         "{\"predicted_us\":\"%.3f\",\"threadgroups\":%llu,\"threads\":%u,\"registers\":%u,"
-         "\"resident\":%u,\"lines\":%llu,\"fewest_lines\":%llu,",
-         c->seconds * 1e6, (unsigned long long)c->groups, c->threads, c->registers, c->resident,
-         (unsigned long long)c->lines, (unsigned long long)c->fewest);
+         "{\"predicted_us\":\"%.3f\",\"floor_us\":\"%.3f\",\"grid_assumed\":%s,"
+         "\"threadgroups\":%llu,\"threads\":%u,\"registers\":%u,"
+         "\"resident\":%u,\"lines\":%llu,\"fewest_lines\":%llu,\"bytes_moved\":%llu,",
+         c->seconds * 1e6, c->floor * 1e6, c->assumed ? "true" : "false",
+         (unsigned long long)c->groups, c->threads, c->registers, c->resident,
+         (unsigned long long)c->lines, (unsigned long long)c->fewest,
+         (unsigned long long)c->moved);
     putf(b,
          "\"bytes_read\":%llu,\"bytes_written\":%llu,\"barriers\":%llu,\"bank_conflicts\":%llu,"
          "\"serial_atomics\":%llu,\"cycles\":%llu,\"idle_cycles\":%llu}",
@@ -1225,6 +1236,15 @@ static int why_command(request *r) {
     return free(w), bad;
 }
 
+/* explain FILE.case: the time of the recorded launch, in the words of `why`. */
+static int why_put_recorded(const request *r, buffer *b, const char *path) {
+    why *w = (why *)calloc(1, sizeof *w);
+    int  bad = !w || why_open(w, r, path);
+    if (!bad) put(b, "\n"), why_put_time(b, w);
+    if (w) why_close(w);
+    return free(w), bad;
+}
+
 /* -- bench FILE: one's own kernel by threads and layouts ----------------------------------- */
 
 typedef struct why_bench {
@@ -1253,9 +1273,9 @@ static void why_bench_row(why_bench *b, const char *asked, const tmetal_options 
         put(&b->out, "refused\n");
         return;
     }
-    putf(&b->out, "%8u %10llu %10llu %10llu %10llu %10.1f", c.threads, (unsigned long long)c.lines,
-         (unsigned long long)c.fewest, (unsigned long long)c.barriers,
-         (unsigned long long)c.conflicts, c.seconds * 1e6);
+    putf(&b->out, "%8u %9u %10llu %10llu %10llu %10llu %10.1f %10.1f", c.threads, c.registers,
+         (unsigned long long)c.lines, (unsigned long long)c.fewest, (unsigned long long)c.barriers,
+         (unsigned long long)c.conflicts, c.floor * 1e6, c.seconds * 1e6);
     if (is_measured)
         putf(&b->out, "   right; %llu lines, %llu barriers", (unsigned long long)m.lines,
              (unsigned long long)m.barriers);
@@ -1276,6 +1296,11 @@ static void why_bench_rows(why_bench *b) {
         why_bench_row(b, asked, &opt);
     }
     opt = r->opt;
+    if (b->w->j.result.n_kernels && b->w->j.result.kernels[0].programs > 1) {
+        opt.programs = 1;
+        why_bench_row(b, "--programs 1", &opt);
+        opt = r->opt;
+    }
     for (i = 0; i < b->w->j.result.n_kernels; i++)
         reductions += b->w->j.result.kernels[i].n_reduce_plans;
     for (i = 0; reductions && i < 5; i++) {
@@ -1288,13 +1313,14 @@ static void why_bench_rows(why_bench *b) {
 static int why_bench_command(request *r) {
     static const uint64_t sums = TAKES(PLOT) | TAKES(SIZES) | TAKES(LAYOUTS) | TAKES(DTYPE) |
                                  TAKES(LAUNCH_US) | TAKES(DEVICE);
+    static const uint64_t own = (TAKES_COMPILE & ~TAKES_TARGET) | TAKES(GRID) | TAKES(ARGS);
     why      *w;
     why_bench b;
     unsigned  i;
     int       bad;
     char      sim[1280];
     for (i = 0; i < OPTION_COUNT; i++)
-        if (r->value[i] && (r->n_files ? sums : TAKES(GRID) | TAKES(ARGS) | TAKES_SOURCE) >> i & 1)
+        if (r->value[i] && (r->n_files ? sums : own) >> i & 1)
             return misuse(r,
                           r->n_files ? "not with a FILE:" : "only with a FILE:", options[i].name);
     if (!r->n_files) return bench_command(r);
@@ -1310,10 +1336,12 @@ static int why_bench_command(request *r) {
         else
             putf(&b.out,
                  "%s for %s: counted by the tuner's model for one launch, nothing was "
-                 "timed%s\n%-22s %8s %10s %10s %10s %10s %10s\n",
+                 "timed%s%s\n%-22s %8s %9s %10s %10s %10s %10s %10s %10s\n",
                  w->j.result.kernels[0].name, w->j.result.gpu,
-                 b.has_simulator ? "; behind that, what the simulator measured" : "", "", "threads",
-                 "lines", "fewest", "barriers", "conflicts", "model us");
+                 b.has_simulator ? "; after that, what the simulator measured" : "",
+                 w->base.assumed ? "; the grid is not given (--grid), so it is assumed" : "", "",
+                 "threads", "registers", "lines", "fewest", "barriers", "conflicts", "bytes us",
+                 "model us");
         why_bench_rows(&b);
         if (b.json) put(&b.out, "\n]}\n");
         bad = write_buffer_to(NULL, &b.out);

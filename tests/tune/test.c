@@ -56,20 +56,23 @@ static double steps_from(uint32_t threads, uint32_t best) {
 }
 
 /* One valley, elsewhere than where the model sees it. */
-static double convex(const tmetal_candidate *c) {
-    double t = 1e-4 * (1 + 0.2 * steps_from(c->threads, 256));
+static double convex_around(const tmetal_candidate *c, uint32_t threads) {
+    double t = 1e-4 * (1 + 0.2 * steps_from(c->threads, threads));
     if (c->options.operands == TMETAL_OPERANDS_DIRECT) t *= 0.7;
     if (c->options.layouts && strcmp(c->options.layouts, "TILED") != 0) t *= 1.1;
     if (c->options.two_stage) t *= 1 + 0.01 * c->options.two_stage;
     return t;
 }
 
+static double convex(const tmetal_candidate *c) { return convex_around(c, 256); }
+static double likely(const tmetal_candidate *c) { return convex_around(c, 128); }
+
 /* The same, 2 % up or down by the name. */
 static double noisy(const tmetal_candidate *c) {
     const char *s;
     uint32_t    h = 7;
     for (s = c->name; *s; s++) h = h * 31 + (unsigned char)*s;
-    return convex(c) * (0.98 + 0.04 * ((h >> 8) % 1000) / 1000.0);
+    return likely(c) * (0.98 + 0.04 * ((h >> 8) % 1000) / 1000.0);
 }
 
 /* The same, and whatever has many threads cannot be launched. */
@@ -192,11 +195,12 @@ static void check_small_arenas(void) {
 /* -- Searches ------------------------------------------------------------------------------------------------- */
 
 static void check_searches(void) {
-    static const struct { timer time_of; double within; } timers[] = {{convex, 1.03}, {noisy, 1.08}, {failing, 1.03}};
+    static const struct { timer time_of; double within; } timers[] = {{likely, 1.03}, {noisy, 1.08}, {failing, 1.03},
+        {convex, 1.25}}; /* the best is where the model expects four times what is planned */
     tmetal_tune_options how;
     uint32_t            i, trials, n;
     double              found;
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < 4; i++) {
         tmetal_tune *t;
         memset(&how, 0, sizeof how);
         t = begin(products, products_len, NULL, &how);
@@ -454,12 +458,12 @@ static void check_merging(void) {
     CHECK(strcmp(all, ab) == 0); /* what was timed stays before the model's choice */
     all = merged(more, n[3], ab, one, &len);
     CHECK(strcmp(all, ab) != 0 && strcmp(all, merged(ab, one, more, n[3], &two)) == 0);
-    CHECK(found(all, len, "apple-m1", 512, &tuned, &out) && tuned.threads == 256); /* more trials stay */
+    CHECK(found(all, len, "apple-m1", 512, &tuned, &out) && tuned.threads == 128); /* more trials stay */
     CHECK(found(model, n[2], "apple-m1", 512, &tuned, &out) && says(&out, "nothing was timed"));
     both = (char *)room_of(n[0] + n[3]); /* one behind the other, as no merge leaves them */
     memcpy(both, a, n[0]);
     memcpy(both + n[0], more, n[3]);
-    CHECK(found(both, n[0] + n[3], "apple-m1", 512, &tuned, &out) && tuned.threads == 256);
+    CHECK(found(both, n[0] + n[3], "apple-m1", 512, &tuned, &out) && tuned.threads == 128);
     free(both);
     arena.used = 0;
 }
@@ -928,7 +932,7 @@ static void check_words(void) {
 
 /* Registers that a core has cost nothing; those that it has not are spilled and loaded again. */
 static void check_model(void) {
-    static const uint32_t registers[] = {32, 128, 129, 256};
+    static const uint32_t registers[] = {32, 120, 121, 256}; /* and 8 that the estimate leaves out */
     tmi_work w;
     uint64_t cycles[4];
     uint32_t i;
