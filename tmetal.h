@@ -19199,7 +19199,7 @@ static uint32_t tmi_tl_dtype(tmi_tri *t, const tmi_tri_value *v) {
 /* An op of those values that are not None, with a result of `type` and dt. */
 static tmi_tri_value tmi_tl_op(tmi_tri *t, uint32_t kind, const tmi_tri_value *v, uint32_t n,
                                uint32_t type, uint32_t dt) {
-    uint32_t id[8], i, k = 0;
+    uint32_t id[8] = {0}, i, k = 0; /* 0: gcc cannot see that k are set */
     for (i = 0; i < n; i++)
         if (v[i].kind != TMI_V_NONE) id[k++] = v[i].ir;
     return tmi_tri_tensor(tmi_tri_op(t, kind, id, k, type), dt);
@@ -20594,12 +20594,6 @@ static tmi_tri_value tmi_tl_static_assert(tmi_tri *t, const tmi_tri_value *in) {
     if (!tmi_tri_is_true(t, &in[0]))
         return TMI_TRI_WRONG(t, TMETAL_E_PY_ASSERT, NULL, "%s",
                              *tmi_tl_str(t, &in[1]) ? tmi_tl_str(t, &in[1]) : "it is False");
-    return tmi_tri_of(TMI_V_NONE);
-}
-
-static tmi_tri_value tmi_tl_nothing(tmi_tri *t, const tmi_tri_value *in) {
-    (void)t;
-    (void)in;
     return tmi_tri_of(TMI_V_NONE);
 }
 
@@ -24174,23 +24168,6 @@ static uint32_t tmi_tri_ways_of(tmi_tri *t, uint32_t f, uint32_t name, uint32_t 
     }
     *is_open = holds != 1;
     return n;
-}
-
-/* Is it known which statement gives the name, of those that give it? */
-static int tmi_tri_is_told(tmi_tri *t, uint32_t f, uint32_t name) {
-    uint32_t way[TMI_TRI_WAYS];
-    int      is_open;
-    return tmi_tri_ways_of(t, f, name, way, &is_open) < 2;
-}
-
-/* The expression that a global name of a file was given. 0: none, or not in a way that says it. */
-static uint32_t tmi_tri_plain_value(tmi_tri *t, uint32_t f, uint32_t name) {
-    const int is_own = f == t->frame->file && tmi_tri_local(t, name); /* a parameter hides it */
-    uint32_t  i = !is_own && tmi_tri_is_told(t, f, name) ? tmi_tri_global_of(t, f, name) : 0;
-    const tmi_tri_global *g = i ? tmi_triton_global_at(t, i - 1) : NULL;
-    const tmi_py_node    *n = g ? TMI_PY(tmi_triton_text_of(t, f), g->node) : NULL;
-    if (!n || g->alias) return 0;
-    return n->kind == TMI_PY_ASSIGN ? n->a : n->kind == TMI_PY_ANNASSIGN ? n->c : 0;
 }
 
 /* -- Global names ---------------------------------------------------------------------------- */
@@ -66164,22 +66141,6 @@ static int tmi_json_check_type(tmi_list *l, const tmi_node *n) {
     return 0;
 }
 
-/* Does what a row of the op table says of an op name all arguments that its rule asked for? */
-static int tmi_json_says_asked(const char *takes, tmi_json_arg_set asked) {
-    uint32_t    a;
-    char        name[32];
-    const char *p;
-    takes += strcspn(takes, ";");
-    for (a = 0; a < TMI_ARG_COUNT; a++) {
-        if (!(asked >> a & 1) || a == TMI_ARG_DTYPE) continue;
-        tmi_json_arg_name(a, name);
-        for (p = takes; (p = strstr(p, name)) != NULL; p++)
-            if (p[-1] == ' ' && (!p[strlen(name)] || strchr(" =", p[strlen(name)]))) break;
-        if (!p) return 0;
-    }
-    return 1;
-}
-
 /* What an op gives, once its inputs are known. */
 static int tmi_list_apply_rule(tmi_list *l, tmi_node *n) {
     tmi_json_arg_set asked = 0;
@@ -73554,12 +73515,18 @@ TMETAL_API size_t tmetal_op_count(void) {
 #ifndef TMETAL_NO_OPS
 TMETAL_API tmetal_list_op_info tmetal_list_op_at(size_t index) {
     tmetal_list_op_info info;
-    const size_t        own = TMI_L_OP_PART - 1, all = own + sizeof tmi_list_aliases / sizeof *tmi_list_aliases;
+    const size_t        own = TMI_L_OP_PART - 1,
+                        others = sizeof tmi_list_aliases / sizeof *tmi_list_aliases;
     memset(&info, 0, sizeof info);
-    if (index >= all) return info;
-    if (index >= own) info.means = tmi_list_ops[tmi_list_aliases[index - own].kind].name;
-    info.name = info.means ? tmi_list_aliases[index - own].name : tmi_list_ops[index + 1].name;
-    info.takes = tmi_list_ops[index < own ? index + 1 : tmi_list_aliases[index - own].kind].takes;
+    if (index < own) {
+        info.name = tmi_list_ops[index + 1].name;
+        info.takes = tmi_list_ops[index + 1].takes;
+    } else if (index - own < others) {
+        const tmi_list_alias *alias = &tmi_list_aliases[index - own];
+        info.name = alias->name;
+        info.means = tmi_list_ops[alias->kind].name;
+        info.takes = tmi_list_ops[alias->kind].takes;
+    }
     return info;
 }
 #endif
