@@ -36,9 +36,11 @@ c_and_cxx() { # compiler, its C++ name, optimisation
         try "$1 $std" $1 -std=$std $strict $3 -c "$tmp/whole.c" -o "$tmp/o"; done
     for std in $5; do try "$2 $std, header alone" $2 -std=$std $strict $3 -c "$tmp/user.cc" -o "$tmp/o"
         try "$2 $std" $2 -std=$std $strict $3 -c "$tmp/whole.cc" -o "$tmp/o"; done
-    # parts that are asked for
-    try "$1, $asked" $1 -std=c99 $strict $asked -c "$tmp/whole.c" -o "$tmp/o"
-    try "$2, $asked" $2 -std=c++11 $strict $asked -c "$tmp/whole.cc" -o "$tmp/o"
+    # the optional parts, together and each alone, optimized as users do: some warnings come from inlining alone
+    for part in "$asked" $asked; do
+        try "$1, $part" $1 -std=c99 $strict $3 $part -c "$tmp/whole.c" -o "$tmp/o"
+        try "$2, $part" $2 -std=c++11 $strict $3 $part -c "$tmp/whole.cc" -o "$tmp/o"
+    done
 }
 
 # C99 promises 4,095 characters a literal: -pedantic of gcc counts them (-Woverlength-strings).
@@ -63,6 +65,13 @@ all)
         try "$clang, wasm32" $clang --target=wasm32 -ffreestanding -std=c99 $strict -Itests/robust/freestanding -DTMETAL_NO_SETJMP '-DTMETAL_ABORT(code)=__builtin_trap()' -O1 -c "$tmp/whole.c" -o "$tmp/o"
         try "$clang, 32 bits" $clang --target=i686-linux-gnu -ffreestanding -std=c99 $strict -Itests/robust/freestanding -DTMETAL_NO_SETJMP '-DTMETAL_ABORT(code)=__builtin_trap()' -O1 -c "$tmp/whole.c" -o "$tmp/o"
         try "$clang, big-endian" $clang --target=powerpc64-linux-gnu -ffreestanding -std=c99 $strict -Itests/robust/freestanding -DTMETAL_NO_SETJMP '-DTMETAL_ABORT(code)=__builtin_trap()' -O1 -c "$tmp/whole.c" -o "$tmp/o"
+    done
+    here x86_64-w64-mingw32-gcc && try "mingw" x86_64-w64-mingw32-gcc -std=c99 $strict $asked -O2 -c "$tmp/whole.c" -o "$tmp/o"
+    # As MSVC reads it, without Microsoft's headers: -W4, which warns about less than $strict does.
+    for cl in clang-cl clang-cl-19 clang-cl-14; do
+        here $cl || continue
+        try "$cl" $cl --target=x86_64-pc-windows-msvc -W4 -WX -Itests/robust/freestanding -DTMETAL_NO_SETJMP '-DTMETAL_ABORT(code)=__builtin_trap()' -c "$tmp/whole.c" "-Fo$tmp/o"
+        break
     done
     here tcc && try "tcc" tcc -std=c99 -Wall -Werror -c "$tmp/whole.c" -o "$tmp/o" ;;
 *)
