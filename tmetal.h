@@ -66140,6 +66140,24 @@ static int tmi_json_check_type(tmi_list *l, const tmi_node *n) {
     return 0;
 }
 
+#ifdef TMETAL_DEBUG
+/* Does what a row of the op table says of an op name all arguments that its rule asked for? */
+static int tmi_json_says_asked(const char *takes, tmi_json_arg_set asked) {
+    uint32_t    a;
+    char        name[32];
+    const char *p;
+    takes += strcspn(takes, ";");
+    for (a = 0; a < TMI_ARG_COUNT; a++) {
+        if (!(asked >> a & 1) || a == TMI_ARG_DTYPE) continue;
+        tmi_json_arg_name(a, name);
+        for (p = takes; (p = strstr(p, name)) != NULL; p++)
+            if (p[-1] == ' ' && (!p[strlen(name)] || strchr(" =", p[strlen(name)]))) break;
+        if (!p) return 0;
+    }
+    return 1;
+}
+#endif
+
 /* What an op gives, once its inputs are known. */
 static int tmi_list_apply_rule(tmi_list *l, tmi_node *n) {
     tmi_json_arg_set asked = 0;
@@ -66203,7 +66221,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 2011618228u
+#define TMI_STAMP_JSON 825830720u
 
 /*==============================================================================
  * >>oplist  [30]  Op lists to kernels: graph in, tile IR out
