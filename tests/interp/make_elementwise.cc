@@ -102,7 +102,7 @@ bool maker::real_function(const std::string &op) {
 /* Divisors are at least 1, so no quotient is larger than its dividend. */
 bool maker::division(const std::string &op, const value &a) {
     const bool exact = op == "tt.precise_divf", rest = op == "arith.remf";
-    if (exact && a.k->bits != 32) return false;
+    if ((exact || op == "tt.approx_divf") && a.k->bits != 32) return false;
     if ((exact || rest) && !a.f.sure()) return false;
     const value b = away_from_zero(like(a, [&](const value &v) { return !v.f.wild && (!(exact || rest) || v.f.sure()); }));
     if (!b) return false;
@@ -435,7 +435,7 @@ bool maker::elementwise() {
     const ti_table_row &row = elementwise_[rng_.below(elementwise_.size())];
     const std::string   types = row.types;
     if (types == "sameint") return whole_op(row);
-    if (types == "samefloat") return real_op(row);
+    if (types == "samefloat" || types == "float32") return real_op(row);
     if (types == "cmpi") return compare(row, false);
     if (types == "cmpf") return compare(row, true);
     if (types == "select") return select();

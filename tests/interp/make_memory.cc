@@ -320,6 +320,19 @@ bool maker::atomic_exchange() {
     return true;
 }
 
+/* Stored and loaded again, of any width; every element has its own place. */
+bool maker::atomic_access() {
+    const value v = pick([](const value &x) { return !x.is_scalar() && x.k->is_int() && x.k->bits >= 8; });
+    if (!v || depth_ > 0) return false;
+    const size_t      n = count_of(v.dims);
+    const std::string buffer = add_buffer(*v.k, n * programs_, "bits"), order = chance(50) ? "gpu, " : "cta, ";
+    const std::string p = pointers(buffer, *v.k, shifted(linear(v.dims), n)), type = pointer_text(*v.k, v.dims);
+    const value       mask = condition(v.dims);
+    line("tt.atomic_store " + std::string(chance(50) ? "release, " : "relaxed, ") + order + p + ", " + use(v) + ", " + use(mask) + " : " + type);
+    add(give("tt.atomic_load " + std::string(chance(50) ? "acquire, " : "relaxed, ") + order + p + " : (" + type + ") -> " + v.type(), *v.k, v.dims, any_of(*v.k)));
+    return true;
+}
+
 bool maker::compare_and_swap() {
     const value v = pick([](const value &x) { return !x.is_scalar() && x.k->is_int() && x.k->bits >= 32; });
     if (!v || depth_ > 0) return false;
@@ -334,6 +347,7 @@ bool maker::compare_and_swap() {
 
 bool maker::atomic() {
     const uint64_t dice = rng_.below(10);
+    if (dice == 9) return allowed("tt.atomic_load") && allowed("tt.atomic_store") && atomic_access();
     return dice < 5 ? atomic_add() : dice < 8 && allowed("tt.atomic_rmw") ? atomic_exchange() : allowed("tt.atomic_cas") && compare_and_swap();
 }
 

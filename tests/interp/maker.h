@@ -192,7 +192,7 @@ private:
     std::string descriptor(const std::string &buffer, const kind &k, size_t rows, size_t stride, const shape &block);
     bool        store_some();
     bool        atomic();
-    bool        atomic_add(), atomic_exchange(), compare_and_swap();
+    bool        atomic_add(), atomic_exchange(), atomic_access(), compare_and_swap();
     bool        pointer_difference();
 
     /* -- make_control.cc -- */
