@@ -50538,6 +50538,9 @@ static const tmi_ptx_row tmi_ptx_rows[] = {
     {"fence.sc.cta", 0, TMI_PX_BARRIER, 0, 1, 0},
     {"fence.sc.gpu", 0, TMI_PX_BARRIER, 0, 1, 0},
     {"fence.sc.sys", 0, TMI_PX_BARRIER, 0, 1, 0},
+    /* nothing to wait for: dispatches come one after another */
+    {"griddepcontrol.wait", 0, TMI_PX_BARRIER, 1, 1, 0},
+    {"griddepcontrol.launch_dependents", 0, TMI_PX_BARRIER, 1, 1, 0},
 };
 
 /* Formats narrower than a half, two to a register: bits of each, functions of >>library. */
@@ -51066,7 +51069,6 @@ static const char *tmi_lower_ptx_instead(tmi_job *job, const char *text) {
         {"div", "x / y, or tl.fdiv and tl.math.div_rn"},
         {"fma", "tl.fma(x, y, z)"},
         {"fns", "tl.cumsum over the bits"},
-        {"griddepcontrol", "nothing: dispatches run one after another"},
         {"ld", "tl.load"},
         {"ldmatrix", "tl.load and tl.trans"},
         {"lop3", "&, |, ^ and ~; its table must be a constant"},
@@ -51675,7 +51677,7 @@ static void tmi_lower_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, ui
         made[0] = tmi_t_select(t, a, b, tmi_ptx_operand(w, &x->arg[2], reg, kind));
         break;
     case TMI_PX_BARRIER: /* a fence too: who passes one has passed a barrier here */
-        tmi_t_barrier(t, TMI_BAR_GROUP | TMI_BAR_DEVICE, x->row->name);
+        if (!x->row->sint) tmi_t_barrier(t, TMI_BAR_GROUP | TMI_BAR_DEVICE, x->row->name);
         return;
     case TMI_PX_CVT: made[0] = tmi_lower_ptx_convert(w, x, reg); break;
     default:
@@ -53731,7 +53733,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 73038945u
+#define TMI_STAMP_LOWER 2628619770u
 
 /*==============================================================================
  * >>clean  [26]  The per-thread form made ready to print
