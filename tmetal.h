@@ -77373,6 +77373,145 @@ typedef struct tmi_host_language {
     "    return all < UINT32_MAX ? all : 0;",                                                     \
     "}"
 
+/* A launch's parameters. */
+#define TMI_HOST_C_PARAMS \
+    "%if takes_programs", \
+    "const uint32_t programs[3]$programs_end", \
+    "%end", \
+    "%for param", \
+    "%if param_is_buffer", \
+    "id $param,", \
+    "%if param_is_padded", \
+    "size_t ${param}_offset,", \
+    "int32_t ${param}_nan_padding$param_end", \
+    "%else", \
+    "size_t ${param}_offset$param_end", \
+    "%end", \
+    "%else", \
+    "$type $param$param_end", \
+    "%end", \
+    "%end"
+
+/* Scratch and what may be wrong with a call; `pool` is open. */
+#define TMI_HOST_C_CHECKS \
+    "%for scratch", \
+    "    id   scratch_$scratch = NULL;", \
+    "%end", \
+    "%for kernel", \
+    "%if debug_bytes", \
+    "    id   debug_$kernel_id = NULL;", \
+    "%end", \
+    "%end", \
+    "%if takes_buffers", \
+    "    bool good = check(gpu, arguments, sizeof arguments / sizeof *arguments);", \
+    "%else", \
+    "    bool good = true;", \
+    "%end", \
+    "%for param", \
+    "%if multiple", \
+    "    good = good && is_multiple(gpu, $label, (int64_t)$param, $multiple);", \
+    "%end", \
+    "%end", \
+    "%if takes_programs", \
+    "    if (good && too_many(programs, $most_programs, $in_turn))", \
+    "        good = fail(gpu, \"programs\", \"they are too many\");", \
+    "    if (!programs[0] || !programs[1] || !programs[2]) {", \
+    "        objc_autoreleasePoolPop(pool);", \
+    "        return good;", \
+    "    }", \
+    "%end", \
+    "%for kernel", \
+    "%if is_staged", \
+    "    if (good && programs[$staged_axis] > 1)", \
+    "        good = fail(gpu, \"programs\", \"two stages want 1 along axis $staged_axis\");", \
+    "%end", \
+    "%end", \
+    "%for scratch", \
+    "%if program_bytes", \
+    "    if (good && !count(programs)) good = fail(gpu, \"programs\", \"they are too many\");", \
+    "%end", \
+    "    if (good)", \
+    "%if program_bytes", \
+    "        scratch_$scratch = ${file}_buffer(", \
+    "            gpu, $scratch_bytes + $program_bytes * count(programs), NULL);", \
+    "%else", \
+    "        scratch_$scratch = ${file}_buffer(gpu, $scratch_bytes, NULL);", \
+    "%end", \
+    "    good = good && scratch_$scratch;", \
+    "%end", \
+    "%for kernel", \
+    "%if debug_bytes", \
+    "    if (good) debug_$kernel_id = zeroed(gpu, $debug_bytes);", \
+    "    good = good && debug_$kernel_id;", \
+    "%end", \
+    "%end"
+
+/* The kernels of a launch into `encoder`. */
+#define TMI_HOST_C_KERNELS \
+    "%for kernel", \
+    "        const MTLSize groups_$kernel_id = {$grid_x, $grid_y, $grid_z};", \
+    "%end", \
+    "%for param", \
+    "%if param_is_address", \
+    "        const uint64_t ${param}_address =", \
+    "            resident(encoder, $param, ${param}_offset, $access);", \
+    "%end", \
+    "%if param_is_bounded", \
+    "        const uint64_t ${param}_length =", \
+    "            GET(NSUInteger, $param, \"length\") - ${param}_offset; /* check() saw to that */", \
+    "%end", \
+    "%end", \
+    "%for kernel", \
+    "        /* $kernel */", \
+    "%for bind", \
+    "%if is_buffer", \
+    "        set_buffer(encoder, $bound, ${bound}_offset, $index);", \
+    "%end", \
+    "%if is_scratch", \
+    "        set_buffer(encoder, scratch_$bound_scratch, 0, $index);", \
+    "%end", \
+    "%if is_debug", \
+    "        set_buffer(encoder, debug_$kernel_id, 0, $index);", \
+    "%end", \
+    "%if is_value", \
+    "        set_bytes(encoder, &$value, $bytes, $index);", \
+    "%end", \
+    "%if is_struct", \
+    "        {", \
+    "            unsigned char bytes[$bytes] = {0};", \
+    "%for member", \
+    "            memcpy(bytes + $member_offset, &$member, $member_bytes);", \
+    "%end", \
+    "            set_bytes(encoder, bytes, sizeof bytes, $index);", \
+    "        }", \
+    "%end", \
+    "%end", \
+    "%if is_later", \
+    "        /* it reads what the one before wrote: MTLBarrierScopeBuffers */", \
+    "        SEND(void, (id, SEL, NSUInteger), encoder, \"memoryBarrierWithScope:\", 1);", \
+    "%end", \
+    "        dispatch(encoder, gpu->pipelines[$pipeline], groups_$kernel_id, $threads);", \
+    "%end"
+
+#define TMI_HOST_C_ARGUMENTS \
+    "%if takes_buffers", \
+    "    const argument arguments[] = {", \
+    "%for param", \
+    "%if param_is_buffer", \
+    "%fill 9", \
+    "        {$label,", \
+    "$param,", \
+    "${param}_offset,", \
+    "$align,", \
+    "$least,", \
+    "$param_is_written,", \
+    "$param_is_address},", \
+    "%line", \
+    "%end", \
+    "%end", \
+    "    };", \
+    "%end"
+
 /* C99: everything by objc_msgSend. */
 static const char *const tmi_host_c[] = {
     "/* $about on Apple GPUs, from C: compiles the Metal below and launches it as its plan says.",
@@ -77389,13 +77528,19 @@ static const char *const tmi_host_c[] = {
     "#include <string.h>",
     "",
     "typedef void *id, *SEL;",
-    "typedef struct ${file}_gpu {",
-    "    id   device, queue, pipelines[$n_functions];",
-    "    char error[2000];",
-    "} ${file}_gpu;",
+    "typedef struct ${file}_gpu ${file}_gpu;",
+    "typedef void (*${file}_done)(${file}_gpu *gpu, bool good, void *user);",
+    "struct ${file}_gpu {",
+    "    id          device, queue, pipelines[$n_functions];",
+    "    ${file}_done done; /* of open_async */",
+    "    void       *user;",
+    "    char        error[2000];",
+    "};",
     "",
     "/* device: an id<MTLDevice>; NULL: the system's default */",
     "bool ${file}_open(${file}_gpu *gpu, id device);",
+    "/* The same in the background; `done` is called there. Do not touch the gpu before. */",
+    "void ${file}_open_async(${file}_gpu *gpu, id device, ${file}_done done, void *user);",
     "void ${file}_close(${file}_gpu *gpu);",
     "/* An id<MTLBuffer> of shared memory, which *contents then points to. */",
     "id   ${file}_buffer(${file}_gpu *gpu, size_t bytes, void **contents);",
@@ -77404,24 +77549,17 @@ static const char *const tmi_host_c[] = {
     "/* ${launch_title}: offsets are in bytes. */",
     "%fill 8",
     "bool ${launch}_launch(${file}_gpu *gpu,",
-    "%if takes_programs",
-    "const uint32_t programs[3]$programs_end",
-    "%end",
-    "%for param",
-    "%if param_is_buffer",
-    "id $param,",
-    "%if param_is_padded",
-    "size_t ${param}_offset,",
-    "int32_t ${param}_nan_padding$param_end",
-    "%else",
-    "size_t ${param}_offset$param_end",
-    "%end",
-    "%else",
-    "$type $param$param_end",
-    "%end",
-    "%end",
+    TMI_HOST_C_PARAMS,
     "~;",
     "%line",
+    "%if !n_debug",
+    "/* The same into your compute encoder: it is left open, nothing is committed. */",
+    "%fill 8",
+    "bool ${launch}_encode(${file}_gpu *gpu, id encoder,",
+    TMI_HOST_C_PARAMS,
+    "~;",
+    "%line",
+    "%end",
     "%end",
     "",
     "#ifdef __GNUC__",
@@ -77438,6 +77576,8 @@ static const char *const tmi_host_c[] = {
     "id   objc_autoreleasePoolPush(void);",
     "void objc_autoreleasePoolPop(id pool);",
     "id   MTLCreateSystemDefaultDevice(void);",
+    "void dispatch_async_f(id queue, void *context, void (*work)(void *context));",
+    "id   dispatch_get_global_queue(intptr_t priority, uintptr_t flags);",
     "",
     "/* A message is a call by just the type that its method has: Apple's arm64 passes variadic",
     " * arguments elsewhere than others. */",
@@ -77539,6 +77679,23 @@ static const char *const tmi_host_c[] = {
     "    if (!good) ${file}_close(gpu);",
     "    objc_autoreleasePoolPop(pool);",
     "    return good;",
+    "}",
+    "",
+    "static void open_now(void *context) {",
+    "    ${file}_gpu *gpu = context;",
+    "    ${file}_done done = gpu->done;",
+    "    void *user = gpu->user;",
+    "    id    device = gpu->device;",
+    "    done(gpu, ${file}_open(gpu, device), user);",
+    "    release(device);",
+    "}",
+    "",
+    "void ${file}_open_async(${file}_gpu *gpu, id device, ${file}_done done, void *user) {",
+    "    memset(gpu, 0, sizeof *gpu);",
+    "    gpu->device = device ? GET(id, device, \"retain\") : NULL;",
+    "    gpu->done = done;",
+    "    gpu->user = user;",
+    "    dispatch_async_f(dispatch_get_global_queue(0x19, 0), gpu, open_now); /* user initiated */",
     "}",
     "",
     "void ${file}_close(${file}_gpu *gpu) {",
@@ -77683,141 +77840,17 @@ static const char *const tmi_host_c[] = {
     "%end",
     "%fill 8",
     "bool ${launch}_launch(${file}_gpu *gpu,",
-    "%if takes_programs",
-    "const uint32_t programs[3]$programs_end",
-    "%end",
-    "%for param",
-    "%if param_is_buffer",
-    "id $param,",
-    "%if param_is_padded",
-    "size_t ${param}_offset,",
-    "int32_t ${param}_nan_padding$param_end",
-    "%else",
-    "size_t ${param}_offset$param_end",
-    "%end",
-    "%else",
-    "$type $param$param_end",
-    "%end",
-    "%end",
+    TMI_HOST_C_PARAMS,
     "{",
     "%line",
-    "%if takes_buffers",
-    "    const argument arguments[] = {",
-    "%for param",
-    "%if param_is_buffer",
-    "%fill 9",
-    "        {$label,",
-    "$param,",
-    "${param}_offset,",
-    "$align,",
-    "$least,",
-    "$param_is_written,",
-    "$param_is_address},",
-    "%line",
-    "%end",
-    "%end",
-    "    };",
-    "%end",
+    TMI_HOST_C_ARGUMENTS,
     "    id   pool = objc_autoreleasePoolPush(), commands = NULL, encoder = NULL;",
-    "%for scratch",
-    "    id   scratch_$scratch = NULL;",
-    "%end",
-    "%for kernel",
-    "%if debug_bytes",
-    "    id   debug_$kernel_id = NULL;",
-    "%end",
-    "%end",
-    "%if takes_buffers",
-    "    bool good = check(gpu, arguments, sizeof arguments / sizeof *arguments);",
-    "%else",
-    "    bool good = true;",
-    "%end",
-    "%for param",
-    "%if multiple",
-    "    good = good && is_multiple(gpu, $label, (int64_t)$param, $multiple);",
-    "%end",
-    "%end",
-    "%if takes_programs",
-    "    if (good && too_many(programs, $most_programs, $in_turn))",
-    "        good = fail(gpu, \"programs\", \"they are too many\");",
-    "    if (!programs[0] || !programs[1] || !programs[2]) {",
-    "        objc_autoreleasePoolPop(pool);",
-    "        return good;",
-    "    }",
-    "%end",
-    "%for kernel",
-    "%if is_staged",
-    "    if (good && programs[$staged_axis] > 1)",
-    "        good = fail(gpu, \"programs\", \"two stages want 1 along axis $staged_axis\");",
-    "%end",
-    "%end",
-    "%for scratch",
-    "%if program_bytes",
-    "    if (good && !count(programs)) good = fail(gpu, \"programs\", \"they are too many\");",
-    "%end",
-    "    if (good)",
-    "%if program_bytes",
-    "        scratch_$scratch = ${file}_buffer(",
-    "            gpu, $scratch_bytes + $program_bytes * count(programs), NULL);",
-    "%else",
-    "        scratch_$scratch = ${file}_buffer(gpu, $scratch_bytes, NULL);",
-    "%end",
-    "    good = good && scratch_$scratch;",
-    "%end",
-    "%for kernel",
-    "%if debug_bytes",
-    "    if (good) debug_$kernel_id = zeroed(gpu, $debug_bytes);",
-    "    good = good && debug_$kernel_id;",
-    "%end",
-    "%end",
+    TMI_HOST_C_CHECKS,
     "    if (good) commands = GET(id, gpu->queue, \"commandBuffer\");",
     "    if (commands) encoder = GET(id, commands, \"computeCommandEncoder\");",
     "    if (good && !encoder) good = fail(gpu, \"Metal\", \"no command buffer or encoder\");",
     "    if (good) {",
-    "%for kernel",
-    "        const MTLSize groups_$kernel_id = {$grid_x, $grid_y, $grid_z};",
-    "%end",
-    "%for param",
-    "%if param_is_address",
-    "        const uint64_t ${param}_address =",
-    "            resident(encoder, $param, ${param}_offset, $access);",
-    "%end",
-    "%if param_is_bounded",
-    "        const uint64_t ${param}_length =",
-    "            GET(NSUInteger, $param, \"length\") - ${param}_offset; /* check() saw to that */",
-    "%end",
-    "%end",
-    "%for kernel",
-    "        /* $kernel */",
-    "%for bind",
-    "%if is_buffer",
-    "        set_buffer(encoder, $bound, ${bound}_offset, $index);",
-    "%end",
-    "%if is_scratch",
-    "        set_buffer(encoder, scratch_$bound_scratch, 0, $index);",
-    "%end",
-    "%if is_debug",
-    "        set_buffer(encoder, debug_$kernel_id, 0, $index);",
-    "%end",
-    "%if is_value",
-    "        set_bytes(encoder, &$value, $bytes, $index);",
-    "%end",
-    "%if is_struct",
-    "        {",
-    "            unsigned char bytes[$bytes] = {0};",
-    "%for member",
-    "            memcpy(bytes + $member_offset, &$member, $member_bytes);",
-    "%end",
-    "            set_bytes(encoder, bytes, sizeof bytes, $index);",
-    "        }",
-    "%end",
-    "%end",
-    "%if is_later",
-    "        /* it reads what the one before wrote: MTLBarrierScopeBuffers */",
-    "        SEND(void, (id, SEL, NSUInteger), encoder, \"memoryBarrierWithScope:\", 1);",
-    "%end",
-    "        dispatch(encoder, gpu->pipelines[$pipeline], groups_$kernel_id, $threads);",
-    "%end",
+    TMI_HOST_C_KERNELS,
     "        good = finish(gpu, commands, encoder);",
     "    }",
     "%for kernel",
@@ -77832,8 +77865,145 @@ static const char *const tmi_host_c[] = {
     "    objc_autoreleasePoolPop(pool);",
     "    return good;",
     "}",
+    "%if !n_debug",
+    "",
+    "%fill 8",
+    "bool ${launch}_encode(${file}_gpu *gpu, id encoder,",
+    TMI_HOST_C_PARAMS,
+    "{",
+    "%line",
+    TMI_HOST_C_ARGUMENTS,
+    "    id   pool = objc_autoreleasePoolPush();",
+    TMI_HOST_C_CHECKS,
+    "    if (good && !encoder) good = fail(gpu, \"Metal\", \"there is no encoder\");",
+    "    if (good) {",
+    "        /* what the encoder holds already may have written what this reads */",
+    "        SEND(void, (id, SEL, NSUInteger), encoder, \"memoryBarrierWithScope:\", 1);",
+    TMI_HOST_C_KERNELS,
+    "    }",
+    "%for scratch",
+    "    release(scratch_$scratch); /* the command buffer retains it */",
+    "%end",
+    "    objc_autoreleasePoolPop(pool);",
+    "    return good;",
+    "}",
+    "%end",
     "%end",
     NULL};
+
+/* What may be wrong with a call, and scratch. */
+#define TMI_HOST_SWIFT_CHECKS \
+    "%if takes_buffers", \
+    "        try check([", \
+    "%for param", \
+    "%if param_is_buffer", \
+    "            Argument(", \
+    "                name: $label, buffer: $param, offset: ${param}_offset, align: $align,", \
+    "%if param_is_written", \
+    "%if param_is_address", \
+    "                least: $least, isWritten: true, mayOverlap: true),", \
+    "%else", \
+    "                least: $least, isWritten: true, mayOverlap: false),", \
+    "%end", \
+    "%else", \
+    "%if param_is_address", \
+    "                least: $least, isWritten: false, mayOverlap: true),", \
+    "%else", \
+    "                least: $least, isWritten: false, mayOverlap: false),", \
+    "%end", \
+    "%end", \
+    "%end", \
+    "%end", \
+    "        ])", \
+    "%end", \
+    "%for param", \
+    "%if multiple", \
+    "        try check($label, Int64($param), isMultipleOf: $multiple)", \
+    "%end", \
+    "%end", \
+    "%if takes_programs", \
+    "        guard programs.count == 3, programs.allSatisfy({ one in one >= 0 }) else {", \
+    "            throw Failure(text: \"programs: three numbers are wanted, from 0 on\")", \
+    "        }", \
+    "%if is_narrow", \
+    "        guard programs.allSatisfy({ one in one <= $most_programs }) else {", \
+    "            throw Failure(text: \"programs: they are too many\")", \
+    "        }", \
+    "%end", \
+    "%if has_debug", \
+    "        if programs.contains(0) { return [] }", \
+    "%else", \
+    "        if programs.contains(0) { return }", \
+    "%end", \
+    "%if in_turn", \
+    "        let _ = try Self.count(programs, most: Int(Int32.max))", \
+    "%end", \
+    "%end", \
+    "%for kernel", \
+    "%if is_staged", \
+    "        guard programs[$staged_axis] <= 1 else {", \
+    "            throw Failure(text: \"programs: two stages want 1 along axis $staged_axis\")", \
+    "        }", \
+    "%end", \
+    "%end", \
+    "%for scratch", \
+    "%if program_bytes", \
+    "        let scratch_$scratch = try buffer(", \
+    "            bytes: $scratch_bytes + $program_bytes * Self.count(programs))", \
+    "%else", \
+    "        let scratch_$scratch = try buffer(bytes: $scratch_bytes)", \
+    "%end", \
+    "%end", \
+    "%for kernel", \
+    "%if debug_bytes", \
+    "        let debug_$kernel_id = try buffer(bytes: $debug_bytes)", \
+    "        memset(debug_$kernel_id.contents(), 0, $debug_bytes)", \
+    "%end", \
+    "%end"
+
+/* The kernels of a launch into `encoder`. */
+#define TMI_HOST_SWIFT_KERNELS \
+    "%for param", \
+    "%if param_is_address", \
+    "        let ${param}_address = Self.resident(", \
+    "            encoder, $param, ${param}_offset, usage: $access)", \
+    "%end", \
+    "%if param_is_bounded", \
+    "        let ${param}_length = UInt64($param.length - ${param}_offset)", \
+    "%end", \
+    "%end", \
+    "%for kernel", \
+    "        // $kernel", \
+    "%for bind", \
+    "%if is_buffer", \
+    "        encoder.setBuffer($bound, offset: ${bound}_offset, index: $index)", \
+    "%end", \
+    "%if is_scratch", \
+    "        encoder.setBuffer(scratch_$bound_scratch, offset: 0, index: $index)", \
+    "%end", \
+    "%if is_debug", \
+    "        encoder.setBuffer(debug_$kernel_id, offset: 0, index: $index)", \
+    "%end", \
+    "%if is_value", \
+    "        Self.bind(encoder, $value, index: $index)", \
+    "%end", \
+    "%if is_struct", \
+    "        do {", \
+    "            var bytes = [UInt8](repeating: 0, count: $bytes)", \
+    "%for member", \
+    "            Self.put($member, into: &bytes, at: $member_offset)", \
+    "%end", \
+    "            encoder.setBytes(bytes, length: $bytes, index: $index)", \
+    "        }", \
+    "%end", \
+    "%end", \
+    "%if is_later", \
+    "        encoder.memoryBarrier(scope: .buffers) // it reads what the one before wrote", \
+    "%end", \
+    "        dispatch(", \
+    "            encoder, $pipeline, Int($grid_x), Int($grid_y), Int($grid_z),", \
+    "            threads: $threads)", \
+    "%end"
 
 /* Swift, with Metal and Foundation as it imports them; each launch twice, to wait for and to await. */
 static const char *const tmi_host_swift[] = {
@@ -77892,6 +78062,22 @@ static const char *const tmi_host_swift[] = {
     "            try ${file}_gpu.pipeline(library, $function, threads: $function_threads),",
     "%end",
     "        ]",
+    "    }",
+    "",
+    "    /// The same in the background: Metal takes a while for the text.",
+    "    public static func load(",
+    "        on device: MTLDevice? = MTLCreateSystemDefaultDevice()",
+    "    ) async throws -> ${file}_gpu {",
+    "        return try await withCheckedThrowingContinuation {",
+    "            (done: CheckedContinuation<${file}_gpu, Error>) in",
+    "            DispatchQueue.global(qos: .userInitiated).async {",
+    "                do {",
+    "                    done.resume(returning: try ${file}_gpu(on: device))",
+    "                } catch {",
+    "                    done.resume(throwing: error)",
+    "                }",
+    "            }",
+    "        }",
     "    }",
     "",
     "    private static func pipeline(",
@@ -78028,6 +78214,32 @@ static const char *const tmi_host_swift[] = {
     "%end",
     "    }",
     "",
+    "%if !has_debug",
+    "    /// The same into an encoder of yours, which is left open: nothing is committed.",
+    "    /// It waits for what the encoder holds. The command buffer must retain resources.",
+    "    public func $launch(",
+    "        into encoder: MTLComputeCommandEncoder,",
+    "%if takes_programs",
+    "        programs: [Int32]$programs_end",
+    "%end",
+    "%for param",
+    "%if param_is_buffer",
+    "%if param_is_padded",
+    "        $param: MTLBuffer, ${param}_offset: Int = 0, ${param}_nan_padding: Int32$param_end",
+    "%else",
+    "        $param: MTLBuffer, ${param}_offset: Int = 0$param_end",
+    "%end",
+    "%else",
+    "        $param: $type$param_end",
+    "%end",
+    "%end",
+    "    throws {",
+    TMI_HOST_SWIFT_CHECKS,
+    "        encoder.memoryBarrier(scope: .buffers) // it may read what was encoded before",
+    TMI_HOST_SWIFT_KERNELS,
+    "    }",
+    "",
+    "%end",
     "    /// Checks the arguments and writes the kernels into `commands`, which are not committed.",
     "    private func encode_$launch(",
     "        _ commands: MTLCommandBuffer,",
@@ -78050,118 +78262,12 @@ static const char *const tmi_host_swift[] = {
     "%else",
     "    throws {",
     "%end",
-    "%if takes_buffers",
-    "        try check([",
-    "%for param",
-    "%if param_is_buffer",
-    "            Argument(",
-    "                name: $label, buffer: $param, offset: ${param}_offset, align: $align,",
-    "%if param_is_written",
-    "%if param_is_address",
-    "                least: $least, isWritten: true, mayOverlap: true),",
-    "%else",
-    "                least: $least, isWritten: true, mayOverlap: false),",
-    "%end",
-    "%else",
-    "%if param_is_address",
-    "                least: $least, isWritten: false, mayOverlap: true),",
-    "%else",
-    "                least: $least, isWritten: false, mayOverlap: false),",
-    "%end",
-    "%end",
-    "%end",
-    "%end",
-    "        ])",
-    "%end",
-    "%for param",
-    "%if multiple",
-    "        try check($label, Int64($param), isMultipleOf: $multiple)",
-    "%end",
-    "%end",
-    "%if takes_programs",
-    "        guard programs.count == 3, programs.allSatisfy({ one in one >= 0 }) else {",
-    "            throw Failure(text: \"programs: three numbers are wanted, from 0 on\")",
-    "        }",
-    "%if is_narrow",
-    "        guard programs.allSatisfy({ one in one <= $most_programs }) else {",
-    "            throw Failure(text: \"programs: they are too many\")",
-    "        }",
-    "%end",
-    "%if has_debug",
-    "        if programs.contains(0) { return [] }",
-    "%else",
-    "        if programs.contains(0) { return }",
-    "%end",
-    "%if in_turn",
-    "        let _ = try Self.count(programs, most: Int(Int32.max))",
-    "%end",
-    "%end",
-    "%for kernel",
-    "%if is_staged",
-    "        guard programs[$staged_axis] <= 1 else {",
-    "            throw Failure(text: \"programs: two stages want 1 along axis $staged_axis\")",
-    "        }",
-    "%end",
-    "%end",
-    "%for scratch",
-    "%if program_bytes",
-    "        let scratch_$scratch = try buffer(",
-    "            bytes: $scratch_bytes + $program_bytes * Self.count(programs))",
-    "%else",
-    "        let scratch_$scratch = try buffer(bytes: $scratch_bytes)",
-    "%end",
-    "%end",
-    "%for kernel",
-    "%if debug_bytes",
-    "        let debug_$kernel_id = try buffer(bytes: $debug_bytes)",
-    "        memset(debug_$kernel_id.contents(), 0, $debug_bytes)",
-    "%end",
-    "%end",
+    TMI_HOST_SWIFT_CHECKS,
     "        guard let encoder = commands.makeComputeCommandEncoder() else {",
     "            throw Failure(text: \"Metal: no encoder\")",
     "        }",
     "        defer { encoder.endEncoding() }",
-    "%for param",
-    "%if param_is_address",
-    "        let ${param}_address = Self.resident(",
-    "            encoder, $param, ${param}_offset, usage: $access)",
-    "%end",
-    "%if param_is_bounded",
-    "        let ${param}_length = UInt64($param.length - ${param}_offset)",
-    "%end",
-    "%end",
-    "%for kernel",
-    "        // $kernel",
-    "%for bind",
-    "%if is_buffer",
-    "        encoder.setBuffer($bound, offset: ${bound}_offset, index: $index)",
-    "%end",
-    "%if is_scratch",
-    "        encoder.setBuffer(scratch_$bound_scratch, offset: 0, index: $index)",
-    "%end",
-    "%if is_debug",
-    "        encoder.setBuffer(debug_$kernel_id, offset: 0, index: $index)",
-    "%end",
-    "%if is_value",
-    "        Self.bind(encoder, $value, index: $index)",
-    "%end",
-    "%if is_struct",
-    "        do {",
-    "            var bytes = [UInt8](repeating: 0, count: $bytes)",
-    "%for member",
-    "            Self.put($member, into: &bytes, at: $member_offset)",
-    "%end",
-    "            encoder.setBytes(bytes, length: $bytes, index: $index)",
-    "        }",
-    "%end",
-    "%end",
-    "%if is_later",
-    "        encoder.memoryBarrier(scope: .buffers) // it reads what the one before wrote",
-    "%end",
-    "        dispatch(",
-    "            encoder, $pipeline, Int($grid_x), Int($grid_y), Int($grid_z),",
-    "            threads: $threads)",
-    "%end",
+    TMI_HOST_SWIFT_KERNELS,
     "%if has_debug",
     "        return [",
     "%for kernel",
@@ -78318,6 +78424,108 @@ static const char *const tmi_host_swift[] = {
     "}",
     NULL};
 
+/* What may be wrong with a call, and scratch. */
+#define TMI_HOST_OBJC_CHECKS \
+    "%if takes_buffers", \
+    "    const argument arguments[] = {", \
+    "%for param", \
+    "%if param_is_buffer", \
+    "%fill 9", \
+    "        {$label,", \
+    "$param,", \
+    "${param}_offset,", \
+    "$align,", \
+    "$least,", \
+    "$param_is_written,", \
+    "$param_is_address},", \
+    "%line", \
+    "%end", \
+    "%end", \
+    "    };", \
+    "    if (!check(arguments, sizeof arguments / sizeof *arguments, error)) return NO;", \
+    "%end", \
+    "%for param", \
+    "%if multiple", \
+    "    if (!is_multiple($label, (int64_t)$param, $multiple, error)) return NO;", \
+    "%end", \
+    "%end", \
+    "%if takes_programs", \
+    "    if (too_many(programs, $most_programs, $in_turn))", \
+    "        return fail(error, @\"programs: they are too many\");", \
+    "    if (!programs[0] || !programs[1] || !programs[2]) return YES;", \
+    "%end", \
+    "%for kernel", \
+    "%if is_staged", \
+    "    if (programs[$staged_axis] > 1)", \
+    "        return fail(error, @\"programs: two stages want 1 along axis $staged_axis\");", \
+    "%end", \
+    "%end", \
+    "%for scratch", \
+    "%if program_bytes", \
+    "    if (!count(programs)) return fail(error, @\"programs: they are too many\");", \
+    "%end", \
+    "    id<MTLBuffer> scratch_$scratch =", \
+    "%if program_bytes", \
+    "        [gpu->_device newBufferWithLength:$scratch_bytes + $program_bytes * count(programs)", \
+    "                                  options:MTLResourceStorageModeShared];", \
+    "%else", \
+    "        [gpu->_device newBufferWithLength:$scratch_bytes", \
+    "                                  options:MTLResourceStorageModeShared];", \
+    "%end", \
+    "    if (!scratch_$scratch) return fail(error, @\"there is no memory for scratch\");", \
+    "%end", \
+    "%for kernel", \
+    "%if debug_bytes", \
+    "    id<MTLBuffer> debug_$kernel_id =", \
+    "        [gpu->_device newBufferWithLength:$debug_bytes options:MTLResourceStorageModeShared];", \
+    "    if (!debug_$kernel_id) return fail(error, @\"there is no memory for messages\");", \
+    "    memset(debug_${kernel_id}.contents, 0, $debug_bytes);", \
+    "%end", \
+    "%end"
+
+/* The kernels of a launch into `encoder`. */
+#define TMI_HOST_OBJC_KERNELS \
+    "%for param", \
+    "%if param_is_address", \
+    "    const uint64_t ${param}_address = ${param}.gpuAddress + ${param}_offset;", \
+    "    [encoder useResource:$param usage:(MTLResourceUsage)$access];", \
+    "%end", \
+    "%if param_is_bounded", \
+    "    const uint64_t ${param}_length = ${param}.length - ${param}_offset;", \
+    "%end", \
+    "%end", \
+    "%for kernel", \
+    "", \
+    "    /* $kernel */", \
+    "%if is_later", \
+    "    [encoder memoryBarrierWithScope:MTLBarrierScopeBuffers];", \
+    "%end", \
+    "    [encoder setComputePipelineState:gpu->_pipelines[$pipeline]];", \
+    "%for bind", \
+    "%if is_buffer", \
+    "    [encoder setBuffer:$bound offset:${bound}_offset atIndex:$index];", \
+    "%end", \
+    "%if is_scratch", \
+    "    [encoder setBuffer:scratch_$bound_scratch offset:0 atIndex:$index];", \
+    "%end", \
+    "%if is_debug", \
+    "    [encoder setBuffer:debug_$kernel_id offset:0 atIndex:$index];", \
+    "%end", \
+    "%if is_value", \
+    "    [encoder setBytes:&$value length:$bytes atIndex:$index];", \
+    "%end", \
+    "%if is_struct", \
+    "    unsigned char bytes_${kernel_id}_$index[$bytes] = {0};", \
+    "%for member", \
+    "    memcpy(bytes_${kernel_id}_$index + $member_offset, &$member, $member_bytes);", \
+    "%end", \
+    "    [encoder setBytes:bytes_${kernel_id}_$index length:$bytes atIndex:$index];", \
+    "%end", \
+    "%end", \
+    "    [encoder dispatchThreadgroups:MTLSizeMake($grid_x, $grid_y, $grid_z)", \
+    "            threadsPerThreadgroup:MTLSizeMake($threads, 1, 1)];", \
+    "%end"
+
 /* Objective-C with ARC. */
 static const char *const tmi_host_objc[] = {
     "/* $about on Apple GPUs, from Objective-C: compiles and launches as its plan says.",
@@ -78339,6 +78547,9 @@ static const char *const tmi_host_objc[] = {
     "/* device: where the buffers are; nil: the system's default */",
     "- (nullable instancetype)initWithDevice:(nullable id<MTLDevice>)device",
     "                                  error:(NSError **)error;",
+    "/* The same in the background; `done` is called there, with nil if it fails. */",
+    "+ (void)loadOnDevice:(nullable id<MTLDevice>)device",
+    "                done:(void (^)(${file}_gpu *_Nullable gpu, NSError *_Nullable error))done;",
     "@end",
     "%for launch",
     "/* ${launch_title}: offsets are in bytes. */",
@@ -78361,6 +78572,28 @@ static const char *const tmi_host_objc[] = {
     "NSError **error)",
     "~;",
     "%line",
+    "%if !n_debug",
+    "/* The same into your compute encoder: it is left open, nothing is committed. */",
+    "%fill 8",
+    "BOOL ${launch}_encode(${file}_gpu *gpu, id<MTLComputeCommandEncoder> encoder,",
+    "%if takes_programs",
+    "const uint32_t programs[_Nonnull 3],",
+    "%end",
+    "%for param",
+    "%if param_is_buffer",
+    "id<MTLBuffer> $param,",
+    "NSUInteger ${param}_offset,",
+    "%if param_is_padded",
+    "int32_t ${param}_nan_padding,",
+    "%end",
+    "%else",
+    "$type $param,",
+    "%end",
+    "%end",
+    "NSError **error)",
+    "~;",
+    "%line",
+    "%end",
     "%end",
     "NS_ASSUME_NONNULL_END",
     "",
@@ -78493,6 +78726,17 @@ static const char *const tmi_host_objc[] = {
     "    return self;",
     "}",
     "",
+    "+ (void)loadOnDevice:(nullable id<MTLDevice>)device",
+    "                done:(void (^)(${file}_gpu *_Nullable gpu, NSError *_Nullable error))done {",
+    "    dispatch_async(dispatch_get_global_queue(QOS_CLASS_USER_INITIATED, 0), ^{",
+    "      @autoreleasepool {",
+    "          NSError    *error = nil;",
+    "          ${file}_gpu *gpu = [[${file}_gpu alloc] initWithDevice:device error:&error];",
+    "          done(gpu, error);",
+    "      }",
+    "    });",
+    "}",
+    "",
     "%for launch",
     "%for kernel",
     "%if debug_bytes",
@@ -78523,105 +78767,11 @@ static const char *const tmi_host_objc[] = {
     "NSError **error)",
     "{",
     "%line",
-    "%if takes_buffers",
-    "    const argument arguments[] = {",
-    "%for param",
-    "%if param_is_buffer",
-    "%fill 9",
-    "        {$label,",
-    "$param,",
-    "${param}_offset,",
-    "$align,",
-    "$least,",
-    "$param_is_written,",
-    "$param_is_address},",
-    "%line",
-    "%end",
-    "%end",
-    "    };",
-    "    if (!check(arguments, sizeof arguments / sizeof *arguments, error)) return NO;",
-    "%end",
-    "%for param",
-    "%if multiple",
-    "    if (!is_multiple($label, (int64_t)$param, $multiple, error)) return NO;",
-    "%end",
-    "%end",
-    "%if takes_programs",
-    "    if (too_many(programs, $most_programs, $in_turn))",
-    "        return fail(error, @\"programs: they are too many\");",
-    "    if (!programs[0] || !programs[1] || !programs[2]) return YES;",
-    "%end",
-    "%for kernel",
-    "%if is_staged",
-    "    if (programs[$staged_axis] > 1)",
-    "        return fail(error, @\"programs: two stages want 1 along axis $staged_axis\");",
-    "%end",
-    "%end",
-    "%for scratch",
-    "%if program_bytes",
-    "    if (!count(programs)) return fail(error, @\"programs: they are too many\");",
-    "%end",
-    "    id<MTLBuffer> scratch_$scratch =",
-    "%if program_bytes",
-    "        [gpu->_device newBufferWithLength:$scratch_bytes + $program_bytes * count(programs)",
-    "                                  options:MTLResourceStorageModeShared];",
-    "%else",
-    "        [gpu->_device newBufferWithLength:$scratch_bytes",
-    "                                  options:MTLResourceStorageModeShared];",
-    "%end",
-    "    if (!scratch_$scratch) return fail(error, @\"there is no memory for scratch\");",
-    "%end",
-    "%for kernel",
-    "%if debug_bytes",
-    "    id<MTLBuffer> debug_$kernel_id =",
-    "        [gpu->_device newBufferWithLength:$debug_bytes options:MTLResourceStorageModeShared];",
-    "    if (!debug_$kernel_id) return fail(error, @\"there is no memory for messages\");",
-    "    memset(debug_${kernel_id}.contents, 0, $debug_bytes);",
-    "%end",
-    "%end",
+    TMI_HOST_OBJC_CHECKS,
     "    id<MTLCommandBuffer>         commands = [gpu->_queue commandBuffer];",
     "    id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];",
     "    if (!encoder) return fail(error, @\"Metal gives no command buffer or encoder\");",
-    "%for param",
-    "%if param_is_address",
-    "    const uint64_t ${param}_address = ${param}.gpuAddress + ${param}_offset;",
-    "    [encoder useResource:$param usage:(MTLResourceUsage)$access];",
-    "%end",
-    "%if param_is_bounded",
-    "    const uint64_t ${param}_length = ${param}.length - ${param}_offset;",
-    "%end",
-    "%end",
-    "%for kernel",
-    "",
-    "    /* $kernel */",
-    "%if is_later",
-    "    [encoder memoryBarrierWithScope:MTLBarrierScopeBuffers];",
-    "%end",
-    "    [encoder setComputePipelineState:gpu->_pipelines[$pipeline]];",
-    "%for bind",
-    "%if is_buffer",
-    "    [encoder setBuffer:$bound offset:${bound}_offset atIndex:$index];",
-    "%end",
-    "%if is_scratch",
-    "    [encoder setBuffer:scratch_$bound_scratch offset:0 atIndex:$index];",
-    "%end",
-    "%if is_debug",
-    "    [encoder setBuffer:debug_$kernel_id offset:0 atIndex:$index];",
-    "%end",
-    "%if is_value",
-    "    [encoder setBytes:&$value length:$bytes atIndex:$index];",
-    "%end",
-    "%if is_struct",
-    "    unsigned char bytes_${kernel_id}_$index[$bytes] = {0};",
-    "%for member",
-    "    memcpy(bytes_${kernel_id}_$index + $member_offset, &$member, $member_bytes);",
-    "%end",
-    "    [encoder setBytes:bytes_${kernel_id}_$index length:$bytes atIndex:$index];",
-    "%end",
-    "%end",
-    "    [encoder dispatchThreadgroups:MTLSizeMake($grid_x, $grid_y, $grid_z)",
-    "            threadsPerThreadgroup:MTLSizeMake($threads, 1, 1)];",
-    "%end",
+    TMI_HOST_OBJC_KERNELS,
     "",
     "    [encoder endEncoding];",
     "    [commands commit];",
@@ -78637,9 +78787,142 @@ static const char *const tmi_host_objc[] = {
     "%end",
     "    return YES;",
     "}",
+    "%if !n_debug",
+    "",
+    "%fill 8",
+    "BOOL ${launch}_encode(${file}_gpu *gpu, id<MTLComputeCommandEncoder> encoder,",
+    "%if takes_programs",
+    "const uint32_t programs[3],",
+    "%end",
+    "%for param",
+    "%if param_is_buffer",
+    "id<MTLBuffer> $param,",
+    "NSUInteger ${param}_offset,",
+    "%if param_is_padded",
+    "int32_t ${param}_nan_padding,",
+    "%end",
+    "%else",
+    "$type $param,",
+    "%end",
+    "%end",
+    "NSError **error)",
+    "{",
+    "%line",
+    TMI_HOST_OBJC_CHECKS,
+    "    /* what the encoder holds already may have written what this reads */",
+    "    [encoder memoryBarrierWithScope:MTLBarrierScopeBuffers];",
+    TMI_HOST_OBJC_KERNELS,
+    "    return YES;",
+    "}",
+    "%end",
     "%end",
     "@end",
     NULL};
+
+/* What may be wrong with a call, and scratch. */
+#define TMI_HOST_CPP_CHECKS \
+    "%if takes_buffers", \
+    "    const argument arguments[] = {", \
+    "%for param", \
+    "%if param_is_buffer", \
+    "%fill 9", \
+    "        {$label,", \
+    "$param,", \
+    "${param}_offset,", \
+    "$align,", \
+    "$least,", \
+    "$param_is_written,", \
+    "$param_is_address},", \
+    "%line", \
+    "%end", \
+    "%end", \
+    "    };", \
+    "    for (const argument &one : arguments)", \
+    "        if (const char *why = wrong(arguments, one)) return fail(one.name, why);", \
+    "%end", \
+    "%for param", \
+    "%if multiple", \
+    "    if ($param % $multiple != 0) {", \
+    "        error = no_multiple($label, int64_t($param), $multiple);", \
+    "        return false;", \
+    "    }", \
+    "%end", \
+    "%end", \
+    "%if takes_programs", \
+    "    if (too_many(programs, $most_programs, $in_turn))", \
+    "        return fail(\"programs\", \"they are too many\");", \
+    "    if (!programs[0] || !programs[1] || !programs[2]) return true;", \
+    "%end", \
+    "%for kernel", \
+    "%if is_staged", \
+    "    if (programs[$staged_axis] > 1)", \
+    "        return fail(\"programs\", \"two stages want 1 along axis $staged_axis\");", \
+    "%end", \
+    "%end", \
+    "    auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());", \
+    "%for scratch", \
+    "%if program_bytes", \
+    "    if (!count(programs)) return fail(\"programs\", \"they are too many\");", \
+    "    auto scratch_$scratch = NS::TransferPtr(device->newBuffer(", \
+    "        $scratch_bytes + $program_bytes * count(programs),", \
+    "        MTL::ResourceStorageModeShared));", \
+    "%else", \
+    "    auto scratch_$scratch =", \
+    "        NS::TransferPtr(device->newBuffer($scratch_bytes, MTL::ResourceStorageModeShared));", \
+    "%end", \
+    "    if (!scratch_$scratch) return fail(\"Metal\", \"no memory for scratch\");", \
+    "%end", \
+    "%for kernel", \
+    "%if debug_bytes", \
+    "    auto debug_$kernel_id =", \
+    "        NS::TransferPtr(device->newBuffer($debug_bytes, MTL::ResourceStorageModeShared));", \
+    "    if (!debug_$kernel_id) return fail(\"Metal\", \"no memory for messages\");", \
+    "    std::memset(debug_$kernel_id->contents(), 0, $debug_bytes);", \
+    "%end", \
+    "%end"
+
+/* The kernels of a launch into `encoder`. */
+#define TMI_HOST_CPP_KERNELS \
+    "%for param", \
+    "%if param_is_address", \
+    "    const uint64_t ${param}_address = $param->gpuAddress() + ${param}_offset;", \
+    "    encoder->useResource($param, MTL::ResourceUsage($access));", \
+    "%end", \
+    "%if param_is_bounded", \
+    "    const uint64_t ${param}_length = $param->length() - ${param}_offset;", \
+    "%end", \
+    "%end", \
+    "%for kernel", \
+    "", \
+    "    /* $kernel */", \
+    "%if is_later", \
+    "    encoder->memoryBarrier(MTL::BarrierScopeBuffers);", \
+    "%end", \
+    "    encoder->setComputePipelineState(pipelines[$pipeline].get());", \
+    "%for bind", \
+    "%if is_buffer", \
+    "    encoder->setBuffer($bound, ${bound}_offset, $index);", \
+    "%end", \
+    "%if is_scratch", \
+    "    encoder->setBuffer(scratch_${bound_scratch}.get(), 0, $index);", \
+    "%end", \
+    "%if is_debug", \
+    "    encoder->setBuffer(debug_${kernel_id}.get(), 0, $index);", \
+    "%end", \
+    "%if is_value", \
+    "    encoder->setBytes(&$value, $bytes, $index);", \
+    "%end", \
+    "%if is_struct", \
+    "    unsigned char bytes_${kernel_id}_$index[$bytes] = {};", \
+    "%for member", \
+    "    std::memcpy(bytes_${kernel_id}_$index + $member_offset, &$member, $member_bytes);", \
+    "%end", \
+    "    encoder->setBytes(bytes_${kernel_id}_$index, $bytes, $index);", \
+    "%end", \
+    "%end", \
+    "    encoder->dispatchThreadgroups(MTL::Size($grid_x, $grid_y, $grid_z),", \
+    "                                  MTL::Size($threads, 1, 1));", \
+    "%end"
 
 /* C++17 and metal-cpp. */
 static const char *const tmi_host_metal_cpp[] = {
@@ -78660,6 +78943,7 @@ static const char *const tmi_host_metal_cpp[] = {
     "#include <cstdio>",
     "%end",
     "#include <cstring>",
+    "#include <future>",
     "#include <string>",
     "#include <utility>",
     "",
@@ -78670,6 +78954,7 @@ static const char *const tmi_host_metal_cpp[] = {
     "    std::string                              error;",
     "",
     "    bool open(MTL::Device *own = nullptr); /* nullptr: the system's default */",
+    "    std::future<bool> open_async(MTL::Device *own = nullptr); /* in the background */",
     "%for launch",
     "    /* ${launch_title}: offsets are in bytes. */",
     "%fill 8",
@@ -78694,6 +78979,29 @@ static const char *const tmi_host_metal_cpp[] = {
     "%end",
     "~;",
     "%line",
+    "%if !n_debug",
+    "    /* The same into your compute encoder: it is left open, nothing is committed. */",
+    "%fill 8",
+    "    bool ${launch}_encode(MTL::ComputeCommandEncoder *encoder,",
+    "%if takes_programs",
+    "const uint32_t (&programs)[3]$programs_end",
+    "%end",
+    "%for param",
+    "%if param_is_buffer",
+    "MTL::Buffer *$param,",
+    "%if param_is_padded",
+    "size_t ${param}_offset,",
+    "int32_t ${param}_nan_padding$param_end",
+    "%else",
+    "size_t ${param}_offset$param_end",
+    "%end",
+    "%else",
+    "$type $param$param_end",
+    "%end",
+    "%end",
+    "~;",
+    "%line",
+    "%end",
     "%end",
     "",
     "private:",
@@ -78764,6 +79072,10 @@ static const char *const tmi_host_metal_cpp[] = {
     "        return fail(\"Metal\", \"no GPU of Apple's family $family or higher\");",
     "    queue = NS::TransferPtr(device->newCommandQueue());",
     "    return queue ? compile() : fail(\"Metal\", \"no command queue\");",
+    "}",
+    "",
+    "std::future<bool> ${file}_gpu::open_async(MTL::Device *own) {",
+    "    return std::async(std::launch::async, [this, own] { return open(own); });",
     "}",
     "",
     "/* -- Launching ------------------------------------------------------------------ */",
@@ -78847,108 +79159,11 @@ static const char *const tmi_host_metal_cpp[] = {
     "%end",
     "{",
     "%line",
-    "%if takes_buffers",
-    "    const argument arguments[] = {",
-    "%for param",
-    "%if param_is_buffer",
-    "%fill 9",
-    "        {$label,",
-    "$param,",
-    "${param}_offset,",
-    "$align,",
-    "$least,",
-    "$param_is_written,",
-    "$param_is_address},",
-    "%line",
-    "%end",
-    "%end",
-    "    };",
-    "    for (const argument &one : arguments)",
-    "        if (const char *why = wrong(arguments, one)) return fail(one.name, why);",
-    "%end",
-    "%for param",
-    "%if multiple",
-    "    if ($param % $multiple != 0) {",
-    "        error = no_multiple($label, int64_t($param), $multiple);",
-    "        return false;",
-    "    }",
-    "%end",
-    "%end",
-    "%if takes_programs",
-    "    if (too_many(programs, $most_programs, $in_turn))",
-    "        return fail(\"programs\", \"they are too many\");",
-    "    if (!programs[0] || !programs[1] || !programs[2]) return true;",
-    "%end",
-    "%for kernel",
-    "%if is_staged",
-    "    if (programs[$staged_axis] > 1)",
-    "        return fail(\"programs\", \"two stages want 1 along axis $staged_axis\");",
-    "%end",
-    "%end",
-    "    auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());",
-    "%for scratch",
-    "%if program_bytes",
-    "    if (!count(programs)) return fail(\"programs\", \"they are too many\");",
-    "    auto scratch_$scratch = NS::TransferPtr(device->newBuffer(",
-    "        $scratch_bytes + $program_bytes * count(programs),",
-    "        MTL::ResourceStorageModeShared));",
-    "%else",
-    "    auto scratch_$scratch =",
-    "        NS::TransferPtr(device->newBuffer($scratch_bytes, MTL::ResourceStorageModeShared));",
-    "%end",
-    "    if (!scratch_$scratch) return fail(\"Metal\", \"no memory for scratch\");",
-    "%end",
-    "%for kernel",
-    "%if debug_bytes",
-    "    auto debug_$kernel_id =",
-    "        NS::TransferPtr(device->newBuffer($debug_bytes, MTL::ResourceStorageModeShared));",
-    "    if (!debug_$kernel_id) return fail(\"Metal\", \"no memory for messages\");",
-    "    std::memset(debug_$kernel_id->contents(), 0, $debug_bytes);",
-    "%end",
-    "%end",
+    TMI_HOST_CPP_CHECKS,
     "    auto *commands = queue->commandBuffer();",
     "    auto *encoder = commands ? commands->computeCommandEncoder() : nullptr;",
     "    if (!encoder) return fail(\"Metal\", \"no command buffer or encoder\");",
-    "%for param",
-    "%if param_is_address",
-    "    const uint64_t ${param}_address = $param->gpuAddress() + ${param}_offset;",
-    "    encoder->useResource($param, MTL::ResourceUsage($access));",
-    "%end",
-    "%if param_is_bounded",
-    "    const uint64_t ${param}_length = $param->length() - ${param}_offset;",
-    "%end",
-    "%end",
-    "%for kernel",
-    "",
-    "    /* $kernel */",
-    "%if is_later",
-    "    encoder->memoryBarrier(MTL::BarrierScopeBuffers);",
-    "%end",
-    "    encoder->setComputePipelineState(pipelines[$pipeline].get());",
-    "%for bind",
-    "%if is_buffer",
-    "    encoder->setBuffer($bound, ${bound}_offset, $index);",
-    "%end",
-    "%if is_scratch",
-    "    encoder->setBuffer(scratch_${bound_scratch}.get(), 0, $index);",
-    "%end",
-    "%if is_debug",
-    "    encoder->setBuffer(debug_${kernel_id}.get(), 0, $index);",
-    "%end",
-    "%if is_value",
-    "    encoder->setBytes(&$value, $bytes, $index);",
-    "%end",
-    "%if is_struct",
-    "    unsigned char bytes_${kernel_id}_$index[$bytes] = {};",
-    "%for member",
-    "    std::memcpy(bytes_${kernel_id}_$index + $member_offset, &$member, $member_bytes);",
-    "%end",
-    "    encoder->setBytes(bytes_${kernel_id}_$index, $bytes, $index);",
-    "%end",
-    "%end",
-    "    encoder->dispatchThreadgroups(MTL::Size($grid_x, $grid_y, $grid_z),",
-    "                                  MTL::Size($threads, 1, 1));",
-    "%end",
+    TMI_HOST_CPP_KERNELS,
     "",
     "    encoder->endEncoding();",
     "    commands->commit();",
@@ -78968,6 +79183,36 @@ static const char *const tmi_host_metal_cpp[] = {
     "%end",
     "    return true;",
     "}",
+    "%if !n_debug",
+    "",
+    "%fill 8",
+    "bool ${file}_gpu::${launch}_encode(MTL::ComputeCommandEncoder *encoder,",
+    "%if takes_programs",
+    "const uint32_t (&programs)[3]$programs_end",
+    "%end",
+    "%for param",
+    "%if param_is_buffer",
+    "MTL::Buffer *$param,",
+    "%if param_is_padded",
+    "size_t ${param}_offset,",
+    "int32_t ${param}_nan_padding$param_end",
+    "%else",
+    "size_t ${param}_offset$param_end",
+    "%end",
+    "%else",
+    "$type $param$param_end",
+    "%end",
+    "%end",
+    "{",
+    "%line",
+    TMI_HOST_CPP_CHECKS,
+    "    if (!encoder) return fail(\"Metal\", \"there is no encoder\");",
+    "    /* what the encoder holds already may have written what this reads */",
+    "    encoder->memoryBarrier(MTL::BarrierScopeBuffers);",
+    TMI_HOST_CPP_KERNELS,
+    "    return true;",
+    "}",
+    "%end",
     "%end",
     NULL};
 

@@ -14,6 +14,7 @@
 #include "../corpus/exceptions.h"
 #include "../metal/standin.h"
 #include "../sim/files.h"
+#define HOSTS_STRUCT_ONLY
 #include "call.h"
 #include "made.h"
 #include "shapes.h"
@@ -41,16 +42,16 @@ using device::compiled;
 struct language {
     tmetal_host host;
     bool        runs; /* else it is only compiled */
-    const char *self;
+    const char *self, *encode;
     std::vector<std::string> commands;
 };
 const std::string warnings = " -Wall -Wextra -Wconversion -Wshadow -pedantic -Werror FILE -o OUT";
 const std::string apple = "clang-19 -nostdinc -isystem $(clang-19 -print-resource-dir)/include -isystem TESTS/metal/apple -isystem TESTS/robust/freestanding "
                           "-O0 -c -Wno-c99-extensions";
 const language languages[] = {
-    {TMETAL_HOST_C, true, "the_case_launch(&gpu", {"gcc -std=c99 -O0 -shared -fPIC" + warnings, apple + " -isystem TESTS/hosts/apple -std=c99 -ffreestanding --target=arm64-apple-macos13.0" + warnings + ".o"}},
-    {TMETAL_HOST_METAL_CPP, true, "gpu.the_case_launch(", {"clang++-19 -std=c++17 -O0 -shared -fPIC -isystem TESTS/metal/apple" + warnings}},
-    {TMETAL_HOST_OBJC, false, "", {apple + " -isystem TESTS/hosts/apple -fobjc-arc --target=arm64-apple-macos13.0" + warnings, apple + " -isystem TESTS/hosts/apple -fobjc-arc --target=arm64-apple-ios16.0" + warnings}},
+    {TMETAL_HOST_C, true, "the_case_launch(&gpu", "the_case_encode(&gpu, hosts_encoder", {"gcc -std=c99 -O0 -shared -fPIC" + warnings, apple + " -isystem TESTS/hosts/apple -std=c99 -ffreestanding --target=arm64-apple-macos13.0" + warnings + ".o"}},
+    {TMETAL_HOST_METAL_CPP, true, "gpu.the_case_launch(", "gpu.the_case_encode(hosts_encoder", {"clang++-19 -std=c++17 -O0 -shared -fPIC -isystem TESTS/metal/apple" + warnings}},
+    {TMETAL_HOST_OBJC, false, "", "", {apple + " -isystem TESTS/hosts/apple -fobjc-arc --target=arm64-apple-macos13.0" + warnings, apple + " -isystem TESTS/hosts/apple -fobjc-arc --target=arm64-apple-ios16.0" + warnings}},
 };
 
 bool is_recorded(const std::string &path) { return std::filesystem::exists(path + ".case"); }
@@ -152,14 +153,18 @@ std::string build(const language &l, compiled &p, const std::string &caller, con
     return "";
 }
 
-/* `by`: arguments other than those of the case; "": those */
+/* `by`: arguments other than those of the case; "": those; "encode": those, into an encoder of the caller */
 std::string run(const language &l, compiled &p, const std::string &base, const std::string &by) {
     std::vector<std::array<uint8_t, 8>> numbers(p.c.parameters.size() + 1);
     char                                error[4000] = "";
     std::string args = arguments(p, numbers), caller;
-    if (!by.empty()) args = ", " + by;
+    const bool  encodes = by == "encode";
+    if (!by.empty() && !encodes) args = ", " + by;
+    if (l.runs && encodes)
+        caller = "\n#define HOSTS_ENCODE\n#include \"" + sim::tests_directory() + "/hosts/call.h\"\nHOSTS_CALL(the_case, HOSTS_BEGIN && HOSTS_END(" + l.encode + args +
+                 ") && " + l.encode + args + ")))\n";
     if (std::string(l.self).back() == '(') args = args.substr(2);
-    if (l.runs) caller = "\n#include \"" + sim::tests_directory() + "/hosts/call.h\"\nHOSTS_CALL(the_case, " + l.self + args + "))\n";
+    if (l.runs && !encodes) caller = "\n#include \"" + sim::tests_directory() + "/hosts/call.h\"\nHOSTS_CALL(the_case, " + l.self + args + "))\n";
     const std::string why = build(l, p, caller, base);
     if (!why.empty() || !l.runs) return why;
     void *so = dlopen((base + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -336,6 +341,8 @@ int judge_errors(const language &l, const std::string &base, const std::string &
     const std::string                   args = arguments(*stages, numbers).substr(2);
     check("scratch of no programs", run(l, *stages, base, replaced(args, "HOSTS_PROGRAMS", "hosts_none")), "buffer ");
     check("scratch of too many programs", run(l, *stages, base, replaced(args, "HOSTS_PROGRAMS", "hosts_many")), "too many");
+    check("into the caller's encoder, twice", run(l, *p, base, "encode"), "");
+    check("the same in two stages", run(l, *stages, base, "encode"), "");
     for (const auto &m : messages) check(m.path, heard(l, base, m.path), m.says);
     check("a full arena", small_arenas(l, *p), "");
     check("no such language", refusal(p->result, static_cast<tmetal_host>(TMETAL_HOST_COUNT)), "TM903");
@@ -375,6 +382,8 @@ void *objc_getClass(const char *name) { return reinterpret_cast<void *(*)(const 
 void *sel_registerName(const char *name) { return reinterpret_cast<void *(*)(const char *)>(standin::symbol(nullptr, "sel_registerName"))(name); }
 void *objc_autoreleasePoolPush() { return reinterpret_cast<void *(*)()>(standin::symbol(nullptr, "objc_autoreleasePoolPush"))(); }
 void  objc_autoreleasePoolPop(void *pool) { reinterpret_cast<void (*)(void *)>(standin::symbol(nullptr, "objc_autoreleasePoolPop"))(pool); }
+void *dispatch_get_global_queue(intptr_t, uintptr_t) { return nullptr; }
+void  dispatch_async_f(void *, void *context, void (*work)(void *)) { work(context); }
 void *MTLCreateSystemDefaultDevice() { return reinterpret_cast<void *(*)()>(standin::symbol(nullptr, "MTLCreateSystemDefaultDevice"))(); }
 }
 #if defined(__x86_64__)

@@ -76,6 +76,16 @@ struct UnsafeBufferPointer<Element> {
 func withUnsafeBytes<Value, Result>(of value: Value, _ body: (UnsafeRawBufferPointer) throws -> Result) -> Result
 struct CheckedContinuation<T, E> {
     func resume()
+    func resume(returning value: T)
+    func resume(throwing error: Error)
+}
+func withCheckedThrowingContinuation<T>(_ body: (CheckedContinuation<T, Error>) -> Void) async throws -> T
+struct DispatchQoS {
+    enum QoSClass { case userInitiated }
+}
+class DispatchQueue {
+    static func global(qos: DispatchQoS.QoSClass) -> DispatchQueue
+    func async(execute work: () -> Void)
 }
 func withCheckedContinuation<T>(_ body: (CheckedContinuation<T, Never>) -> Void) async -> T
 struct CommandLine {

@@ -930,11 +930,11 @@ class Reader:
             names.append((name, t))
             self.bind(wanted[1][0], t, known, generics)
             self.wants(")")
-        else:
+        elif wanted[1]:
             while not self.sees("in"):
                 names.append(("_" if self.takes("_") else self.name(), None))
                 if not self.sees("in"): self.wants(",")
-        self.wants("in")
+        if wanted[1]: self.wants("in") # of no arguments there may be none
         if len(names) != len(wanted[1]): self.fail("the closure takes %d arguments" % len(wanted[1]))
         d = Decl("func", "the closure", waits=False)
         inner = Scope(scope, function=d, catches=wanted[3], loops=0)

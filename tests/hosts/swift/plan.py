@@ -43,11 +43,13 @@ def wanted(plan):
     return events
 
 
-def given(src, plan):
-    """The same, read from the text."""
-    body = src[src.index("    private func encode_"):src.index("    private func newCommands")]
+def given(src, plan, into):
+    """The same, read from the text: of the launch, or of that into an encoder of the caller's, which begins with a barrier"""
+    at = src.index("    private func encode_")
+    names, types = parameters(src[at:], plan)
+    body = src[at:src.index("    private func newCommands")]
+    if into: body = src[src.index("        into encoder: MTLComputeCommandEncoder,"):at]
     pipelines = re.findall(r'gpu\.pipeline\(library, "(\w+)", threads: (\d+)\)', src)
-    names, types = parameters(body, plan)
     number = {name: p for p, name in names.items()}
 
     def value(text):
@@ -74,6 +76,7 @@ def given(src, plan):
         if "var bytes =" in line: members = []
         m = re.search(r"Self\.put\((.*), into: &bytes, at: (\d+)\)", line)
         if m: members.append((value(m.group(1)), int(m.group(2))))
+    if into: events = events[1:] if events[:1] == [("barrier",)] else ["no barrier"]
     return events, types, pipelines
 
 
@@ -81,17 +84,18 @@ def parameters(body, plan):
     """Parameter numbers with their names in Swift, and with their types."""
     head = body[:body.index("throws")]
     listed = re.findall(r"_ (\w+): (\w+|\[Int32\])", head)
-    listed = [(n, t) for n, t in listed if n not in ("commands", "programs") and not re.search(r"_(offset|nan_padding)$", n)]
+    listed = [(n, t) for n, t in listed if n not in ("commands", "encoder", "programs") and not re.search(r"_(offset|nan_padding)$", n)]
     numbers = sorted({a["param"] for k in plan["kernels"] for a in k["args"] if a["kind"] in ("buffer", "bytes", "address")})
     return dict(zip(numbers, [n for n, _ in listed])), dict(zip(numbers, [t for _, t in listed]))
 
 
 def differences(src, plan):
-    events, types, pipelines = given(src, plan)
     should = wanted(plan)
-    for a, b in zip(should, events):
-        if a != b: return "the plan says %s, the file %s" % (a, b)
-    if len(should) != len(events): return "%d steps instead of %d" % (len(events), len(should))
+    for into in (False, True) if "        into encoder:" in src else (False,):
+        events, types, pipelines = given(src, plan, into)
+        for a, b in zip(should, events):
+            if a != b: return "the plan says %s, the file %s" % (a, b)
+        if len(should) != len(events): return "%d steps instead of %d" % (len(events), len(should))
     for k in plan["kernels"]:
         for a in k["args"]:
             want = "MTLBuffer" if a["kind"] in ("buffer", "address") else type_of(a) if a["kind"] == "bytes" else None
@@ -104,7 +108,8 @@ def differences(src, plan):
     if "1000 + %d)" % max(k["family"] for k in plan["kernels"]) not in src: return "it asks for another GPU family"
     for s in plan["scratch"]:
         size = str(s["bytes"] or 4) + (" + %d * Self.count(programs)" % s["program_bytes"] if s.get("program_bytes") else "")
-        if not re.search(r"let scratch_%d = try buffer\(\s*bytes: %s\)" % (s["id"], re.escape(size)), src):
+        made = r"let scratch_%d = try buffer\(\s*bytes: " % s["id"]
+        if len(re.findall(made + re.escape(size) + r"\)", src)) != len(re.findall(made, src)) or not re.search(made, src):
             return "scratch %d is not of %s bytes" % (s["id"], size)
     return None
 

@@ -30,6 +30,12 @@ typedef signed char BOOL;
 - (instancetype)init;
 @end
 
+/* of <dispatch/dispatch.h>, which Foundation includes */
+typedef NSObject *dispatch_queue_t;
+#define QOS_CLASS_USER_INITIATED 0x19
+dispatch_queue_t dispatch_get_global_queue(intptr_t priority, uintptr_t flags);
+void dispatch_async(dispatch_queue_t queue, void (^block)(void));
+
 @interface NSString : NSObject
 @property(readonly) NSUInteger  length;
 @property(readonly) const char *UTF8String NS_RETURNS_INNER_POINTER;
