@@ -45304,6 +45304,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
 #define TMI_WAIT_EITHER 7u
 #define TMI_WAIT_COLS   (2 * TMI_WAIT_VARS + 1) /* variables of p, of q, and the constant */
 #define TMI_WAIT_DEPTH  24u
+#define TMI_WAIT_STEPS  2000000u /* a lock takes some hundred, a look-back some thousand */
 
 enum { TMI_WAIT_P = 1, TMI_WAIT_Q = 2, TMI_WAIT_BOTH = 3 };
 enum { TMI_WV_VALUE, TMI_WV_PID, TMI_WV_COUNT, TMI_WV_QUOTIENT, TMI_WV_REST, TMI_WV_PRODUCT };
@@ -45333,6 +45334,7 @@ typedef struct tmi_wait {
     uint32_t       loop;  /* the scf.while or tt.atomic_poll in question */
     uint32_t       axes;  /* of program ids that are used, as bits */
     uint32_t       left;  /* values that may still be looked at */
+    uint32_t       steps; /* of work, for the whole function: without, nothing more is shown */
     tmi_wait_var   var[TMI_WAIT_VARS];
     uint32_t       n_var, n_fact, n_either, n_branch[TMI_WAIT_EITHER + 1];
     tmi_wait_fact *fact, *work;
@@ -45472,7 +45474,8 @@ static int tmi_wait_eliminate(tmi_wait *w, uint32_t n, uint32_t var) {
     for (i = 0; i < n; i++)
         for (k = 0; k < n && x[i].at[var] > 0; k++) {
             int ok = 1;
-            if (x[k].at[var] >= 0) continue;
+            if (x[k].at[var] >= 0 || !w->steps) continue;
+            w->steps--;
             memset(&sum, 0, sizeof sum);
             for (col = 0; col < TMI_WAIT_COLS; col++) {
                 sum.at[col] = x[i].at[col] * -x[k].at[var] + x[k].at[col] * x[i].at[var];
@@ -45525,7 +45528,7 @@ static int tmi_wait_never(tmi_wait *w) {
     uint32_t branch[TMI_WAIT_EITHER + 1], i;
     memset(branch, 0, sizeof branch);
     for (;;) {
-        if (!tmi_wait_contradicts(w, branch)) return 0;
+        if (!w->steps || !tmi_wait_contradicts(w, branch)) return 0;
         for (i = 1; i <= w->n_either && ++branch[i] == w->n_branch[i]; i++) branch[i] = 0;
         if (i > w->n_either) return 1;
     }
@@ -46666,6 +46669,7 @@ static int tmi_wait_check_read(tmi_wait *w, const tmi_wait_atom *atom, uint32_t 
             !tmi_wait_may_meet(w, TMI_OP(m, read), o))
             continue;
         meets |= op != read;
+        w->steps -= tmi_min32(w->steps, 400);
         if (tmi_wait_only_reads(m, o) || tmi_wait_is_turnstile(w, atom, read, op) ||
             tmi_wait_is_earlier(w, atom, read, op))
             continue;
@@ -46725,6 +46729,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
     w.p = &p;
     tmi_plan_bases(&p);
     tmi_plan_aliases(&p);
+    w.steps = TMI_WAIT_STEPS;
     w.fact = TMI_TEMP(job, tmi_wait_fact, TMI_WAIT_FACTS + 1);
     w.work = TMI_TEMP(job, tmi_wait_fact, 2 * TMI_WAIT_FACTS);
     w.seen = TMI_TEMP(job, uint8_t, m->value.n);
@@ -46736,7 +46741,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_WAIT 3895088326u
+#define TMI_STAMP_WAIT 3959765232u
 
 /*==============================================================================
  * >>lower  [25]  From tiles to threads
