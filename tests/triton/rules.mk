@@ -26,7 +26,8 @@ test-triton-quick: $(BUILD)/tmetal $(BUILD)/syntax
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel edges --args '*fp32, u32' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel members --args '*fp32, *kfp32, u32, (first=u32, second=*fp32)' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel steps --args '*i32' --emit ir 2>&1 | grep -q 'ignores step='
-	$(BUILD)/tmetal compile tests/triton/known.py --kernel clamped --args '*fp32, i32' --emit ir | grep -q 'sitofp %n : i32 to f32'
+	$(BUILD)/tmetal compile tests/triton/known.py --kernel clamped --args '*fp32, i32' --triton 3.6 --emit ir | grep -q 'sitofp %n : i32 to f32'
+	$(BUILD)/tmetal compile tests/triton/known.py --kernel clamped --args '*fp32, i32' --emit ir | grep -q 'sitofp %n : i32 to f64'
 	for k in names machine tries values; do $(BUILD)/tmetal compile tests/triton/host.py --kernel $$k --args '*fp32' > /dev/null || exit 1; done
 	$(BUILD)/tmetal compile tests/triton/host.py --kernel classes --args '*fp32, (*fp32, i32)' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/host.py --kernel set_by_env --args '*fp32' --env MY_DEBUG=1 --env MY_MODE=fast --env 'MY_TILE="1, 2"' > /dev/null
