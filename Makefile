@@ -118,6 +118,7 @@ $(BUILD)/fill: tests/docs/fill.c tmetal.h
 docs: $(BUILD)/fill $(BUILD)/tmetal ## print the generated tables of docs/ anew
 	$(BUILD)/fill $(DOCS)
 	python3 tests/docs/api.py
+	python3 tests/docs/numbers.py
 	python3 tests/docs/commands.py --fill $(BUILD)
 	sh tests/docs/blocks.sh $(BUILD) fill
 	sh tests/docs/diffs.sh $(BUILD) fill
@@ -127,6 +128,7 @@ docs-check: $(BUILD)/fill $(BUILD)/tmetal $(HEADER) ## are they what tmetal.h sa
 	CC="$(CC)" QUICK_CC="$(QUICK_CC)" sh tests/docs/diffs.sh $(BUILD)
 	CC="$(CC)" sh tests/docs/code.sh $(BUILD)
 	python3 tests/docs/api.py --check
+	python3 tests/docs/numbers.py --check
 	python3 tests/docs/links.py
 	python3 tests/docs/promises.py $(dir $(CORPUS))documents
 	python3 tests/docs/commands.py $(BUILD)
@@ -169,62 +171,32 @@ detect-table: $(BUILD)/detect   ## reductions and patterns of a corpus, counted 
 	@find $(CORPUS) -name '*.ttir' | sort | xargs $(BUILD)/detect --table
 
 # -- Tests ------------------------------------------------------------------------------------------
-# What must pass before each commit; under ten minutes on two cores. The targets run side by side, as many as there
-# are processors; each prints what it has to say when it is done, where make can hold it back (GNU make 4).
+# What must pass before each commit; under ten minutes on two cores. The suites run side by side, as many as there are
+# processors; those that take long come first, so that none of them is left alone at the end. Each prints one line, and
+# what it has to say only if it fails; V=1 prints everything.
+SUITES = docs-check test-fuzz test-metal test-hosts test-playground test-triton test-python test-examples \
+    test-compile test-robust test-random test-oplist-quick test-layouts-quick test-library own test-cli \
+    test-cache test-tune test-fingerprints test-lint test-interp test-facts test-transform test-memory \
+    own-plain test-reductions test-sim test-house test-unit test-cases test-census test-roundtrip \
+    test-golden test-style test-chips test-detect test-counters test-cuda test-bounds test-open test-versions \
+    test-mlx test-explain test-pages test-moves test-why test-formats
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+export TMETAL_SUITES = $(BUILD)/suites
 ifndef TMETAL_AGAIN
-test:                           ## what must pass before each commit [JOBS=processors]
-	@$(MAKE) --no-print-directory TMETAL_AGAIN=1 -j$(JOBS) $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test
+test:                           ## what must pass before each commit [JOBS=processors] [V=1: print everything]
+	@rm -rf $(BUILD)/suites && mkdir -p $(BUILD)/suites
+	@$(MAKE) --no-print-directory TMETAL_AGAIN=1 -k $(if $(V),,-s) -j$(JOBS) $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test; \
+	    sh tests/suite.sh sum $(SUITES)
 else
-# make builds in this order what they need, then runs them in this order: those that take long come first, so that none of
-# them is left alone at the end.
-test: docs-check
-test: test-fuzz
-test: test-metal
-test: test-hosts
-test: test-playground
-test: test-triton
-test: test-python
-test: test-examples
-test: test-compile
-test: test-robust
-test: test-random
-test: test-oplist-quick
-test: test-layouts-quick
-test: test-library
-test: own
-test: test-cli
-test: test-cache
-test: test-tune
-test: test-fingerprints
-test: test-lint
-test: test-interp
-test: test-facts
-test: test-transform
-test: test-memory
-test: own-plain
-test: test-reductions
-test: test-sim
-test: test-house
-test: test-unit
-test: test-cases
-test: test-census
-test: test-roundtrip
-test: test-golden
-test: test-style
-test: test-chips
-test: test-detect
-test: test-counters
-test: test-cuda
-test: test-bounds
-test: test-open
-test: test-versions
-test: test-mlx
-test: test-explain
-test: test-pages
-test: test-moves
-test: test-why
-test: test-formats
+ifeq ($(V),)
+# make's shell is told the target (GNU make 3.82 and later; an older one prints everything).
+export TMETAL_QUIET = $(SUITES)
+SHELL = $(CURDIR)/tests/suite.sh
+.SHELLFLAGS = $@ -c
+endif
+test: $(SUITES:%=passed-%)
+passed-%: %
+	@sh tests/suite.sh passed $*
 endif
 # Everything that can run here.
 check: test

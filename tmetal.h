@@ -3470,7 +3470,7 @@ static const struct {
      "report it, please, with the text of the kernel"},
     {903, "A call of the library that cannot be answered: a missing argument, a result of another "
      "call that failed.", "as the message says"},
-    {701, "Metal's framework is not on this machine.", "run on macOS 13.5 or iOS 16 and later"},
+    {701, "Metal's framework is not on this machine.", "run on macOS 13.0 or iOS 16 and later"},
     {702, "No device of that name or family, or none that this process may use.",
      "a service or a sandbox may hide the GPU"},
     {703, "Apple's compiler does not take the text.",
@@ -3792,7 +3792,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 4234592012u
+#define TMI_STAMP_DIAG 2732187623u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each

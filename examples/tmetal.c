@@ -1546,7 +1546,7 @@ static tmetal_code open_metal(tmetal_arena *arena, tmetal_metal **metal, tmetal_
 
 /* The command line of the program that runs on a GPU. 0; the exit code after a message. */
 static int begin_device(const request *r, buffer *line) {
-    static const char    other[] = "run it on a Mac with macOS 13.5 or newer; without --device the simulator runs it";
+    static const char    other[] = "run it on a Mac with macOS 13.0 or newer; without --device the simulator runs it";
     static const uint64_t elsewhere = TAKES(SEED) | TAKES(GPU) | TAKES(HAS) | TAKES(LACKS) | TAKES(MSL) | TAKES(LOGGING) | TAKES(DEBUG) | TAKES(PLOT) | TAKES(LAUNCH_US);
     char                 path[1280];
     tmetal_metal        *metal;
@@ -3076,7 +3076,7 @@ static void check_add(checks *c, const char *what, int ok, int needed, const cha
     row->how = how;
 }
 
-/* "13.5.1" as 1305; 0: no version */
+/* "13.0.1" as 1300; 0: no version */
 static unsigned version_number(const char *s) {
     char    *end;
     unsigned major = (unsigned)strtoul(s, &end, 10), minor = *end == '.' ? (unsigned)strtoul(end + 1, NULL, 10) : 0;
@@ -3091,9 +3091,9 @@ static void check_mac(checks *c, const facts *f) {
     unsigned macos = version_number(f->text[FACT_MACOS]);
     int      arm = strcmp(f->text[FACT_ARCH], "arm64") == 0, translated = !arm && strcmp(f->text[FACT_ARM], "1") == 0;
     char     text[200];
-    snprintf(text, sizeof text, "macOS %.60s%s%s", *f->text[FACT_MACOS] ? f->text[FACT_MACOS] : "of unknown version", macos >= 1305 ? ": Metal language up to " : "", macos >= 1305 ? metal_of_macos(macos) : "");
-    check_add(c, "system", macos >= 1305, 1, text, 
-              macos < 1305   ? "macOS 13.5 or newer is needed: System Settings, General, Software Update"
+    snprintf(text, sizeof text, "macOS %.60s%s%s", *f->text[FACT_MACOS] ? f->text[FACT_MACOS] : "of unknown version", macos >= 1300 ? ": Metal language up to " : "", macos >= 1300 ? metal_of_macos(macos) : "");
+    check_add(c, "system", macos >= 1300, 1, text, 
+              macos < 1300   ? "macOS 13.0 or newer is needed: System Settings, General, Software Update"
               : macos < 1500 ? "a host must set fastMathEnabled = NO: this compiler does not know the text's pragma"
                              : "a host should set mathMode to safe, as the plan and the text's pragma say");
     check_add(c, "processor", arm, 1, arm ? "Apple silicon" : translated ? "Apple silicon, but this shell runs translated by Rosetta" : "Intel",
@@ -3151,7 +3151,7 @@ static void check_all(const request *r, const facts *f, checks *c) {
     else {
         char text[200];
         snprintf(text, sizeof text, "%.60s on %.60s", *f->text[FACT_OS] ? f->text[FACT_OS] : "an unknown system", *f->text[FACT_ARCH] ? f->text[FACT_ARCH] : "an unknown processor");
-        check_add(c, "system", 0, 1, text, "kernels run on Macs with macOS 13.5 or newer and an M1 or newer");
+        check_add(c, "system", 0, 1, text, "kernels run on Macs with macOS 13.0 or newer and an M1 or newer");
         if (!*f->text[FACT_DEVICES]) check_add(c, "Metal device", 0, 1, "none: Metal exists on Apple's systems only", "take the text and the plan that are made here to a Mac");
     }
     check_launch(c, f);
