@@ -6,7 +6,7 @@
 using namespace metal;
 #pragma METAL fp math_mode(safe)
 
-inline void put(device char *p) { *p = 1; }
+inline char get(device const char *p) { return *p; }
 
 [[max_total_threads_per_threadgroup(64)]]
 kernel void test(
@@ -14,5 +14,5 @@ kernel void test(
     uint tid [[thread_index_in_threadgroup]])
 {
     device char *const row = x + n * 64;
-    put(row + tid);
+    x[tid] = get(row + tid);
 }
