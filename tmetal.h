@@ -22265,8 +22265,8 @@ static tmi_tri_value tmi_tl_str_split(tmi_tri *t, const tmi_tri_value *in) {
         n = sep ? strlen(sep) : 1;
         if (!sep) s += strspn(s, " \t\n\r\v\f");
         if (!sep && !*s) break;
-        to = most-- == 0 ? NULL : sep ? strstr(s, sep) : strpbrk(s, " \t\n\r\v\f");
-        if (!to) n = 0, to = s + strlen(s);
+        to = most-- == 0 ? NULL : sep ? strstr(s, sep) : s + strcspn(s, " \t\n\r\v\f");
+        if (!to || !*to) n = 0, to = s + strlen(s);
         tmi_tri_put_item(t, tmi_tri_str(tmi_intern(t->job, t->strings, s, (size_t)(to - s))));
         r.n++;
         if (!*to) {
@@ -23371,7 +23371,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1667477168u
+#define TMI_STAMP_TL 2812258964u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -67437,7 +67437,8 @@ static int tmi_indices_same(const tmi_indices *a, const tmi_indices *b) {
 }
 
 /* A node's elements at indices, in the type that is computed with. `other`: what a load gives
- * for elements that do not exist; such elements of what is computed hold anything. */
+ * for elements that do not exist; such elements of what is computed hold anything. Depth:
+ * TMI_FUSED_DEPTH, by tmi_fuse. */
 static uint32_t tmi_gen_value(tmi_gen *g, uint32_t node, const tmi_indices *at, uint32_t other) {
     tmi_node    *n = TMI_NODE(g->l, node);
     uint32_t     i, v, loc = g->b.loc;
@@ -71292,7 +71293,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 2049828240u
+#define TMI_STAMP_OPLIST 60805148u
 
 /*==============================================================================
  * >>compile  [31]  What drives the others: options, refusals, from text to kernels
@@ -71726,7 +71727,7 @@ static int tmi_compile_options_ok(tmi_job *job) {
     const char *s = job->opt->alias, *word = tmi_wanted_read(job);
     uint32_t    a, b;
     size_t      i, n = sizeof tmi_msl_versions / sizeof *tmi_msl_versions;
-    int         more;
+    int         more = 0;
     for (i = 0; i < n && tmi_msl_versions[i].number != job->opt->msl; i++) {}
     if (job->opt->msl && i == n)
         tmi_compile_refuse_option(job, "msl", "versions are 300, 310, 320, 400 and 410");
@@ -72408,7 +72409,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 643243977u
+#define TMI_STAMP_COMPILE 1016587316u
 
 /*==============================================================================
  * >>key  [32]  What a result depends on, as one number

@@ -265,9 +265,11 @@ static const struct {
 static const char *answer_host(request *r) {
     const char         *text = NULL;
     size_t              len;
-    tmetal_host_options named = {NULL, r->opt.file};
+    tmetal_host_options named;
     tmetal_result       out;
     uint32_t            i;
+    memset(&named, 0, sizeof named);
+    named.file = r->opt.file;
     for (i = 0; i < TMETAL_HOST_COUNT && !is(r->want, tmetal_host_name((tmetal_host)i)); i++) {}
     if (i == TMETAL_HOST_MLX_PY) r->opt.mlx = 2;
     if (i == TMETAL_HOST_COUNT || !compile(r)) return NULL;
