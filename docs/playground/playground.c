@@ -130,7 +130,9 @@ static void put_key(buffer *b, const char *key, const char *text) {
     X(numbers) /* "threads=256 plain=1" */                                           \
     X(kernel)  /* of a Triton source, as the next three: tmetal_triton_call */       \
     X(args) X(consts) X(globals)                                                    \
-    X(config)  /* its number; "" or 0: none */
+    X(config)  /* its number; "" or 0: none */                                      \
+    X(triton)  /* the version that decides; "": the newest */                       \
+    X(env)
 
 typedef struct request {
 #define X(name) const char *name;
@@ -213,6 +215,8 @@ static void read_request(request *r, const char *at, uint32_t len, tmetal_arena 
     r->call.consts = or_null(r->consts);
     r->call.globals = or_null(r->globals);
     r->call.config = number_at(r->config);
+    r->call.triton = or_null(r->triton);
+    r->call.env = or_null(r->env);
 }
 
 static int is(const char *a, const char *b) { return strcmp(a, b) == 0; }
