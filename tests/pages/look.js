@@ -121,6 +121,38 @@ async function walk(page) {
   return bad;
 }
 
+/* Texts open on the kernel's body; a line that is pointed at scrolls the others; one that is kept and out of sight is announced. */
+async function follow(page) {
+  const bad = [], expect = async (what, test) => { if (!await page.evaluate(test)) bad.push('following: ' + what); };
+  await page.evaluate(() => {
+    window.isSeen = n => { const c = n.closest('.code').getBoundingClientRect(), r = n.getBoundingClientRect(); return r.top >= c.top - 1 && r.bottom <= c.bottom + 1; };
+    window.topOf = id => [...document.querySelectorAll('#' + id + ' .ln')].find(isSeen).textContent;
+    window.scrollsOn = id => { const c = document.getElementById(id); return c.scrollTop + c.clientHeight < c.scrollHeight - 2; };
+  });
+  await expect('the Metal opens above its body', () => !scrollsOn('metal-code') || topOf('metal-code').startsWith('{'));
+  await expect('the IR opens above its body', () => !scrollsOn('ir-code') || !/^(module|#loc|\/\/)/.test(topOf('ir-code')));
+  const last = await page.evaluateHandle(() => {
+    const n = [...document.querySelectorAll('#ir-code .ln')].filter(n => /tt\.(store|atomic)/.test(n.textContent)).pop();
+    if (n) n.scrollIntoView({ block: 'center' });
+    document.getElementById('metal-code').scrollTop = 0;
+    return n;
+  });
+  const line = last.asElement();
+  if (!line || !await page.evaluate(() => document.getElementById('metal-code').scrollHeight > 1.5 * document.getElementById('metal-code').clientHeight)) return bad;
+  await page.mouse.move(2, 2);
+  await line.hover();
+  if (await page.evaluate(() => !document.querySelector('#metal-code .lit'))) return bad;   /* it has no Metal of its own */
+  await page.waitForFunction(() => [...document.querySelectorAll('#metal-code .lit')].some(isSeen), { timeout: 10000 }).catch(() => bad.push('following: the Metal stays where it is'));
+  await line.click();
+  await page.evaluate(() => new Promise(done => { document.getElementById('metal-code').scrollTop = 0; requestAnimationFrame(() => requestAnimationFrame(done)); }));
+  await expect('nothing says where the line is', () => [...document.querySelectorAll('#metal-code .lit')].some(isSeen)
+    || /^\u25bc lines? \d/.test((document.querySelector('#metal-code ~ .where.below') || {}).textContent));
+  await page.evaluate(() => { const n = document.querySelector('#metal-code ~ .where.below'); if (n) n.click(); });
+  await expect('a click there does not go to the line', () => [...document.querySelectorAll('#metal-code .lit')].some(isSeen));
+  await page.evaluate(() => { document.getElementById('release').click(); scrollTo(0, 0); });
+  return bad;
+}
+
 /* One page: at desktop width in light, then at phone width in dark; with --all in the other two ways as well. */
 async function look(browser, file, judged) {
   const page = await browser.newPage(), bad = [], done = { texts: 0, counted: 0, looks: 0 }, name = path.basename(file);
@@ -131,6 +163,7 @@ async function look(browser, file, judged) {
   await page.setViewport({ width: 1280, height: 900 });
   await page.goto('file://' + path.resolve(file));
   const kernels = Math.max(1, await page.$$eval('#kernel option', o => o.length));
+  bad.push(...await follow(page));
   if (judged) await page.evaluate(axe);
   for (const [what, width, height, scheme] of WAYS.slice(0, all ? WAYS.length : 2)) {
     await page.setViewport({ width, height, deviceScaleFactor: shots ? 2 : 1 });
