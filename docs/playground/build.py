@@ -49,6 +49,7 @@ def main(wasm, index):
     page = read(here, "playground.html")
     parts = {
         '<link rel="stylesheet" href="playground.css">': "<style>\n" + read(here, "playground.css") + "</style>",
+        '<script src="guess.js"></script>': "<script>\n" + read(here, "guess.js") + "</script>",
         '<script src="playground.js"></script>': "<script>\n" + read(here, "playground.js") + "</script>",
         '<script type="application/json" id="data">{}</script>':
             '<script type="application/json" id="data">' + json.dumps(data, ensure_ascii=False).replace("<", "\\u003c") + "</script>",
@@ -56,7 +57,8 @@ def main(wasm, index):
     for part, text in parts.items():
         if page.count(part) != 1: sys.exit("build.py: playground.html must have once: " + part)
         page = page.replace(part, text)
-    if re.search(r"</script", parts['<script src="playground.js"></script>'][9:-9]): sys.exit("build.py: playground.js ends its own script")
+    for script in ("guess.js", "playground.js"):
+        if re.search(r"</script", read(here, script)): sys.exit("build.py: %s ends its own script" % script)
     with open(index, "w", encoding="utf-8") as f: f.write(page)
 
 

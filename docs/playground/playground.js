@@ -30,10 +30,13 @@ const READ_AS = { ttir: "Triton IR", triton: "Triton source", ops: "op list" };
 const IRS = { ir: "as it was read", changed: "after the passes" };
 
 // What a link holds; fields that are empty are left out.
-const state = { source: "", kind: "", file: "", gpu: "apple-m3-max", kernel: "", config: "", globals: "", params: {}, args: "", consts: "", numbers: {}, layouts: "", tab: "metal", host: "c", ir: "ir" };
+const state = { source: "", kind: "", file: "", gpu: "apple-m3-max", kernel: "", config: "", globals: "", triton: "", env: "", params: {}, args: "", consts: "", numbers: {}, layouts: "", tab: "metal", host: "c", ir: "ir" };
 
 let told = null; // the last answer
 let sources = []; // kernels of a Triton source
+let good = null; // the request for the last text that compiled
+let guesses = {}; // of the launch, by parameter: guess.js
+let needed = new Set(); // parameters that the compiler asked for though they have a default or a rule
 
 // -- Colours: one expression a language; the name of the group that matched is the class -----------------------
 
@@ -72,7 +75,7 @@ function paint(into, content, language, from = 0, to = content.length) {
 
 // -- The worker ---------------------------------------------------------------------------------------------
 
-let worker, ready = false, asked = 0, waiting = null, timer = 0;
+let worker, ready = false, asked = 0, waiting = null, sent = null, timer = 0;
 const wasm = Uint8Array.from(atob(DATA.wasm), (c) => c.charCodeAt(0));
 const workerAddress = URL.createObjectURL(new Blob([DATA.worker], { type: "text/javascript" }));
 
@@ -107,12 +110,14 @@ function receive(data) {
 
 function send() {
   timer = setTimeout(stopWorker, PATIENCE);
-  worker.postMessage({ id: ++asked, fields: waiting });
+  worker.postMessage({ id: ++asked, fields: waiting, good });
+  sent = waiting;
   waiting = null;
 }
 
 function ask() {
   $("panel").classList.add("stale");
+  if (!state.source.trim()) return showEmpty();
   if (state.source.length > MOST_SOURCE) return say(`The text has ${state.source.length} characters; this page takes ${MOST_SOURCE}. The command line takes any.`, true);
   waiting = fields();
   if (ready && !timer) send();
@@ -126,8 +131,29 @@ function askSoon() {
 
 // -- What is asked ------------------------------------------------------------------------------------------
 
-// The kernel that is chosen; else the first with constants of its own: others are mostly called by it.
-const kernelNow = () => sources.find((k) => k.name === state.kernel) ?? sources.find((k) => k.params.some((p) => p.is_const)) ?? sources[0];
+// The kernel that is chosen; else the first that the file launches; else the first with constants that no other calls.
+function kernelNow() {
+  const find = (pattern) => sources.filter((k) => new RegExp(pattern.replace("NAME", k.name.replace(/.*\./, "")), "m").test(state.source));
+  const called = new Set(find("(?<!def |\\w)NAME\\s*\\("));
+  const alone = sources.filter((k) => !called.has(k));
+  return sources.find((k) => k.name === state.kernel) ?? find("\\bNAME\\[")[0] ?? alone.find((k) => k.params.some((p) => p.is_const)) ?? alone[0] ?? sources[0];
+}
+
+const setBy = (config) => new Set([...(config ?? "").matchAll(/(?:^|, )(\w+)=/g)].map((m) => m[1]));
+
+// The configuration that is chosen; else the first, unless the fields have all that it sets.
+function configNow(kernel) {
+  if (!kernel?.configs.length) return "";
+  if (state.config) return state.config;
+  return [...setBy(kernel.configs[0])].every((name) => state.params[name]?.trim() || !kernel.params.some((p) => p.name === name)) ? "0" : "1";
+}
+
+// What a field holds: what was typed, nothing where it was emptied, else the guess where a value is needed.
+function valueOf(p, kernel) {
+  if (p.name in state.params) return { value: state.params[p.name].trim() };
+  const isOpen = (!p.value && !p.heuristic && !setBy(kernel.configs[configNow(kernel) - 1]).has(p.name)) || needed.has(p.name);
+  return isOpen && guesses[p.name] !== undefined ? { value: guesses[p.name], isGuess: true } : { value: "", isOpen };
+}
 
 // Parts between commas that stand in no bracket or string.
 function entries(list) {
@@ -145,16 +171,25 @@ function entries(list) {
 }
 
 function fields() {
-  const params = kernelNow()?.params ?? [];
-  const said = (is_const) => params.filter((p) => p.is_const === is_const && state.params[p.name]?.trim()).map((p) => `${p.name}=${state.params[p.name].trim()}`).join(", ");
+  const kernel = kernelNow(), params = kernel?.params ?? [];
+  const said = (is_const) => params.filter((p) => p.is_const === is_const).map((p) => [p.name, valueOf(p, kernel).value]).filter(([, value]) => value).map((pair) => pair.join("=")).join(", ");
   return {
     want: { launch: state.host, ir: state.ir }[state.tab] ?? state.tab,
     kind: state.kind, gpu: state.gpu, layouts: state.layouts, source: state.source,
     file: state.file || "kernel",
     numbers: Object.entries(state.numbers).map(([key, value]) => `${key}=${value}`).join(" "),
-    kernel: state.kernel || (kernelNow()?.name ?? ""), config: state.config, globals: state.globals,
+    kernel: kernel?.name ?? "", config: configNow(kernel), globals: state.globals, triton: state.triton, env: state.env,
     args: state.args || said(0), consts: state.consts || said(1),
   };
+}
+
+// Another text: what was said of the launch of the one before is dropped.
+function forgetLaunch() {
+  Object.assign(state, { kind: "", file: "", kernel: "", config: "", globals: "", env: "", params: {}, args: "", consts: "" });
+  sources = [];
+  guesses = {};
+  needed = new Set();
+  good = null;
 }
 
 // -- What is shown ------------------------------------------------------------------------------------------
@@ -168,10 +203,11 @@ function say(message, bad = false, live = "polite") {
 
 function show({ ms, answer }) {
   told = answer;
-  if (showSources(answer)) return ask();
+  if (showSources(answer) || showNeeded(answer)) return ask();
+  if (!answer.diags.length && (answer.page || answer.text !== undefined)) good = sent;
   $("panel").classList.remove("stale");
   showProblems(answer);
-  for (const input of $("params").querySelectorAll("input")) input.setAttribute("aria-invalid", answer.code === MISSING && input.required && !input.value.trim());
+  showMissing(answer);
   showText(answer);
   paintSource();
   const kernels = answer.kernels.map((k) => `${k.name}: ${k.threads} threads a threadgroup` + (k.threadgroup_bytes ? `, ${k.threadgroup_bytes} bytes of its memory` : "") + `, about ${k.registers} registers`);
@@ -188,31 +224,51 @@ let outputNow = "";
 function showText(answer) {
   const output = $("output");
   const tab = TABS.find((t) => t.id === state.tab);
-  $("frame").hidden = !answer.page;
-  output.hidden = !!answer.page;
-  if (answer.page) return showPage();
-  if (answer.text === undefined) {
+  const from = answer.text === undefined && !answer.page ? answer.old ?? {} : answer;
+  $("old").hidden = from !== answer.old;
+  $("frame").hidden = !from.page;
+  output.hidden = !!from.page;
+  if (from.page) return showPage();
+  if (from.text === undefined) {
     outputNow = "";
     return output.replaceChildren(answer.diags.length ? "There is nothing to show: see the problems." : "");
   }
-  const now = tab.id + state.host + answer.text;
+  const now = tab.id + state.host + from.text;
   if (now === outputNow) return;
   outputNow = now;
-  paint(output, answer.text, tab.language ?? (state.host.endsWith("-py") ? "triton" : "c"));
+  paint(output, from.text, tab.language ?? (state.host.endsWith("-py") ? "triton" : "c"));
 }
+
+// Without a text: what can be done here.
+function showEmpty() {
+  waiting = told = null;
+  asked++; // an answer that is still to come is of another text
+  forgetLaunch();
+  $("launch").hidden = $("frame").hidden = true;
+  $("old").hidden = true;
+  $("output").hidden = false;
+  $("output").replaceChildren("Paste a file with Triton kernels (Python), Triton IR or an op list on the left,\nopen one, drop one, or choose an example.");
+  outputNow = problemsNow = "";
+  $("problems").replaceChildren();
+  paintSource();
+  $("panel").classList.remove("stale");
+  say("There is no text yet.");
+}
+
+const pageNow = () => told?.page ?? (told?.text === undefined ? told?.old?.page : undefined);
 
 // What `tmetal explain --html` writes, in a frame; it is loaded once, and takes new data after that.
 function showPage() {
   const frame = $("frame");
-  if (frame.contentWindow.showPage) frame.contentWindow.showPage(told.page);
+  if (frame.contentWindow.showPage) frame.contentWindow.showPage(pageNow());
   else if (!frame.srcdoc) {
-    frame.onload = () => { if (told.page) showPage(); };
+    frame.onload = () => { if (pageNow()) showPage(); };
     frame.srcdoc = DATA.page;
   }
 }
 
 // What Copy and Save take: of the page a file that stands alone.
-const shownText = () => (told?.page ? DATA.page.replace(">null<", () => ">" + JSON.stringify(told.page).replaceAll("<", "\\u003c") + "<") : told?.text ?? "");
+const shownText = () => (pageNow() ? DATA.page.replace(">null<", () => ">" + JSON.stringify(pageNow()).replaceAll("<", "\\u003c") + "<") : told?.text ?? told?.old?.text ?? "");
 
 function lineOf(diag, kind) {
   const place = kind === "triton" && diag.python.line ? diag.python : diag.ir.line ? diag.ir : diag.python;
@@ -238,33 +294,78 @@ function showProblems(answer) {
   $("problems").replaceChildren(...rows);
 }
 
-// 1: what the source says of its kernels makes another question of the fields.
+// 1: what the source says of its kernels makes another question of the fields. A text with a syntax error says nothing
+// of them: then the fields stay.
 function showSources(answer) {
-  $("launch").hidden = answer.kind !== "triton";
   const now = answer.sources ?? [];
-  if (JSON.stringify(now) === JSON.stringify(sources)) return false;
-  const asked = JSON.stringify(fields());
+  const keeps = answer.kind === "triton" && !now.length && answer.diags.length;
+  $("launch").hidden = answer.kind !== "triton" || !(keeps ? sources : now).length;
+  if (keeps) return false;
+  const asked = JSON.stringify(fields()), before = kernelNow();
+  const changed = JSON.stringify(now) !== JSON.stringify(sources);
   sources = now;
-  if (answer.kind === "triton") fillLaunch();
+  const k = kernelNow();
+  if (before && k && before.name !== k.name && !sources.some((s) => s.name === before.name)) { // another text, or a new name
+    const names = (kernel) => kernel.params.map((p) => p.name).join();
+    if (names(before) !== names(k)) Object.assign(state, { file: "", config: "", params: {} });
+    state.kernel = "";
+  }
+  if (k && before?.name !== k.name) needed = new Set();
+  if (k && state.config > k.configs.length) state.config = "";
+  const guessed = JSON.stringify(guesses);
+  guesses = k ? guessLaunch(state.source, k, sources) : {};
+  if (answer.kind === "triton" && (changed || JSON.stringify(guesses) !== guessed)) fillLaunch();
   return JSON.stringify(fields()) !== asked;
 }
 
+// 1: the compiler asks for a parameter whose default or rule does not do, and there is a guess for it.
+function showNeeded(answer) {
+  const kernel = kernelNow(), before = needed.size;
+  if (answer.code !== MISSING || !kernel) return false;
+  const words = new Set(answer.diags[0].message.match(/\w+/g));
+  for (const p of kernel.params) if (words.has(p.name) && !(p.name in state.params) && guesses[p.name] !== undefined && !valueOf(p, kernel).value) needed.add(p.name);
+  if (needed.size === before) return false;
+  fillLaunch();
+  return true;
+}
+
+// Which fields are guesses, and which are still empty: a list of both, each a way to its field.
+function showMissing(answer) {
+  const kernel = kernelNow(), words = new Set(answer.code === MISSING ? answer.diags[0]?.message.match(/\w+/g) : []);
+  const guessed = [], missing = [[], []];
+  for (const input of $("params").querySelectorAll("input")) {
+    const p = kernel?.params.find(({ name }) => name === input.name);
+    const isMissing = !!p && words.has(p.name) && !input.value.trim();
+    input.setAttribute("aria-invalid", isMissing);
+    if (isMissing) missing[p.is_const].push(input);
+    if (input.className === "guess") guessed.push(input);
+  }
+  const list = (what, inputs) => (inputs.length ? [element("span", {}, what + " ", ...inputs.map((input) => element("button", { type: "button", textContent: input.name, onclick: () => input.focus() })))] : []);
+  $("missing").replaceChildren(...list("Missing types:", missing[0]), ...list("Missing values:", missing[1]), ...list("Guessed from names and uses; check and change them:", guessed));
+}
+
 function fillLaunch() {
-  const k = kernelNow();
+  const k = kernelNow(), focused = $("params").contains(document.activeElement) ? document.activeElement.name : "";
   $("kernel").replaceChildren(...sources.map((s) => choice(s.name)));
+  $("kernel-count").textContent = sources.length > 1 ? ` (${sources.length} in this file)` : "";
   if (!k) return $("params").replaceChildren();
   $("kernel").value = k.name;
-  $("config-label").hidden = !k.configs.length;
-  $("config").replaceChildren(choice("", "none: by the fields"), ...k.configs.map((c, i) => choice(String(i + 1), `${i + 1}: ${c}`)));
-  $("config").value = state.config;
   takeLists(k);
+  $("config-label").hidden = !k.configs.length;
+  $("config").replaceChildren(choice("0", "none: by the fields"), ...k.configs.map((c, i) => choice(String(i + 1), `${i + 1}: ${c}`)));
+  $("config").value = configNow(k);
+  $("triton").value = state.triton;
+  $("env").value = state.env;
+  const set = setBy(k.configs[configNow(k) - 1]);
   $("params").replaceChildren(...k.params.map((p) => {
-    const input = element("input", { value: state.params[p.name] ?? "", autocomplete: "off", autocapitalize: "off", spellcheck: false });
-    input.placeholder = p.value || p.heuristic || (!p.is_const && p.annotation) || (p.is_const ? "a value" : "*fp32:16, i32 ...");
-    input.required = !p.value && !p.heuristic;
-    input.oninput = () => { state.params[p.name] = input.value; askSoon(); };
-    return element("label", {}, element("code", { textContent: p.name + (p.is_const ? " (constant)" : "") }), input);
+    const { value, isGuess } = valueOf(p, k);
+    const input = element("input", { name: p.name, value: isGuess ? value : state.params[p.name] ?? "", autocomplete: "off", autocapitalize: "off", spellcheck: false, className: isGuess ? "guess" : "" });
+    const note = element("small", { textContent: isGuess ? "guess" : "" });
+    input.placeholder = set.has(p.name) ? "by the configuration" : p.value || p.heuristic || (!p.is_const && p.annotation) || (p.is_const ? "a value" : "*fp32:16, i32 ...");
+    input.oninput = () => { state.params[p.name] = input.value; input.className = note.textContent = ""; askSoon(); };
+    return element("label", {}, element("code", {}, p.name + (p.is_const ? " (constant)" : "") + " ", note), input);
   }));
+  if (focused) $("params").querySelector(`[name="${focused}"]`)?.focus();
 }
 
 // An example says what it is launched with as lists, in order; from now on each parameter has its own field.
@@ -452,7 +553,9 @@ function showState() {
     $("which").replaceChildren(...Object.entries(which[1]).map(([value, name]) => choice(value, name)));
     $("which").value = state[which[0]];
   }
-  if (sources.length) fillLaunch();
+  if (!sources.length) return;
+  guesses = guessLaunch(state.source, kernelNow(), sources);
+  fillLaunch();
 }
 
 function change(part) {
@@ -464,8 +567,8 @@ function change(part) {
 function takeExample(index) {
   const { title, group, first, ...example } = DATA.examples[index];
   $("example").value = String(index);
-  Object.assign(state, { kind: "", file: "", kernel: "", config: "", globals: "", params: {}, args: "", consts: "" }, example);
-  sources = [];
+  forgetLaunch();
+  Object.assign(state, example);
   setSource(state.source);
   $("source").scrollTop = $("source").scrollLeft = 0;
   change({});
@@ -520,10 +623,14 @@ async function begin(made) {
 
 $("source").oninput = () => { $("example").value = ""; state.source = $("source").value; paintSource(); askSoon(); };
 $("source").onscroll = follow;
+$("source").onpaste = () => { // over all of it: another text
+  const { selectionStart, selectionEnd, value } = $("source");
+  if (selectionStart === 0 && selectionEnd === value.length) forgetLaunch();
+};
 const openFile = async (file) => {
   $("example").value = "";
-  Object.assign(state, { kind: "", file: file.name, kernel: "", config: "", globals: "", params: {}, args: "", consts: "" });
-  sources = [];
+  forgetLaunch();
+  state.file = file.name;
   setSource(await file.text());
   change({});
 };
@@ -538,8 +645,14 @@ $("editor").ondrop = (event) => {
 $("example").onchange = () => { if ($("example").value) takeExample(+$("example").value); };
 $("kind").onchange = () => change({ kind: $("kind").value });
 $("gpu").onchange = () => change({ gpu: $("gpu").value });
-$("kernel").onchange = () => change({ kernel: $("kernel").value, config: "", params: {} });
+$("kernel").onchange = () => {
+  needed = new Set();
+  good = null;
+  change({ kernel: $("kernel").value, config: "", params: {} });
+};
 $("config").onchange = () => change({ config: $("config").value });
+$("triton").onchange = () => change({ triton: $("triton").value });
+$("env").oninput = () => { state.env = $("env").value; askSoon(); };
 $("globals").oninput = () => { state.globals = $("globals").value; askSoon(); };
 $("which").onchange = () => change({ [state.tab === "launch" ? "host" : "ir"]: $("which").value });
 $("copy").onclick = async () => {
@@ -562,6 +675,6 @@ document.addEventListener("keydown", (event) => {
   }
 });
 document.addEventListener("click", (event) => { if (!$("options").contains(event.target)) $("options").open = false; });
-window.addEventListener("hashchange", async () => { if (await takeLink()) { $("example").value = ""; sources = []; setSource(state.source); change({}); } });
+window.addEventListener("hashchange", async () => { if (await takeLink()) { $("example").value = ""; sources = []; good = null; setSource(state.source); change({}); } });
 
 startWorker();

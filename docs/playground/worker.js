@@ -9,11 +9,13 @@ async function begin(wasm) {
   return { tables: tmetal.tables };
 }
 
-function answer({ id, fields }) {
+// `good` is the request for the last text that compiled: where this one does not, its output is answered as `old`.
+function answer({ id, fields, good }) {
   const start = performance.now();
   const told = tmetal.answer(fields);
   const ms = performance.now() - start;
   if (told.kind === "triton") told.sources = tmetal.answer({ ...fields, want: "kernels" }).sources;
+  if (good && told.diags.length && told.text === undefined && !told.page) told.old = tmetal.answer({ ...good, want: fields.want });
   return { id, ms, answer: told };
 }
 

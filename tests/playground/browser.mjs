@@ -152,6 +152,40 @@ check((await output(page)).includes("ops      sum"), "an op list over it");
 await after(page, () => page.evaluate(() => { takeExample(0); state.kernel = ""; setSource(DATA.examples.find((e) => e.title === "sum_both").source); ask(); }));
 check((await page.$eval("#kernel", (e) => e.value)) === "sum_rows", "of several kernels that are pasted one that is launched", await page.$eval("#kernel", (e) => e.value));
 
+// Another text is pasted: its kernel, with guesses; a mistake keeps what compiled last; no text says what to do.
+const write = (content, pasted) => after(page, () => page.evaluate((t, pasted) => {
+  const source = document.getElementById("source");
+  source.focus();
+  source.select();
+  if (pasted) source.dispatchEvent(new Event("paste"));
+  source.value = t;
+  source.dispatchEvent(new Event("input"));
+}, content, pasted));
+const ADD = "import triton\nimport triton.language as tl\n@triton.jit\ndef add(x_ptr, y_ptr, n_elements, BLOCK: tl.constexpr):\n    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n" +
+  "    tl.store(y_ptr + i, tl.load(x_ptr + i, mask=i < n_elements), mask=i < n_elements)\n";
+for (const pasted of [true, false]) {
+  await example(page, "Triton source", "softmax");
+  await write(ADD, pasted);
+  check((await output(page)).includes("kernel void add("), "another kernel over an example compiles", await text(page, "#problems"));
+  check((await page.$$eval("#params .guess", (all) => all.map((e) => e.value).join(" "))) === "*fp32:16 *fp32:16 i32 1024", "with guesses that are shown as such");
+}
+await judge(page, "desktop light guesses");
+await write(ADD.replace("tl.arange", "tl.arrange").replace("y_ptr + i", "z_ptr + i"), false);
+check((await page.$$("#problems button")).length === 2, "both mistakes are listed", await text(page, "#problems"));
+check((await output(page)).includes("kernel void add(") && await page.$eval("#old", (e) => !e.hidden), "the last good output stays, and is said to be old");
+await clickTab(page, "ir");
+check((await output(page)).includes("tt.func public @add"), "in the other tabs as well");
+await judge(page, "desktop light old");
+await clickTab(page, "metal");
+await write(ADD.replace("tl.arange(0", "tl.arange((0"), false);
+check((await page.$$("#params .guess")).length === 4, "a syntax error leaves the fields");
+await write(ADD, false);
+check(await page.$eval("#old", (e) => e.hidden), "mended, nothing is old");
+await write(ADD.replace("@triton.jit", '@triton.autotune(configs=[triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})], key=[])\n@triton.jit'), true);
+check((await page.$eval("#config", (e) => e.value)) === "1" && (await output(page)).includes("kernel void add("), "an autotuned kernel takes its first configuration");
+await page.evaluate(() => { setSource(""); ask(); });
+check((await output(page)).startsWith("Paste a file") && await page.$eval("#launch", (e) => e.hidden), "without a text the page says what to do");
+
 // Chip, options, tabs.
 await example(page, "Triton IR", "matmul");
 const ofMax = await output(page);

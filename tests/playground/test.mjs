@@ -17,7 +17,7 @@ let bad = 0, done = 0;
 const fail = (what) => { console.error("test-playground: " + what); bad++; };
 const same = (what, found, wanted) => {
   done++;
-  if (found !== wanted) fail(`${what}: ${typeof found === "string" ? "another text than the command line's" : `${found}, not ${wanted}`}`);
+  if (found !== wanted) fail(`${what}: ${typeof found === "string" && found.length > 200 ? "another text than the command line's" : `${found}, not ${wanted}`}`);
 };
 const native = (...args) => execFileSync(`${build}/tmetal`, ["compile", "--gpu", gpu, ...args], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
 const answer = (fields) => tmetal.answer({ want: "metal", gpu, ...fields });
@@ -51,6 +51,48 @@ for (const { kind, file, source, fields, args } of inputs.filter(({ file }) => /
   if (kind !== "triton") wanted.python = [];
   same(`the page of ${file}`, JSON.stringify(tmetal.answer({ want: "page", gpu, file, source, ...fields }).page), JSON.stringify(wanted));
 }
+
+// -- Guesses: each launch of the examples compiles with them, and what they rest on is in the text --------------------------
+const guessLaunch = new Function(read("docs/playground/guess.js") + "; return guessLaunch;")();
+const kernelsOf = (source) => tmetal.answer({ want: "kernels", kind: "triton", source }).sources;
+const guessed = (source, name) => {
+  const all = kernelsOf(source), kernel = all.find((k) => k.name === name) ?? all.at(-1);
+  return { kernel, guesses: guessLaunch(source, kernel, all) };
+};
+for (const { file, source, fields } of inputs.filter(({ kind }) => kind === "triton")) {
+  const { kernel, guesses } = guessed(source, fields.kernel);
+  const said = (is_const) => kernel.params.filter((p) => p.is_const === is_const && !p.value && !p.heuristic).map((p) => `${p.name}=${guesses[p.name]}`).join(", ");
+  const told = answer({ kind: "triton", source, kernel: kernel.name, args: said(0), consts: said(1) });
+  same(`${file}: ${kernel.name} with guesses: ${told.diags[0]?.message ?? ""}`, told.code, 0);
+}
+const HEAD = "import triton\nimport triton.language as tl\n";
+for (const [head, body, ...wanted] of [
+  ["X, Y, N, B: tl.constexpr", "i = tl.arange(0, B)\ntl.store(Y + i, tl.load(X + i, mask=i < N), mask=i < N)", "*fp32:16", "*fp32:16", "i32", "1024"],
+  ["x, idx, o, B: tl.constexpr", "i = tl.arange(0, B)\nj = tl.load(idx + i)\np = x + j\ntl.store(o + i, tl.load(p))", "*fp32:16", "*i32:16", "*fp32:16", "1024"],
+  ["where_from, o, B: tl.constexpr", "i = tl.arange(0, B)\nj = tl.load(where_from + i)\ntl.store(o + j, i)", "*i32:16", "*fp32:16", "1024"], // no name says it
+  ["o, scale, factor, B: tl.constexpr", "i = tl.arange(0, B)\ntl.store(o + i * factor, i * scale)", "*fp32:16", "fp32", "fp32", "1024"], // names before uses
+  ["o, a, b, B: tl.constexpr", "i = tl.arange(0, B)\ntl.store(o + i * a, i * b)", "*fp32:16", "i32", "fp32", "1024"],
+  ["o, a, ACT: tl.constexpr, B: tl.constexpr", "i = tl.arange(0, B)\nif ACT == 'relu':\n    i = i + 1\ntl.store(o + i, i * a)  # a / 2, range(a)", "*fp32:16", "fp32", '"relu"', "1024"],
+  ["o, n, FAST: tl.constexpr, B: tl.constexpr", "i = tl.arange(0, B)\nif FAST:\n    i = i + n\ntl.store(o + i, i)", "*fp32:16", "i32", "False", "1024"],
+  ["d, o, B: tl.constexpr", "i = tl.arange(0, B)\ntl.store(o + i, d.load([0]))", undefined, "*fp32:16", "1024"], // a descriptor: its block is unknown
+  ["a, b, o, M: tl.constexpr, K: tl.constexpr", "i = tl.arange(0, M)\nk = tl.arange(0, K)\nx = tl.load(a + i[:, None] * K + k[None, :])\ntl.store(o + i[:, None] * M + i[None, :], tl.dot(x, tl.load(b + k[:, None] * M + i[None, :])))",
+    "*fp16:16", "*fp16:16", "*fp16:16", "64", "32"],
+  ["lock, o", "while tl.atomic_cas(lock, 0, 1) == 1:\n    pass\ntl.store(o, 1.0)", "*i32:16", "*fp32:16"],
+]) {
+  const { kernel, guesses } = guessed(`${HEAD}@triton.jit\ndef k(${head}):\n${body.replace(/^/gm, "    ")}\n`);
+  same(`guesses for k(${head})`, kernel.params.map((p) => String(guesses[p.name])).join(" | "), wanted.map(String).join(" | "));
+}
+const called = `${HEAD}@triton.jit\ndef put(at, i, value):\n    tl.store(at + i, value)\n@triton.jit\ndef k(first, second, B: tl.constexpr):\n    put(first, tl.arange(0, B), second)\n`;
+same("a pointer that only a helper uses", JSON.stringify(guessed(called, "k").guesses), '{"first":"*fp32:16","second":"fp32","B":"1024"}');
+const tuned = `${HEAD}@triton.autotune(configs=[triton.Config({"B": 64}), triton.Config({"B": 128})], key=["n"])\n@triton.heuristics({"EVEN": lambda a: a["n"] % a["B"] == 0})\n@triton.jit
+def k(x, n, B: tl.constexpr, EVEN: tl.constexpr):\n    i = tl.arange(0, B)\n    tl.store(x + i, 1.0, mask=i < n)\n`;
+same("without a configuration", answer({ source: tuned, args: "*fp32:16, i32", consts: "EVEN=False" }).code, 811);
+same("with one", answer({ source: tuned, args: "*fp32:16, i32", consts: "EVEN=False", config: "2" }).code, 0);
+same("names in TM811 are those of parameters", /\bEVEN\b/.test(answer({ source: tuned, args: "*fp32:16, i32", config: "1" }).diags[0].message), true); // the page guesses those
+const asks = `${HEAD}import os\nW: tl.constexpr = tl.constexpr(int(os.environ.get("WIDTH", "0")))\nU: tl.constexpr = tl.constexpr(1 if triton.__version__ < "3.7" else 2)\n@triton.jit
+def k(x, B: tl.constexpr):\n    tl.store(x + tl.arange(0, B), W * 1000.0 + U)\n`;
+for (const [fields, value] of [[{}, "(2.0f)"], [{ triton: "3.6" }, "(1.0f)"], [{ env: "WIDTH=7" }, "(7002.0f)"]])
+  same(`a version and the environment: ${JSON.stringify(fields)}`, answer({ source: asks, args: "*fp32:16", consts: "B=64", ...fields }).text.includes(value), true);
 
 // -- Every option and each of its values, as the command line's of that name ----------------------------------------------
 const matmul = { file: kernels + "matmul.ttir", source: read(kernels + "matmul.ttir") };
