@@ -53482,7 +53482,6 @@ static void tmi_lower_tensor_add(tmi_low *w, tmi_product *p, uint32_t value, uin
     tmi_nest_open(w, &n, TMI_INST(w->p, inst)->lin);
     if (round)
         cond = tmi_t_icmp(t, TMI_EQ, tmi_coord(w, n.lin, p->n_bits + rows, m - rows, 0), round);
-    if (cond) (void)tmi_t_if(t, cond);
     for (i = 0; i < 1u << (n.vec - width); i++) {
         at = tmi_coord(w, n.lin, p->n_bits, rows, i);
         if (p->m_bits > m) {
@@ -53494,6 +53493,8 @@ static void tmi_lower_tensor_add(tmi_low *w, tmi_product *p, uint32_t value, uin
         e[i] = tmi_t_read(t, out, at, 0);
     }
     if (!width) e[0] = tmi_t_vmake(t, e, 1u << n.vec);
+    /* every lane reads: under the condition, stores were seen to be lost */
+    if (cond) (void)tmi_t_if(t, cond);
     sum = tmi_elem_at(w, addend, n.lin, n.vec ? TMI_VEC : 0);
     if (kind == TMI_S_I32) sum = tmi_t_add(t, sum, e[0]);
     else {
