@@ -53739,7 +53739,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 2628619770u
+#define TMI_STAMP_LOWER 1141183592u
 
 /*==============================================================================
  * >>clean  [26]  The per-thread form made ready to print

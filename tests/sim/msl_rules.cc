@@ -526,10 +526,12 @@ private:
         return s;
     }
 
-    /* A value divided by the products of several extents: 6 * 256 after 256. */
+    /* A value divided by the products of several extents: 6 * 256 after 256. Not the lane, below 32: where it stands in a
+     * fragment and where in a row are two questions, and none of its quotients is an axis of a grid. */
     void divided(size_t from, size_t op, const typed &b) {
         const uint64_t    by = at(op).is(">") ? b.value < 63 ? uint64_t(1) << b.value : 0 : b.value;
         const std::string what = names_of(from, op);
+        if (what == "lane ") return;
         for (const auto &d : divided_) {
             const uint64_t low = std::min(by, d.second), high = std::max(by, d.second);
             if (d.first == what && what.find('[') == std::string::npos && low > 1 && low != high && high % low == 0 && !power_of_two(high))
