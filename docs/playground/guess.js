@@ -143,6 +143,7 @@ function guessLaunch(source, kernel, kernels) {
       return (pointers.get(name) === "int" || INDEX.test(name) ? "*i32" : "*" + half) + ":16";
     }
     if (isRange(name)) return constant({ name });
+    if (/float64|fp64/.test(annotation)) return "fp64";
     if (/float|fp32/.test(annotation) || (REAL.test(name) && !/int/.test(annotation))) return "fp32";
     if (/bool/.test(annotation)) return "i1";
     return /int64/.test(annotation) ? "i64" : /int/.test(annotation) || INTEGER.test(name) || /^[A-Z]$/.test(name) || isWhole(name) ? "i32" : "fp32";
@@ -156,6 +157,7 @@ function guessLaunch(source, kernel, kernels) {
     if (uses(name, "\\.to\\(NAME\\)|dtype\\s*=\\s*NAME") || /dtype$|_type$/i.test(name)) return /acc/i.test(name) || half === "fp32" ? "tl.float32" : half === "bf16" ? "tl.bfloat16" : "tl.float16";
     if (isRange(name) || /^BLOCK|_BLOCK$|TILE/i.test(name)) return /\bdot\(/.test(body) ? (/K$/.test(name) ? "32" : "64") : ranges > 2 ? "16" : ranges > 1 ? "64" : "1024";
     if (/GROUP/i.test(name)) return "8";
+    if (/^(axis|dim)$/i.test(name)) return "0";
     const number = new RegExp(`\\b${name}\\s*==\\s*(\\d+)`).exec(body)?.[1];
     if (number) return number;
     if (/^(HAS|IS|USE|ENABLE|DO|WITH|EVEN|NEED|APPLY|ADD|STORE|ALLOW|RETURN)_|causal|^EVEN/i.test(name) || uses(name, "\\b(if|elif|not|and|or)\\s+NAME\\s*($|[:)]|and\\b|or\\b)")) return "False";

@@ -77,6 +77,7 @@ for (const [head, body, ...wanted] of [
   ["d, o, B: tl.constexpr", "i = tl.arange(0, B)\ntl.store(o + i, d.load([0]))", undefined, "*fp32:16", "1024"], // a descriptor: its block is unknown
   ["a, b, o, M: tl.constexpr, K: tl.constexpr", "i = tl.arange(0, M)\nk = tl.arange(0, K)\nx = tl.load(a + i[:, None] * K + k[None, :])\ntl.store(o + i[:, None] * M + i[None, :], tl.dot(x, tl.load(b + k[:, None] * M + i[None, :])))",
     "*fp16:16", "*fp16:16", "*fp16:16", "64", "32"],
+  ["o, s: 'fp64', AXIS: tl.constexpr, B: tl.constexpr", "i = tl.arange(0, B)\\ntl.store(o + tl.sum(i, AXIS), s)", "*fp32:16", "fp64", "0", "1024"],
   ["lock, o", "while tl.atomic_cas(lock, 0, 1) == 1:\n    pass\ntl.store(o, 1.0)", "*i32:16", "*fp32:16"],
 ]) {
   const { kernel, guesses } = guessed(`${HEAD}@triton.jit\ndef k(${head}):\n${body.replace(/^/gm, "    ")}\n`);
