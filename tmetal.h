@@ -17160,6 +17160,7 @@ typedef struct tmi_tri {
     uint32_t                  depth, work;      /* of the walk: TMI_TRI_DEPTH, TMI_TRI_WORK */
     uint32_t                  dry;              /* loops that are walked only to see what changes */
     int                       bad;              /* this kernel has an error: give up on it */
+    int                       is_over;          /* too deep or too long, said: look no further */
     int                       is_const;         /* only values that need no op are wanted */
     uint32_t                  n_decided;        /* steps of tmi_tri_decide() */
     uint32_t                  tries;    /* of modules, being tried */
@@ -19103,7 +19104,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 3762157212u
+#define TMI_STAMP_TRI 59490177u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -24704,7 +24705,7 @@ static int tmi_tri_sets_field(tmi_tri *t, const tmi_py_node *n, tmi_tri_value v)
  * all mistakes? */
 static int tmi_tri_goes_on(tmi_tri *t) {
     const uint32_t most = t->job->opt->max_steps ? t->job->opt->max_steps : TMI_TRI_WORK;
-    return !t->is_const && !t->is_quiet && t->job->n_errors && t->work < most &&
+    return !t->is_over && !t->is_const && !t->is_quiet && t->job->n_errors && t->work < most &&
            t->depth < TMI_TRI_DEPTH && !tmi_enough_errors(t->job);
 }
 
@@ -25225,6 +25226,7 @@ static int tmi_tri_enter(tmi_tri *t) {
                             "tl.static_range writes its body out each time: tl.range keeps a loop",
                             "more than %u steps to read the kernel", most);
     else return 1;
+    t->is_over |= !t->is_quiet;
     return 0;
 }
 
@@ -26977,7 +26979,10 @@ static int tmi_tri_alters_later(tmi_tri *t, uint32_t name) {
  * changes that later changes this too. */
 static tmi_tri_value tmi_tri_kept(tmi_tri *t, uint32_t node) {
     const tmi_py_node *n = tmi_tri_node(t, node);
-    tmi_tri_value      v = tmi_tri_constant(t, node);
+    tmi_tri_value      v;
+    t->depth += 2; /* what evaluates a global takes the stack of so many more of TMI_TRI_DEPTH */
+    v = tmi_tri_constant(t, node);
+    t->depth -= 2;
     if (t->bad || n->kind != TMI_PY_NAME || tmi_tri_local(t, n->text) ||
         (v.kind != TMI_V_DICT && (v.kind != TMI_V_TUPLE || !v.is_other)) ||
         t->frame->file != t->until_file || !tmi_tri_alters_later(t, n->text))
@@ -27824,22 +27829,30 @@ static void tmi_tri_target_is_wrong(tmi_tri *t, const tmi_py_node *n) {
         tmi_tri_target_is_wrong(t, tmi_triton_kid(tmi_tri_py(t), n, i));
 }
 
-/* Nothing is known of the names that a statement gives, in expressions of it too. */
-static void tmi_tri_gives_wrong(tmi_tri *t, const tmi_py_node *s) {
-    const tmi_py *py = tmi_tri_py(t);
-    uint32_t      i, k, name;
-    for (i = 1; i < py->node.n; i++) {
-        const tmi_py_node *n = TMI_PY(py, i);
-        if (n->at < s->at || n->at >= s->to) continue;
-        name = n->kind == TMI_PY_FUNCTION || n->kind == TMI_PY_CLASS ? n->text : 0;
-        if (n->kind == TMI_PY_ALIAS) name = n->v.i ? (uint32_t)n->v.i : n->text;
-        if (name) tmi_tri_bind(t, name, tmi_tri_of(TMI_V_WRONG));
-        if (n->kind == TMI_PY_ASSIGN)
-            for (k = 0; k < n->n; k++) tmi_tri_target_is_wrong(t, tmi_triton_kid(py, n, k));
-        else if (n->kind == TMI_PY_AUGASSIGN || n->kind == TMI_PY_ANNASSIGN ||
-                 n->kind == TMI_PY_FOR || n->kind == TMI_PY_COMPFOR || n->kind == TMI_PY_WALRUS)
-            tmi_tri_target_is_wrong(t, TMI_PY(py, n->a));
-        else if (n->kind == TMI_PY_WITHITEM) tmi_tri_target_is_wrong(t, TMI_PY(py, n->b));
+/* Nothing is known of the names that a node of a statement gives. */
+static void tmi_tri_node_is_wrong(tmi_tri *t, const tmi_py *py, const tmi_py_node *n) {
+    uint32_t k, name = n->kind == TMI_PY_FUNCTION || n->kind == TMI_PY_CLASS ? n->text : 0;
+    if (n->kind == TMI_PY_ALIAS) name = n->v.i ? (uint32_t)n->v.i : n->text;
+    if (name) tmi_tri_bind(t, name, tmi_tri_of(TMI_V_WRONG));
+    if (n->kind == TMI_PY_ASSIGN)
+        for (k = 0; k < n->n; k++) tmi_tri_target_is_wrong(t, tmi_triton_kid(py, n, k));
+    else if (n->kind == TMI_PY_AUGASSIGN || n->kind == TMI_PY_ANNASSIGN ||
+             n->kind == TMI_PY_FOR || n->kind == TMI_PY_COMPFOR || n->kind == TMI_PY_WALRUS)
+        tmi_tri_target_is_wrong(t, TMI_PY(py, n->a));
+    else if (n->kind == TMI_PY_WITHITEM) tmi_tri_target_is_wrong(t, TMI_PY(py, n->b));
+}
+
+/* The same of a statement, in expressions of it too. The parser makes its nodes in one run, around
+ * its own: a look at all nodes for each wrong statement would be quadratic. */
+static void tmi_tri_gives_wrong(tmi_tri *t, uint32_t statement) {
+    const tmi_py      *py = tmi_tri_py(t);
+    const tmi_py_node *s = TMI_PY(py, statement), *n;
+    uint32_t           i;
+    for (i = statement; i && TMI_PY(py, i)->at >= s->at; i--) {}
+    for (i++; i < py->node.n; i++) {
+        n = TMI_PY(py, i);
+        if (i > statement && (n->at < s->at || n->at >= s->to)) break;
+        if (n->at < s->to) tmi_tri_node_is_wrong(t, py, n);
     }
 }
 
@@ -27860,7 +27873,7 @@ static tmi_tri_flow tmi_tri_block(tmi_tri *t, uint32_t list, uint32_t n) {
             t->frame->inside = inside;
             t->bad = t->is_shown = t->is_launch = t->is_called = 0;
             tmi_base_vec_cut(&t->arg, base);
-            tmi_tri_gives_wrong(t, tmi_tri_node(t, TMI_PY_ID(tmi_tri_py(t), list + i)));
+            tmi_tri_gives_wrong(t, TMI_PY_ID(tmi_tri_py(t), list + i));
         }
     t->bad |= (int)is_wrong;
     t->depth--;
@@ -30124,7 +30137,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 453087687u
+#define TMI_STAMP_TRITON 3559421409u
 
 
 /*==============================================================================
@@ -42773,14 +42786,12 @@ static void tmi_plan_aliases(tmi_plan *p) {
 
 /* Parameters that may overlap and are only read need nothing. */
 static void tmi_plan_drop_aliases(tmi_plan *p) {
-    uint32_t i, k, written;
-    for (i = 0; i < p->n_param && !p->unknown_write; i++) {
-        if (p->alias[i] != i) continue; /* the first of them stands for all */
-        for (k = written = 0; k < p->n_param; k++)
-            if (p->alias[k] == i) written |= p->written >> tmi_min32(k, 31) & 1;
-        for (k = i + 1; k < p->n_param && !written; k++)
-            if (p->alias[k] == i) p->alias[k] = k;
-    }
+    uint32_t i, *written = TMI_TEMP(p->job, uint32_t, p->n_param); /* by the first, for all */
+    memset(written, 0, p->n_param * sizeof *written);
+    for (i = 0; i < p->n_param; i++)
+        written[p->alias[i]] |= p->written >> tmi_min32(i, 31) & 1;
+    for (i = 0; i < p->n_param && !p->unknown_write; i++)
+        if (!written[p->alias[i]]) p->alias[i] = i;
 }
 
 /* Is a parameter launched on the memory of another? */
@@ -45280,7 +45291,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 844634673u
+#define TMI_STAMP_PLAN 3872616769u
 
 /*==============================================================================
  * >>wait  [24]  Programs that wait for each other
