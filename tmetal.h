@@ -7030,7 +7030,7 @@ static void tmi_put_fn(tmi_text *t, const tmi_fn *f) {
                 tmi_put_str(t, "inline ");
             if (tmi_fn_starts(s, "heavy ")) {
                 s += sizeof "heavy " - 1;
-                tmi_put_str(t, "__attribute__((noinline)) ");
+                tmi_put_str(t, "__attribute__((noinline))\n");
             }
         }
         if (*s == '@' || *s == '$') {
@@ -7207,7 +7207,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 2318208401u
+#define TMI_STAMP_LIBRARY 2928979074u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
