@@ -17159,6 +17159,7 @@ typedef struct tmi_tri {
     uint32_t                  loc_at, loc_file; /* that b->loc stands for */
     uint32_t                  depth, work;      /* of the walk: TMI_TRI_DEPTH, TMI_TRI_WORK */
     uint32_t                  dry;              /* loops that are walked only to see what changes */
+    uint32_t                  looked;           /* nodes, for names of wrong statements */
     int                       bad;              /* this kernel has an error: give up on it */
     int                       is_over;          /* too deep or too long, said: look no further */
     int                       is_const;         /* only values that need no op are wanted */
@@ -19104,7 +19105,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 59490177u
+#define TMI_STAMP_TRI 2507323738u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -27842,18 +27843,19 @@ static void tmi_tri_node_is_wrong(tmi_tri *t, const tmi_py *py, const tmi_py_nod
     else if (n->kind == TMI_PY_WITHITEM) tmi_tri_target_is_wrong(t, TMI_PY(py, n->b));
 }
 
-/* The same of a statement, in expressions of it too. The parser makes its nodes in one run, around
- * its own: a look at all nodes for each wrong statement would be quadratic. */
-static void tmi_tri_gives_wrong(tmi_tri *t, uint32_t statement) {
-    const tmi_py      *py = tmi_tri_py(t);
-    const tmi_py_node *s = TMI_PY(py, statement), *n;
-    uint32_t           i;
-    for (i = statement; i && TMI_PY(py, i)->at >= s->at; i--) {}
-    for (i++; i < py->node.n; i++) {
-        n = TMI_PY(py, i);
-        if (i > statement && (n->at < s->at || n->at >= s->to)) break;
-        if (n->at < s->to) tmi_tri_node_is_wrong(t, py, n);
+#define TMI_TRI_LOOKED (1u << 25) /* nodes that are looked at for names of wrong statements */
+
+/* The same of a statement, in expressions of it too. A look at all nodes for each wrong statement
+ * is quadratic: after so many of them the next mistake is the last. */
+static void tmi_tri_gives_wrong(tmi_tri *t, const tmi_py_node *s) {
+    const tmi_py *py = tmi_tri_py(t);
+    uint32_t      i;
+    for (i = 1; i < py->node.n; i++) {
+        const tmi_py_node *n = TMI_PY(py, i);
+        if (n->at >= s->at && n->at < s->to) tmi_tri_node_is_wrong(t, py, n);
     }
+    t->looked = tmi_min32(t->looked, TMI_TRI_LOOKED) + py->node.n;
+    t->is_over |= t->looked > TMI_TRI_LOOKED;
 }
 
 static tmi_tri_flow tmi_tri_block(tmi_tri *t, uint32_t list, uint32_t n) {
@@ -27873,7 +27875,7 @@ static tmi_tri_flow tmi_tri_block(tmi_tri *t, uint32_t list, uint32_t n) {
             t->frame->inside = inside;
             t->bad = t->is_shown = t->is_launch = t->is_called = 0;
             tmi_base_vec_cut(&t->arg, base);
-            tmi_tri_gives_wrong(t, TMI_PY_ID(tmi_tri_py(t), list + i));
+            tmi_tri_gives_wrong(t, tmi_tri_node(t, TMI_PY_ID(tmi_tri_py(t), list + i)));
         }
     t->bad |= (int)is_wrong;
     t->depth--;
@@ -30137,7 +30139,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3559421409u
+#define TMI_STAMP_TRITON 4123791053u
 
 
 /*==============================================================================
