@@ -19,7 +19,7 @@ files="tests/kernels/recorded/*.ttir tests/kernels/lookalikes/*.ttir examples/ke
 # switch, what TM311 calls it, public functions that are its own
 rows='TMETAL_NO_FP64|fp64 in software|
 TMETAL_NO_PTX|inline PTX|
-TMETAL_NO_OPS|op lists|_ops$|_list$|_graph$
+TMETAL_NO_OPS|op lists|_ops$|_list$|_graph$|_list_op_at$
 TMETAL_NO_BUILDER||tmetal_build_
 TMETAL_NO_REPORTS||explain|layouts_json|transform|detect|map_|mapping|layout_name|access_|reduce_name|pattern_name|tie_name|nan_name|form_name
 TMETAL_CORE|fp64 in software, inline PTX or op lists|'
