@@ -51481,7 +51481,7 @@ static uint32_t tmi_ptx_value(tmi_low *w, const tmi_ptx_ins *x, uint32_t *v, int
 static uint32_t tmi_lower_ptx_relu(tmi_low *w, const tmi_ptx_ins *x, uint32_t v, int kind) {
     tmi_thr      *t = w->t;
     const int     whole = (int)tmi_s_int(tmi_scalar_bits[kind]);
-    const int64_t top = (int64_t)1 << (tmi_scalar_bits[kind] - 1),
+    const int64_t top = (int64_t)((uint64_t)1 << (tmi_scalar_bits[kind] - 1)),
                   inf = kind == TMI_S_F32 ? 0x7f800000 : kind == TMI_S_F16 ? 0x7c00 : 0x7f80;
     uint32_t      past;
     if (!(x->flags & TMI_PF_RELU)) return v;
@@ -53752,7 +53752,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1141183592u
+#define TMI_STAMP_LOWER 3360399296u
 
 /*==============================================================================
  * >>clean  [26]  The per-thread form made ready to print

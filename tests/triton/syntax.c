@@ -182,19 +182,25 @@ static void attempt(const char *text, size_t len) {
 
 static const size_t length = (size_t)1 << 19;
 
-/* The text `unit` so often that it has half a megabyte, behind `head`. */
-static int is_slow(const char *head, const char *unit) {
+/* Seconds to read the text `unit` repeated up to `most` bytes, after `head`. */
+static double seconds_of(const char *head, const char *unit, size_t most) {
     size_t  len = strlen(head), k = strlen(unit);
-    char   *text = (char *)malloc(len + length + k);
+    char   *text = (char *)malloc(len + most + k);
     clock_t begin = clock();
-    double  s;
     memcpy(text, head, len);
-    while (len < length) memcpy(text + len, unit, k), len += k;
+    while (len < most) memcpy(text + len, unit, k), len += k;
     attempt(text, len);
     free(text);
-    s = (double)(clock() - begin) / CLOCKS_PER_SEC;
-    if (s > 2.5) printf("scale: '%.20s' '%.20s': %.1f s for half a megabyte, twice\n", head, unit, s);
-    return s > 2.5;
+    return (double)(clock() - begin) / CLOCKS_PER_SEC;
+}
+
+/* Half a megabyte takes long: more than 2.5 s where a quarter of it takes less than a sixth, which no slow machine
+ * explains, or more than 10 s. */
+static int is_slow(const char *head, const char *unit) {
+    const double s = seconds_of(head, unit, length);
+    const int    slow = s > 2.5 && (s > 10 || s > 6 * seconds_of(head, unit, length / 4));
+    if (slow) printf("scale: '%.20s' '%.20s': %.1f s for half a megabyte, twice\n", head, unit, s);
+    return slow;
 }
 
 static int scale(void) {
