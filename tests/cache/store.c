@@ -434,7 +434,11 @@ static void check_limit(const tmetal_cache *base) {
     CHECK(sum <= 32 * one + 100 * one && sum >= one);
     /* where all that is too much is the oldest, it alone goes, and no file whose name ends otherwise */
     cache.max_bytes = 3500;
-    for (i = 0; i < 400; i++) number_key(keys[0], 2, (uint64_t)i), path = entry_path(&cache, keys[0], "tmetal"), remove(path), free(path);
+    for (i = 0; i < 400; i++) {
+        char k[TMETAL_KEY_BYTES];
+        number_key(k, 2, (uint64_t)i);
+        path = entry_path(&cache, k, "tmetal"), remove(path), free(path);
+    }
     for (i = 0; i < ENTRIES; i++) path = entry_path(&cache, keys[i], "tmetal"), remove(path), free(path);
     for (i = 0; i < 12; i++) {
         static const char zeros[3000];
