@@ -23185,6 +23185,7 @@ static const char *tmi_tl_space(const char *module) {
     static const char *const rows[][2] = {{"", ""},
                                           {"builtins", ""},
                                           {"triton", "triton"},
+                                          {"triton.runtime", "triton"},
                                           {"triton.runtime.jit", "triton"},
                                           {"triton.runtime.autotuner", "triton"},
                                           {"itertools", "itertools"},
@@ -23373,7 +23374,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 2812258964u
+#define TMI_STAMP_TL 3478750530u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
