@@ -63,6 +63,7 @@ include tests/cache/rules.mk
 include tests/tune/rules.mk
 include tests/hosts/rules.mk
 include tests/python/rules.mk
+include tests/dropin/rules.mk
 include tests/cuda/rules.mk
 include tests/triton/rules.mk
 include tests/formats/rules.mk

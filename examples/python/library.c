@@ -1,0 +1,358 @@
+/* The library of the Python package triton_metal: tmetal.h behind functions that ctypes can call.
+ *
+ *     cc -std=c99 -O2 -fPIC -shared examples/python/library.c -o libtriton_metal.so -lm
+ *
+ * Beside the functions below it exports all public functions of tmetal.h. No function has state of
+ * its own: any number of threads may call. What a function returns is freed with the function that
+ * its comment names. Strings are UTF-8. */
+#define TMETAL_IMPLEMENTATION
+#define TMETAL_TRITON
+#define TMETAL_METAL
+#define TMETAL_CACHE
+#include "../../tmetal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* -- Compiling --------------------------------------------------------------------------------- */
+
+/* What to compile: the fields of tmetal_triton_call and tmetal_options that Python sets. */
+typedef struct tm_request {
+    const char               *source;
+    size_t                    length;
+    const char               *path; /* of the source, in messages */
+    const char               *kernel, *args, *consts, *gpu, *alias, *triton;
+    const tmetal_triton_file *files;
+    uint32_t                  n_files;
+    uint32_t                  line; /* of the file, in which the source begins; 0: 1 */
+    uint32_t                  debug, no_fusion, reports;
+    const char               *cache;    /* the folder of the cache on disk; NULL: none */
+    const char               *identity; /* all of the above but `cache` as one text */
+    size_t                    identity_length;
+} tm_request;
+
+typedef struct tm_compiled {
+    uint32_t             code;    /* TMETAL_OK, or that of the first error */
+    uint32_t             found;   /* 1: it was in the cache */
+    uint32_t             line, column; /* of the first error, in `file` */
+    const char          *file;
+    const char          *message; /* of the first error, one line */
+    const char          *text;    /* Metal; Triton IR; after an error all diagnostics */
+    const char          *plan;    /* the launch plan as JSON */
+    const char          *params;  /* names of the parameters, each with its end of line */
+    const tmetal_result *result;  /* a copy that is part of this object; NULL after an error */
+    const char          *places;  /* with `reports`, rows of "LINE OF METAL,LINE,FILE": the Python */
+} tm_compiled;
+
+static char *tm_copy(const char *text) {
+    const size_t bytes = text ? strlen(text) + 1 : 1;
+    char        *copy = (char *)malloc(bytes);
+    if (copy) memcpy(copy, text ? text : "", bytes);
+    return copy;
+}
+
+/* Free what tm_compile or tm_ttir returned. */
+TMETAL_API void tm_free(tm_compiled *c) {
+    if (!c) return;
+    free((void *)(uintptr_t)c->file);
+    free((void *)(uintptr_t)c->message);
+    free((void *)(uintptr_t)c->text);
+    free((void *)(uintptr_t)c->plan);
+    free((void *)(uintptr_t)c->params);
+    free((void *)(uintptr_t)c->places);
+    free((void *)(uintptr_t)c->result);
+    free(c);
+}
+
+/* Free a text that tm_debug_text, tm_launch_text or tm_gpus returned. */
+TMETAL_API void tm_free_text(char *text) { free(text); }
+
+/* A text to which others are appended; NULL once memory has run out. */
+static char *tm_append(char *text, const char *more) {
+    const size_t length = text ? strlen(text) : 0, bytes = strlen(more) + 1;
+    char        *longer = (char *)realloc(text, length + bytes);
+    if (!longer) free(text);
+    else memcpy(longer + length, more, bytes);
+    return longer;
+}
+
+static void tm_keep_diagnostics(tm_compiled *c, const tmetal_result *r, tmetal_arena *arena) {
+    const tmetal_diag *first = r->n_diags ? &r->diags[0] : &r->full;
+    char              *all = tm_copy("");
+    uint32_t           i;
+    int                has_python;
+    for (i = 0; i < r->n_diags && all; i++) {
+        if (r->diags[i].code == r->code && first->code != r->code) first = &r->diags[i];
+        all = tm_append(all, tmetal_diag_text(&r->diags[i], arena));
+    }
+    if (all && !r->n_diags) all = tm_append(all, tmetal_diag_text(first, arena));
+    has_python = first->python.line != 0;
+    c->text = all;
+    c->message = tm_copy(first->message);
+    c->file = tm_copy(has_python ? first->python.file : first->ir.file);
+    c->line = has_python ? first->python.line : first->ir.line;
+    c->column = has_python ? first->python.col : first->ir.col;
+}
+
+static char *tm_names(const tmetal_kernel *k) {
+    char    *names = tm_copy("");
+    uint32_t i;
+    for (i = 0; i < k->n_params && names; i++) {
+        names = tm_append(names, k->params[i]);
+        if (names) names = tm_append(names, "\n");
+    }
+    return names;
+}
+
+/* Lines of Metal are those of a kernel's own text, which is the result's where there is one. */
+static char *tm_places(const tmetal_result *r) {
+    char    *rows = tm_copy("");
+    uint32_t i, k;
+    for (k = 0; k < r->n_kernels && r->n_kernels == 1; k++)
+        for (i = 0; i < r->kernels[k].n_lines && rows; i++) {
+            const tmetal_line *l = &r->kernels[k].lines[i];
+            char               numbers[32];
+            if (!l->python.line || !l->python.file) continue;
+            sprintf(numbers, "%u,%u,", (unsigned)l->line, (unsigned)l->python.line);
+            rows = tm_append(rows, numbers);
+            if (rows) rows = tm_append(rows, l->python.file);
+            if (rows) rows = tm_append(rows, "\n");
+        }
+    return rows;
+}
+
+static void tm_keep_result(tm_compiled *c, const tmetal_result *r, tmetal_arena *arena) {
+    const size_t bytes = tmetal_result_copy(r, NULL, 0);
+    void        *copy = malloc(bytes);
+    if (copy) tmetal_result_copy(r, copy, bytes);
+    c->result = (const tmetal_result *)copy;
+    c->text = tm_copy(r->msl);
+    c->plan = tm_copy(tmetal_plan_json(r, arena));
+    c->params = tm_names(&r->kernels[0]);
+    c->places = tm_places(r);
+}
+
+/* One try in an arena. With `ir` the text is Triton IR. */
+static tmetal_code tm_try(const tm_request *q, int ir, tmetal_arena *arena, tmetal_result *r,
+                          tm_compiled *c) {
+    char               key[TMETAL_KEY_BYTES];
+    tmetal_options     opt;
+    tmetal_triton_call call;
+    tmetal_module     *module = NULL;
+    tmetal_cache       cache;
+    const char        *text = NULL;
+    size_t             length = 0;
+    tmetal_code        code;
+    memset(&opt, 0, sizeof opt);
+    memset(&call, 0, sizeof call);
+    memset(&cache, 0, sizeof cache);
+    opt.file = q->path;
+    opt.gpu = q->gpu;
+    opt.alias = q->alias && *q->alias ? q->alias : NULL;
+    opt.no_fusion = q->no_fusion;
+    opt.reports = q->reports;
+    call.kernel = q->kernel;
+    call.args = q->args;
+    call.consts = q->consts;
+    call.files = q->files;
+    call.n_files = q->n_files;
+    call.debug = q->debug;
+    call.triton = q->triton && *q->triton ? q->triton : NULL;
+    call.line = q->line;
+    if (ir) {
+        code = tmetal_triton(q->source, q->length, &call, &opt, arena, &module, r);
+        if (code == TMETAL_OK) code = tmetal_print(module, arena, &text, &length, r);
+        if (code == TMETAL_OK) c->text = tm_copy(text);
+        return code;
+    }
+    cache.dir = q->reports ? NULL : q->cache;
+    if (cache.dir) {
+        tmetal_key(q->identity, q->identity_length, &opt, key);
+        c->found = (uint32_t)tmetal_cache_find(&cache, key, arena, r);
+        if (c->found) return TMETAL_OK;
+        if (arena->need) return TMETAL_E_ARENA;
+    }
+    code = tmetal_compile_triton(q->source, q->length, &call, &opt, arena, r);
+    /* What cannot be stored is compiled again by the next process, no more. */
+    if (code == TMETAL_OK && cache.dir) (void)tmetal_cache_store(&cache, key, r, arena, NULL);
+    return code;
+}
+
+static tm_compiled *tm_make(const tm_request *q, int ir) {
+    tmetal_triton_call sizes;
+    tm_compiled       *c = (tm_compiled *)calloc(1, sizeof *c);
+    size_t             bytes;
+    memset(&sizes, 0, sizeof sizes);
+    sizes.files = q->files;
+    sizes.n_files = q->n_files;
+    bytes = tmetal_arena_estimate_triton(q->length, &sizes);
+    while (c) {
+        void         *memory = malloc(bytes);
+        tmetal_arena  arena = tmetal_arena_on(memory, bytes);
+        tmetal_result r;
+        if (!memory) break;
+        c->code = (uint32_t)tm_try(q, ir, &arena, &r, c);
+        if (c->code == TMETAL_E_ARENA && bytes <= SIZE_MAX / 4) {
+            bytes = arena.need > bytes * 4 ? arena.need : bytes * 4;
+            free(memory);
+            continue;
+        }
+        if (c->code != TMETAL_OK) tm_keep_diagnostics(c, &r, &arena);
+        else if (!ir) tm_keep_result(c, &r, &arena);
+        free(memory);
+        if (!c->text || (c->code != TMETAL_OK && (!c->message || !c->file)) ||
+            (c->code == TMETAL_OK && !ir && (!c->result || !c->plan || !c->params)))
+            break;
+        return c;
+    }
+    tm_free(c);
+    return NULL;
+}
+
+/* Compile a kernel from its Python. NULL: memory has run out. Free it with tm_free. */
+TMETAL_API tm_compiled *tm_compile(const tm_request *request) { return tm_make(request, 0); }
+
+/* The kernel as Triton IR, in `text`. */
+TMETAL_API tm_compiled *tm_ttir(const tm_request *request) { return tm_make(request, 1); }
+
+/* What kernel number `kernel` left in its debug buffer, as text; `*failed` is set to the number of
+ * failed assertions. NULL: memory has run out. Free it with tm_free_text. */
+TMETAL_API char *tm_debug_text(const tm_compiled *c, uint32_t kernel, const void *buffer,
+                               size_t bytes, uint32_t *failed) {
+    size_t room = 65536 + bytes * 8;
+    *failed = bytes >= 32 ? ((const uint32_t *)buffer)[1] : 0;
+    for (;;) {
+        void        *memory = malloc(room);
+        tmetal_arena arena = tmetal_arena_on(memory, room);
+        const char  *text;
+        char        *copy;
+        if (!memory) return NULL;
+        text = tmetal_debug_text(&c->result->kernels[kernel], buffer, bytes, &arena);
+        copy = text || bytes < 32 ? tm_copy(text) : NULL;
+        free(memory);
+        if (copy) return copy;
+        room *= 4;
+    }
+}
+
+/* -- Launching by Metal ------------------------------------------------------------------------ */
+
+#ifdef TM_STANDIN /* tests/dropin: a strict stand-in for Metal */
+tmetal_function tm_standin_symbol(void *user, const char *name);
+#define TM_SYMBOL tm_standin_symbol
+#else
+#define TM_SYMBOL NULL
+#endif
+
+typedef struct tm_metal { /* and all that it needs memory for */
+    tmetal_arena  arena;
+    tmetal_metal *metal;
+} tm_metal;
+
+typedef struct tm_loaded {
+    tmetal_arena   arena;
+    tmetal_loaded *loaded;
+} tm_loaded;
+
+typedef struct tm_launch {
+    tmetal_arena   arena;
+    tmetal_launch *launch;
+} tm_launch;
+
+#define TM_ROOM ((size_t)1 << 20) /* what each of them gets; the system gives it as it is used */
+
+/* Zeroed, with an arena behind it. */
+static void *tm_object(size_t bytes) {
+    char *memory = (char *)malloc(bytes + TM_ROOM);
+    if (!memory) return NULL;
+    memset(memory, 0, bytes);
+    *(tmetal_arena *)(void *)memory = tmetal_arena_on(memory + bytes, TM_ROOM);
+    return memory;
+}
+
+/* The default device. NULL: `problem` says why. Close it with tm_metal_close. */
+TMETAL_API tm_metal *tm_metal_open(tmetal_problem *problem) {
+    tmetal_metal_options options;
+    tm_metal            *m = (tm_metal *)tm_object(sizeof *m);
+    memset(&options, 0, sizeof options);
+    options.symbol = TM_SYMBOL;
+    if (m && tmetal_metal_open(&options, &m->arena, &m->metal, problem) == TMETAL_OK) return m;
+    free(m);
+    return NULL;
+}
+
+TMETAL_API void tm_metal_close(tm_metal *m) {
+    tmetal_metal_close(m->metal);
+    free(m);
+}
+
+TMETAL_API const char *tm_metal_name(const tm_metal *m) {
+    return tmetal_metal_device(m->metal)->name;
+}
+
+/* Adopt an id<MTLBuffer>, or wrap or make memory: bytes of `pages`, NULL: new ones. */
+TMETAL_API int tm_buffer(tm_metal *m, void *object, void *pages, uint64_t bytes,
+                         tmetal_buffer *buffer, tmetal_problem *problem) {
+    if (object) return (int)tmetal_buffer_adopt(m->metal, object, buffer, problem);
+    if (pages) return (int)tmetal_buffer_wrap(m->metal, pages, bytes, buffer, problem);
+    return (int)tmetal_buffer_make(m->metal, bytes, buffer, problem);
+}
+
+TMETAL_API void tm_buffer_free(tm_metal *m, tmetal_buffer *buffer) {
+    tmetal_buffer_free(m->metal, buffer);
+}
+
+/* Have Metal compile a kernel. `c` must stay until tm_unload. NULL: `problem` says why. */
+TMETAL_API tm_loaded *tm_load(tm_metal *m, const tm_compiled *c, tmetal_problem *problem) {
+    tm_loaded *l = (tm_loaded *)tm_object(sizeof *l);
+    if (l && tmetal_load(m->metal, c->result, &l->arena, &l->loaded, NULL, problem) == TMETAL_OK)
+        return l;
+    free(l);
+    return NULL;
+}
+
+TMETAL_API void tm_unload(tm_loaded *l) {
+    tmetal_unload(l->loaded);
+    free(l);
+}
+
+/* Buffers for one launch at a time. */
+TMETAL_API tm_launch *tm_launch_make(tm_loaded *l, tmetal_problem *problem) {
+    tm_launch *t = (tm_launch *)tm_object(sizeof *t);
+    if (t && tmetal_launch_make(l->loaded, &t->arena, &t->launch, problem) == TMETAL_OK) return t;
+    free(t);
+    return NULL;
+}
+
+TMETAL_API void tm_launch_free(tm_launch *t) {
+    tmetal_launch_free(t->launch);
+    free(t);
+}
+
+/* Launch and wait. `args`: tmetal_packed_arg for each parameter. */
+TMETAL_API int tm_launch_run(tm_launch *t, const void *args, uint32_t n, uint32_t x, uint32_t y,
+                             uint32_t z, tmetal_problem *problem) {
+    const uint32_t programs[3] = {x, y, z};
+    tmetal_code    code = tmetal_launch_packed(
+        t->launch, (const tmetal_packed_arg *)args, n, programs, NULL, problem);
+    return (int)(code == TMETAL_OK ? tmetal_launch_wait(t->launch, 0, problem) : code);
+}
+
+/* The same up to Metal: for measuring what a launch costs in Python. */
+TMETAL_API int tm_launch_null(tm_launch *t, const void *args, uint32_t n, uint32_t x, uint32_t y,
+                              uint32_t z, tmetal_problem *problem) {
+    (void)t, (void)args, (void)n, (void)x, (void)y, (void)z, (void)problem;
+    return 0;
+}
+
+TMETAL_API double tm_launch_seconds(const tm_launch *t) { return tmetal_launch_seconds(t->launch); }
+
+/* What kernel `kernel` of the last launch printed and asserted. Free it with tm_free_text. */
+TMETAL_API char *tm_launch_text(const tm_launch *t, uint32_t kernel) {
+    const size_t room = (size_t)4 << 20;
+    void        *memory = malloc(room);
+    tmetal_arena arena = tmetal_arena_on(memory, room);
+    char        *copy = memory ? tm_copy(tmetal_launch_text(t->launch, kernel, &arena)) : NULL;
+    free(memory);
+    return copy;
+}

@@ -1,0 +1,228 @@
+"""tmetal.h as a shared library: kernels compiled from the text of their Python."""
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+import os
+import sys
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class File(NamedTuple):
+    """The text of a module that a kernel's text imports."""
+
+    name: str  # dotted, as in the import
+    text: str
+    path: str  # of the file that it comes from, in messages
+    line: int  # of that file, in which the text begins
+
+
+class _File(ctypes.Structure):  # tmetal_triton_file
+    _fields_ = [("name", ctypes.c_char_p), ("text", ctypes.c_char_p), ("len", ctypes.c_size_t),
+                ("path", ctypes.c_char_p), ("line", ctypes.c_uint32)]
+
+
+class _Request(ctypes.Structure):  # tm_request
+    _fields_ = [("source", ctypes.c_char_p), ("length", ctypes.c_size_t),
+                ("path", ctypes.c_char_p), ("kernel", ctypes.c_char_p), ("args", ctypes.c_char_p),
+                ("consts", ctypes.c_char_p), ("gpu", ctypes.c_char_p), ("alias", ctypes.c_char_p),
+                ("triton", ctypes.c_char_p), ("files", ctypes.POINTER(_File)),
+                ("n_files", ctypes.c_uint32), ("line", ctypes.c_uint32), ("debug", ctypes.c_uint32),
+                ("no_fusion", ctypes.c_uint32), ("reports", ctypes.c_uint32),
+                ("cache", ctypes.c_char_p), ("identity", ctypes.c_char_p),
+                ("identity_length", ctypes.c_size_t)]
+
+
+class _Compiled(ctypes.Structure):  # tm_compiled
+    _fields_ = [("code", ctypes.c_uint32), ("found", ctypes.c_uint32), ("line", ctypes.c_uint32),
+                ("column", ctypes.c_uint32), ("file", ctypes.c_char_p),
+                ("message", ctypes.c_char_p), ("text", ctypes.c_char_p), ("plan", ctypes.c_char_p),
+                ("params", ctypes.c_char_p), ("result", ctypes.c_void_p),
+                ("places", ctypes.c_char_p)]
+
+
+class Problem(ctypes.Structure):
+    """tmetal_problem: what a function that launches reports."""
+
+    _fields_ = [("code", ctypes.c_int), ("text", ctypes.c_char * 2000)]
+
+    def __str__(self) -> str:
+        return self.text.decode(errors="replace").rstrip()
+
+
+_FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
+    "tm_compile": (ctypes.POINTER(_Compiled), (ctypes.POINTER(_Request),)),
+    "tm_ttir": (ctypes.POINTER(_Compiled), (ctypes.POINTER(_Request),)),
+    "tm_free": (None, (ctypes.c_void_p,)),
+    "tm_free_text": (None, (ctypes.c_void_p,)),
+    "tm_debug_text": (ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_char_p,
+                                        ctypes.c_size_t, ctypes.POINTER(ctypes.c_uint32))),
+}
+
+
+def library_path() -> str:
+    """The file of the shared library; TRITON_METAL_LIBRARY names a different one."""
+    name = "libtriton_metal.dylib" if sys.platform == "darwin" else "libtriton_metal.so"
+    return os.environ.get("TRITON_METAL_LIBRARY") or os.path.join(_HERE, name)
+
+
+@functools.lru_cache(maxsize=None)
+def load() -> ctypes.CDLL:
+    """The library, with the functions above and all of tmetal.h. Loaded at the first call."""
+    path = library_path()
+    if not os.path.exists(path):
+        raise ImportError(f"{path} is missing: run 'make python', or install a wheel that has it")
+    loaded = ctypes.CDLL(path)
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(loaded, name)
+        function.restype, function.argtypes = result, arguments
+    return loaded
+
+
+def take_text(address: Optional[int]) -> str:
+    """The text at an address that a function of the library returned, which is freed."""
+    if not address:
+        raise MemoryError
+    text = ctypes.string_at(address).decode(errors="replace")
+    load().tm_free_text(address)
+    return text
+
+
+@functools.lru_cache(maxsize=8)
+def _make_folder(path: str) -> Optional[bytes]:
+    try:
+        os.makedirs(path, exist_ok=True)
+        return os.fsencode(path) if os.access(path, os.W_OK) else None
+    except OSError:
+        return None
+
+
+def cache_folder() -> Optional[str]:
+    """The folder for files that later processes read again; None: TRITON_METAL_CACHE is 0."""
+    if os.environ.get("TRITON_METAL_CACHE", "1") == "0":
+        return None
+    own, shared = os.environ.get("TRITON_METAL_CACHE_DIR"), os.environ.get("TRITON_CACHE_DIR")
+    if own or shared:
+        return own or os.path.join(shared or "", "triton_metal")
+    if sys.platform == "darwin":
+        return os.path.expanduser("~/Library/Caches/triton_metal")
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(base, "triton_metal")
+
+
+class Compiled:
+    """A compiled kernel: its Metal and its launch plan. It may be used by several threads."""
+
+    def __init__(self, pointer: Any, again: Callable[[], Compiled]) -> None:
+        c = pointer.contents
+        self.handle: int = ctypes.cast(pointer, ctypes.c_void_p).value or 0  # tm_compiled
+        self._free = load().tm_free
+        self.msl: str = c.text.decode()
+        self.plan_text: str = c.plan.decode()
+        self.params: Tuple[str, ...] = tuple(c.params.decode().split("\n")[:-1])
+        self.from_cache = bool(c.found)
+        self._rows: str = c.places.decode(errors="replace")
+        self._again = again
+
+    def __del__(self) -> None:
+        if getattr(self, "handle", 0):
+            self._free(self.handle)
+
+    @functools.cached_property
+    def plan(self) -> Dict[str, Any]:
+        """The launch plan, as docs/plan.md describes it."""
+        plan: Dict[str, Any] = json.loads(self.plan_text)
+        return plan
+
+    def debug_text(self, buffer: bytes, kernel: int = 0) -> Tuple[str, int]:
+        """What a kernel of the plan left in its debug buffer: its prints, and failed assertions."""
+        failed = ctypes.c_uint32()
+        text = load().tm_debug_text(self.handle, kernel, buffer, len(buffer), ctypes.byref(failed))
+        return take_text(text), failed.value
+
+    @functools.cached_property
+    def _places(self) -> Dict[int, Tuple[str, int]]:
+        rows = (row.split(",", 2) for row in (self._rows or self._again()._rows).splitlines())
+        places: Dict[int, Tuple[str, int]] = {}
+        for metal, line, path in rows:
+            places.setdefault(int(metal), (path, int(line)))
+        return places
+
+    def place(self, metal_line: int) -> Optional[Tuple[str, int]]:
+        """File and line of the Python that a line of the Metal comes from.
+
+        The kernel is compiled once more for that, with tmetal's reports.
+        """
+        places = self._places
+        nearest = max((line for line in places if line <= metal_line), default=None)
+        return None if nearest is None else places[nearest]
+
+
+def _failure(c: Any) -> Exception:
+    from . import errors
+    error: Exception = errors.CompilationError.from_diagnostics(
+        c.text.decode(errors="replace"), c.message.decode(errors="replace"),
+        c.file.decode(errors="replace"), c.line, c.column, c.code)
+    return error
+
+
+def _run(function: str, source: str, path: str, kernel: str, args: str, consts: str,
+         files: Sequence[File], gpu: str, alias: str, debug: bool, fusion: bool, triton: str,
+         line: int, reports: bool = False) -> Any:
+    """A tm_compiled without errors; the caller frees it."""
+    identity = repr((source, path, kernel, args, consts, [tuple(f) for f in files], debug, triton,
+                     line)).encode(errors="surrogatepass")
+    texts = [f.text.encode() for f in files]
+    array = (_File * max(1, len(files)))(*(
+        _File(f.name.encode(), text, len(text), os.fsencode(f.path), f.line)
+        for f, text in zip(files, texts)))
+    text = source.encode()
+    folder = cache_folder()
+    request = _Request(
+        source=text, length=len(text), path=os.fsencode(path), kernel=kernel.encode(),
+        args=args.encode() or None, consts=consts.encode() or None, gpu=gpu.encode(),
+        alias=alias.encode(), triton=triton.encode(), files=array, n_files=len(files), line=line,
+        debug=debug, no_fusion=not fusion, reports=reports,
+        cache=_make_folder(folder) if folder else None, identity=identity,
+        identity_length=len(identity))
+    pointer = getattr(load(), function)(ctypes.byref(request))
+    if not pointer:
+        raise MemoryError(f"{kernel}: memory for compiling has run out")
+    if pointer.contents.code:
+        try:
+            raise _failure(pointer.contents)
+        finally:
+            load().tm_free(pointer)
+    return pointer
+
+
+def compile(*, source: str, path: str, kernel: str, args: str, consts: str,
+            files: Sequence[File], gpu: str, alias: str = "", debug: bool = False,
+            fusion: bool = True, triton: str = "", line: int = 0) -> Compiled:
+    """Compile a kernel from its text, or find it in the cache on disk.
+
+    `args`, `consts` and `triton` are as of tmetal_triton_call in tmetal.h, `alias` as of
+    tmetal_options. `fusion` lets a*b+c be rounded once. `line`: where `source` begins in `path`.
+    Raises errors.CompilationError, with all diagnostics of the run as its text.
+    """
+    what = (source, path, kernel, args, consts, tuple(files), gpu, alias, debug, fusion, triton,
+            line)
+
+    def make(reports: bool) -> Compiled:
+        return Compiled(_run("tm_compile", *what, reports), lambda: make(True))
+
+    return make(False)
+
+
+def ttir(*, source: str, path: str, kernel: str, args: str, consts: str,
+         files: Sequence[File], gpu: str, alias: str = "", debug: bool = False,
+         fusion: bool = True, triton: str = "", line: int = 0) -> str:
+    """The kernel as Triton IR. Parameters are those of compile."""
+    pointer = _run("tm_ttir", source, path, kernel, args, consts, files, gpu, alias, debug,
+                   fusion, triton, line)
+    text: str = pointer.contents.text.decode()
+    load().tm_free(pointer)
+    return text

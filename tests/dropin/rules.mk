@@ -1,0 +1,23 @@
+# The Python package triton_metal. Included by the Makefile at the top, after tests/metal/rules.mk.
+
+PACKAGE       = $(BUILD)/package
+PACKAGE_LIB   = $(PACKAGE)/triton_metal/libtriton_metal.$(if $(ON_MAC),dylib,so)
+PACKAGE_TEXTS = $(wildcard examples/python/*.py examples/python/triton_metal/*.py)
+# tcc makes it in half a second and -O2 in a minute; the package compiles a kernel in 3 ms with -O2.
+PACKAGE_CC   ?= $(CC)
+PACKAGE_FLAGS?= -O2
+
+.PHONY: python
+python: $(PACKAGE_LIB) $(PACKAGE)/links ## the Python package triton_metal, for PYTHONPATH=build/package
+
+# Links to the sources, so that an edit counts at once.
+$(PACKAGE)/links: $(PACKAGE_TEXTS) tests/dropin/rules.mk
+	@mkdir -p $(PACKAGE)/triton_metal
+	@find $(PACKAGE) -type l -exec rm {} +
+	@for f in $(patsubst examples/python/%,%,$(PACKAGE_TEXTS)); do ln -s $(abspath examples/python)/$$f $(PACKAGE)/$$f; done
+	@touch $@
+
+$(PACKAGE_LIB): examples/python/library.c tmetal.h
+	@mkdir -p $(@D)
+	$(PACKAGE_CC) -std=c99 $(PACKAGE_FLAGS) -fPIC -shared $< -o $@.new -lm
+	@mv $@.new $@
