@@ -1,0 +1,123 @@
+"""Exceptions of the package, with the names, fields and texts of Triton's own."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Optional
+
+
+class TritonError(Exception):
+    """Base of all errors that compiling, tuning and launching kernels raises."""
+
+
+class CompilationError(TritonError):
+    """A kernel that cannot be compiled.
+
+    `src` is the text of the function, `node` the place in it (line and column count as in
+    Triton: from the `def`), `error_message` what is wrong. `file`, `line` and `column` are the
+    place in the user's file, `code` is tmetal's number (803 of TM803), and `text` has all
+    diagnostics of the run with their notes and remedies.
+    """
+
+    source_line_count_max_in_message = 12
+
+    def __init__(self, src: Optional[str], node: Optional[ast.AST],
+                 error_message: Optional[str] = None, *, file: Optional[str] = None,
+                 line: int = 0, column: int = 0, code: int = 0, text: str = "") -> None:
+        super().__init__(error_message)
+        self.src = src
+        self.node = node
+        self.error_message = error_message
+        self.file = file
+        self.line = line
+        self.column = column
+        self.code = code
+        self.text = text
+        self.message = self._format_message()
+
+    def _format_message(self) -> str:
+        """The place and the source up to it, the message, then the diagnostics."""
+        parts = [self._excerpt()] if self.src is not None or self.node is not None else []
+        if self.error_message:
+            parts.append(self.error_message)
+        if self.text:
+            parts.append(self.text.rstrip())
+        return "\n".join(parts) if parts else "<source unavailable>"
+
+    def _excerpt(self) -> str:
+        line: Optional[int] = getattr(self.node, "lineno", None)
+        column: int = getattr(self.node, "col_offset", 0)
+        if line is None:
+            return self.src or " <source unavailable>"
+        excerpt = " <source unavailable>"
+        if self.src is not None:
+            lines = self.src.split("\n")[:line][-self.source_line_count_max_in_message:]
+            excerpt = "\n".join([*lines, " " * column + "^"]) if lines else " <source empty>"
+        return f"at {line}:{column}:\n{excerpt}"
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = {name: getattr(self, name) for name in ("file", "line", "column", "code", "text")}
+        return _restore, (type(self), self.src, self.node, self.error_message, kept)
+
+
+def _restore(kind: type[CompilationError], src: Optional[str], node: Optional[ast.AST],
+             message: Optional[str], kept: dict[str, Any]) -> CompilationError:
+    return kind(src, node, message, **kept)
+
+
+class CompileTimeAssertionFailure(CompilationError):
+    """A `tl.static_assert` that does not hold."""
+
+
+class UnsupportedLanguageConstruct(CompilationError):
+    """Python that a kernel may not contain."""
+
+
+class OutOfResources(TritonError):
+    """A kernel needs more of something than the GPU has."""
+
+    def __init__(self, required: int, limit: int, name: str) -> None:
+        super().__init__(required, limit, name)
+        self.required = required
+        self.limit = limit
+        self.name = name
+
+    def __str__(self) -> str:
+        return (f"out of resource: {self.name}, Required: {self.required}, Hardware limit: "
+                f"{self.limit}. Reducing block sizes or `num_stages` may help.")
+
+
+class _Worded(TritonError):
+    """An error whose text is a message behind a fixed beginning."""
+
+    beginning = ""
+
+    def __init__(self, error_message: Optional[str] = None) -> None:
+        super().__init__(error_message)
+        self.error_message = error_message
+
+    def __str__(self) -> str:
+        return self.beginning + (self.error_message or "")
+
+
+class InterpreterError(_Worded):
+    """Of Triton's interpreter; the simulator raises SimulatorError."""
+
+
+class AutotunerError(_Worded):
+    """The autotuner was given something that it cannot use."""
+
+    beginning = "Autotuner error: "
+
+
+class PTXASError(_Worded):
+    """Never raised here; tuners written for NVIDIA catch it."""
+
+    beginning = "PTXAS error: "
+
+
+class SimulatorError(TritonError, RuntimeError):
+    """A launch broke a rule in the simulator: a race, a stray access, an uninitialized read."""

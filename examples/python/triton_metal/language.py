@@ -1,0 +1,624 @@
+"""triton.language as Python sees it.
+
+Types, constexpr and the few functions that host code calls are real. All other names are known to
+the C front end only: a `Builtin` stands for each, may be passed around, and is resolved by its
+name when a kernel that uses it is compiled. A name that Triton does not have raises AttributeError.
+"""
+
+from __future__ import annotations
+
+import builtins
+import enum
+import operator
+import sys
+import types
+from typing import Any, Callable, Iterator, NoReturn, Optional, Union
+
+ALL = """abs add advance aggregate_replace arange argmax argmin associative_scan assume atomic_add
+ atomic_and atomic_cas atomic_load atomic_max atomic_min atomic_or atomic_poll atomic_store
+ atomic_xchg atomic_xor bitonic_merge broadcast broadcast_to cast cat cdiv ceil clamp condition cos
+ cumprod cumsum debug_barrier device_assert device_print div_rn dot dot_scaled erf exp exp2
+ expand_dims expect_zero fdiv flip floor fma full gather histogram inline_asm_elementwise
+ interleave join load load_tensor_descriptor log log2 make_block_ptr make_tensor_descriptor
+ map_elementwise max max_constancy max_contiguous maximum min minimum mul multiple_of num_programs
+ pair_uniform_to_normal permute philox philox_impl program_id rand rand4x randint randint4x randn
+ randn4x range ravel reduce reduce_or reshape rsqrt sigmoid sin slice softmax sort split sqrt
+ sqrt_rn squeeze static_assert static_print static_range store store_tensor_descriptor sub sum
+ swizzle2d to_tensor topk trans uint_to_uniform_float umulhi unsqueeze view where xor_sum zeros
+ zeros_like""".split()
+MATH = "abs ceil cos div_rn erf exp exp2 fdiv floor fma log log2 rsqrt sin sqrt sqrt_rn umulhi"
+STANDARD = """_argmax_combine _argmax_combine_tie_break_fast _argmax_combine_tie_break_left
+ _argmin_combine _argmin_combine_tie_break_fast _argmin_combine_tie_break_left _bitonic_merge
+ _compare_and_swap _elementwise_max _elementwise_min _indicator _log2 _or_combine _prod_combine
+ _sum_combine _xor_combine argmax argmin bitonic_merge cdiv cumprod cumsum flip interleave max min
+ ravel reduce_or sigmoid softmax sort sort_impl squeeze sum swizzle2d topk unsqueeze xor_sum zeros
+ zeros_like"""
+RANDOM = """N_ROUNDS_DEFAULT pair_uniform_to_normal philox philox_impl rand rand4x randint
+ randint4x randn randn4x uint_to_uniform_float"""
+LIBDEVICE = """abs acos acosh add_rd add_rn add_ru add_rz asin asinh atan atan2 atanh brev
+ byte_perm cbrt ceil clz copysign cos cosh cospi cyl_bessel_i0 cyl_bessel_i1 div_rd div_rn div_ru
+ div_rz double2float_rd double2float_rn double2float_ru double2float_rz double2hiint double2int_rd
+ double2int_rn double2int_ru double2int_rz double2ll_rd double2ll_rn double2ll_ru double2ll_rz
+ double2loint double2uint_rd double2uint_rn double2uint_ru double2uint_rz double2ull_rd
+ double2ull_rn double2ull_ru double2ull_rz double_as_longlong erf erfc erfcinv erfcx erfinv exp
+ exp10 exp2 expm1 fast_cosf fast_dividef fast_exp10f fast_expf fast_log10f fast_log2f fast_logf
+ fast_powf fast_sinf fast_tanf fast_tanhf fdim ffs finitef float2int_rd float2int_rn float2int_ru
+ float2int_rz float2ll_rd float2ll_rn float2ll_ru float2ll_rz float2uint_rd float2uint_rn
+ float2uint_ru float2uint_rz float2ull_rd float2ull_rn float2ull_ru float2ull_rz float_as_int
+ float_as_uint floor fma fma_rd fma_rn fma_ru fma_rz fmod hadd hiloint2double hypot ilogb
+ int2double_rn int2float_rd int2float_rn int2float_ru int2float_rz int_as_float isfinited isinf
+ isnan j0 j1 jn ldexp lgamma ll2double_rd ll2double_rn ll2double_ru ll2double_rz ll2float_rd
+ ll2float_rn ll2float_ru ll2float_rz llrint llround log log10 log1p log2 logb longlong_as_double
+ mul24 mul_rd mul_rn mul_ru mul_rz mulhi nearbyint nextafter norm3d norm4d normcdf normcdfinv popc
+ pow rcbrt rcp64h rcp_rd rcp_rn rcp_ru rcp_rz remainder rhadd rhypot rint rnorm3d rnorm4d round
+ rsqrt rsqrt_rn sad saturatef scalbn signbit sin sinh sinpi sqrt sqrt_rd sqrt_rn sqrt_ru sqrt_rz
+ sub_rd sub_rn sub_ru sub_rz tan tanh tgamma trunc uint2double_rn uint2float_rd uint2float_rn
+ uint2float_ru uint2float_rz uint_as_float ull2double_rd ull2double_rn ull2double_ru ull2double_rz
+ ull2float_rd ull2float_rn ull2float_ru ull2float_rz y0 y1 yn"""
+TARGET_INFO = """cuda_capability_geq current_target is_cuda is_hip is_hip_cdna3 is_hip_cdna4
+ is_hip_gfx1250"""
+MEMBERS = {
+    "core": " ".join(ALL) + " get_int_dtype CONSTEXPR_0 extern_elementwise",
+    "math": MATH,
+    "standard": STANDARD,
+    "random": RANDOM,
+    "extra": "",
+    "extra.libdevice": LIBDEVICE,
+    "extra.cuda": "gdc_launch_dependents gdc_wait globaltimer num_threads num_warps smid",
+    "extra.cuda.libdevice": LIBDEVICE,
+    "extra.cuda.utils": "globaltimer num_threads num_warps smid",
+    "extra.cuda.gdc": "gdc_launch_dependents gdc_wait",
+    "extra.hip": "memrealtime num_threads num_warps smid",
+    "extra.hip.libdevice": LIBDEVICE,
+    "target_info": TARGET_INFO,
+}
+LIBRARY = set((STANDARD + RANDOM).split()) - {"N_ROUNDS_DEFAULT"}  # jit functions in Triton
+
+
+class Builtin:
+    """A function of triton.language, named by the module and name that the front end knows."""
+
+    __triton_builtin__ = True
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module = module
+        self.__module__ = module if module != "triton.language" else "triton.language.core"
+        self.__name__ = self.__qualname__ = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        if self.__name__ in LIBRARY:
+            raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
+        raise ValueError(f"Did you forget to add @triton.jit ? (`{self!r}` only works in a kernel)")
+
+    def __repr__(self) -> str:
+        return f"{self.module}.{self.__name__}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Builtin) and repr(other) == repr(self)
+
+    def __hash__(self) -> int:
+        return hash((self.module, self.__name__))
+
+    def __reduce__(self) -> builtins.tuple[Any, ...]:
+        return Builtin, (self.module, self.__name__)
+
+
+class constexpr:
+    """A value that is known when a kernel is compiled."""
+
+    def __init__(self, value: Any) -> None:
+        self.value: Any = value.value if isinstance(value, constexpr) else value
+
+    @property
+    def type(self) -> constexpr_type:
+        """The type that the value has in a kernel."""
+        return constexpr_type(self.value)
+
+    def __repr__(self) -> str:
+        return f"constexpr[{self.value}]"
+
+    def __hash__(self) -> int:
+        return hash((constexpr, self.value))
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __index__(self) -> int:
+        return self.value  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.value)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.value(*args, **kwargs)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.value[_unwrap_if_constexpr(index)]
+
+    def logical_and(self, other: Any) -> constexpr:
+        """The value of `self and other`."""
+        return constexpr(self.value and _unwrap_if_constexpr(other))
+
+    def logical_or(self, other: Any) -> constexpr:
+        """The value of `self or other`."""
+        return constexpr(self.value or _unwrap_if_constexpr(other))
+
+
+def _unwrap_if_constexpr(value: Any) -> Any:
+    """The value without constexpr around it or, in lists and tuples, around its elements."""
+    if isinstance(value, constexpr):
+        return value.value
+    if isinstance(value, list):
+        return [_unwrap_if_constexpr(one) for one in value]
+    if isinstance(value, builtins.tuple):
+        elements = [_unwrap_if_constexpr(one) for one in value]
+        return type(value)(*elements) if hasattr(value, "_fields") else type(value)(elements)
+    return value
+
+
+def _add_operators() -> None:
+    """Give constexpr Python's operators; the result of each is a constexpr again."""
+
+    def binary(function: Callable[[Any, Any], Any]) -> Callable[[constexpr, Any], constexpr]:
+        return lambda a, b: constexpr(function(a.value, _unwrap_if_constexpr(b)))
+
+    def reflected(function: Callable[[Any, Any], Any]) -> Callable[[constexpr, Any], constexpr]:
+        return lambda a, b: constexpr(function(_unwrap_if_constexpr(b), a.value))
+
+    def unary(function: Callable[[Any], Any]) -> Callable[[constexpr], constexpr]:
+        return lambda a: constexpr(function(a.value))
+
+    for name in "add sub mul truediv floordiv mod pow lshift rshift and or xor".split():
+        function = getattr(operator, f"__{name}__")
+        setattr(constexpr, f"__{name}__", binary(function))
+        setattr(constexpr, f"__r{name}__", reflected(function))
+    for name in "lt le gt ge eq ne".split():
+        setattr(constexpr, f"__{name}__", binary(getattr(operator, name)))
+    for name in "neg pos invert".split():
+        setattr(constexpr, f"__{name}__", unary(getattr(operator, f"__{name}__")))
+
+
+_add_operators()
+
+
+class constexpr_type:
+    """The type of a constexpr: its value."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, constexpr_type) and bool(self.value == other.value)
+
+    def __hash__(self) -> int:
+        return hash((constexpr_type, self.value))
+
+    def __repr__(self) -> str:
+        return f"constexpr_type[{self.value}]"
+
+
+class dtype:
+    """A scalar type, by Triton's short name."""
+
+    SINT_TYPES = ["int8", "int16", "int32", "int64"]
+    UINT_TYPES = ["int1", "uint8", "uint16", "uint32", "uint64"]
+    FP_TYPES = ["fp8e4b15", "fp8e4nv", "fp8e4b8", "fp8e5", "fp8e5b16", "fp16", "bf16", "fp32",
+                "fp64"]
+    STANDARD_FP_TYPES = ["fp16", "bf16", "fp32", "fp64"]
+    OTHER_TYPES = ["void"]
+
+    class SIGNEDNESS(enum.Enum):
+        """Of an integer type."""
+        SIGNED = 0
+        UNSIGNED = 1
+
+    class KIND(enum.Enum):
+        """In the order in which types widen."""
+        BOOLEAN = 0
+        INTEGRAL = 1
+        FLOATING = 2
+
+    _MANTISSA_AND_BIAS = {"fp8e4b15": (3, 15), "fp8e4nv": (3, 7), "fp8e4b8": (3, 8),
+                          "fp8e5": (2, 15), "fp8e5b16": (2, 16), "fp16": (10, 15),
+                          "bf16": (7, 127), "fp32": (23, 127), "fp64": (52, 1023)}
+
+    name: str
+
+    def __init__(self, name: Union[str, constexpr]) -> None:
+        plain = _unwrap_if_constexpr(name)
+        assert dtype.is_dtype(plain), plain
+        self.name = plain
+        digits = "8" if "fp8" in plain else "".join(c for c in plain if c.isdigit())
+        self.primitive_bitwidth = int(digits or 0)
+        self.itemsize = self.primitive_bitwidth // 8
+        if self.is_int():
+            self.int_bitwidth = self.primitive_bitwidth
+            self.int_signedness = (self.SIGNEDNESS.SIGNED if self.is_int_signed()
+                                   else self.SIGNEDNESS.UNSIGNED)
+        elif self.is_floating():
+            self.fp_mantissa_width, self.exponent_bias = self._MANTISSA_AND_BIAS[plain]
+
+    @staticmethod
+    def is_dtype(type_str: str) -> bool:
+        """Is this the short name of a type?"""
+        return type_str in (dtype.SINT_TYPES + dtype.UINT_TYPES + dtype.FP_TYPES
+                            + dtype.OTHER_TYPES)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("is_") and dtype.is_dtype(name[3:]):
+            return lambda: self.name == name[3:]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def is_fp8(self) -> bool:
+        """Is it one of the 8-bit floating-point types?"""
+        return "fp8" in self.name
+
+    def is_bool(self) -> bool:
+        """Is it int1?"""
+        return self.name == "int1"
+
+    def is_floating(self) -> bool:
+        """Is it a floating-point type?"""
+        return self.name in self.FP_TYPES
+
+    def is_standard_floating(self) -> bool:
+        """Is it a floating-point type of 16 bits or more?"""
+        return self.name in self.STANDARD_FP_TYPES
+
+    def is_int_signed(self) -> bool:
+        """Is it a signed integer type?"""
+        return self.name in self.SINT_TYPES
+
+    def is_int_unsigned(self) -> bool:
+        """Is it an unsigned integer type, or int1?"""
+        return self.name in self.UINT_TYPES
+
+    def is_int(self) -> bool:
+        """Is it an integer type, or int1?"""
+        return self.is_int_signed() or self.is_int_unsigned()
+
+    def is_block(self) -> bool:
+        """Is it the type of a block?"""
+        return False
+
+    def is_ptr(self) -> bool:
+        """Is it a pointer?"""
+        return False
+
+    def is_const(self) -> bool:
+        """Is it a pointer to memory that is only read?"""
+        return False
+
+    def kind(self) -> KIND:
+        """Boolean, integral or floating."""
+        if self.is_bool():
+            return self.KIND.BOOLEAN
+        return self.KIND.INTEGRAL if self.is_int() else self.KIND.FLOATING
+
+    def get_int_max_value(self) -> int:
+        """The largest value of an integer type."""
+        assert self.is_int()
+        return int(2 ** (self.int_bitwidth - self.is_int_signed()) - 1)
+
+    def get_int_min_value(self) -> int:
+        """The smallest value of an integer type."""
+        assert self.is_int()
+        return int(-2 ** (self.int_bitwidth - 1)) if self.is_int_signed() else 0
+
+    @property
+    def scalar(self) -> dtype:
+        """The type of an element."""
+        return self
+
+    @property
+    def cache_key_part(self) -> str:
+        """What a cache key says of the type."""
+        return self.name
+
+    def codegen_name(self) -> str:
+        """The name in triton.language: float32 of fp32."""
+        if self.name.startswith("fp"):
+            return "float" + self.name[2:]
+        return "bfloat" + self.name[2:] if self.name.startswith("bf") else self.name
+
+    def mangle(self) -> str:
+        """The type in the name of a function."""
+        if self.is_int():
+            return ("i" if self.is_int_signed() else "u") + str(self.int_bitwidth)
+        return self.name if self.is_floating() else "V"
+
+    def with_element_ty(self, element_ty: dtype) -> dtype:
+        """The type with other elements."""
+        return element_ty
+
+    def __eq__(self, other: object) -> bool:
+        plain = _unwrap_if_constexpr(other)
+        return isinstance(plain, dtype) and self.name == plain.name
+
+    def __hash__(self) -> int:
+        return hash((self.name,))
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"triton.language.{self.codegen_name()}"
+
+    def __reduce__(self) -> builtins.tuple[Any, ...]:
+        return type(self), (self.name,)
+
+
+class pointer_type(dtype):
+    """A pointer to elements of a type."""
+
+    def __init__(self, element_ty: Any, address_space: int = 1, const: bool = False) -> None:
+        element = _unwrap_if_constexpr(element_ty)
+        if not isinstance(element, dtype):
+            raise TypeError(f"element_ty has type `{type(element).__name__}`; expected `dtype`.")
+        self.element_ty = element
+        self.address_space = address_space
+        self.const = const
+        self.name = f"{'const_' if const else ''}pointer<{element}>"
+
+    def is_ptr(self) -> bool:
+        return True
+
+    def is_const(self) -> bool:
+        return self.const
+
+    def mangle(self) -> str:
+        return f"P{self.element_ty.mangle()}"
+
+    def __eq__(self, other: object) -> bool:
+        plain = _unwrap_if_constexpr(other)
+        return (isinstance(plain, pointer_type) and self.name == plain.name
+                and self.address_space == plain.address_space)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.address_space))
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> builtins.tuple[Any, ...]:
+        return pointer_type, (self.element_ty, self.address_space, self.const)
+
+
+class block_type(dtype):
+    """A block of elements of a type."""
+
+    def __init__(self, element_ty: dtype, shape: Any) -> None:
+        self.element_ty = element_ty
+        self.shape = builtins.tuple(_unwrap_if_constexpr(list(shape)))
+        if not self.shape:
+            raise TypeError("0d block_type is forbidden")
+        self.numel = validate_block_shape(self.shape)
+        self.name = f"<{self.shape}, {element_ty}>"
+
+    def is_block(self) -> bool:
+        return True
+
+    def get_block_shapes(self) -> builtins.tuple[int, ...]:
+        """The sizes along the axes."""
+        return self.shape
+
+    @property
+    def scalar(self) -> dtype:
+        return self.element_ty
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.numel * (self.element_ty.primitive_bitwidth // 8)
+
+    def with_element_ty(self, element_ty: dtype) -> dtype:
+        return block_type(element_ty, self.shape)
+
+    def mangle(self) -> str:
+        return f"{self.scalar.mangle()}S{'_'.join(map(str, self.shape))}S"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, block_type) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> builtins.tuple[Any, ...]:
+        return block_type, (self.element_ty, self.shape)
+
+
+TRITON_MAX_TENSOR_NUMEL = 1048576
+
+
+def validate_block_shape(shape: Any) -> int:
+    """The number of elements of a block; an error where Triton allows no such block."""
+    count = 1
+    for axis, size in enumerate(shape):
+        if not isinstance(size, int):
+            raise TypeError(f"Shape element {axis} must have type `constexpr[int]`, "
+                            f"got `constexpr[{type(size)}]")
+        if size & (size - 1):
+            raise ValueError(f"Shape element {axis} must be a power of 2")
+        count *= size
+    if count > TRITON_MAX_TENSOR_NUMEL:
+        raise ValueError(f"numel ({count}) exceeds triton maximum tensor numel "
+                         f"({TRITON_MAX_TENSOR_NUMEL})")
+    return count
+
+
+SCALARS = {name: dtype(name) for name in dtype.OTHER_TYPES + dtype.UINT_TYPES + dtype.SINT_TYPES
+           + dtype.FP_TYPES}
+void, int1 = SCALARS["void"], SCALARS["int1"]
+int8, int16, int32, int64 = (SCALARS[name] for name in dtype.SINT_TYPES)
+uint8, uint16, uint32, uint64 = (SCALARS[name] for name in dtype.UINT_TYPES[1:])
+(float8e4b15, float8e4nv, float8e4b8, float8e5, float8e5b16, float16, bfloat16, float32,
+ float64) = (SCALARS[name] for name in dtype.FP_TYPES)
+pi32_t = pointer_type(int32)
+
+
+def get_int_dtype(bitwidth: int, signed: bool) -> dtype:
+    """The integer type of a width."""
+    name = "int1" if bitwidth == 1 else f"{'' if signed else 'u'}int{bitwidth}"
+    if name not in SCALARS:
+        raise ValueError(f"Unsupported bitwidth {bitwidth} and signedness {signed}")
+    return SCALARS[name]
+
+
+def str_to_ty(name: str, c: Any = None) -> Any:
+    """The type that a signature names: "*fp32", "i64"; of "constexpr" that of the value `c`."""
+    if name.startswith("*"):
+        const = name.startswith("*k")
+        return pointer_type(str_to_ty(name[2:] if const else name[1:], c), const=const)
+    if name.startswith("constexpr"):
+        return constexpr_type(c)
+    if name in ("u1", "i1", "B"):
+        return int1
+    if name[:1] in "iu" and name[1:].isdigit():
+        return get_int_dtype(int(name[1:]), name[0] == "i")
+    return SCALARS[name]
+
+
+class base_value:
+    """Base of the values in a kernel."""
+
+
+class tensor(base_value):
+    """A block or number in a kernel: for annotations and isinstance; Python makes none."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise ValueError("a triton.language.tensor exists in kernels only")
+
+
+class tensor_descriptor(base_value):
+    """A descriptor in a kernel: for annotations; host code makes a TensorDescriptor."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise ValueError("a triton.language.tensor_descriptor exists in kernels only")
+
+
+class tuple(base_value):  # pylint: disable=redefined-builtin
+    """Triton's tuple of values."""
+
+    def __init__(self, args: Any, type: Any = None) -> None:
+        self.values = list(args)
+        self.type = type
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.values)
+
+    def __getitem__(self, index: Any) -> Any:
+        index = _unwrap_if_constexpr(index)
+        return tuple(self.values[index]) if isinstance(index, builtins.slice) else self.values[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (tuple, builtins.tuple)) and list(other) == self.values
+
+    def __hash__(self) -> int:
+        return hash(builtins.tuple(self.values))
+
+    def __repr__(self) -> str:
+        return repr(self.values)
+
+
+class tuple_type:
+    """The type of a tuple: those of its elements, and names where it has them."""
+
+    def __init__(self, types: Any, fields: Any = None) -> None:
+        self.types = types
+        self.fields = fields
+
+
+class tensor_descriptor_type:
+    """The type of a descriptor: for annotations."""
+
+
+class const:
+    """An annotation: the kernel only reads through this pointer."""
+
+
+class PropagateNan:
+    """What tl.maximum and its kind do with NaN."""
+
+    NONE = Builtin("triton.language", "PropagateNan.NONE")
+    ALL = Builtin("triton.language", "PropagateNan.ALL")
+
+
+def builtin(fn: Any) -> Any:
+    """Marks a function that Triton's compiler would run; kernels here cannot call it."""
+    fn.__triton_builtin__ = True
+    return fn
+
+
+extern = builtin
+
+
+def must_use_result(x: Any, s: bool = True) -> Any:
+    """Triton warns where the result of such a function is dropped; here it is a mark only."""
+    return x if callable(x) else lambda fn: fn
+
+
+def _aggregate(cls: Any) -> Any:
+    """Marks a class whose objects are values in kernels, with the annotated fields."""
+    fields = getattr(cls, "__annotations__", {})
+    methods = [value for value in vars(cls).values() if hasattr(value, "cache_key")]
+    cls.__triton_aggregate__ = True
+    cls.hash_attrs = [*methods, *fields.values()]
+    return cls
+
+
+TYPES = (constexpr, dtype, pointer_type, block_type, tensor, tuple, tensor_descriptor,
+         tuple_type, constexpr_type, tensor_descriptor_type, const)
+
+
+def _host_names() -> dict[str, Any]:
+    """The names that are the same objects in triton.language and triton.language.core."""
+    shared: dict[str, Any] = {kind.__name__: kind for kind in TYPES}
+    shared.update({kind.codegen_name(): kind for kind in SCALARS.values()})
+    shared.update(pi32_t=pi32_t, PropagateNan=PropagateNan, str_to_ty=str_to_ty,
+                  TRITON_MAX_TENSOR_NUMEL=TRITON_MAX_TENSOR_NUMEL)
+    return shared
+
+
+class LanguageModule(types.ModuleType):
+    """A submodule of triton.language."""
+
+    __path__: list[str] = []
+
+
+def _fill(module: types.ModuleType, names: Optional[str], home: str) -> None:
+    for name in (names or "").split():
+        if not hasattr(module, name):
+            setattr(module, name, Builtin(home, name))
+
+
+def _build() -> dict[str, types.ModuleType]:
+    """The submodules by dotted name, as attributes of this module and in sys.modules."""
+    here = sys.modules[__name__]
+    made: dict[str, types.ModuleType] = {}
+    for name, members in MEMBERS.items():
+        module = made[name] = LanguageModule(f"{__name__}.{name}")
+        parent, _, last = name.rpartition(".")
+        setattr(made[parent] if parent else here, last, module)
+        sys.modules[module.__name__] = module
+        if name == "core":
+            vars(module).update(_host_names())
+            for extra in (base_value, builtin, extern, must_use_result, _aggregate, get_int_dtype,
+                          validate_block_shape, _unwrap_if_constexpr):
+                setattr(module, extra.__name__, extra)
+            vars(module)["extern"] = extern
+            _fill(module, members, "triton.language")
+        else:
+            _fill(module, members, f"triton.language.{name}")
+    return made
+
+
+__path__: list[str] = []
+SUBMODULES = _build()
+_fill(sys.modules[__name__], " ".join(ALL), "triton.language")
+__all__ = [*ALL, *_host_names(), "math", "extra", "target_info"]
