@@ -94,11 +94,12 @@ static void tm_keep_diagnostics(tm_compiled *c, const tmetal_result *r, tmetal_a
     c->column = has_python ? first->python.col : first->ir.col;
 }
 
-static char *tm_names(const tmetal_kernel *k) {
-    char    *names = tm_copy("");
-    uint32_t i;
-    for (i = 0; i < k->n_params && names; i++) {
-        names = tm_append(names, k->params[i]);
+static char *tm_names(const tmetal_result *r) {
+    const uint32_t n = r->n_params ? r->n_params : r->kernels[0].n_params; /* of an op list; else */
+    char          *names = tm_copy("");
+    uint32_t       i;
+    for (i = 0; i < n && names; i++) {
+        names = tm_append(names, r->n_params ? r->params[i].name : r->kernels[0].params[i]);
         if (names) names = tm_append(names, "\n");
     }
     return names;
@@ -128,13 +129,48 @@ static void tm_keep_result(tm_compiled *c, const tmetal_result *r, tmetal_arena 
     c->result = (const tmetal_result *)copy;
     c->text = tm_copy(r->msl);
     c->plan = tm_copy(tmetal_plan_json(r, arena));
-    c->params = tm_names(&r->kernels[0]);
+    c->params = tm_names(r);
     c->places = tm_places(r);
 }
 
-/* One try in an arena. With `ir` the text is Triton IR. */
-static tmetal_code tm_try(const tm_request *q, int ir, tmetal_arena *arena, tmetal_result *r,
-                          tm_compiled *c) {
+/* What tm_make compiles from and what it keeps. */
+typedef enum tm_task {
+    TM_KERNEL,   /* a kernel's Python: the result */
+    TM_TTIR,     /* a kernel's Python: Triton IR as `text` */
+    TM_PROGRAM,  /* Triton IR or an op list: the result */
+    TM_EXPLAIN,  /* the same: the JSON of tmetal_explain_json as `text` */
+    TM_TRANSFORM /* the same: changed Triton IR as `text`, tmetal_transform_json as `plan` */
+} tm_task;
+
+/* One try in an arena for what does not start from Python. */
+static tmetal_code tm_try_program(const tm_request *q, tm_task task, tmetal_options *opt,
+                                  tmetal_arena *arena, tmetal_result *r, tm_compiled *c) {
+    tmetal_transformation changed;
+    const char           *text;
+    tmetal_code           code;
+    if (task == TM_TRANSFORM) {
+        code = tmetal_transform(q->source, q->length, opt, arena, &changed, r);
+        if (code != TMETAL_OK) return code;
+        text = tmetal_transform_json(&changed, arena);
+        if (!text) return TMETAL_E_ARENA;
+        c->plan = tm_copy(text);
+        c->text = tm_copy(changed.text);
+        return code;
+    }
+    opt->reports = task == TM_EXPLAIN;
+    code = tmetal_is_ops(q->source, q->length)
+               ? tmetal_compile_ops(q->source, q->length, opt, arena, r)
+               : tmetal_compile(q->source, q->length, opt, arena, r);
+    if (code != TMETAL_OK || task != TM_EXPLAIN) return code;
+    text = tmetal_explain_json(r, arena);
+    if (!text) return TMETAL_E_ARENA;
+    c->text = tm_copy(text);
+    return code;
+}
+
+/* One try in an arena. */
+static tmetal_code tm_try(const tm_request *q, tm_task task, tmetal_arena *arena,
+                          tmetal_result *r, tm_compiled *c) {
     char               key[TMETAL_KEY_BYTES];
     tmetal_options     opt;
     tmetal_triton_call call;
@@ -151,6 +187,7 @@ static tmetal_code tm_try(const tm_request *q, int ir, tmetal_arena *arena, tmet
     opt.alias = q->alias && *q->alias ? q->alias : NULL;
     opt.no_fusion = q->no_fusion;
     opt.reports = q->reports;
+    if (task >= TM_PROGRAM) return tm_try_program(q, task, &opt, arena, r, c);
     call.kernel = q->kernel;
     call.args = q->args;
     call.consts = q->consts;
@@ -159,7 +196,7 @@ static tmetal_code tm_try(const tm_request *q, int ir, tmetal_arena *arena, tmet
     call.debug = q->debug;
     call.triton = q->triton && *q->triton ? q->triton : NULL;
     call.line = q->line;
-    if (ir) {
+    if (task == TM_TTIR) {
         code = tmetal_triton(q->source, q->length, &call, &opt, arena, &module, r);
         if (code == TMETAL_OK) code = tmetal_print(module, arena, &text, &length, r);
         if (code == TMETAL_OK) c->text = tm_copy(text);
@@ -178,7 +215,8 @@ static tmetal_code tm_try(const tm_request *q, int ir, tmetal_arena *arena, tmet
     return code;
 }
 
-static tm_compiled *tm_make(const tm_request *q, int ir) {
+static tm_compiled *tm_make(const tm_request *q, tm_task task) {
+    const int keeps = task == TM_KERNEL || task == TM_PROGRAM;
     tmetal_triton_call sizes;
     tm_compiled       *c = (tm_compiled *)calloc(1, sizeof *c);
     size_t             bytes;
@@ -191,17 +229,17 @@ static tm_compiled *tm_make(const tm_request *q, int ir) {
         tmetal_arena  arena = tmetal_arena_on(memory, bytes);
         tmetal_result r;
         if (!memory) break;
-        c->code = (uint32_t)tm_try(q, ir, &arena, &r, c);
+        c->code = (uint32_t)tm_try(q, task, &arena, &r, c);
         if (c->code == TMETAL_E_ARENA && bytes <= SIZE_MAX / 4) {
             bytes = arena.need > bytes * 4 ? arena.need : bytes * 4;
             free(memory);
             continue;
         }
         if (c->code != TMETAL_OK) tm_keep_diagnostics(c, &r, &arena);
-        else if (!ir) tm_keep_result(c, &r, &arena);
+        else if (keeps) tm_keep_result(c, &r, &arena);
         free(memory);
         if (!c->text || (c->code != TMETAL_OK && (!c->message || !c->file)) ||
-            (c->code == TMETAL_OK && !ir && (!c->result || !c->plan || !c->params)))
+            (c->code == TMETAL_OK && keeps && (!c->result || !c->plan || !c->params)))
             break;
         return c;
     }
@@ -210,10 +248,15 @@ static tm_compiled *tm_make(const tm_request *q, int ir) {
 }
 
 /* Compile a kernel from its Python. NULL: memory has run out. Free it with tm_free. */
-TMETAL_API tm_compiled *tm_compile(const tm_request *request) { return tm_make(request, 0); }
+TMETAL_API tm_compiled *tm_compile(const tm_request *request) { return tm_make(request, TM_KERNEL); }
 
 /* The kernel as Triton IR, in `text`. */
-TMETAL_API tm_compiled *tm_ttir(const tm_request *request) { return tm_make(request, 1); }
+TMETAL_API tm_compiled *tm_ttir(const tm_request *request) { return tm_make(request, TM_TTIR); }
+
+/* Triton IR or an op list (`source`) for a GPU (`gpu`); `task` is TM_PROGRAM or one after it. */
+TMETAL_API tm_compiled *tm_program(const tm_request *request, uint32_t task) {
+    return tm_make(request, (tm_task)task);
+}
 
 /* What kernel number `kernel` left in its debug buffer, as text; `*failed` is set to the number of
  * failed assertions. NULL: memory has run out. Free it with tm_free_text. */

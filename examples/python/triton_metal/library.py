@@ -56,6 +56,7 @@ class Problem(ctypes.Structure):
 _FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "tm_compile": (ctypes.POINTER(_Compiled), (ctypes.POINTER(_Request),)),
     "tm_ttir": (ctypes.POINTER(_Compiled), (ctypes.POINTER(_Request),)),
+    "tm_program": (ctypes.POINTER(_Compiled), (ctypes.POINTER(_Request), ctypes.c_uint32)),
     "tm_free": (None, (ctypes.c_void_p,)),
     "tm_free_text": (None, (ctypes.c_void_p,)),
     "tm_debug_text": (ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_char_p,
@@ -188,9 +189,12 @@ def _run(function: str, source: str, path: str, kernel: str, args: str, consts: 
         debug=debug, no_fusion=not fusion, reports=reports,
         cache=_make_folder(folder) if folder else None, identity=identity,
         identity_length=len(identity))
-    pointer = getattr(load(), function)(ctypes.byref(request))
+    return _check(getattr(load(), function)(ctypes.byref(request)), kernel)
+
+
+def _check(pointer: Any, name: str) -> Any:
     if not pointer:
-        raise MemoryError(f"{kernel}: memory for compiling has run out")
+        raise MemoryError(f"{name}: memory for compiling has run out")
     if pointer.contents.code:
         try:
             raise _failure(pointer.contents)
@@ -226,3 +230,22 @@ def ttir(*, source: str, path: str, kernel: str, args: str, consts: str,
     text: str = pointer.contents.text.decode()
     load().tm_free(pointer)
     return text
+
+
+def program(source: str, gpu: str, path: str = "<program>") -> Compiled:
+    """Compile Triton IR or an op list. Raises errors.CompilationError."""
+    return Compiled(_program(2, source, gpu, path), lambda: program(source, gpu, path))
+
+
+def report(task: int, source: str, gpu: str, path: str = "<program>") -> Tuple[str, str]:
+    """Text and JSON that the compiler makes of Triton IR or an op list, by a tm_task."""
+    pointer = _program(task, source, gpu, path)
+    texts = (pointer.contents.text or b"").decode(), (pointer.contents.plan or b"").decode()
+    load().tm_free(pointer)
+    return texts
+
+
+def _program(task: int, source: str, gpu: str, path: str) -> Any:
+    text = source.encode()
+    request = _Request(source=text, length=len(text), path=os.fsencode(path), gpu=gpu.encode())
+    return _check(load().tm_program(ctypes.byref(request), task), path)

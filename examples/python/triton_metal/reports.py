@@ -1,0 +1,233 @@
+"""Triton IR and op lists: what the compiler reports of them, and running op lists. The GPU table.
+
+The documents' modules beside this package are thin layers over it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+import sys
+from typing import Any, Dict, FrozenSet, List, Mapping, Sequence, Tuple
+
+from . import arrays, backend, library
+
+_EXPLAIN, _TRANSFORM = 3, 4  # tm_task of library.c
+
+
+# -- The GPU table ---------------------------------------------------------------------------------
+
+
+class Gpu(ctypes.Structure):
+    """A row of the GPU table: tmetal_gpu. A figure of 0 is unknown."""
+
+    _fields_ = (
+        [(n, ctypes.c_char_p) for n in ("name", "device")]
+        + [(n, ctypes.c_uint32) for n in ("family", "cores", "gbps", "tg_bytes", "threads")]
+        + [(n, ctypes.c_uint32) for n in ("simd", "registers", "bf16")]
+        + [("arch", ctypes.c_char_p)]
+        + [(n, ctypes.c_uint32) for n in ("mhz", "mac", "features", "tg_align", "buffers")]
+        + [("inline_bytes", ctypes.c_uint32)]
+    )
+    name: bytes
+    device: bytes
+    family: int
+    cores: int
+    gbps: int
+    tg_bytes: int
+    threads: int
+    simd: int
+    mhz: int
+    features: int
+
+    def feature_names(self) -> FrozenSet[str]:
+        """Names of the bits of `features`."""
+        lib = library.load()
+        lib.tmetal_gpu_feature_at.restype = _Feature
+        lib.tmetal_gpu_feature_at.argtypes = [ctypes.c_size_t]
+        rows = [lib.tmetal_gpu_feature_at(i) for i in range(lib.tmetal_gpu_feature_count())]
+        return frozenset(row.name.decode() for row in rows if row.bit & self.features)
+
+
+class _Feature(ctypes.Structure):  # tmetal_gpu_feature_info
+    _fields_ = [
+        ("bit", ctypes.c_uint32),
+        ("name", ctypes.c_char_p),
+        ("family", ctypes.c_uint32),
+        ("mac_family", ctypes.c_uint32),
+        ("msl", ctypes.c_uint32),
+        ("text", ctypes.c_char_p),
+        ("confidence", ctypes.c_int),
+        ("source", ctypes.c_char_p),
+    ]
+
+
+def gpu(name: str) -> Gpu:
+    """The row that a name means: tmetal's own, or one that Metal has for a device or a chip."""
+    find = library.load().tmetal_gpu_find
+    find.restype, find.argtypes = ctypes.POINTER(Gpu), [ctypes.c_char_p, ctypes.c_uint32]
+    row = find(name.encode(), 0)
+    if not row:
+        raise ValueError(f"unknown GPU {name!r}: 'tmetal gpus' lists the names")
+    found: Gpu = row.contents
+    return found
+
+
+def current_gpu() -> str:
+    """The GPU that kernels are compiled for."""
+    return backend.active().gpu
+
+
+def has_metal() -> bool:
+    """True if kernels run on this machine's GPU."""
+    return backend.active().name == "metal"
+
+
+# -- Programs and reports --------------------------------------------------------------------------
+
+
+def op_list(ops: Sequence[Mapping[str, Any]]) -> str:
+    """Operations as the JSON of an op list."""
+    for i, op in enumerate(ops):
+        if not isinstance(op, Mapping):
+            raise TypeError(
+                f"operation {i} is {op!r}; expected a dict with 'type' and 'input_shapes'"
+            )
+    return json.dumps({"ops": [dict(op) for op in ops]})
+
+
+def program_text(program: Any) -> str:
+    """The text of a program: Triton IR or an op list, a compiled kernel, or operations as dicts."""
+    if isinstance(program, str):
+        return program
+    if isinstance(program, Mapping) and "ops" in program:
+        return op_list(program["ops"])
+    if isinstance(program, (list, tuple)):
+        return op_list(program)
+    asm = getattr(program, "asm", None)
+    if asm is None:
+        raise TypeError(
+            f"expected Triton IR, an op list, or what a launch or warmup of a kernel returns, not"
+            f" {type(program).__name__}"
+        )
+    text: str = asm["ttir"]
+    return text
+
+
+def is_op_list(text: str) -> bool:
+    """True for an op list, False for Triton IR."""
+    data = text.encode()
+    is_ops = library.load().tmetal_is_ops
+    is_ops.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    return bool(is_ops(data, len(data)))
+
+
+def explain(text: str) -> Dict[str, Any]:
+    """Layouts, accesses, barriers and reductions of a program, as tmetal_explain_json has them."""
+    report: Dict[str, Any] = json.loads(library.report(_EXPLAIN, text, current_gpu())[0])
+    return report
+
+
+def transform(text: str) -> Tuple[str, Dict[str, Any]]:
+    """The changed Triton IR of a program, and the changes as tmetal_transform_json has them."""
+    changed, summary = library.report(_TRANSFORM, text, current_gpu())
+    return changed, json.loads(summary)
+
+
+def plan(text: str) -> Dict[str, Any]:
+    """The launch plan of a program, as docs/plan.md describes it."""
+    return library.program(text, current_gpu()).plan
+
+
+# -- Running op lists ------------------------------------------------------------------------------
+
+
+class _ListOp(ctypes.Structure):  # tmetal_list_op_info
+    _fields_ = [(n, ctypes.c_char_p) for n in ("name", "takes", "means")]
+
+
+@functools.lru_cache(maxsize=None)
+def operations() -> Dict[str, str]:
+    """Names of the operations of op lists, and what each means: itself, or a different name."""
+    lib = library.load()
+    lib.tmetal_list_op_at.restype = _ListOp
+    lib.tmetal_list_op_at.argtypes = [ctypes.c_size_t]
+    names: Dict[str, str] = {}
+    while True:
+        row = lib.tmetal_list_op_at(len(names))
+        if not row.name:
+            return names
+        names[row.name.decode()] = (row.means or row.name).decode()
+
+
+_NAMES = {"fp16": "f16", "fp32": "f32", "i1": "bool"}  # where op lists have a different one
+_LETTERS = {"f": "float", "b": "bfloat", "i": "int", "u": "uint"}
+
+
+def element(array: Any) -> str:
+    """The element type of an array, as op lists name it."""
+    name = arrays.element(array.dtype)
+    return _NAMES.get(name, name)
+
+
+def _package(array: Any) -> Any:
+    root = type(array).__module__.split(".")[0]
+    return sys.modules["mlx.core" if root == "mlx" else root]
+
+
+def _row_major(array: Any) -> Any:
+    """The array, or a copy if its elements are not row after row."""
+    if hasattr(array, "contiguous"):
+        return array.contiguous()
+    package = _package(array)
+    return (getattr(package, "contiguous", None) or package.ascontiguousarray)(array)
+
+
+def _new(like: Any, shape: Sequence[int], kind: str) -> Any:
+    """An array of the same library, and of the same device, for a kernel to write."""
+    package = _package(like)
+    if element(like) == kind:
+        dtype = like.dtype
+    elif kind == "bool":
+        dtype = package.bool if hasattr(like, "new_empty") else package.bool_
+    else:
+        dtype = getattr(package, _LETTERS[kind[0]] + kind.lstrip("bfiu"))
+    if hasattr(like, "new_empty"):
+        return like.new_empty(tuple(shape), dtype=dtype)
+    return (getattr(package, "empty", None) or package.zeros)(tuple(shape), dtype=dtype)
+
+
+class _Program:
+    """An op list as a backend launches it. All its grids are fixed."""
+
+    def __init__(self, text: str) -> None:
+        self.compiled = library.program(text, current_gpu())
+        self.call = backend.active().prepare(self)
+
+    def aliased(self) -> library.Compiled:
+        """Results are new arrays, which overlap nothing."""
+        raise AssertionError("a result of an op list overlaps an input")
+
+
+@functools.lru_cache(maxsize=256)
+def _program(text: str, backend_name: str, gpu_name: str) -> _Program:
+    return _Program(text)
+
+
+def run(ops: Sequence[Mapping[str, Any]], inputs: Mapping[str, Any]) -> List[Any]:
+    """Run an op list on arrays. The results are new arrays of the first input's library.
+
+    `inputs` has an array for each input of the list; shapes and types of the list are theirs.
+    """
+    program = _program(op_list(ops), backend.active().name, current_gpu())
+    first = next(iter(inputs.values()))
+    values, results = [], []
+    for param in program.compiled.plan["params"]:
+        if param["kind"] == "input":
+            values.append(_row_major(inputs[param["name"]]))
+        else:
+            results.append(_new(first, param["shape"], param["type"]))
+            values.append(results[-1])
+    program.call(1, 1, 1, tuple(values))
+    return results
