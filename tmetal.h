@@ -310,6 +310,8 @@
       "%s has two stages: it wants 1 program along axis %llu, but %llu are given")                \
     X(717, LAUNCH_PARTS, "%s cannot be launched in parts: %s")                                    \
     X(718, LAUNCH_SPECIALIZED, "`%s` is %s, but this kernel was compiled for %s")                 \
+    X(719, TENSOR_WRONG, \
+      "matmul2d gets %llu of 512 sums of %s wrong on this device: compile with --lacks TENSOR_OPS") \
     X(740, HOST, "launch code in %s for %s: it cannot do %s")                                     \
     X(751, CACHE, "the cache cannot %s %s: %s")
 
@@ -1679,7 +1681,7 @@ TMETAL_API tmetal_code tmetal_launch_packed(tmetal_launch *launch, const tmetal_
                                             const tmetal_launch_options *options,
                                             tmetal_problem *problem);
 /* Run tmetal_tensor_probe's kernel and add up: of all sums how many are wrong. Where Metal does not
- * take the text, it is tmetal_load's error. */
+ * take the text, it is tmetal_load's error. tmetal_load runs it too, TM719: docs/launch.md. */
 TMETAL_API tmetal_code tmetal_tensor_try(tmetal_metal *metal, tmetal_tensor_way way,
                                          tmetal_arena *arena, uint32_t *wrong, uint32_t *sums,
                                          tmetal_problem *problem);
@@ -3501,6 +3503,8 @@ static const struct {
      "given.", "set options.parts when compiling; no command buffer of yours"},
     {718, "The kernel was compiled for arguments that are a multiple of 16, and this one is not.",
      "compile it for this argument too: i32 in place of i32:16, no tt.divisibility in TTIR"},
+    {719, "A product by matmul2d that the launcher tried on this device before the kernel came out "
+     "wrong.", "compile with --lacks TENSOR_OPS (limits.lacks in C), and report it, please"},
     {740, "Launch code in this language cannot do what this result wants.",
      "another language, or the launcher (docs/launch.md)"},
     {751, "The cache cannot read or write a file; the system's reason stands behind.",
@@ -3792,7 +3796,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 2732187623u
+#define TMI_STAMP_DIAG 3351866170u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -75029,6 +75033,8 @@ struct tmetal_metal {
     void *string, *options, *array;  /* classes: NSString, MTLCompileOptions, NSMutableArray */
     int (*sleep_us)(unsigned);       /* usleep; NULL: none */
     uint64_t (*now_ns)(int);         /* clock_gettime_nsec_np; NULL: none */
+    int (*sync[2])(void *);          /* objc_sync_enter, objc_sync_exit; NULL: none */
+    uint32_t      tried[4];          /* by row of tmi_metal_tensors: 1 and the sums that are wrong */
     void         *sel[TMI_SEL_COUNT_OF];
     void         *device, *queue;
 #ifdef TMETAL_CACHE
@@ -75382,6 +75388,8 @@ static tmetal_code tmi_metal_bind(tmi_metal *x, const tmetal_metal_options *o, t
 #undef X
     x->sleep_us = (int (*)(unsigned))symbol(user, "usleep");
     x->now_ns = (uint64_t(*)(int))symbol(user, "clock_gettime_nsec_np");
+    x->sync[0] = (int (*)(void *))symbol(user, "objc_sync_enter");
+    x->sync[1] = (int (*)(void *))symbol(user, "objc_sync_exit");
 #ifndef TMETAL_CACHE
     if (o && o->cache)
         return tmi_metal_fail(p, TMETAL_E_MISUSE, "options.cache wants a build with TMETAL_CACHE");
@@ -75976,9 +75984,10 @@ static void tmi_metal_note_use(tmetal_loaded *l, uint32_t k, const tmetal_arg *a
     use->bytes = tmi_metal_least(l->result, a->param, tmi_metal_element(a->type));
 }
 
-TMETAL_API tmetal_code tmetal_load(tmetal_metal *metal, const tmetal_result *result,
-                                   tmetal_arena *arena, tmetal_loaded **loaded,
-                                   const char **warnings, tmetal_problem *problem) {
+/* tmetal_load of a text that is trusted. */
+static tmetal_code tmi_metal_load(tmetal_metal *metal, const tmetal_result *result,
+                                  tmetal_arena *arena, tmetal_loaded **loaded,
+                                  const char **warnings, tmetal_problem *problem) {
     const size_t   used = tmi_metal_used(arena);
     tmetal_loaded *l;
     void          *pool;
@@ -76009,6 +76018,134 @@ TMETAL_API tmetal_code tmetal_load(tmetal_metal *metal, const tmetal_result *res
     }
     *loaded = l;
     return TMETAL_OK;
+}
+
+/* -- Trying matmul2d -------------------------------------------------------------------------- */
+
+/* How a text has an operand of matmul2d, its type, and that of its sums: the probe has half. */
+static const struct {
+    const char *view, *type, *sum;
+} tmi_metal_tensors[] = {
+    {" = tensor((threadgroup half *)", "half", "float>"},
+    {" = tensor((threadgroup bfloat *)", "bfloat", "float>"},
+    {" = tensor((threadgroup float *)", "float", "float>"},
+    {" = tensor((threadgroup int8_t *)", "int8_t", "int32_t>"},
+};
+TMI_STATIC_ASSERT(metal_tensors, sizeof tmi_metal_tensors / sizeof *tmi_metal_tensors ==
+                      sizeof((tmi_metal *)0)->tried / sizeof(uint32_t));
+
+/* `probe` for operands of row `i`, each of the words replaced; `kernel` is its own. */
+static int tmi_metal_probe_of(size_t i, tmetal_kernel *kernel, tmetal_result *probe,
+                              tmetal_arena *arena, tmetal_problem *p) {
+    const char   *words[2][2], *from = probe->msl;
+    char         *text = (char *)tmi_metal_take(arena, 2 * probe->msl_len + 1, p);
+    tmi_metal_out o;
+    size_t        k, n;
+    if (!text) return 0;
+    words[0][0] = "half", words[0][1] = tmi_metal_tensors[i].type;
+    words[1][0] = "float>", words[1][1] = tmi_metal_tensors[i].sum;
+    o = tmi_metal_begin(text, 2 * probe->msl_len + 1);
+    while (*from) {
+        for (k = 0; k < 2 && strncmp(from, words[k][0], strlen(words[k][0])) != 0; k++) {}
+        n = k < 2 ? strlen(words[k][0]) : 1;
+        tmi_metal_put(&o, k < 2 ? words[k][1] : from, k < 2 ? strlen(words[k][1]) : 1);
+        from += n;
+    }
+    kernel->msl = probe->msl = text;
+    kernel->msl_len = probe->msl_len = strlen(text);
+    return 1;
+}
+
+static tmetal_code tmi_metal_try(tmi_metal *x, const tmetal_result *probe, tmetal_arena *arena,
+                                 const tmetal_buffer *found, tmetal_problem *p) {
+    const tmetal_launch_arg arg = tmetal_arg_buffer(found, 0);
+    tmetal_loaded *loaded = NULL;
+    tmetal_launch *launch = NULL;
+    tmetal_code    code = tmi_metal_load(x, probe, arena, &loaded, NULL, p);
+    if (code == TMETAL_OK) code = tmetal_launch_make(loaded, arena, &launch, p);
+    if (code == TMETAL_OK) code = tmetal_launch_run(launch, &arg, 1, NULL, p);
+    tmetal_launch_free(launch);
+    tmetal_unload(loaded);
+    return code;
+}
+
+/* `row`: of operands, above. */
+static tmetal_code tmi_metal_tensor_sums(tmi_metal *x, tmetal_tensor_way way, size_t row,
+                                         tmetal_arena *arena, uint32_t *wrong, uint32_t *sums,
+                                         tmetal_problem *p) {
+    tmetal_kernel kernel;
+    tmetal_result probe;
+    tmetal_buffer found;
+    tmetal_code   code;
+    uint32_t      i;
+    *wrong = *sums = 0;
+    tmetal_tensor_probe(way, &kernel, &probe);
+    if (row && !tmi_metal_probe_of(row, &kernel, &probe, arena, p))
+        return tmi_metal_full(arena, tmi_metal_used(arena));
+    code = tmetal_buffer_make(x, 256, &found, p);
+    if (code != TMETAL_OK) return code;
+    code = tmi_metal_try(x, &probe, arena, &found, p);
+    for (i = 0; code == TMETAL_OK && i < 32; i++) {
+        *wrong += ((const uint32_t *)found.contents)[i];
+        *sums += ((const uint32_t *)found.contents)[i + 32];
+    }
+    tmetal_buffer_free(x, &found);
+    return code;
+}
+
+TMETAL_API tmetal_code tmetal_tensor_try(tmetal_metal *metal, tmetal_tensor_way way,
+                                         tmetal_arena *arena, uint32_t *wrong, uint32_t *sums,
+                                         tmetal_problem *problem) {
+    if (!metal || !wrong || !sums)
+        return tmi_metal_fail(problem, TMETAL_E_MISUSE, "no device is open, or nothing to tell");
+    return tmi_metal_tensor_sums(metal, way, 0, arena, wrong, sums, problem);
+}
+
+/* Is matmul2d right here, for the operands of row `i`? Of one type it may be, of another not. What
+ * kept the product from running is not kept. */
+static tmetal_code tmi_metal_trust_row(tmi_metal *x, size_t i, tmetal_arena *arena,
+                                       tmetal_problem *p) {
+    const size_t used = tmi_metal_used(arena);
+    uint32_t     wrong, sums;
+    tmetal_code  code = TMETAL_OK;
+    if (x->sync[0]) (void)x->sync[0](x->queue); /* threads that come meanwhile wait for the answer */
+    if (!x->tried[i]) {
+        code = tmi_metal_tensor_sums(x, TMETAL_TENSORS_IN_MEMORY, i, arena, &wrong, &sums, p);
+        if (code == TMETAL_OK) x->tried[i] = 1 + (sums == 512 ? tmi_min32(wrong, 512) : 512);
+        if (arena) arena->used = used;
+    }
+    wrong = x->tried[i];
+    if (x->sync[1]) (void)x->sync[1](x->queue);
+    if (code != TMETAL_OK || wrong == 1) return code;
+    return tmi_metal_fail(p, TMETAL_E_TENSOR_WRONG, (unsigned long long)(wrong - 1),
+                          tmi_metal_tensors[i].type);
+}
+
+/* Texts without matmul2d are of languages before 4.0. */
+static tmetal_code tmi_metal_trust(tmi_metal *x, const tmetal_result *r, tmetal_arena *arena,
+                                   tmetal_problem *p) {
+    tmetal_problem own; /* what archives say stays in `p` */
+    tmetal_code    code = TMETAL_OK;
+    size_t         i, n = sizeof tmi_metal_tensors / sizeof *tmi_metal_tensors;
+    if (tmi_metal_newest(r) < 400) return TMETAL_OK;
+    for (i = 0; i < n && code == TMETAL_OK; i++)
+        if (strstr(r->msl, tmi_metal_tensors[i].view))
+            code = tmi_metal_trust_row(x, i, arena, &own);
+    if (code != TMETAL_OK && p) *p = own;
+    return code;
+}
+
+TMETAL_API tmetal_code tmetal_load(tmetal_metal *metal, const tmetal_result *result,
+                                   tmetal_arena *arena, tmetal_loaded **loaded,
+                                   const char **warnings, tmetal_problem *problem) {
+    const size_t used = tmi_metal_used(arena);
+    tmetal_code  code = tmi_metal_load(metal, result, arena, loaded, warnings, problem);
+    if (code != TMETAL_OK) return code;
+    code = tmi_metal_trust(metal, result, arena, problem);
+    if (code == TMETAL_OK) return code;
+    tmetal_unload(*loaded);
+    *loaded = NULL;
+    return code == TMETAL_E_ARENA ? tmi_metal_full(arena, used) : code;
 }
 
 /* -- Buffers --------------------- */
@@ -76887,44 +77024,6 @@ TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_lau
     tmetal_code code = tmetal_launch_start(launch, args, n_args, programs, NULL, problem);
     return code == TMETAL_OK ? tmetal_launch_wait(launch, 0, problem) : code;
 }
-/* -- Trying matmul2d -------------------------------------------------------------------------- */
-
-static tmetal_code tmi_metal_try(tmi_metal *x, const tmetal_result *probe, tmetal_arena *arena,
-                                 const tmetal_buffer *found, tmetal_problem *p) {
-    const tmetal_launch_arg arg = tmetal_arg_buffer(found, 0);
-    tmetal_loaded *loaded = NULL;
-    tmetal_launch *launch = NULL;
-    tmetal_code    code = tmetal_load(x, probe, arena, &loaded, NULL, p);
-    if (code == TMETAL_OK) code = tmetal_launch_make(loaded, arena, &launch, p);
-    if (code == TMETAL_OK) code = tmetal_launch_run(launch, &arg, 1, NULL, p);
-    tmetal_launch_free(launch);
-    tmetal_unload(loaded);
-    return code;
-}
-
-TMETAL_API tmetal_code tmetal_tensor_try(tmetal_metal *metal, tmetal_tensor_way way,
-                                         tmetal_arena *arena, uint32_t *wrong, uint32_t *sums,
-                                         tmetal_problem *problem) {
-    tmetal_kernel kernel;
-    tmetal_result probe;
-    tmetal_buffer found;
-    tmetal_code   code;
-    uint32_t      i;
-    if (!metal || !wrong || !sums)
-        return tmi_metal_fail(problem, TMETAL_E_MISUSE, "no device is open, or nothing to tell");
-    *wrong = *sums = 0;
-    code = tmetal_buffer_make(metal, 256, &found, problem);
-    if (code != TMETAL_OK) return code;
-    tmetal_tensor_probe(way, &kernel, &probe);
-    code = tmi_metal_try(metal, &probe, arena, &found, problem);
-    for (i = 0; code == TMETAL_OK && i < 32; i++) {
-        *wrong += ((const uint32_t *)found.contents)[i];
-        *sums += ((const uint32_t *)found.contents)[i + 32];
-    }
-    tmetal_buffer_free(metal, &found);
-    return code;
-}
-
 #endif /* TMETAL_METAL */
 
 /*==============================================================================
@@ -77064,7 +77163,7 @@ typedef struct tmi_host_file {
     uint32_t           has_program_bytes; /* scratch that grows with the programs */
     uint32_t           has_programs, counts_programs;
     uint32_t           binds_buffers, binds_bytes; /* of any kind */
-    uint32_t           has_prints, has_multiple, has_any, is_mlx;
+    uint32_t           has_prints, has_multiple, has_any, is_mlx, has_tensors;
     tmi_host_launch   *launches;
     uint32_t           n_launches;
     tmi_host_function *functions;
@@ -77125,6 +77224,7 @@ static const tmi_host_list tmi_host_lists[] = {
     X("has_multiple", FILE, U32, tmi_host_file, has_multiple)                                     \
     X("has_any", FILE, U32, tmi_host_file, has_any)                                               \
     X("is_mlx", FILE, U32, tmi_host_file, is_mlx)                                                 \
+    X("has_tensors", FILE, U32, tmi_host_file, has_tensors)                                       \
     X("msl_any", FILE, TEXT, tmi_host_file, msl_any)                                              \
     X("any", LAUNCH, TEXT, tmi_host_launch, any)                                                  \
     X("source", LAUNCH, U32, tmi_host_launch, source)                                             \
@@ -77537,6 +77637,9 @@ typedef struct tmi_host_language {
 static const char *const tmi_host_c[] = {
     "/* $about on Apple GPUs, from C: compiles the Metal below and launches it as its plan says.",
     " * Made by tmetal $tmetal, for macOS $macos, iOS $ios and later. Has never run on a device.",
+    "%if has_tensors",
+    " * It does not try first whether this device's matmul2d is right, as tmetal's launcher does.",
+    "%end",
     " *",
     " *     cc -std=c99 -c $file.c",
     " *     link with -lobjc -framework Foundation -framework Metal -framework CoreGraphics",
@@ -78031,6 +78134,9 @@ static const char *const tmi_host_swift[] = {
     "// $about on Apple GPUs, from Swift: compiles the Metal below and launches it as its",
     "// plan says. Made by tmetal $tmetal, for macOS $macos, iOS $ios and later; wants Xcode 16",
     "// or later. Has never been compiled by Apple's compiler, nor run on a device.",
+    "%if has_tensors",
+    "// It does not try first whether this device's matmul2d is right, as tmetal's launcher does.",
+    "%end",
     "//",
     "//     let gpu = try ${file}_gpu()",
     "//     let buffer = try gpu.buffer(bytes: 4096) // buffer.contents() is its memory",
@@ -78551,6 +78657,9 @@ static const char *const tmi_host_swift[] = {
 static const char *const tmi_host_objc[] = {
     "/* $about on Apple GPUs, from Objective-C: compiles and launches as its plan says.",
     " * Made by tmetal $tmetal, for macOS $macos, iOS $ios and later. Has never run on a device.",
+    "%if has_tensors",
+    " * It does not try first whether this device's matmul2d is right, as tmetal's launcher does.",
+    "%end",
     " *",
     " *     clang -fobjc-arc -c $file.m",
     " *     link with -framework Foundation -framework Metal -framework CoreGraphics",
@@ -78949,6 +79058,9 @@ static const char *const tmi_host_objc[] = {
 static const char *const tmi_host_metal_cpp[] = {
     "/* $about on Apple GPUs, by metal-cpp: compiles and launches as its plan says.",
     " * Made by tmetal $tmetal, for macOS $macos, iOS $ios and later. Has never run on a device.",
+    "%if has_tensors",
+    " * It does not try first whether this device's matmul2d is right, as tmetal's launcher does.",
+    "%end",
     " *",
     " *     clang++ -std=c++17 -I metal-cpp -c $file.cc",
     " *     link with -framework Foundation -framework Metal -framework CoreGraphics",
@@ -79440,6 +79552,9 @@ static const char *const tmi_host_torch_py[] = {
     ("Results are written in place. Calls return at once, on PyTorch's stream; "
      "torch.mps.synchronize() waits, and"),
     "so does what reads a tensor on the CPU.",
+    "%if has_tensors",
+    "It does not try first whether this device's matmul2d is right, as tmetal's launcher does.",
+    "%end",
     "\"\"\"",
     "import operator",
     "import os",
@@ -80643,6 +80758,7 @@ static void tmi_host_model(tmi_host *h, const tmetal_result *any) {
     f->title = tmi_host_word(h->job, h->name ? h->name : r->kernels[0].name, "-. ");
     f->version = TMETAL_VERSION;
     f->msl_text = r->msl;
+    f->has_tensors = strstr(r->msl, "#include <MetalPerformancePrimitives/") != NULL;
     for (i = 0; i < r->n_kernels; i++) {
         f->family = tmi_max32(f->family, r->kernels[i].family);
         if (r->kernels[i].msl_version <= version) continue;

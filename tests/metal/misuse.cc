@@ -491,6 +491,23 @@ tmetal_code tries_tensors(scene &s, std::function<void()> change) {
     return is;
 }
 
+/* A product of operands of this type, by matmul2d or not. */
+void product_of(scene &s, const std::string &type, bool tensors = true) {
+    static const tmetal_gpu_limits has = [] { tmetal_gpu_limits l{}; return l.features = TMETAL_GPU_TENSOR_OPS, l; }();
+    s.text = text_of(type == "int8_t" ? "tests/kernels/recorded/dots-dot_accumulator_i32.ttir" : "tests/chips/kernels/dot_bf16.ttir");
+    const std::string other = type == "half" ? "f16" : type == "float" ? "f32" : "bf16";
+    for (size_t at = 0; type != "int8_t" && (at = s.text.find("bf16", at)) != std::string::npos; at += other.size())
+        if (at && s.text[at - 1] != '_') s.text.replace(at, 4, other);
+    s.options.gpu = "apple-m5";
+    s.options.limits = tensors ? &has : nullptr;
+}
+
+tmetal_code loads_product(scene &s, const char *type, std::function<void()> change) {
+    product_of(s, type);
+    change();
+    return s.up_to_load();
+}
+
 const std::vector<row> rows = {
     {"right", TMETAL_OK, "", run},
     {"no Metal", TMETAL_E_NO_METAL, "objc_msgSend is not found", on([] { m.has_metal = false; })},
@@ -1000,6 +1017,17 @@ const std::vector<row> rows = {
     {"sleeps at first", TMETAL_E_TIMEOUT, "after 1 milliseconds", [](scene &s) { return sleeps(s, 10000, 1, 11, 59); }},
     {"tensors on a device that does not compile them", TMETAL_E_COMPILER, "no tensors", [](scene &s) { return tries_tensors(s, [] { m.compiler_says = "no tensors"; }); }},
     {"tensors without memory", TMETAL_E_BUFFER, "no buffer of 256 bytes", [](scene &s) { return tries_tensors(s, [] { m.no_memory = true; }); }},
+    {"a device that gets products of half wrong", TMETAL_E_TENSOR_WRONG, "of 512 sums of half wrong on this device: compile with --lacks TENSOR_OPS",
+     [](scene &s) { return loads_product(s, "half", [] { m.wrong_product = "half"; }); }},
+    {"of bfloat", TMETAL_E_TENSOR_WRONG, "of bfloat wrong", [](scene &s) { return loads_product(s, "bfloat", [] { m.wrong_product = "bfloat"; }); }},
+    {"of float", TMETAL_E_TENSOR_WRONG, "of float wrong", [](scene &s) { return loads_product(s, "float", [] { m.wrong_product = "float"; }); }},
+    {"of int8_t", TMETAL_E_TENSOR_WRONG, "of int8_t wrong", [](scene &s) { return loads_product(s, "int8_t", [] { m.wrong_product = "int8_t"; }); }},
+    {"of half, and the kernel's are bfloat", TMETAL_OK, "", [](scene &s) { return loads_product(s, "bfloat", [] { m.wrong_product = "half"; }); }},
+    {"of bfloat, and the kernel's are half", TMETAL_OK, "", [](scene &s) { return loads_product(s, "half", [] { m.wrong_product = "bfloat"; }); }},
+    {"right products of float", TMETAL_OK, "", [](scene &s) { return loads_product(s, "float", [] {}); }},
+    {"right products of int8_t", TMETAL_OK, "", [](scene &s) { return loads_product(s, "int8_t", [] {}); }},
+    {"a system without locks", TMETAL_OK, "", [](scene &s) { return loads_product(s, "bfloat", [] { m.lacks = {"objc_sync_enter", "objc_sync_exit"}; }); }},
+    {"a product that cannot be tried", TMETAL_E_GPU, "out of memory", [](scene &s) { return loads_product(s, "bfloat", [] { m.fault = 8; }); }},
     {"tensors that nobody counts", TMETAL_E_MISUSE, "nothing to tell",
      [](scene &s) {
          uint32_t          n = 0;
@@ -1476,6 +1504,72 @@ void tensors() {
     if (tmetal_tensor_try(nullptr, TMETAL_TENSORS_IN_MEMORY, &s.arena, nullptr, nullptr, &s.problem) != TMETAL_E_MISUSE) fail("tensors: no device, no misuse");
 }
 
+/* Loads again, and says how many libraries that made. */
+tmetal_code load_again(scene &s, unsigned &libraries, size_t room = 1u << 16) {
+    std::vector<char> memory(room);
+    tmetal_arena      arena = tmetal_arena_on(memory.data(), memory.size());
+    tmetal_loaded    *loaded = nullptr;
+    standin::counted.libraries = standin::counted.pipelines = 0;
+    const tmetal_code c = tmetal_load(s.metal, &s.result, &arena, &loaded, nullptr, &s.problem);
+    libraries = standin::counted.libraries;
+    if (libraries != standin::counted.pipelines) fail("products: pipelines of other libraries");
+    if (c == TMETAL_E_ARENA && (arena.used || arena.need <= room)) fail("products: a full arena keeps something, or says no more");
+    tmetal_unload(loaded);
+    return c;
+}
+
+/* A small product is tried once on each device, before a text that uses matmul2d comes out, and for no other. */
+void products_are_tried() {
+    unsigned n = 0;
+    for (const bool wrong : {false, true}) {
+        standin::now = standin::machine();
+        const tmetal_code want = wrong ? TMETAL_E_TENSOR_WRONG : TMETAL_OK;
+        scene plain, s;
+        product_of(plain, "bfloat", false);
+        plain.text.replace(plain.text.find("@dot_bf16"), 9, "@matmul2d"); /* a name is no product */
+        m.wrong_product = wrong ? "bfloat" : "";
+        if (plain.up_to_load() != TMETAL_OK || load_again(plain, n) != TMETAL_OK || n != 1) fail("products: one is tried for a text without matmul2d");
+        product_of(s, "bfloat");
+        if (s.compile() != TMETAL_OK) return fail("products: no text");
+        s.metal = plain.metal;
+        if (load_again(s, n) != want || n != 2) fail("products: none is tried, or more than one");
+        if (load_again(s, n) != want || n != 1) fail("products: what is known is tried again");
+        m.wrong_product = wrong ? "" : "bfloat";
+        if (load_again(s, n) != want || n != 1) fail("products: the answer is not kept");
+        s.metal = nullptr;
+    }
+    for (size_t room = 512, ok = 0; !ok; room += 256) { /* what is tried wants memory too */
+        standin::now = standin::machine();
+        scene s;
+        product_of(s, "bfloat");
+        s.open.symbol = standin::symbol;
+        if (s.compile() != TMETAL_OK || tmetal_metal_open(&s.open, &s.arena, &s.metal, &s.problem) != TMETAL_OK) return fail("products: nothing is open");
+        const tmetal_code c = load_again(s, n, room);
+        ok = c == TMETAL_OK;
+        if ((!ok && c != TMETAL_E_ARENA) || room > 1u << 14) return fail("products in a small arena: " + std::string(s.problem.text));
+        if (!ok && load_again(s, n) != TMETAL_OK) return fail("products: a full arena is kept as an answer");
+    }
+    standin::now = standin::machine();
+    m.fault = 8;
+    scene s;
+    product_of(s, "bfloat");
+    if (s.up_to_load() != TMETAL_E_GPU) fail("products: a fault is lost");
+    m.fault = 0;
+    std::vector<std::thread> all;
+    std::atomic<unsigned>    good{0};
+    standin::counted.libraries = 0;
+    for (int t = 0; t < 4; t++)
+        all.emplace_back([&] {
+            std::vector<char> memory(1u << 16);
+            tmetal_arena      arena = tmetal_arena_on(memory.data(), memory.size());
+            tmetal_loaded    *loaded = nullptr;
+            good += tmetal_load(s.metal, &s.result, &arena, &loaded, nullptr, nullptr) == TMETAL_OK;
+            tmetal_unload(loaded);
+        });
+    for (std::thread &t : all) t.join();
+    if (good != 4 || standin::counted.libraries != 5) fail("products: four threads do not try one together");
+}
+
 /* Several threads use one device. `runs`: the kernels run too. */
 void threads(bool runs) {
     standin::now = standin::machine();
@@ -1571,6 +1665,7 @@ int main(int argc, char **argv) {
         nothing_is_begun();
         what_has_parts();
         tensors();
+        products_are_tried();
         asked();
         cut_along();
         many_launches();

@@ -425,6 +425,18 @@ object *plain_queue(device *d, sel s) { return new_queue(d, s, 64); }
 
 std::map<std::string, std::pair<std::shared_ptr<sim::module>, std::string>> prepared;
 
+/* As a device takes it that gets products of one type wrong. */
+std::string mistaken(std::string text) {
+    const std::string view = "tensor((threadgroup " + now.wrong_product + " *)";
+    const size_t      at = text.find("using namespace metal;\n");
+    if (now.wrong_product.empty() || at == std::string::npos || text.find(view) == std::string::npos) return text;
+    for (size_t run = text.find(".run("); run != std::string::npos; run = text.find(".run(", run + 1)) { /* each adds 1 to a sum of each lane */
+        const size_t last = text.rfind(", ", text.find(");", run)) + 2, end = text.find(");", run);
+        text.insert(end + 2, " " + text.substr(last, end - last) + "[0] += 1;");
+    }
+    return text;
+}
+
 object *new_library(device *, sel, object *text, object *options, object **e) {
     auto *s = checked<string>(text, "NSString", "newLibraryWithSource:");
     auto *o = checked<compile_options>(options, "MTLCompileOptions", "newLibraryWithSource:");
@@ -442,10 +454,11 @@ object *new_library(device *, sel, object *text, object *options, object **e) {
     auto *l = make<library>();
     l->text = s->text;
     std::lock_guard<std::recursive_mutex> held(lock);
-    auto at = prepared.find(s->text);
+    const std::string taken = mistaken(s->text);
+    auto              at = prepared.find(taken);
     if (at == prepared.end()) {
-        prepare({{"program_source", s->text, static_cast<int>((o->version >> 16) * 100 + (o->version & 15) * 10)}});
-        at = prepared.find(s->text);
+        prepare({{"program_source", taken, static_cast<int>((o->version >> 16) * 100 + (o->version & 15) * 10)}});
+        at = prepared.find(taken);
     }
     l->module = at->second.first;
     l->unit = at->second.second;
@@ -972,6 +985,20 @@ unsigned char value_of(object *o, long kind, int32_t *n) {
 }
 void release_any(object *o) { release(o); }
 
+/* One lock for all objects, which tells an exit that nothing was entered for. */
+std::recursive_mutex     synced;
+thread_local int         entered = 0;
+int sync_enter(object *) {
+    synced.lock();
+    entered++;
+    return 0;
+}
+int sync_exit(object *) {
+    if (entered-- <= 0) note("objc_sync_exit of what was not entered");
+    else synced.unlock();
+    return 0;
+}
+
 uint64_t clock_ns(int) {
     static std::atomic<uint64_t> t{0};
     return t += now.tick;
@@ -1004,6 +1031,8 @@ void (*symbol(void *, const char *name))(void) {
         {"CFNumberGetValue", as_method(value_of)},
         {"CFRelease", as_method(release_any)},
         {"clock_gettime_nsec_np", as_method(clock_ns)},
+        {"objc_sync_enter", as_method(sync_enter)},
+        {"objc_sync_exit", as_method(sync_exit)},
     };
     auto at = all.find(name);
     if (at == all.end()) note(std::string("the symbol ") + name + " is asked for, which does not exist");

@@ -40,6 +40,7 @@ struct machine {
     std::string system = "Version 15.0 (Build 24A335)";
     bool        no_archives = false;    /* the device does not know them */
     std::string archive_fails;          /* at "open", "add", "miss" or "write"; it may "vanish" too */
+    std::string wrong_product;          /* operands of this type, "half", that matmul2d gets wrong: one sum of each lane */
     bool        flips = false;          /* the last byte that each kernel may write comes out wrong */
     std::set<std::string> lacks;        /* functions, classes and selectors that the system does not have */
     std::map<std::string, unsigned> gives_nothing; /* what answers nil or 0, after so many right answers */
