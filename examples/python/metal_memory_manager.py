@@ -1,10 +1,8 @@
-"""Layouts of values, as tmetal chooses them.
+"""Layouts of values, as tmetal chooses them (docs/layouts.md).
 
-A layout says which thread holds which element of a tile. Data in memory stay where they are: nothing
-is rearranged, and there is nothing to switch on. `get_memory_layout_for_op` compiles the operation
-for the GPU at hand and returns the layout that its plan has.
+A layout says which thread holds which element of a tile. Data in memory stay where they are:
+nothing is rearranged, and there is nothing to switch on.
 """
-
 import enum
 import math
 from typing import Any, Mapping, Union
@@ -13,40 +11,31 @@ from triton_metal import reports
 
 
 class MemoryLayout(enum.IntFlag):
-    """Layouts by name. Several may hold at once, so test bits: `layout & COALESCED == COALESCED`."""
+    """Layouts by name. Several may hold at once, so test bits."""
 
     DEFAULT = 0  # one element per thread in turn, or no choice was needed
     ROW_MAJOR = 1  # neighboring lanes hold neighbors along the last axis
-    COLUMN_MAJOR = 2  # neighboring lanes hold neighbors along the first axis
+    COLUMN_MAJOR = 2  # along the first axis
     TILED = 4  # 8 by 8 simdgroup tiles: operands and results of matrix products
     COALESCED = 8  # input of a reduction: combined per thread, simdgroup, threadgroup
 
 
 class MetalMemoryManager:
-    """Answers which layout an operation gets. It allocates nothing and keeps no state."""
+    """Tells which layout an operation gets. It allocates nothing and keeps no state."""
 
     def get_memory_layout_for_op(self, op: Union[str, Mapping[str, Any]]) -> MemoryLayout:
-        """The layout in which an operation does its work: of a reduction that of its input, of a
-        matrix product that of its accumulator, else that of its largest tile.
+        """The layout of a reduction's input, a product's accumulator, or else the largest tile.
 
-        `op` is an operation of an op list, `{"type": "tt.sum", "input_shapes": [[512, 512]],
-        "args": {"axis": 1}}`, or its short form `"tt.sum:[512,512]:1"`.
+        The operation is compiled for the current GPU. `op` is one of an op list, such as
+        {"type": "tt.sum", "input_shapes": [[512, 512]], "args": {"axis": 1}}, or its short form
+        "tt.sum:[512,512]:1".
         """
-        text = op if isinstance(op, str) else reports.op_list([op])
-        best, layout = (False, False, 0), MemoryLayout.DEFAULT
-        for kernel in reports.explain(text)["kernels"]:
-            for row in kernel["layouts"]:
-                if not row["held"]:
-                    continue
-                bits = MemoryLayout(row["layout"])
-                rank = (
-                    bool(bits & MemoryLayout.COALESCED),
-                    bool(bits & MemoryLayout.TILED),
-                    math.prod(row["dims"]),
-                )
-                if rank > best:
-                    best, layout = rank, bits
-        return layout
+        report = reports.explain(op if isinstance(op, str) else reports.op_list([op]))
+        rows = [row for kernel in report["kernels"] for row in kernel["layouts"] if row["held"]]
+        best = max(rows, default={"layout": 0}, key=lambda row: (
+            row["layout"] & MemoryLayout.COALESCED, row["layout"] & MemoryLayout.TILED,
+            math.prod(row["dims"])))
+        return MemoryLayout(best["layout"])
 
 
 _manager = MetalMemoryManager()

@@ -1,11 +1,9 @@
-"""Operations on whole arrays, under the names that the documents take from Metal Performance Shaders.
+"""Operations on whole arrays, under the names that Metal Performance Shaders have for them.
 
-Metal Performance Shaders are not called, because no kernel can call them: each operation is an op
-list that tmetal compiles to kernels of its own, which run as all kernels of triton_metal do. The op
-list page, docs/oplists.md, describes the operations and their arguments. `equivalent` names the
-function of Metal Performance Shaders that computes the same, where there is one.
+Metal Performance Shaders are not called, since a kernel cannot call them: each operation is an op
+list (docs/oplists.md), which tmetal compiles to kernels that run as all of triton_metal do.
+`equivalent` names the function of Metal Performance Shaders that computes the same, where known.
 """
-
 import enum
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
@@ -13,18 +11,16 @@ from triton_metal import reports
 
 MPSOperation = enum.Enum(
     "MPSOperation",
-    "SUM MEAN PROD MAX MIN ARGMAX ARGMIN ANY ALL REDUCE CUMSUM SORT TOPK"
-    " ADD SUB MUL DIV FLOORDIV MOD POW MAXIMUM MINIMUM EQ NE LT LE GT GE AND OR XOR NOT WHERE CLAMP"
-    " FMA EXP EXP2 EXPM1 LOG LOG2 LOG1P SQRT RSQRT SIN COS TANH ERF FLOOR CEIL ROUND SIGMOID GELU"
-    " SILU HARDSWISH RECIPROCAL NEG ABS RELU RELU6 SQUARE CAST DROPOUT MATMUL SOFTMAX LOG_SOFTMAX"
-    " LAYER_NORM RMS_NORM GROUP_NORM BATCH_NORM ATTENTION CONV2D MAX_POOL2D AVG_POOL2D"
-    " UPSAMPLE_NEAREST ROPE TRANSPOSE RESHAPE BROADCAST CONCAT SLICE SPLIT PAD GATHER TAKE EMBEDDING"
-    " SCATTER_ADD",
-)
+    "SUM MEAN PROD MAX MIN ARGMAX ARGMIN ANY ALL REDUCE CUMSUM SORT TOPK ADD SUB MUL DIV FLOORDIV"
+    " MOD POW MAXIMUM MINIMUM EQ NE LT LE GT GE AND OR XOR NOT WHERE CLAMP FMA EXP EXP2 EXPM1 LOG"
+    " LOG2 LOG1P SQRT RSQRT SIN COS TANH ERF FLOOR CEIL ROUND SIGMOID GELU SILU HARDSWISH"
+    " RECIPROCAL NEG ABS RELU RELU6 SQUARE CAST DROPOUT MATMUL SOFTMAX LOG_SOFTMAX LAYER_NORM"
+    " RMS_NORM GROUP_NORM BATCH_NORM ATTENTION ROPE CONV2D MAX_POOL2D AVG_POOL2D UPSAMPLE_NEAREST"
+    " TRANSPOSE RESHAPE BROADCAST CONCAT SLICE SPLIT PAD GATHER TAKE EMBEDDING SCATTER_ADD")
 
 _Op = Dict[str, Any]
 _Operation = Union[MPSOperation, str]
-_IMAGES = ("conv2d", "max_pool2d", "avg_pool2d", "upsample_nearest")  # with channels as axis 1
+_IMAGES = ("conv2d", "max_pool2d", "avg_pool2d", "upsample_nearest")
 
 
 class MPSIntegration:
@@ -35,27 +31,27 @@ class MPSIntegration:
         return _name(operation) in reports.operations()
 
     def run_operation(self, operation: _Operation, *arrays: Any, **arguments: Any) -> Any:
-        """The operation's result as a new array of the first input's library; of a split a list.
+        """The result as a new array of the first input's library; of a split, a list.
 
-        Arguments are those of the op list's operation. Two more hold for operations on images:
-        `padding` may be "valid" or "same" (the larger half goes behind), and `data_layout` is
-        "NCHW", with weights as OIHW, or "NHWC", with weights as OHWI. Without it MLX arrays are
-        NHWC and all others NCHW, as the libraries' own convolutions have it.
+        Arguments are those of the op list's operation. Operations on images have two more forms:
+        `padding` may be "valid" or "same" (with the larger half at the end); `data_layout` is
+        "NCHW", with weights as OIHW, or "NHWC", with weights as OHWI. Its default is what the
+        array's own library has: NHWC for MLX, NCHW for all others.
         """
         results = reports.run(_ops(operation, arrays, arguments), _named(arrays))
         return results if _name(operation) == "split" else results[0]
 
     def equivalent(self, operation: _Operation, *arrays: Any, **arguments: Any) -> Optional[str]:
-        """The MPSGraph methods or MPS class that compute the same; None if none is known."""
+        """The MPSGraph methods or the MPS class that compute the same; None: none is known."""
         text = reports.op_list(_ops(operation, arrays, arguments))
         found = [c for c in reports.transform(text)[1]["changes"] if "mps" in c]
-        found.sort(key=lambda change: str(change["what"]).startswith("reduction"))  # patterns first
+        found.sort(key=lambda c: str(c["what"]).startswith("reduction"))  # parts after the whole
         return found[0]["mps"] if found else None
 
 
 def _name(operation: _Operation) -> str:
-    name = operation if isinstance(operation, str) else operation.name
-    return reports.operations().get(name.lower(), name.lower())
+    name = (operation if isinstance(operation, str) else operation.name).lower()
+    return reports.operations().get(name, name)
 
 
 def _named(arrays: Sequence[Any]) -> Dict[str, Any]:
@@ -66,87 +62,73 @@ def _ops(operation: _Operation, arrays: Sequence[Any], arguments: _Op) -> List[_
     """The op list of one operation."""
     name = _name(operation)
     if name not in reports.operations():
-        raise ValueError(f"unknown operation {name!r}; see docs/oplists.md for those there are")
+        raise ValueError(f"unknown operation {name!r}: docs/oplists.md lists them")
     if not arrays:
         raise TypeError(f"{name} needs an array")
-    inputs = _named(arrays)
-    op: _Op = {
-        "type": name,
-        "id": "result",
-        "inputs": list(inputs),
-        "input_shapes": [list(array.shape) for array in arrays],
-        "input_dtypes": [reports.element(array) for array in arrays],
-        "args": dict(arguments),
-    }
+    op: _Op = {"type": name, "id": "result", "inputs": list(_named(arrays)),
+               "input_shapes": [list(array.shape) for array in arrays],
+               "input_dtypes": [reports.element(array) for array in arrays],
+               "args": dict(arguments)}
+    if name in _IMAGES:
+        return _image_ops(op, "NHWC" if reports.is_mlx(arrays[0]) else "NCHW")
     if name == "split":
-        parts = op["args"].get("sizes") or range(op["args"].get("sections", 2))
-        op["outputs"] = [f"part{i}" for i in range(len(parts))]
+        parts = len(arguments.get("sizes", ())) or int(arguments.get("sections", 2))
+        op["outputs"] = [f"part{i}" for i in range(parts)]
         del op["id"]
-    return _image_ops(op, arrays[0]) if name in _IMAGES else [op]
+    return [op]
 
 
-def _image_ops(op: _Op, first: Any) -> List[_Op]:
-    """The same for NCHW images without words for padding, which is what op lists have."""
-    arguments = op["args"]
-    is_mlx = type(first).__module__.split(".")[0] == "mlx"
-    layout = arguments.pop("data_layout", "NHWC" if is_mlx else "NCHW")
+def _image_ops(op: _Op, layout: str) -> List[_Op]:
+    """The same for images as op lists have them: NCHW, and numbers for padding."""
+    args, before, shapes = op["args"], [], list(op["input_shapes"])
+    layout = args.pop("data_layout", layout)
     if layout not in ("NCHW", "NHWC"):
         raise ValueError(f"data_layout is {layout!r}; expected 'NCHW' or 'NHWC'")
-    before: List[_Op] = []
-    shapes = [list(shape) for shape in op["input_shapes"]]
-    if layout == "NHWC":
-        for i, shape in enumerate(shapes):
-            if len(shape) == 4:
-                before.append(_move(op, i, f"nchw{i}", "transpose", {"perm": [0, 3, 1, 2]}))
-                shapes[i] = [shape[0], shape[3], shape[1], shape[2]]
-    if isinstance(arguments.get("padding"), str):
-        pads = _padding(op["type"], arguments, shapes)
-        arguments["padding"] = [low for low, _ in pads]
+    for i, shape in enumerate(shapes):
+        if layout == "NHWC" and len(shape) == 4:
+            before.append(_insert(op, i, f"nchw{i}", "transpose", {"perm": [0, 3, 1, 2]}))
+            shapes[i] = [shape[0], shape[3], shape[1], shape[2]]
+    if isinstance(args.get("padding"), str):
+        pads = _padding(op["type"], args, shapes)
+        args["padding"] = [low for low, _ in pads]
         if any(low != high for low, high in pads):
             if op["type"] != "conv2d":
-                raise ValueError(
-                    f"padding 'same' of {op['type']} is not the same on both sides for an input of"
-                    f" {shapes[0]}; pad with MPSOperation.PAD"
-                )
-            arguments["padding"] = 0
-            width = [[0, 0], [0, 0]] + [list(pair) for pair in pads]
-            before.append(_move(op, 0, "padded", "pad", {"pad_width": width}))
+                raise ValueError(f"{op['type']} pads both sides alike, but padding 'same' of "
+                                 f"{shapes[0][2:]} needs {pads}")
+            args["padding"] = 0
+            width = [[0, 0], [0, 0], *map(list, pads)]
+            before.append(_insert(op, 0, "padded", "pad", {"pad_width": width}))
     if layout == "NCHW":
-        return before + [op]
+        return [*before, op]
     op["id"] = "nchw"
-    back = {"type": "transpose", "id": "result", "inputs": ["nchw"], "args": {"perm": [0, 2, 3, 1]}}
-    return before + [op, back]
+    return [*before, op, {"type": "transpose", "id": "result", "inputs": ["nchw"],
+                          "args": {"perm": [0, 2, 3, 1]}}]
 
 
-def _move(op: _Op, i: int, name: str, kind: str, arguments: _Op) -> _Op:
-    """An operation in front of input `i` of `op`, which reads its result from then on."""
-    moved = {"type": kind, "id": name, "inputs": [op["inputs"][i]], "args": arguments}
-    if op["input_shapes"][i] is not None:
-        moved["input_shapes"] = [op["input_shapes"][i]]
-        moved["input_dtypes"] = [op["input_dtypes"][i]]
-    op["inputs"][i] = name
-    op["input_shapes"][i] = op["input_dtypes"][i] = None
-    return moved
+def _insert(op: _Op, i: int, name: str, kind: str, args: _Op) -> _Op:
+    """An operation between an input of `op` and `op`."""
+    first: _Op = {"type": kind, "id": name, "args": args}
+    for key, now in (("inputs", name), ("input_shapes", None), ("input_dtypes", None)):
+        first[key], op[key][i] = [op[key][i]], now
+    return first
 
 
 def _pair(value: Any) -> Tuple[int, int]:
     return (value[0], value[1]) if isinstance(value, (list, tuple)) else (value, value)
 
 
-def _padding(name: str, arguments: _Op, shapes: List[List[int]]) -> List[Tuple[int, int]]:
-    """Zeros before and behind height and width for "valid" or "same"."""
-    word = arguments["padding"].lower()
-    if word == "valid":
-        return [(0, 0), (0, 0)]
-    if word != "same":
+def _padding(name: str, args: _Op, shapes: List[List[int]]) -> List[Tuple[int, int]]:
+    """Zeros before and after height and width for "valid" and "same"."""
+    word = args["padding"].lower()
+    if word not in ("same", "valid"):
         raise ValueError(f"padding is {word!r}; expected 'same', 'valid' or numbers")
-    sizes = shapes[1][2:] if name == "conv2d" else _pair(arguments["kernel_size"])
-    strides = _pair(arguments.get("stride", 1 if name == "conv2d" else sizes))
-    dilations = _pair(arguments.get("dilation", 1))
+    sizes = shapes[1][2:] if name == "conv2d" else _pair(args["kernel_size"])
+    strides = _pair(args.get("stride", 1 if name == "conv2d" else sizes))
     pads = []
-    for length, size, stride, dilation in zip(shapes[0][2:], sizes, strides, dilations):
-        covered = (-(-length // stride) - 1) * stride + (size - 1) * dilation + 1
-        total = max(covered - length, 0)
+    for length, size, stride, step in zip(shapes[0][2:], sizes, strides,
+                                          _pair(args.get("dilation", 1))):
+        reach = (-(-length // stride) - 1) * stride + (size - 1) * step + 1
+        total = max(reach - length, 0) if word == "same" else 0
         pads.append((total // 2, total - total // 2))
     return pads
 

@@ -1,35 +1,29 @@
 """Triton IR and op lists: what the compiler reports of them, and running op lists. The GPU table.
 
-The documents' modules beside this package are thin layers over it.
+The modules beside this package that the documents name are thin layers over it.
 """
-
 from __future__ import annotations
 
 import ctypes
 import functools
 import json
 import sys
-from typing import Any, Dict, FrozenSet, List, Mapping, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from . import arrays, backend, library
 
 _EXPLAIN, _TRANSFORM = 3, 4  # tm_task of library.c
 
 
-# -- The GPU table ---------------------------------------------------------------------------------
-
+# -- The GPU table --------------------------------------------------------------------------------
 
 class Gpu(ctypes.Structure):
     """A row of the GPU table: tmetal_gpu. A figure of 0 is unknown."""
 
-    _fields_ = (
-        [(n, ctypes.c_char_p) for n in ("name", "device")]
-        + [(n, ctypes.c_uint32) for n in ("family", "cores", "gbps", "tg_bytes", "threads")]
-        + [(n, ctypes.c_uint32) for n in ("simd", "registers", "bf16")]
-        + [("arch", ctypes.c_char_p)]
-        + [(n, ctypes.c_uint32) for n in ("mhz", "mac", "features", "tg_align", "buffers")]
-        + [("inline_bytes", ctypes.c_uint32)]
-    )
+    _fields_ = [("name", ctypes.c_char_p), ("device", ctypes.c_char_p)] + [
+        (field, ctypes.c_char_p if field == "arch" else ctypes.c_uint32) for field in (
+            "family", "cores", "gbps", "tg_bytes", "threads", "simd", "registers", "bf16", "arch",
+            "mhz", "mac", "features", "tg_align", "buffers", "inline_bytes")]
     name: bytes
     device: bytes
     family: int
@@ -40,27 +34,6 @@ class Gpu(ctypes.Structure):
     simd: int
     mhz: int
     features: int
-
-    def feature_names(self) -> FrozenSet[str]:
-        """Names of the bits of `features`."""
-        lib = library.load()
-        lib.tmetal_gpu_feature_at.restype = _Feature
-        lib.tmetal_gpu_feature_at.argtypes = [ctypes.c_size_t]
-        rows = [lib.tmetal_gpu_feature_at(i) for i in range(lib.tmetal_gpu_feature_count())]
-        return frozenset(row.name.decode() for row in rows if row.bit & self.features)
-
-
-class _Feature(ctypes.Structure):  # tmetal_gpu_feature_info
-    _fields_ = [
-        ("bit", ctypes.c_uint32),
-        ("name", ctypes.c_char_p),
-        ("family", ctypes.c_uint32),
-        ("mac_family", ctypes.c_uint32),
-        ("msl", ctypes.c_uint32),
-        ("text", ctypes.c_char_p),
-        ("confidence", ctypes.c_int),
-        ("source", ctypes.c_char_p),
-    ]
 
 
 def gpu(name: str) -> Gpu:
@@ -84,21 +57,18 @@ def has_metal() -> bool:
     return backend.active().name == "metal"
 
 
-# -- Programs and reports --------------------------------------------------------------------------
-
+# -- Programs and reports -------------------------------------------------------------------------
 
 def op_list(ops: Sequence[Mapping[str, Any]]) -> str:
     """Operations as the JSON of an op list."""
     for i, op in enumerate(ops):
         if not isinstance(op, Mapping):
-            raise TypeError(
-                f"operation {i} is {op!r}; expected a dict with 'type' and 'input_shapes'"
-            )
+            raise TypeError(f"operation {i} is {op!r}, not a dict with 'type' and 'input_shapes'")
     return json.dumps({"ops": [dict(op) for op in ops]})
 
 
 def program_text(program: Any) -> str:
-    """The text of a program: Triton IR or an op list, a compiled kernel, or operations as dicts."""
+    """The text of a program: Triton IR or an op list, a compiled kernel, operations as dicts."""
     if isinstance(program, str):
         return program
     if isinstance(program, Mapping) and "ops" in program:
@@ -107,10 +77,8 @@ def program_text(program: Any) -> str:
         return op_list(program)
     asm = getattr(program, "asm", None)
     if asm is None:
-        raise TypeError(
-            f"expected Triton IR, an op list, or what a launch or warmup of a kernel returns, not"
-            f" {type(program).__name__}"
-        )
+        raise TypeError("expected Triton IR, an op list, or what a launch or warmup of a kernel "
+                        f"returns, not {type(program).__name__}")
     text: str = asm["ttir"]
     return text
 
@@ -140,25 +108,22 @@ def plan(text: str) -> Dict[str, Any]:
     return library.program(text, current_gpu()).plan
 
 
-# -- Running op lists ------------------------------------------------------------------------------
-
+# -- Running op lists -----------------------------------------------------------------------------
 
 class _ListOp(ctypes.Structure):  # tmetal_list_op_info
-    _fields_ = [(n, ctypes.c_char_p) for n in ("name", "takes", "means")]
+    _fields_ = [(field, ctypes.c_char_p) for field in ("name", "takes", "means")]
 
 
 @functools.lru_cache(maxsize=None)
 def operations() -> Dict[str, str]:
     """Names of the operations of op lists, and what each means: itself, or a different name."""
-    lib = library.load()
-    lib.tmetal_list_op_at.restype = _ListOp
-    lib.tmetal_list_op_at.argtypes = [ctypes.c_size_t]
+    at = library.load().tmetal_list_op_at
+    at.restype, at.argtypes = _ListOp, [ctypes.c_size_t]
     names: Dict[str, str] = {}
-    while True:
-        row = lib.tmetal_list_op_at(len(names))
-        if not row.name:
-            return names
+    while at(len(names)).name:
+        row = at(len(names))
         names[row.name.decode()] = (row.means or row.name).decode()
+    return names
 
 
 _NAMES = {"fp16": "f16", "fp32": "f32", "i1": "bool"}  # where op lists have a different one
@@ -171,9 +136,13 @@ def element(array: Any) -> str:
     return _NAMES.get(name, name)
 
 
+def is_mlx(array: Any) -> bool:
+    """True for an array of MLX."""
+    return type(array).__module__ == "mlx.core"
+
+
 def _package(array: Any) -> Any:
-    root = type(array).__module__.split(".")[0]
-    return sys.modules["mlx.core" if root == "mlx" else root]
+    return sys.modules["mlx.core" if is_mlx(array) else type(array).__module__.split(".")[0]]
 
 
 def _row_major(array: Any) -> Any:
@@ -181,21 +150,21 @@ def _row_major(array: Any) -> Any:
     if hasattr(array, "contiguous"):
         return array.contiguous()
     package = _package(array)
-    return (getattr(package, "contiguous", None) or package.ascontiguousarray)(array)
+    return package.contiguous(array) if is_mlx(array) else package.ascontiguousarray(array)
 
 
 def _new(like: Any, shape: Sequence[int], kind: str) -> Any:
-    """An array of the same library, and of the same device, for a kernel to write."""
-    package = _package(like)
+    """An array of the same library, and on the same device, for a kernel to write."""
+    package, is_torch = _package(like), hasattr(like, "new_empty")
     if element(like) == kind:
         dtype = like.dtype
     elif kind == "bool":
-        dtype = package.bool if hasattr(like, "new_empty") else package.bool_
+        dtype = package.bool if is_torch else package.bool_
     else:
         dtype = getattr(package, _LETTERS[kind[0]] + kind.lstrip("bfiu"))
-    if hasattr(like, "new_empty"):
+    if is_torch:
         return like.new_empty(tuple(shape), dtype=dtype)
-    return (getattr(package, "empty", None) or package.zeros)(tuple(shape), dtype=dtype)
+    return (package.zeros if is_mlx(like) else package.empty)(tuple(shape), dtype=dtype)
 
 
 class _Program:
@@ -206,28 +175,23 @@ class _Program:
         self.call = backend.active().prepare(self)
 
     def aliased(self) -> library.Compiled:
-        """Results are new arrays, which overlap nothing."""
-        raise AssertionError("a result of an op list overlaps an input")
+        """Not called: results are new arrays, which overlap nothing."""
+        raise RuntimeError("a result of an op list overlaps an input")
 
 
 @functools.lru_cache(maxsize=256)
-def _program(text: str, backend_name: str, gpu_name: str) -> _Program:
+def _program(text: str) -> _Program:
     return _Program(text)
 
 
 def run(ops: Sequence[Mapping[str, Any]], inputs: Mapping[str, Any]) -> List[Any]:
-    """Run an op list on arrays. The results are new arrays of the first input's library.
+    """Run an op list on arrays. Results are new arrays, of the library of the first input.
 
-    `inputs` has an array for each input of the list; shapes and types of the list are theirs.
+    `inputs` has an array for each input of the list, whose shapes and types are the list's.
     """
-    program = _program(op_list(ops), backend.active().name, current_gpu())
-    first = next(iter(inputs.values()))
-    values, results = [], []
-    for param in program.compiled.plan["params"]:
-        if param["kind"] == "input":
-            values.append(_row_major(inputs[param["name"]]))
-        else:
-            results.append(_new(first, param["shape"], param["type"]))
-            values.append(results[-1])
-    program.call(1, 1, 1, tuple(values))
+    program, first = _program(op_list(ops)), next(iter(inputs.values()))
+    params = program.compiled.plan["params"]
+    results = [_new(first, p["shape"], p["type"]) for p in params if p["kind"] == "result"]
+    values = [_row_major(inputs[p["name"]]) for p in params if p["kind"] == "input"]
+    program.call(1, 1, 1, (*values, *results))
     return results
