@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any, Optional
 
 
@@ -34,6 +35,12 @@ class CompilationError(TritonError):
         self.code = code
         self.text = text
         self.message = self._format_message()
+
+    @classmethod
+    def from_diagnostics(cls, text: str, message: str, file: str, line: int, column: int,
+                         code: int) -> CompilationError:
+        """An error of the front end whose function is not known yet."""
+        return cls(None, None, message, file=file, line=line, column=column, code=code, text=text)
 
     def _format_message(self) -> str:
         """The place and the source up to it, the message, then the diagnostics."""
@@ -121,3 +128,28 @@ class PTXASError(_Worded):
 
 class SimulatorError(TritonError, RuntimeError):
     """A launch broke a rule in the simulator: a race, a stray access, an uninitialized read."""
+
+
+# Where programs look for Triton's words: tmetal's message, Triton's, and whether Triton has an
+# exception of a builtin function as the cause.
+STATIC_ASSERT, NOT_DEFINED = 810, 805  # codes of diagnostics
+
+_WORDS: tuple[tuple[str, str, bool], ...] = (
+    (r"kernels cannot read the module's (\w+): it is no tl\.constexpr",
+     r"""NameError("Cannot access global variable \1 from within @jit'ed function. Triton kernels """
+     r"""can only access global variables that are instanstiated as constexpr """
+     r"""(`x = triton.language.constexpr(42)`).")""", False),
+    (r"^(\w+) is not defined$", r"NameError('\1 is not defined')", False),
+    (r"operator \S+ is not defined for ([^\n]+) and ([^\n]+)",
+     r"invalid operands of type \1 and \2", False),
+)
+
+
+def triton_words(code: int, message: str) -> tuple[type[CompilationError], str, bool]:
+    """The class, the text and whether there is a cause, for a message of the front end."""
+    kind = CompileTimeAssertionFailure if code == STATIC_ASSERT else CompilationError
+    for pattern, words, has_cause in _WORDS:
+        found = re.search(pattern, message)
+        if found is not None:
+            return kind, found.expand(words), has_cause
+    return kind, message, code not in (STATIC_ASSERT, NOT_DEFINED)

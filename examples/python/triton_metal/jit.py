@@ -1,0 +1,908 @@
+"""@jit: functions as kernels, the specialization of their arguments, launchers and caches."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import hashlib
+import inspect
+import json
+import operator
+import os
+import threading
+import types
+import weakref
+from collections import defaultdict
+from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional, Union
+
+from . import arrays, knobs, language
+from .kernel import (ASTSource, CompiledKernel, TensorDescriptor, compile_source, has_hooks,
+                     parse_options)
+from .source import SourceInfo, capture_scope, free_names
+
+__all__ = ["ASTSource", "BoundConstexprFunction", "CompiledKernel", "ConstexprFunction",
+           "JITCallable", "JITFunction", "KernelInterface", "KernelParam", "MockTensor", "Param",
+           "TensorDescriptor", "TensorWrapper", "compile_source", "constexpr_function", "jit",
+           "mangle_type", "reinterpret", "specialize", "type_canonicalisation_dict"]
+
+type_canonicalisation_dict: dict[str, str] = {
+    "bool": "u1", "int1": "u1", "uint1": "u1", "i1": "u1", "float8e4nv": "fp8e4nv",
+    "float8e5": "fp8e5", "float8e4b15": "fp8e4b15", "float8_e4m3fn": "fp8e4nv",
+    "float8e4b8": "fp8e4b8", "float8_e4m3fnuz": "fp8e4b8", "float8_e5m2": "fp8e5",
+    "float8e5b16": "fp8e5b16", "float8_e5m2fnuz": "fp8e5b16", "half": "fp16", "float16": "fp16",
+    "bfloat16": "bf16", "float": "fp32", "float32": "fp32", "double": "fp64", "float64": "fp64",
+    "int8": "i8", "int16": "i16", "int": "i32", "int32": "i32", "int64": "i64", "uint8": "u8",
+    "uint16": "u16", "uint32": "u32", "uint64": "u64", "void": "void"}
+type_canonicalisation_dict.update({name: name for name in
+                                   list(type_canonicalisation_dict.values())})
+_SCALAR_TYPES = set(type_canonicalisation_dict.values())
+
+
+# -- Functions ---------------------------------------------------------------------------------
+
+class JITCallable:
+    """A Python function that kernels may call: its source and what the source depends on."""
+
+    mark = "@triton.jit"  # in front of the source in the texts for the front end
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self.fn = fn
+        self.signature = inspect.signature(fn)
+        info = SourceInfo(fn)
+        self.raw_src, self.starting_line_number = info.lines, info.first_line
+        self._src, self.source_line = info.text, info.line
+        self.file_name = info.path
+        self.hash: Optional[str] = None
+        self._lock = threading.RLock()
+        self._callers: weakref.WeakSet[JITFunction] = weakref.WeakSet()
+        # (name, id of the namespace) -> (value, namespace), as of when the hash was computed
+        self.used_global_vals: dict[tuple[str, int], tuple[Any, dict[str, Any]]] = {}
+        self._fn_name = f"{fn.__module__}.{fn.__qualname__}"
+        self.__doc__ = fn.__doc__
+        self.__name__ = fn.__name__
+        self.__qualname__ = fn.__qualname__
+        self.__module__ = fn.__module__
+        self.__globals__ = fn.__globals__
+        _FUNCTIONS.add(self)
+
+    @property
+    def src(self) -> str:
+        """The source, from `def` on."""
+        return self._src
+
+    def _unsafe_update_src(self, new_src: str) -> None:
+        """Replace the source. Kernels compiled from the old one, here or in callers, are dropped."""
+        self._src = new_src
+        self.hash = None
+        for caller in [*self._callers]:
+            caller.forget()
+
+    def get_capture_scope(self) -> dict[str, Any]:
+        """The names that the function sees, with their values."""
+        closure = {name: value for name, (_, value) in capture_scope(self.fn).items()}
+        return {**self.__globals__, **closure}
+
+    def parse(self) -> ast.Module:
+        """The syntax tree of the source."""
+        tree = ast.parse(self._src)
+        assert len(tree.body) == 1
+        assert isinstance(tree.body[0], ast.FunctionDef)
+        return tree
+
+    @property
+    def type(self) -> language.constexpr_type:
+        """The type that the function has as a value in a kernel."""
+        return language.constexpr_type(self)
+
+    @property
+    def cache_key(self) -> str:
+        """A hash of the source and all that it depends on."""
+        with self._lock:
+            if self.hash is None:
+                self.hash = f"recursion:{self._fn_name}"  # what a call of itself contributes
+                try:
+                    self.hash = self._compute_hash()
+                except BaseException:
+                    self.hash = None
+                    raise
+            return self.hash
+
+    def _compute_hash(self) -> str:
+        digest = hashlib.sha256(self._src.encode())
+        self.used_global_vals = {}
+        closure = {name: value for name, (_, value) in capture_scope(self.fn).items()}
+        for name, chains in sorted(free_names(self._src).items()):
+            space = closure if name in closure else self.__globals__
+            if space.get(name) is not None:
+                self._depend(digest, space[name], space, name)
+                for chain in sorted(chains):
+                    self._depend_on_member(digest, space[name], chain)
+        used = sorted(self.used_global_vals.items())
+        constants = [(name, value) for (name, _), (value, _) in used
+                     if isinstance(value, language.constexpr)]
+        self.used_global_vals = dict(used)
+        text = f"{digest.hexdigest()}{self.starting_line_number}{constants}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _depend_on_member(self, digest: Any, value: Any, chain: str) -> None:
+        for name in chain.split("."):
+            if not isinstance(value, types.ModuleType) or _is_ours(value.__name__) or (
+                    value.__name__ in ("copy", "math")):
+                return
+            value = getattr(value, name, None)
+        if value is not None:
+            self._depend(digest, value, None, chain)
+
+    def _depend(self, digest: Any, value: Any, space: Optional[dict[str, Any]],
+                name: str) -> None:
+        """Take a value that the source mentions into the hash, as Triton does."""
+        if isinstance(value, types.ModuleType) or getattr(value, "__triton_builtin__", False):
+            return
+        if getattr(value, "__triton_aggregate__", False):
+            for member in value.hash_attrs:
+                self._depend(digest, member, None, name)
+            digest.update(str(getattr(value, "__annotations__", {})).encode())
+            return
+        if isinstance(value, JITCallable):
+            self._depend_on_function(digest, value)
+            return
+        is_plain = not callable(value) or isinstance(value, (type, language.constexpr))
+        if not is_plain and not isinstance(value, (types.BuiltinFunctionType, KernelInterface)) \
+                and not _is_ours(getattr(value, "__module__", "") or ""):
+            raise RuntimeError(f"Unsupported function referenced: {value}")
+        if is_plain and space is not None:
+            self.used_global_vals[(name, id(space))] = (copy.deepcopy(value), space)
+
+    def _depend_on_function(self, digest: Any, inner: JITCallable) -> None:
+        key = inner.cache_key
+        for shared in self.used_global_vals.keys() & inner.used_global_vals.keys():
+            ours, theirs = self.used_global_vals[shared][0], inner.used_global_vals[shared][0]
+            if ours != theirs:
+                raise RuntimeError(
+                    f"Global variable {shared[0]} has value {ours} when compiling "
+                    f"{self._fn_name}, but inner kernel {inner.__name__} has conflicting value "
+                    f"{theirs} from when it was first compiled.  This is not allowed.")
+        self.used_global_vals.update(inner.used_global_vals)
+        digest.update(f"{key}{getattr(inner, 'noinline', False)}".encode())
+
+    def __hash__(self) -> int:
+        return hash(self.cache_key)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+_FUNCTIONS: weakref.WeakSet[JITCallable] = weakref.WeakSet()
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] in (__name__.partition(".")[0], "triton")
+
+
+def _renew_locks() -> None:
+    """After a fork: a lock that a different thread of the parent held would never open."""
+    for function in _FUNCTIONS:
+        function._lock = threading.RLock()  # pylint: disable=protected-access
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
+
+
+class ConstexprFunction(JITCallable):
+    """A Python function that runs while a kernel is compiled, on constants."""
+
+    mark = "@triton.constexpr_function"
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else BoundConstexprFunction(instance, self)
+
+    def __call__(self, *args: Any, _semantic: Any = None, **kwargs: Any) -> Any:
+        plain = language._unwrap_if_constexpr  # pylint: disable=protected-access
+        result = self.fn(*map(plain, args), **{name: plain(v) for name, v in kwargs.items()})
+        return result if _semantic is None else language.constexpr(result)
+
+
+class BoundConstexprFunction:
+    """A constexpr function as a method of an object."""
+
+    def __init__(self, instance: Any, fn: ConstexprFunction) -> None:
+        self.__self__ = instance
+        self.__func__ = fn
+
+    @property
+    def cache_key(self) -> str:
+        """That of the function."""
+        return self.__func__.cache_key
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__func__(self.__self__, *args, **kwargs)
+
+
+def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:
+    """Decorator: the function runs while a kernel is compiled, and returns a constant."""
+    return ConstexprFunction(fn)
+
+
+# -- Parameters and specialization -------------------------------------------------------------
+
+def _normalize(annotation: Any) -> str:
+    """The type that an annotation names, as a signature writes it: "*fp32", "i64"."""
+    if isinstance(annotation, str):
+        text = annotation.strip()
+        if text.startswith("const "):
+            inner = _normalize(text[len("const"):])
+            assert inner.startswith("*")
+            return "*k" + inner[1:]
+        if text.endswith("*"):
+            return "*" + _normalize(text[:-1])
+        if text.startswith("*"):
+            return "*" + _normalize(text[1:])
+        if text.startswith("tl."):
+            return _normalize(text[len("tl."):])
+    elif isinstance(annotation, language.pointer_type):
+        return f"*{_normalize(annotation.element_ty)}"
+    elif isinstance(annotation, language.dtype):
+        text = annotation.name
+    else:
+        text = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    return type_canonicalisation_dict.get(text.replace("_t", ""), text)
+
+
+class KernelParam:
+    """A parameter of a jit function."""
+
+    def __init__(self, num: int, param: inspect.Parameter, do_not_specialize: bool,
+                 do_not_specialize_on_alignment: bool) -> None:
+        self.num = num
+        self._param = param
+        self.name = param.name
+        self.do_not_specialize = do_not_specialize
+        self.do_not_specialize_on_alignment = do_not_specialize_on_alignment
+        self.default = param.default
+        self.has_default = param.default is not inspect.Parameter.empty
+        empty = param.annotation is inspect.Parameter.empty or not param.annotation
+        self.annotation = "" if empty else _normalize(param.annotation)
+        element = self.annotation.replace("*k", "", 1) if self.annotation.startswith("*k") \
+            else self.annotation.replace("*", "", 1)
+        self.annotation_type = self.annotation if element in _SCALAR_TYPES else ""
+        self.is_constexpr = "constexpr" in self.annotation
+        self.is_const = not self.is_constexpr and (
+            "const" in self.annotation or self.annotation.startswith("*k"))
+
+
+Param = KernelParam
+
+
+def specialize(arg: Any, is_const: bool = False, value: bool = True,
+               align: bool = True) -> tuple[Any, Any]:
+    """What a kernel is compiled for: the type of an argument, and what is known of its value.
+
+    The second is "D" for a multiple of 16, "" for none, None if it is not looked at, and the
+    value of a constant.
+    """
+    if arg is None:
+        return "constexpr", None
+    if isinstance(arg, bool):
+        return "u1", None
+    if isinstance(arg, int):
+        return _specialize_int(int(arg), value, align)
+    if isinstance(arg, float):
+        return "fp32", None
+    if isinstance(arg, tuple):
+        pairs = [specialize(one) for one in arg]
+        return _like(arg, [pair[0] for pair in pairs]), _like(arg, [pair[1] for pair in pairs])
+    if isinstance(arg, language.constexpr):
+        return "constexpr", arg
+    if isinstance(arg, JITCallable):
+        return "constexpr", arg.cache_key
+    if isinstance(arg, TensorDescriptor):
+        return f"tensordesc<{arrays.element(arg.base.dtype)}{arg.block_shape}>", None
+    if hasattr(arg, "data_ptr") or arrays.is_array(arg):
+        kind = f"{'*k' if is_const else '*'}{_element(arg)}"
+        if not value:
+            return kind, None
+        return kind, "D" if align and address(arg) % 16 == 0 else ""
+    name = type(arg).__name__
+    module = type(arg).__module__
+    raise TypeError("failed to specialize argument of type: "
+                    + (f"{module}.{name}" if module == "numpy" else name))
+
+
+def _specialize_int(arg: int, value: bool, align: bool) -> tuple[str, Any]:
+    if arg == 1 and value:
+        return "constexpr", 1
+    if -2 ** 31 <= arg < 2 ** 31:
+        kind = "i32"
+    elif 2 ** 63 <= arg < 2 ** 64:
+        kind = "u64"
+    elif -2 ** 63 <= arg < 2 ** 63:
+        kind = "i64"
+    else:
+        raise OverflowError("integer to be specialized too large to represent")
+    if not value:
+        return kind, None
+    return kind, "D" if align and arg % 16 == 0 else ""
+
+
+def _element(arg: Any) -> str:
+    element = arrays.element(arg.dtype)
+    return "u1" if element == "i1" else element
+
+
+def address(arg: Any) -> int:
+    """The address of an array for its alignment; 0 of a stand-in for warmup."""
+    return int(arg.data_ptr()) if isinstance(arg, MockTensor) else arrays.address(arg)
+
+
+def _like(original: tuple[Any, ...], parts: list[Any]) -> tuple[Any, ...]:
+    kind = type(original)
+    return kind(*parts) if hasattr(original, "_fields") else kind(parts)
+
+
+def mangle_type(arg: Any, specialize: bool = False) -> Any:
+    """The type of an argument in a signature."""
+    return globals()["specialize"](arg, False, specialize, True)[0]
+
+
+# -- Keys: computed for each launch, so by generated code --------------------------------------
+
+_PLAIN = frozenset({int, bool, str, type(None), language.dtype})  # constants that key themselves
+_POINTERS: set[type] = set()  # types of arrays with a cheap data_ptr(), seen so far
+
+
+def _argument_key(arg: Any, is_const: bool, value: bool, align: bool) -> tuple[Any, Any]:
+    """The key of an argument that the generated code does not know, in two parts."""
+    kind = type(arg)
+    if hasattr(kind, "data_ptr") and not isinstance(arg, tuple):
+        arrays.element(arg.dtype)
+        _POINTERS.add(kind)
+        return arg.dtype, value and align and not arg.data_ptr() & 15
+    if isinstance(arg, JITCallable):
+        return arg, arg.cache_key
+    if isinstance(arg, language.constexpr):
+        return "constexpr", _constant_key(arg.value)
+    if isinstance(arg, TensorDescriptor):
+        return arg.base.dtype, tuple(arg.block_shape)
+    if isinstance(arg, tuple):
+        return kind, tuple(_argument_key(one, False, True, True) for one in arg)
+    if arrays.is_array(arg):
+        return arg.dtype, value and align and not arrays.address(arg) & 15
+    return specialize(arg, is_const, value, align)
+
+
+def _constant_key(value: Any) -> Any:
+    """A hashable that differs where constants differ: 1, 1.0 and True do."""
+    if isinstance(value, language.constexpr):
+        return _constant_key(value.value)
+    if isinstance(value, (tuple, list)):
+        return type(value), tuple(map(_constant_key, value))
+    if isinstance(value, dict):
+        return dict, tuple((_constant_key(k), _constant_key(v)) for k, v in value.items())
+    if isinstance(value, float):
+        return float, repr(value)  # 0.0 and -0.0 differ, nan is one
+    if isinstance(value, JITCallable):
+        return value, value.cache_key
+    try:
+        hash(value)
+    except TypeError:
+        return type(value), repr(value)
+    return type(value), value
+
+
+def _options_key(options: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple((name, _constant_key(value)) for name, value in options.items())
+
+
+_ARGUMENT = """\
+    _tm_t = type({name})
+    if _tm_t in _tm_pointers:
+        _tm_a{n} = {name}.dtype; _tm_b{n} = {pointer}
+    elif _tm_t is int and -2147483648 <= {name} <= 2147483647:
+        _tm_a{n} = int; _tm_b{n} = {number}
+    elif _tm_t is float:
+        _tm_a{n} = _tm_b{n} = float
+    else:
+        _tm_a{n}, _tm_b{n} = _tm_argument_key({name}, {const}, {value}, {align})
+"""
+_CONSTANT = """\
+    _tm_a{n} = type({name})
+    _tm_b{n} = {name} if _tm_a{n} in _tm_plain else _tm_constant_key({name})
+"""
+_LAUNCHER = """\
+def bind(_tm_grid):
+  def {function}({parameters}):
+{keys}    _tm_key = ({parts}_tm_self.debug or _tm_runtime.debug)
+    if _tm_options:
+        _tm_key += _tm_options_key(_tm_options)
+    _tm_kernel = _tm_caches[0][0].get(_tm_key)
+    if _tm_kernel is None:
+        _tm_kernel = _tm_self._compile_for(_tm_key, {named}, _tm_options, {warmup})
+        if _tm_kernel is None:
+            return None
+    for _tm_space, _tm_name, _tm_value in _tm_kernel.watched:
+        if _tm_space.get(_tm_name) is not _tm_value:
+            _tm_kernel = _tm_self._renew(_tm_key, {named}, _tm_options, {warmup})
+            break
+{launch}    return _tm_kernel
+  return {function}
+"""
+_LAUNCH = """\
+    if type(_tm_grid) is tuple:
+        _tm_sizes = _tm_grid
+    else:
+        _tm_sizes = _tm_grid({named}) if callable(_tm_grid) else _tm_grid
+    _tm_count = len(_tm_sizes)
+    _tm_x = _tm_sizes[0]
+    _tm_y = _tm_sizes[1] if _tm_count > 1 else 1
+    _tm_z = _tm_sizes[2] if _tm_count > 2 else 1
+    if not type(_tm_x) is type(_tm_y) is type(_tm_z) is int:
+        _tm_x = _tm_index(_tm_x); _tm_y = _tm_index(_tm_y); _tm_z = _tm_index(_tm_z)
+    if _tm_enter.calls or _tm_runtime.launch_enter_hook is not _tm_enter or \
+            _tm_exit.calls or _tm_runtime.launch_exit_hook is not _tm_exit:
+        _tm_self._launch_with_hooks(_tm_kernel, _tm_sizes, _tm_x, _tm_y, _tm_z, ({values}))
+    elif _tm_x > 0 and _tm_y > 0 and _tm_z > 0:
+        _tm_kernel.call(_tm_x, _tm_y, _tm_z, _tm_kernel.pick(({values})))
+"""
+
+
+class Launchers(NamedTuple):
+    """Functions made for one kernel. They take a grid, and return one that takes arguments."""
+
+    launch: Callable[..., Any]
+    warmup: Callable[..., Any]
+
+
+def _key_lines(param: KernelParam) -> tuple[str, str]:
+    """The lines that compute the key of a parameter, and its parts in the key."""
+    n, name = param.num, param.name
+    both = f"_tm_a{n}, _tm_b{n}, "
+    if param.is_constexpr:
+        return _CONSTANT.format(n=n, name=name), both
+    value = not param.do_not_specialize
+    align = value and not param.do_not_specialize_on_alignment
+    note = param.annotation_type
+    if note and (not value or note == "u1" or note[:2] in ("fp", "bf")):
+        return "", ""
+    rest = f"16 if not {name} & 15 else 2" if align else "2"
+    lines = _ARGUMENT.format(
+        n=n, name=name, const=param.is_const, value=value, align=align,
+        pointer=f"not {name}.data_ptr() & 15" if align else "False",
+        number=f"0 if {name} == 1 else {rest}" if value else "2")
+    return lines, both
+
+
+def make_launchers(fn: JITFunction) -> Launchers:
+    """Write and execute the launchers of a kernel."""
+    names = [param.name for param in fn.params]
+    space: dict[str, Any] = {
+        "_tm_self": fn, "_tm_pointers": _POINTERS, "_tm_plain": _PLAIN,
+        "_tm_argument_key": _argument_key, "_tm_constant_key": _constant_key,
+        "_tm_options_key": _options_key, "_tm_caches": fn.device_caches,
+        "_tm_runtime": knobs.runtime, "_tm_index": operator.index,
+        "_tm_enter": type(knobs.runtime).launch_enter_hook,
+        "_tm_exit": type(knobs.runtime).launch_exit_hook}
+    parameters, has_star = [], False
+    for name, parameter in fn.signature.parameters.items():
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            has_star = True
+            parameters.append(f"*{name}")
+            continue
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not has_star:
+            has_star = True
+            parameters.append("*")
+        if parameter.default is inspect.Parameter.empty:
+            parameters.append(name)
+        else:
+            space[f"_tm_default_{name}"] = parameter.default
+            parameters.append(f"{name}=_tm_default_{name}")
+    rows = [_key_lines(param) for param in fn.params]
+    shared = {"parameters": ", ".join([*parameters, "**_tm_options"]),
+              "keys": "".join(lines for lines, _ in rows),
+              "parts": "".join(parts for _, parts in rows),
+              "named": "{" + ", ".join(f"'{name}': {name}" for name in names) + "}",
+              "values": "".join(f"{name}, " for name in names)}
+    name = fn.__name__ if fn.__name__.isidentifier() else "kernel"
+    made = []
+    for warmup, launch in ((False, _LAUNCH.format(**shared)), (True, "")):
+        text = _LAUNCHER.format(function=name, warmup=warmup, launch=launch, **shared)
+        exec(text, space)  # pylint: disable=exec-used
+        made.append(_named(space["bind"], name))
+    return Launchers(*made)
+
+
+def _named(bind: types.FunctionType, name: str) -> types.FunctionType:
+    """Name the inner function as the user's, without "bind.<locals>.", for errors of calls."""
+    def rename(constant: Any) -> Any:
+        if isinstance(constant, types.CodeType) and hasattr(constant, "co_qualname"):
+            return constant.replace(co_qualname=name)
+        return name if constant == f"bind.<locals>.{name}" else constant
+
+    code = bind.__code__
+    bind.__code__ = code.replace(co_consts=tuple(map(rename, code.co_consts)))
+    return bind
+
+
+# -- Kernels -----------------------------------------------------------------------------------
+
+class KernelInterface:
+    """Whatever is launched as kernel[grid](...)."""
+
+    def run(self, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+        """Launch, or with `warmup` only compile."""
+        raise NotImplementedError("run not implemented")
+
+    def warmup(self, *args: Any, grid: Any, **kwargs: Any) -> Any:
+        """Compile for arguments, or for dtypes in place of tensors."""
+        return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)
+
+    def __getitem__(self, grid: Any) -> Callable[..., Any]:
+        return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
+
+
+class JitFunctionInfo(NamedTuple):
+    """What hooks are told of a function."""
+
+    module: str
+    name: str
+    jit_function: JITFunction
+
+
+_registry: dict[str, Any] = {}  # functions by "module:qualname", for preload
+
+
+class JITFunction(JITCallable, KernelInterface):
+    """A kernel, or a function that kernels call."""
+
+    def __init__(self, fn: Callable[..., Any], version: Any = None,
+                 do_not_specialize: Optional[Iterable[Union[int, str]]] = None,
+                 do_not_specialize_on_alignment: Optional[Iterable[Union[int, str]]] = None,
+                 debug: Optional[bool] = None, noinline: Optional[bool] = None,
+                 repr: Optional[Callable[..., str]] = None,
+                 launch_metadata: Optional[Callable[..., Any]] = None) -> None:
+        super().__init__(fn)
+        self.module = fn.__module__
+        self.version = version
+        self.do_not_specialize = list(do_not_specialize or ())
+        self.do_not_specialize_on_alignment = list(do_not_specialize_on_alignment or ())
+        self.debug = debug
+        self.noinline = noinline
+        self.mark = "@triton.jit(noinline=True)" if noinline else "@triton.jit"
+        self._repr = repr
+        self.launch_metadata = launch_metadata
+        self.params = []
+        for number, parameter in enumerate(self.signature.parameters.values()):
+            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                raise TypeError(f"JIT functions do not support **{parameter.name} parameters")
+            both = {number, parameter.name}
+            self.params.append(KernelParam(
+                number, parameter, bool(both & {*self.do_not_specialize}),
+                bool(both & {*self.do_not_specialize_on_alignment})))
+        self.arg_names = [param.name for param in self.params]
+        self.constexprs = [param.num for param in self.params if param.is_constexpr]
+        self.pre_run_hooks: list[Callable[..., Any]] = []
+        self.kernel: Any = None
+        # device -> (kernels by launch, kernels by signature, target, backend, launcher)
+        self.device_caches: dict[int, tuple[dict[Any, CompiledKernel], dict[Any, Any], Any, Any,
+                                            Any]] = defaultdict(self._create_binder)
+        _registry[f"{self.module}:{fn.__qualname__}"] = self
+
+    @property
+    def cache(self) -> dict[Any, CompiledKernel]:
+        """The compiled kernels of the device."""
+        return self.device_caches[0][0]
+
+    def forget(self) -> None:
+        """Drop all compiled kernels."""
+        self.hash = None
+        for kernels, by_signature, *_ in self.device_caches.values():
+            kernels.clear()
+            by_signature.clear()
+
+    def _create_binder(self) -> Any:
+        from . import backend, driver  # pylint: disable=import-outside-toplevel
+        target = driver.driver.active.get_current_target()
+        return {}, {}, target, backend.active(), self._launchers.launch
+
+    @functools.cached_property
+    def _launchers(self) -> Launchers:
+        return make_launchers(self)
+
+    def is_gluon(self) -> bool:
+        """False: Gluon is not supported."""
+        return False
+
+    def repr(self, specialization: Any) -> str:
+        """The name for a specialization, as jit(repr=) says; otherwise the function's own."""
+        return self._fn_name if self._repr is None else self._repr(specialization)
+
+    def add_pre_run_hook(self, hook: Callable[..., Any]) -> None:
+        """Call a function with the arguments before each launch."""
+        assert callable(hook)
+        self.pre_run_hooks.append(hook)
+
+    # -- Launching -----------------------------------------------------------------------------
+
+    def __getitem__(self, grid: Any) -> Callable[..., Any]:
+        if self.pre_run_hooks or type(self).run is not JITFunction.run or "run" in vars(self):
+            return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
+        return self._launchers.launch(grid)  # type: ignore[no-any-return]
+
+    def run(self, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+        for hook in self.pre_run_hooks:
+            hook(*args, **kwargs)
+        launchers = self._launchers
+        return (launchers.warmup if warmup else launchers.launch)(grid)(*args, **kwargs)
+
+    def _launch_with_hooks(self, kernel: CompiledKernel, grid: Any, x: int, y: int, z: int,
+                           values: tuple[Any, ...]) -> None:
+        data = kernel.launch_metadata(grid, None, *values)
+        kernel.run(x, y, z, None, kernel.function, kernel.packed_metadata, data,
+                   knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook, *values)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
+
+    def __repr__(self) -> str:
+        return f"JITFunction({self.module}:{self.fn.__qualname__})"
+
+    # -- Compiling -----------------------------------------------------------------------------
+
+    def _compile_for(self, key: Any, bound: dict[str, Any], given: dict[str, Any],
+                     warmup: bool) -> Any:
+        """The kernel for a launch; threads that want the same one wait for the first."""
+        with self._lock:
+            kernels = self.device_caches[0][0]
+            if key in kernels:
+                return kernels[key]
+            debug = given.get("debug", self.debug) or knobs.runtime.debug
+            options = parse_options({**given, "debug": debug})
+            pairs = [self._specialize(param, bound[param.name]) for param in self.params]
+            src = ASTSource(self, dict(zip(self.arg_names, (kind for kind, _ in pairs))),
+                            *_by_path(pairs, list(bound.values())))
+            kernel = self._build(src, options, warmup)
+            if kernel is not None:
+                kernels[key] = kernel
+            return kernel
+
+    def _build(self, src: ASTSource, options: Any, warmup: bool) -> Any:
+        """The kernel for a signature; None if a hook takes the compilation over."""
+        kernels, by_signature, target, used_backend, _ = self.device_caches[0]
+        key = f"{self.cache_key} {src.signature} {src.attrs} " \
+              f"{_constant_key(src.constants)} {sorted(vars(options).items())}"
+        if key in by_signature:
+            return by_signature[key]
+        info = functools.partial(self._hook_data, key, src, options, target, warmup)
+        hook = knobs.runtime.jit_cache_hook
+        if hook is not None and hook(**info()):
+            return None
+        kernel = CompiledKernel(src, options, used_backend.gpu, target)
+        for function in kernel.program.functions:
+            function._callers.add(self)  # pylint: disable=protected-access
+        by_signature[key] = kernel
+        hook = knobs.runtime.jit_post_compile_hook
+        if hook is not None:
+            hook(**info())
+        return kernel
+
+    def _renew(self, key: Any, bound: dict[str, Any], given: dict[str, Any],
+               warmup: bool) -> Any:
+        """A name that the kernel depends on is a different object now: refuse, or compile again."""
+        absent = object()
+        for (name, _), (value, space) in self.used_global_vals.items():
+            now = space.get(name, absent)
+            if now != value:
+                raise RuntimeError(f"Global variable {name} has changed since we compiled this "
+                                   f"kernel, from {value} to {now}")
+        with self._lock:
+            self.forget()
+            return self._compile_for(key, bound, given, warmup)
+
+    @staticmethod
+    def _specialize(param: KernelParam, value: Any) -> tuple[Any, Any]:
+        if param.is_constexpr:
+            return "constexpr", value
+        wanted = not param.do_not_specialize
+        note = param.annotation_type
+        if note and (not wanted or note == "u1" or note[:2] in ("fp", "bf")):
+            return note, None
+        kind, known = specialize(value, param.is_const, wanted,
+                                 not param.do_not_specialize_on_alignment)
+        return note or kind, known
+
+    def _hook_data(self, key: str, src: ASTSource, options: Any, target: Any,
+                   warmup: bool) -> dict[str, Any]:
+        types_of = ", ".join(f"{name}: {kind}" for name, kind in src.signature.items())
+        chosen = {name: getattr(options, name) for name in (
+            "num_warps", "num_ctas", "num_stages", "enable_fp_fusion", "launch_cooperative_grid")}
+        shown = ", ".join(f"{name}={value}" for name, value in chosen.items())
+        compiled = {"key": key, "signature": src.signature, "device": 0,
+                    "constants": src.constants, "extern_libs": options.extern_libs,
+                    "configs": [src.attrs], "is_warmup": warmup, **chosen,
+                    "specialization_data": _serialize(self._fn_name, src, options, target)}
+        return {"key": key, "repr": f"{self.__qualname__}[{shown}]({types_of})",
+                "fn": JitFunctionInfo(self.__module__, self.__qualname__, self),
+                "compile": compiled, "is_manual_warmup": warmup, "already_compiled": False}
+
+    def preload(self, specialization_data: str) -> Any:
+        """Compile for what an earlier process passed to its jit_cache_hook."""
+        data = json.loads(specialization_data)
+        if data["name"] != self._fn_name:
+            raise RuntimeError(f"Specialization data is for {data['name']} but trying to preload "
+                               f"for {self._fn_name}")
+        target = self.device_caches[0][2]
+        if data["target"] != target._asdict():
+            raise RuntimeError(f"Specialization data is for {data['target']} but trying to "
+                               f"preload for {target}")
+        constants = {tuple(path): _decode(value) for path, value
+                     in zip(data["constant_keys"], data["constant_vals"])}
+        attrs = {tuple(path): value for path, value in zip(data["attrs_keys"], data["attrs_vals"])}
+        signature = {name: _tuples(kind) for name, kind in data["signature"].items()}
+        options = types.SimpleNamespace(**{name: _tuples(value) for name, value
+                                           in data["options"].items()})
+        src = ASTSource(self, signature, constants, attrs)
+        with self._lock:
+            return self._build(src, options, True)
+
+
+def _by_path(pairs: list[tuple[Any, Any]], values: list[Any]) -> tuple[dict[Any, Any],
+                                                                       dict[Any, Any]]:
+    """Constants and divisibilities by their paths in the arguments."""
+    constants: dict[Any, Any] = {}
+    attrs: dict[Any, Any] = {}
+
+    def visit(path: tuple[int, ...], kind: Any, known: Any, value: Any) -> None:
+        if isinstance(kind, tuple):
+            for i, one in enumerate(kind):
+                visit((*path, i), one, known[i], value[i])
+        elif kind == "constexpr":
+            constants[path] = value
+        elif isinstance(known, str):
+            attrs[path] = [["tt.divisibility", 16]] if known == "D" else []
+
+    for number, ((kind, known), value) in enumerate(zip(pairs, values)):
+        visit((number,), kind, known, value)
+    return constants, attrs
+
+
+def _serialize(name: str, src: ASTSource, options: Any, target: Any) -> str:
+    """A specialization as text for preload in a later process."""
+    def plain(value: Any) -> Any:
+        if isinstance(value, language.dtype):
+            return str(value)
+        if isinstance(value, language.constexpr):
+            return {"constexpr": plain(value.value)}
+        if isinstance(value, JITCallable):
+            return {"jit_function": f"{value.__module__}:{value.__qualname__}"}
+        return value
+
+    return json.dumps({
+        "name": name, "signature": src.signature, "options": vars(options),
+        "constant_keys": [list(path) for path in src.constants],
+        "constant_vals": [plain(value) for value in src.constants.values()],
+        "attrs_keys": [list(path) for path in src.attrs],
+        "attrs_vals": list(src.attrs.values()), "target": target._asdict()}, default=repr)
+
+
+def _decode(value: Any) -> Any:
+    """A constant from the text that _serialize made of it."""
+    if isinstance(value, str) and language.dtype.is_dtype(value):
+        return language.dtype(value)
+    if isinstance(value, dict) and "constexpr" in value:
+        return language.constexpr(_decode(value["constexpr"]))
+    if isinstance(value, dict) and "jit_function" in value:
+        if value["jit_function"] not in _registry:
+            raise RuntimeError(f"Unable to resolve JITFunction {value['jit_function']} for preload")
+        return _registry[value["jit_function"]]
+    return _tuples(value)
+
+
+def _tuples(value: Any) -> Any:
+    """Lists as tuples, at any depth: JSON has no tuples."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def jit(fn: Optional[Callable[..., Any]] = None, *, version: Any = None,
+        repr: Optional[Callable[..., str]] = None,
+        launch_metadata: Optional[Callable[..., Any]] = None,
+        do_not_specialize: Optional[Iterable[Union[int, str]]] = None,
+        do_not_specialize_on_alignment: Optional[Iterable[Union[int, str]]] = None,
+        debug: Optional[bool] = None, noinline: Optional[bool] = None) -> Any:
+    """Decorator for kernels and for the functions that they call."""
+    def decorate(inner: Callable[..., Any]) -> JITFunction:
+        assert callable(inner)
+        plain = inner.fn if isinstance(inner, JITCallable) else inner
+        return JITFunction(plain, version, do_not_specialize, do_not_specialize_on_alignment,
+                           debug, noinline, repr, launch_metadata)
+
+    return decorate if fn is None else decorate(fn)
+
+
+# -- Stand-ins for arrays ----------------------------------------------------------------------
+
+class MockTensor:
+    """In place of a tensor for warmup: a type and a shape, without memory."""
+
+    def __init__(self, dtype: Any, shape: Any = None) -> None:
+        self.dtype = dtype
+        self.shape = [1] if shape is None else shape
+
+    @staticmethod
+    def wrap_dtype(arg: Any) -> Any:
+        """A MockTensor of a dtype of PyTorch, NumPy or MLX; anything else stays."""
+        kind = type(arg)
+        is_dtype = "dtype" in kind.__name__.lower()
+        return MockTensor(arg) if is_dtype and kind.__module__.split(".")[0] in (
+            "torch", "numpy", "mlx") else arg
+
+    def stride(self, dim: Optional[int] = None) -> Any:
+        """Strides as of a contiguous tensor."""
+        strides = [1]
+        for size in reversed(self.shape[1:]):
+            strides.insert(0, strides[0] * size)
+        return tuple(strides) if dim is None else strides[dim]
+
+    @staticmethod
+    def data_ptr() -> int:
+        """0: a multiple of 16."""
+        return 0
+
+
+class TensorWrapper:
+    """An array whose elements are taken for a different type."""
+
+    def __init__(self, base: Any, dtype: Any) -> None:
+        self.dtype = dtype
+        self.base = base
+        self.data = base.data
+        self.device = getattr(base, "device", "cpu")
+        self.shape = base.shape
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return arrays.address(self.base)
+
+    def stride(self, *args: Any) -> Any:
+        """As of the array."""
+        return self.base.stride(*args)
+
+    def element_size(self) -> int:
+        """Bytes of an element."""
+        return int(self.base.element_size())
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return int(self.base.numel())
+
+    def cpu(self) -> TensorWrapper:
+        """A copy in the CPU's memory."""
+        return TensorWrapper(self.base.cpu(), self.dtype)
+
+    def copy_(self, other: TensorWrapper) -> None:
+        """Take over the elements of a different one."""
+        self.base.copy_(other.base)
+
+    def clone(self) -> TensorWrapper:
+        """A copy."""
+        return TensorWrapper(self.base.clone(), self.dtype)
+
+    def to(self, device: Any) -> TensorWrapper:
+        """A copy on a device."""
+        return TensorWrapper(self.base.to(device), self.dtype)
+
+    def new_empty(self, sizes: Any) -> TensorWrapper:
+        """An array of the same type."""
+        return TensorWrapper(self.base.new_empty(sizes), self.dtype)
+
+    def __str__(self) -> str:
+        return f"TensorWrapper[{self.dtype}]({self.base})"
+
+
+def reinterpret(tensor: Any, dtype: Any) -> Any:
+    """The array with its elements taken for a different type of the same size."""
+    if isinstance(tensor, TensorWrapper):
+        return tensor.base if dtype == tensor.base.dtype else TensorWrapper(tensor.base, dtype)
+    if hasattr(tensor, "data_ptr") or arrays.is_array(tensor):
+        return TensorWrapper(tensor, dtype)
+    raise TypeError(f"Cannot reinterpret a {type(tensor)}.")

@@ -1,0 +1,510 @@
+"""Compiled kernels, and the way from a signature to them."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import hashlib
+import operator
+import re
+import threading
+import types
+from collections import namedtuple
+from typing import Any, Callable, Iterator, NamedTuple, Optional
+
+from . import arrays, knobs, language, library
+from .errors import CompilationError, triton_words
+from .source import Program, Unit
+
+# What a launch may be given by keyword beside the kernel's parameters: Triton's options for all of
+# its GPUs, with their defaults. They are checked and kept in the metadata; the planner chooses
+# threads by itself. Only debug and enable_fp_fusion change the Metal.
+OPTIONS: dict[str, Any] = {
+    "num_warps": 4, "num_ctas": 1, "num_stages": 3, "warp_size": 32, "maxnreg": None,
+    "enable_fp_fusion": None, "debug": False, "launch_cooperative_grid": False,
+    "launch_pdl": False, "extern_libs": None, "ir_override": None, "sanitize_overflow": True,
+    "backend_name": "metal", "arch": None, "instrumentation_mode": "",
+    "supported_fp8_dtypes": ("fp8e4b15", "fp8e4nv", "fp8e5"),
+    "deprecated_fp8_dot_operand_dtypes": (), "default_dot_input_precision": "ieee",
+    "allowed_dot_input_precisions": ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"),
+    "max_num_imprecise_acc_default": 0, "cluster_dims": (1, 1, 1), "ptx_version": None,
+    "ptx_options": None, "enable_reflect_ftz": True, "waves_per_eu": 0, "kpack": 1,
+    "matrix_instr_nonkdim": 0, "schedule_hint": "none", "allow_flush_denorm": False,
+    "grf_mode": "default", "minRegAutoWS": 0, "maxRegAutoWS": 0, "pingpongAutoWS": False,
+    "num_buffers_warp_spec": 0, "num_consumer_groups": 0, "reg_dec_producer": 0,
+    "reg_inc_consumer": 0}
+DEPRECATED = {"device_type": "target", "device": "device", "stream": "stream"}
+
+
+def parse_options(given: dict[str, Any], parameters: Any = ()) -> types.SimpleNamespace:
+    """The options of a launch with their defaults, checked as Triton checks them."""
+    for name, current in DEPRECATED.items():
+        assert name not in given, f"{name} option is deprecated; current {current} will be used"
+    for name in given:
+        if name not in OPTIONS and name not in parameters:
+            raise KeyError(f"Keyword argument {name} was specified but unrecognised")
+    chosen = {**OPTIONS, **{name: value for name, value in given.items() if value is not None}}
+    warps = chosen["num_warps"]
+    assert warps > 0 and warps & (warps - 1) == 0, "num_warps must be a power of 2"
+    if chosen["num_ctas"] > 1:
+        raise ValueError("num_ctas > 1 requires thread block clusters, which Apple GPUs do not "
+                         "have. Please set num_ctas=1.")
+    chosen["enable_fp_fusion"] = knobs.language.fp_fusion_enabled(chosen["enable_fp_fusion"])
+    chosen["debug"] = bool(chosen["debug"])
+    return types.SimpleNamespace(**chosen)
+
+
+class ASTSource:
+    """A jit function with the types of its arguments: what Triton's `compile` takes.
+
+    `signature` has a type for each parameter ("*fp32", "constexpr", tuples of types), `constexprs`
+    the values, `attrs` the divisibility of the others, both by path: (0,), (2, 1) in a tuple.
+    """
+
+    ext = "ttir"
+
+    def __init__(self, fn: Any, signature: dict[str, Any],
+                 constexprs: Optional[dict[Any, Any]] = None,
+                 attrs: Optional[dict[Any, Any]] = None) -> None:
+        self.fn = fn
+        self.name: str = fn.__name__
+        self.signature = signature
+        for name in signature:
+            if not isinstance(name, str):
+                raise TypeError("Signature keys must be string")
+        self.constants = {(fn.arg_names.index(key),) if isinstance(key, str) else key: value
+                          for key, value in (constexprs or {}).items()}
+        self.attrs = dict(attrs or {})
+
+    def hash(self) -> str:
+        """What the function, its dependencies and the signature are, as one number."""
+        constants = "-".join(str(getattr(value, "cache_key", value))
+                             for _, value in sorted(self.constants.items(), key=lambda c: c[0]))
+        types_of = [kind for _, kind in sorted(self.signature.items())]
+        key = f"{self.fn.cache_key}-{self.attrs}-{types_of}-{constants}"
+        return hashlib.sha256(key.encode()).hexdigest()
+
+    def kernel_name(self) -> str:
+        """The name in the compiled code: that of the function unless jit(repr=) gives one."""
+        constants = {self.fn.arg_names[path[0]]: value for path, value in self.constants.items()
+                     if len(path) == 1}
+        Proxy = namedtuple("Proxy", ["constants", "signature"])
+        name: str = self.fn.repr(Proxy(constants, self.signature))
+        return re.sub(r"\W", "_", name.rpartition(".")[2])
+
+
+class _Texts(NamedTuple):
+    """All that decides about the Metal, as library.compile takes it."""
+
+    source: str
+    path: str
+    kernel: str
+    args: str
+    consts: str
+    files: tuple[library.File, ...]
+    line: int
+    debug: bool
+    fusion: bool
+
+    def keywords(self) -> dict[str, Any]:
+        """As keyword arguments."""
+        return self._asdict()
+
+
+class Entries:
+    """The texts of a signature: `args` and `consts` of the library, and how to flatten values."""
+
+    def __init__(self, src: ASTSource, program: Program) -> None:
+        self.src, self.program = src, program
+        self.args: list[str] = []
+        self.consts: list[str] = []
+        self.live: list[tuple[int, Any]] = []  # parameters passed at run time, with their types
+        for number, name in enumerate(src.fn.arg_names):
+            kind = src.signature.get(name, "constexpr")
+            path = (number,)
+            value = src.constants.get(path)
+            if kind != "constexpr" and not (isinstance(kind, tuple) and not _has_live(kind)):
+                self.args.append(f"{name}={self._entry(kind, path)}")
+                self.live.append((number, kind))
+            elif kind != "constexpr":
+                self.consts.append(f"{name}={self._tuple_of_constants(kind, path)}")
+            elif path in src.constants:
+                self.consts.append(f"{name}={self._constant(value, name)}")
+
+    def _constant(self, value: Any, name: str) -> str:
+        text = self.program.expression(value, self.program.main)
+        if text is None:
+            raise CompilationError(self.src.fn.src, None, f"{name} = {value!r} cannot be a "
+                                   "constant of a kernel: it is neither a number, text, type, "
+                                   "function nor a tuple of these")
+        return text
+
+    def _tuple_of_constants(self, kind: Any, path: tuple[int, ...]) -> str:
+        parts = [self._tuple_of_constants(one, (*path, i)) if isinstance(one, tuple)
+                 else self._constant(self.src.constants.get((*path, i)), self.src.name)
+                 for i, one in enumerate(kind)]
+        inside = ", ".join(parts) + ("," if len(parts) == 1 else "")
+        if not hasattr(kind, "_fields"):
+            return f"({inside})"
+        return f"{self.program.class_name(type(kind))}({inside})"
+
+    def _entry(self, kind: Any, path: tuple[int, ...]) -> str:
+        if isinstance(kind, tuple):
+            fields = [f"{field}=" for field in getattr(kind, "_fields", ())] or [""] * len(kind)
+            parts = [field + self._entry(one, (*path, i))
+                     for i, (field, one) in enumerate(zip(fields, kind))]
+            return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
+        if kind == "constexpr":
+            return self._constant(self.src.constants.get(path), self.src.name)
+        text = str(kind).replace("u1", "i1")
+        aligned = ["tt.divisibility", 16] in [list(one) for one in self.src.attrs.get(path, ())]
+        return text + (":16" if aligned and not text.startswith("tensordesc") else "")
+
+    def picker(self) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+        """A function from all arguments of a launch to the values of compiled.params."""
+        if any(isinstance(kind, tuple) or kind.startswith("tensordesc") for _, kind in self.live):
+            live = self.live
+            return lambda values: tuple(value for number, kind in live
+                                        for value in flatten(values[number], kind))
+        numbers = [number for number, _ in self.live]
+        if len(numbers) > 1:
+            return operator.itemgetter(*numbers)
+        if not numbers:
+            return lambda values: ()
+        only = numbers[0]
+        return lambda values: (values[only],)
+
+
+def _has_live(kind: Any) -> bool:
+    return any(_has_live(one) if isinstance(one, tuple) else one != "constexpr" for one in kind)
+
+
+def flatten(value: Any, kind: Any) -> Iterator[Any]:
+    """An argument as the parameters of the compiled kernel that it becomes.
+
+    A descriptor becomes itself (for its base and padding), its shape and its strides.
+    """
+    if isinstance(kind, tuple):
+        for inner, inner_kind in zip(value, kind):
+            yield from flatten(inner, inner_kind)
+    elif kind.startswith("tensordesc"):
+        yield value
+        yield from (int(size) for size in value.shape)
+        yield from (int(stride) for stride in value.strides)
+    elif kind != "constexpr":
+        yield value
+
+
+class AsmDict(dict[str, Any]):
+    """The texts of a kernel. Triton IR is made when it is asked for."""
+
+    LAZY = ("ttir", "source")
+
+    def __init__(self, texts: dict[str, str], ttir: Callable[[], str]) -> None:
+        super().__init__(texts)
+        self._ttir = ttir
+
+    def __missing__(self, key: str) -> Any:
+        if key not in self.LAZY:
+            raise KeyError(f"Unknown key: '{key}'")
+        text = self._ttir()
+        self.update({name: text for name in self.LAZY})
+        return text
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or key in self.LAZY
+
+
+class CompiledKernel:
+    """A kernel for one kind of arguments."""
+
+    def __init__(self, src: ASTSource, options: types.SimpleNamespace, gpu: str,
+                 target: Any) -> None:
+        self.src = src
+        self.name = src.kernel_name()
+        self.program = Program(src.fn, self.name)
+        entries = Entries(src, self.program)
+        main = self.program.main
+        self._gpu = gpu
+        self._texts = _Texts(main.text(), main.path, main.entry, ", ".join(entries.args),
+                             ", ".join(entries.consts), tuple(self.program.files()),
+                             main.first_line(), options.debug, options.enable_fp_fusion)
+        self._lock = threading.Lock()
+        self.watched = tuple(_watch(*one) for one in self.program.watched)
+        self.compiled = self._compile("")
+        self.pick = entries.picker()
+        self.n_live = len(entries.live)
+        self.hash = hashlib.sha256(repr((self._texts, gpu)).encode()).hexdigest()
+        self.metadata = self._metadata(options, target)
+        self.packed_metadata = (options.num_warps, options.num_ctas, self.metadata.shared)
+        self.asm = AsmDict({"metal": self.compiled.msl, "msl": self.compiled.msl}, self._ttir)
+        self.kernel = self.compiled.msl
+        self.module = self.function = None
+        self.call: Callable[[int, int, int, tuple[Any, ...]], None] = self._first_call
+
+    # -- Compiling -----------------------------------------------------------------------------
+
+    def _compile(self, alias: str) -> library.Compiled:
+        try:
+            return library.compile(**self._texts.keywords(), gpu=self._gpu, alias=alias)
+        except CompilationError as error:
+            failure = translate(error, self.program)
+        raise failure
+
+    def _ttir(self) -> str:
+        return library.ttir(**self._texts.keywords(), gpu=self._gpu)
+
+    @functools.cached_property
+    def _aliased(self) -> library.Compiled:
+        return self._compile("all")
+
+    def aliased(self) -> library.Compiled:
+        """The kernel for launches whose arguments overlap where it writes."""
+        with self._lock:
+            return self._aliased
+
+    def _metadata(self, options: types.SimpleNamespace, target: Any) -> Any:
+        # Programs divide by `shared`. Metal reserves threadgroup memory in units of 16 bytes.
+        shared = max(16, self._plan("threadgroup_bytes"))
+        fields = {**vars(options), "name": self.name, "hash": self.hash, "target": target,
+                  "shared": shared, "arch": self._gpu, "global_scratch_size": 0,
+                  "global_scratch_align": 1, "tmem_size": 0}
+        return namedtuple("KernelMetadata", sorted(fields))(**fields)
+
+    def _plan(self, key: str) -> int:
+        return max(int(kernel[key]) for kernel in self.compiled.plan["kernels"])
+
+    @property
+    def n_regs(self) -> int:
+        """Registers per thread, as the planner estimates them."""
+        return self._plan("registers")
+
+    @property
+    def n_spills(self) -> int:
+        """0: the planner chooses the threads so that nothing spills."""
+        return 0
+
+    @property
+    def n_max_threads(self) -> int:
+        """Threads of a threadgroup."""
+        return self._plan("threads_per_threadgroup")
+
+    # -- Launching -----------------------------------------------------------------------------
+
+    def _init_handles(self) -> None:
+        """Make the kernel ready for launches, which otherwise the first one does."""
+        with self._lock:
+            if self.call == self._first_call:
+                from . import backend  # pylint: disable=import-outside-toplevel
+                self.call = backend.active().prepare(self)
+
+    def _first_call(self, gx: int, gy: int, gz: int, values: tuple[Any, ...]) -> None:
+        self._init_handles()
+        self.call(gx, gy, gz, values)
+
+    def launch_metadata(self, grid: Any, stream: Any, *args: Any) -> Any:
+        """What launch hooks are given; None: there are none."""
+        return LazyDict(self, grid, stream, args) if has_hooks() else None
+
+    def run(self, grid_0: int, grid_1: int, grid_2: int, stream: Any, function: Any,
+            packed_metadata: Any, launch_metadata: Any, enter_hook: Any, exit_hook: Any,
+            *args: Any) -> None:
+        """Launch with Triton's list of arguments: all parameters of the function follow."""
+        if enter_hook is not None:
+            enter_hook(launch_metadata)
+        if grid_0 > 0 and grid_1 > 0 and grid_2 > 0:
+            self.call(grid_0, grid_1, grid_2, self.pick(args))
+        if exit_hook is not None:
+            exit_hook(launch_metadata)
+
+    def __getitem__(self, grid: Any) -> Callable[..., None]:
+        """kernel[grid](*args) with all parameters, or with those that are no constants."""
+        self._init_handles()
+        sizes = [operator.index(size) for size in (*grid, 1, 1)[:3]]
+
+        def runner(*args: Any, stream: Any = None) -> None:
+            if len(args) == self.n_live < len(self.src.fn.arg_names):
+                constants = iter(args)
+                live = {name for name in self.src.fn.arg_names
+                        if self.src.signature.get(name, "constexpr") != "constexpr"}
+                args = tuple(next(constants) if name in live else None
+                             for name in self.src.fn.arg_names)
+            self.run(*sizes, stream, None, None, self.launch_metadata(grid, stream, *args),
+                     knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook, *args)
+
+        return runner
+
+
+def has_hooks() -> bool:
+    """Are there functions to call before or after launches?"""
+    return any(hook is not None and getattr(hook, "calls", True)
+               for hook in (knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook))
+
+
+class LazyDict:
+    """Data of a launch, with what jit(launch_metadata=) adds once a hook asks for it."""
+
+    def __init__(self, kernel: CompiledKernel, grid: Any, stream: Any,
+                 args: tuple[Any, ...]) -> None:
+        self.data: dict[str, Any] = {"name": kernel.name, "function": kernel.function,
+                                     "stream": stream}
+        self.extras: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
+        more = kernel.src.fn.launch_metadata
+        if more is not None:
+            named = dict(zip(kernel.src.fn.arg_names, args))
+            self.add(more, (grid, kernel.metadata, named))
+
+    def add(self, func: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        """Data that func(*args) returns, when asked for."""
+        self.extras.append((func, args))
+
+    def get(self) -> dict[str, Any]:
+        """All of it."""
+        for func, args in self.extras:
+            self.data = {**self.data, **func(*args)}
+        self.extras.clear()
+        return self.data
+
+
+def compile_source(src: ASTSource, target: Any = None, options: Optional[dict[str, Any]] = None,
+                   **_: Any) -> CompiledKernel:
+    """triton.compile: the kernel of an ASTSource. All kernels are for the current GPU."""
+    from . import backend, driver  # pylint: disable=import-outside-toplevel
+    if not isinstance(src, ASTSource):
+        raise TypeError("compile needs an ASTSource; use the program build/tmetal for files of IR")
+    return CompiledKernel(src, parse_options(dict(options or {})), backend.active().gpu,
+                          target or driver.driver.active.get_current_target())
+
+
+class _Cell:
+    """A variable of a closure, looked up as in a dictionary."""
+
+    def __init__(self, cell: types.CellType) -> None:
+        self._cell = cell
+
+    def get(self, _: str) -> Any:
+        """Its value now."""
+        return self._cell.cell_contents
+
+
+class _Mutable:
+    """A list or dictionary in a namespace: a different one as soon as its elements change."""
+
+    def __init__(self, space: Any, value: Any) -> None:
+        self._space = space
+        self._value = copy.deepcopy(value)
+
+    def get(self, name: str) -> Any:
+        """The object, or None if it is not equal to what it was."""
+        now = self._space.get(name)
+        return now if now == self._value else None
+
+
+def _watch(space: Any, name: str, value: Any) -> tuple[Any, str, Any]:
+    """A namespace whose get(name) is the value as long as kernels that used it are up to date."""
+    found = _Cell(space) if isinstance(space, types.CellType) else space
+    plain = value.value if isinstance(value, language.constexpr) else value
+    if isinstance(plain, (list, dict)):
+        return _Mutable(found, value), name, value
+    return found, name, value
+
+
+# -- Errors ------------------------------------------------------------------------------------
+
+_CALLED = re.compile(r"^note: called from (.+):(\d+):(\d+)$", re.MULTILINE)
+
+
+def translate(error: CompilationError, program: Program) -> CompilationError:
+    """A diagnostic of the front end as the exception that Triton would raise.
+
+    In a function that the kernel calls, Triton raises one error for each call on the way, with
+    the next one inside as its cause.
+    """
+    kind, words, has_cause = triton_words(error.code, error.error_message or "")
+    places = [(error.file or "", error.line, error.column)]
+    places += [(path, int(line), int(column))
+               for path, line, column in _CALLED.findall(error.text)]
+    made: Optional[CompilationError] = None
+    for depth, (path, line, column) in enumerate(places):
+        unit = _unit_at(program, path, line)
+        src = unit.body if unit else None
+        node = _node_at(unit, line, column) if unit else None
+        is_last = depth == len(places) - 1
+        text = error.text if is_last else ""
+        outer = (kind if depth == 0 else CompilationError)(
+            src, node, words if depth == 0 else None, file=path, line=line, column=column,
+            code=error.code, text=text)
+        if depth:
+            outer.__cause__ = made
+        elif has_cause:
+            outer.__cause__ = ValueError(words)
+        made = outer
+    assert made is not None
+    return made
+
+
+def _unit_at(program: Program, path: str, line: int) -> Optional[Unit]:
+    for unit in program.units:
+        if unit.path == path and 0 <= line - unit.line <= unit.body.count("\n"):
+            return unit
+    return None
+
+
+def _node_at(unit: Unit, line: int, column: int) -> ast.AST:
+    """The node of the text that begins there, outermost first; otherwise a place only."""
+    at = (line - unit.line + 1, column - 1)
+    for node in ast.walk(ast.parse(unit.body)):
+        if (getattr(node, "lineno", 0), getattr(node, "col_offset", -1)) == at:
+            return node
+    return ast.Pass(lineno=at[0], col_offset=at[1])
+
+
+# -- Descriptors -------------------------------------------------------------------------------
+
+class TensorDescriptor:
+    """A descriptor made by host code: a block of this shape is loaded and stored at a time."""
+
+    def __init__(self, base: Any, shape: Any, strides: Any, block_shape: Any,
+                 padding: str = "zero", round_f32_to_tf32: bool = False) -> None:
+        self.base = base
+        self.shape, self.strides = list(shape), list(strides)
+        self.block_shape, self.padding = list(block_shape), padding
+        self.round_f32_to_tf32 = round_f32_to_tf32
+        rank = len(self.shape)
+        assert len(self.strides) == rank, f"rank mismatch: {self}"
+        assert len(self.block_shape) == rank, f"rank mismatch: {self}"
+        assert rank > 0, "rank must not be zero"
+        assert rank <= 5, "rank cannot be more than 5"
+        element = arrays.element(base.dtype)
+        if type(base).__name__ not in ("FakeTensor", "FunctionalTensor"):
+            assert arrays.address(base) % 16 == 0, "base must be 16-byte aligned"
+        language.validate_block_shape(self.block_shape)
+        bits = language.str_to_ty(element).primitive_bitwidth
+        for stride in self.strides[:-1]:
+            assert stride * (bits // 8) % 16 == 0, "strides must be 16-byte aligned"
+        for size in self.shape:
+            assert size > 0, "shape must be positive"
+        assert self.strides[-1] == 1, "Last dimension must be contiguous"
+        assert padding in ("zero", "nan"), "Illegal value for padding"
+        if padding == "nan":
+            assert element.startswith(("fp", "bf")), (
+                "Padding option `nan` is only supported for floating point tensors")
+        if round_f32_to_tf32:
+            assert element == "fp32", "round_f32_to_tf32 is only supported for float32 tensors"
+            raise ValueError("round_f32_to_tf32 is not supported: Apple GPUs have no TF32")
+
+    def __repr__(self) -> str:
+        return (f"TensorDescriptor(shape={self.shape}, strides={self.strides}, "
+                f"block_shape={self.block_shape}, padding={self.padding!r})")
+
+    @staticmethod
+    def from_tensor(tensor: Any, block_shape: Any, padding: str = "zero",
+                    round_f32_to_tf32: bool = False) -> TensorDescriptor:
+        """A descriptor of all of an array."""
+        if hasattr(tensor, "stride"):
+            strides = tensor.stride()
+        else:
+            strides = [step // tensor.dtype.itemsize for step in tensor.strides]
+        return TensorDescriptor(tensor, tensor.shape, strides, block_shape, padding,
+                                round_f32_to_tf32)

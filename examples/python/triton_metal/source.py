@@ -1,0 +1,425 @@
+"""Kernels as texts for the C front end, with every name bound to what Python says it is.
+
+Each function that a kernel reaches becomes a module text of its own. A line in front of its `def`
+imports or defines each free name of the function: Python's globals, closures and modules decide
+what that name is, so nothing is searched in files and nothing is guessed. A name whose value has
+no text stays undefined; the front end reports it if the kernel really needs it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import enum
+import functools
+import inspect
+import json
+import re
+import symtable
+import sys
+import textwrap
+import types
+from typing import Any, Iterable, Iterator, Optional, Union
+
+from . import language
+from .library import File
+
+PACKAGE = __name__.partition(".")[0]
+# modules whose functions the front end knows by their own names
+KNOWN_MODULES = {"math", "operator", "itertools", "numpy", "torch", "os", "sys", "platform", "copy",
+                 "builtins", "typing", "enum"}
+Namespace = Union[dict[str, Any], types.CellType]
+
+
+class SourceInfo:
+    """The text of a function or class, without decorators, and where it is in the user's file."""
+
+    def __init__(self, obj: Any, keyword: str = "def") -> None:
+        try:
+            self.lines, self.first_line = inspect.getsourcelines(obj)
+        except (OSError, TypeError) as error:
+            raise ValueError("@jit functions should be defined in a Python file") from error
+        text = textwrap.dedent("".join(self.lines))
+        found = re.search(rf"^{keyword}\s+\w+\s*[(:]", text, re.MULTILINE)
+        if found is None:
+            raise ValueError(f"the source of {obj} has no `{keyword}`")
+        self.text = text[found.start():]
+        self.line = self.first_line + text[:found.start()].count("\n")
+        code = getattr(obj, "__code__", None)
+        self.path: str = code.co_filename if code else inspect.getsourcefile(obj) or "<unknown>"
+
+
+@functools.lru_cache(maxsize=512)
+def free_names(text: str) -> dict[str, frozenset[str]]:
+    """The names that a text reads from outside, each with the attribute chains read from it."""
+    tree = ast.parse(text)
+    own = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    names: dict[str, set[str]] = {}
+    scopes = [symtable.symtable(text, "<kernel>", "exec")]
+    while scopes:
+        scope = scopes.pop()
+        scopes.extend(scope.get_children())
+        for symbol in scope.get_symbols():
+            outside = symbol.is_global() or scope.get_type() == "module"
+            if outside and symbol.is_referenced() and symbol.get_name() not in own:
+                names.setdefault(symbol.get_name(), set())
+    for annotation in _text_annotations(tree):
+        names.update({name: set() for name in annotation if name not in names | dict.fromkeys(own)})
+    for node in ast.walk(tree):
+        chain: list[str] = []
+        while isinstance(node, ast.Attribute):
+            chain.append(node.attr)
+            node = node.value
+        if chain and isinstance(node, ast.Name) and node.id in names:
+            names[node.id].add(".".join(reversed(chain)))
+    return {name: frozenset(chains) for name, chains in names.items()}
+
+
+def _text_annotations(tree: ast.AST) -> Iterator[set[str]]:
+    """Names in annotations that are texts, as in `n: "tl.constexpr"`."""
+    for node in ast.walk(tree):
+        note = getattr(node, "annotation", None)
+        if isinstance(note, ast.Constant) and isinstance(note.value, str):
+            yield set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", note.value)) & {"tl", "triton"}
+
+
+def capture_scope(fn: Any) -> dict[str, tuple[Namespace, Any]]:
+    """The closure's names of a function with their cells and values."""
+    scope: dict[str, tuple[Namespace, Any]] = {}
+    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or ()):
+        try:
+            scope[name] = cell, cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+    return scope
+
+
+class Unit:
+    """One module text: its head, which binds names, and a function or class."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.head = ["import triton; import triton.language as _tl"]
+        self.mark = self.body = self.entry = self.path = ""
+        self.line = 0
+
+    def alias(self, statement: str) -> str:
+        """Add a statement with {} for a new name; that name."""
+        name = f"_tm{len(self.head)}"
+        self.head.append(statement.format(name))
+        return name
+
+    def text(self) -> str:
+        """The whole text. The body begins in its third line."""
+        return f"{'; '.join(self.head)}\n{self.mark}\n{self.body}"
+
+    def first_line(self) -> int:
+        """The line of the user's file in which the text begins."""
+        return max(1, self.line - 2)
+
+    def file(self) -> File:
+        """The text as the library takes it."""
+        return File(self.name, self.text(), self.path or self.name, self.first_line())
+
+
+class Program:
+    """A function and all that it reaches.
+
+    `watched` has each name that was looked up, with the object that it was: if one is a different
+    object later, the texts are out of date. `functions` has every jit function that was reached.
+    """
+
+    def __init__(self, fn: Any, entry: str = "") -> None:
+        self.units: list[Unit] = []
+        self.watched: list[tuple[Namespace, str, Any]] = []
+        self.functions: list[Any] = []
+        self._known: dict[Any, Unit] = {}
+        self._kept: list[Any] = []  # objects whose id is a key of _known
+        self.main = self.function(fn)
+        if entry and entry != self.main.entry:
+            self.main.body = re.sub(r"^def\s+\w+", f"def {entry}", self.main.body, count=1)
+            self.main.entry = entry
+
+    def files(self) -> list[File]:
+        """All texts but the main one."""
+        return [unit.file() for unit in self.units if unit is not self.main]
+
+    def _new(self, key: Any, keep: Any) -> Unit:
+        unit = self._known[key] = Unit(f"tmf{len(self.units)}")
+        self.units.append(unit)
+        self._kept.append(keep)
+        return unit
+
+    # -- Units ---------------------------------------------------------------------------------
+
+    def function(self, fn: Any) -> Unit:
+        """The unit of a jit or constexpr function."""
+        key = (id(fn), fn.src)
+        if key in self._known:
+            return self._known[key]
+        unit = self._new(key, fn)
+        self.functions.append(fn)
+        unit.path, unit.line = fn.fn.__code__.co_filename, fn.source_line
+        unit.mark = fn.mark
+        unit.body = self._with_defaults(fn, unit)
+        unit.entry = fn.__name__
+        found = re.match(r"def\s+(\w+)", fn.src)
+        if found:
+            unit.entry = found.group(1)
+        self._bind_all(unit, fn.src, fn.__globals__, capture_scope(fn.fn))
+        return unit
+
+    def class_name(self, cls: type) -> str:
+        """An expression of the main text for a class."""
+        inner = self._class(cls)
+        return self.main.alias(f"import {inner.name} as {{}}") + f".{inner.entry}"
+
+    def _bind_all(self, unit: Unit, text: str, scope: dict[str, Any],
+                  closure: dict[str, tuple[Namespace, Any]]) -> None:
+        for name, chains in free_names(text).items():
+            if name in closure:
+                space, value = closure[name]
+            elif name in scope:
+                space, value = scope, scope[name]
+            else:
+                continue
+            if self._bind(unit, name, value, chains):
+                self.watched.append((space, name, value))
+
+    def _with_defaults(self, fn: Any, unit: Unit) -> str:
+        """The source in which defaults that are not literals are the values they had at `def`."""
+        text: str = fn.src
+        args = _function_node(text).args
+        names = [arg.arg for arg in [*args.posonlyargs, *args.args]]
+        defaults: list[tuple[str, Optional[ast.expr]]] = [
+            *zip(names[len(names) - len(args.defaults):], args.defaults),
+            *zip([arg.arg for arg in args.kwonlyargs], args.kw_defaults)]
+        lines = text.encode().split(b"\n")
+        for name, node in reversed(defaults):
+            parameter = fn.signature.parameters.get(name)
+            if node is None or parameter is None or not _has_names(node):
+                continue
+            value = self.expression(parameter.default, unit)
+            if value is not None:
+                _replace(lines, node, value.encode())
+        return b"\n".join(lines).decode()
+
+    def _class(self, cls: type) -> Unit:
+        """The unit of a NamedTuple, an aggregate, an Enum or a class of constants."""
+        if id(cls) in self._known:
+            return self._known[id(cls)]
+        unit = self._new(id(cls), cls)
+        unit.entry = cls.__name__
+        if getattr(cls, "__triton_aggregate__", False) or _is_written_tuple(cls):
+            info = SourceInfo(cls, "class")
+            unit.path, unit.line, unit.body = info.path, info.line, info.text
+            unit.mark = ("@_tl.core._aggregate" if hasattr(cls, "__triton_aggregate__")
+                         else "from typing import NamedTuple")
+            scope = vars(sys.modules[cls.__module__])
+            closure: dict[str, tuple[Namespace, Any]] = {}
+            for method in vars(cls).values():
+                plain = getattr(method, "fn", method)
+                if isinstance(plain, types.FunctionType):
+                    closure.update(capture_scope(plain))
+            self._bind_all(unit, info.text, scope, closure)
+        elif hasattr(cls, "_fields"):
+            unit.mark = "from typing import NamedTuple"
+            fields = "".join(f"    {field}: object\n" for field in cls._fields) or "    pass\n"
+            unit.body = f"class {cls.__name__}(NamedTuple):\n{fields}"
+        else:
+            self._class_of_constants(unit, cls)
+        return unit
+
+    def _class_of_constants(self, unit: Unit, cls: type) -> None:
+        members: Iterable[tuple[str, Any]] = vars(cls).items()
+        base = ""
+        if issubclass(cls, enum.Enum):
+            base = "(IntEnum)" if issubclass(cls, int) else "(Enum)"
+            unit.mark = "from enum import Enum, IntEnum"
+            members = [(name, member.value) for name, member in cls.__members__.items()]
+        rows = []
+        for name, value in members:
+            text = None if name.startswith("__") else self.expression(value, unit)
+            if text is not None:
+                rows.append(f"    {name} = {text}\n")
+        unit.body = f"class {cls.__name__}{base}:\n{''.join(rows) or '    pass'}"
+
+    def _module(self, module: types.ModuleType, chains: Iterable[str]) -> Optional[Unit]:
+        """The unit with the used attributes of a module; None: none has a text."""
+        key = (module.__name__, frozenset(chains))
+        if key not in self._known:
+            unit = self._new(key, module)
+            inner: dict[str, set[str]] = {}
+            for chain in key[1]:
+                first, _, rest = chain.partition(".")
+                inner.setdefault(first, set()).update([rest] if rest else [])
+            for name, rests in inner.items():
+                value = getattr(module, name, self)
+                if value is not self and self._bind(unit, name, value, rests):
+                    self.watched.append((vars(module), name, value))
+        unit = self._known[key]
+        return unit if len(unit.head) > 1 else None
+
+    # -- Names ---------------------------------------------------------------------------------
+
+    def _bind(self, unit: Unit, name: str, value: Any, chains: Iterable[str]) -> bool:
+        """Define a name of a unit. True: what it is may change while the program runs."""
+        value = unwrap(value)
+        if isinstance(value, types.ModuleType):
+            self._bind_module(unit, name, value, chains)
+            return False
+        place = self._place(value)
+        if place is not None and "." not in place[1]:
+            unit.head.append(f"from {place[0]} import {place[1]} as {name}")
+            return not _place_of_ours(value)
+        text = self.expression(value, unit)
+        if text is not None:
+            is_constexpr = isinstance(value, language.constexpr)
+            unit.head.append(f"{name} = _tl.constexpr({text})" if is_constexpr
+                             else f"{name} = {text}")
+        return text is not None
+
+    def _bind_module(self, unit: Unit, name: str, module: types.ModuleType,
+                     chains: Iterable[str]) -> None:
+        real = module.__name__
+        if real == PACKAGE or real.startswith(PACKAGE + "."):
+            real = "triton" + real[len(PACKAGE):]
+        if real.split(".")[0] == "triton" or real in KNOWN_MODULES:
+            unit.head.append(f"import {real}" if real == name else f"import {real} as {name}")
+            return
+        inner = self._module(module, chains)
+        if inner is not None:
+            unit.head.append(f"import {inner.name} as {name}")
+
+    # -- Values --------------------------------------------------------------------------------
+
+    def expression(self, value: Any, unit: Unit) -> Optional[str]:
+        """A value as the unit's text would write it; None: it has no text."""
+        value = unwrap(value)
+        if isinstance(value, language.constexpr):
+            return self.expression(value.value, unit)
+        if value is None or isinstance(value, bool):
+            return repr(value)
+        if isinstance(value, enum.Enum):
+            inner = self._class(type(value))
+            return unit.alias(f"import {inner.name} as {{}}") + f".{inner.entry}.{value.name}"
+        if isinstance(value, int):
+            return repr(int(value))
+        if isinstance(value, float):
+            finite = value == value and abs(value) != float("inf")
+            return repr(float(value)) if finite else f'float("{float(value)}")'
+        if isinstance(value, str):
+            return json.dumps(value)
+        if isinstance(value, language.pointer_type):
+            element = self.expression(value.element_ty, unit)
+            return f"_tl.pointer_type({element})"
+        if isinstance(value, language.block_type):
+            return f"_tl.block_type({self.expression(value.element_ty, unit)}, {value.shape})"
+        if isinstance(value, language.dtype):
+            return f"_tl.{value.codegen_name()}"
+        if isinstance(value, (tuple, list, dict, language.tuple)):
+            return self._collection(value, unit)
+        place = self._place(value)
+        if place is None:
+            return None
+        return unit.alias(f"import {place[0]} as {{}}") + f".{place[1]}"
+
+    def _collection(self, value: Any, unit: Unit) -> Optional[str]:
+        if isinstance(value, dict):
+            keys, values = self._all(value.keys(), unit), self._all(value.values(), unit)
+            if keys is None or values is None:
+                return None
+            return "{" + ", ".join(f"{k}: {v}" for k, v in zip(keys, values)) + "}"
+        parts = self._all(value, unit)
+        if parts is None:
+            return None
+        inside = ", ".join(parts)
+        if isinstance(value, list):
+            return f"[{inside}]"
+        if hasattr(value, "_fields"):
+            inner = self._class(type(value))
+            return unit.alias(f"import {inner.name} as {{}}") + f".{inner.entry}({inside})"
+        return f"({inside},)" if len(parts) == 1 else f"({inside})"
+
+    def _all(self, values: Iterable[Any], unit: Unit) -> Optional[list[str]]:
+        parts = []
+        for value in values:
+            text = self.expression(value, unit)
+            if text is None:
+                return None
+            parts.append(text)
+        return parts
+
+    def _place(self, value: Any) -> Optional[tuple[str, str]]:
+        """The module and the name under which a function or class is found in it."""
+        if hasattr(value, "cache_key") and hasattr(value, "source_line"):
+            inner = self.function(value)
+            return inner.name, inner.entry
+        ours = _place_of_ours(value)
+        if ours is not None or not isinstance(value, type) or not _has_text(value):
+            return ours
+        inner = self._class(value)
+        return inner.name, inner.entry
+
+
+def unwrap(value: Any) -> Any:
+    """The jit function inside of autotuners and heuristics."""
+    while hasattr(value, "fn") and hasattr(value, "run") and not hasattr(value, "source_line"):
+        value = value.fn
+    return value
+
+
+def _place_of_ours(value: Any) -> Optional[tuple[str, str]]:
+    """Module and name of a function or class of Triton's or Python's that the front end knows."""
+    module: str = getattr(value, "__module__", None) or ""
+    if isinstance(value, language.Builtin):
+        return value.module, value.__name__
+    if isinstance(value, type):
+        if value in language.TYPES or value is language.PropagateNan:
+            return "triton.language", value.__name__
+        return ("builtins", value.__name__) if module == "builtins" else None
+    if isinstance(value, types.BuiltinFunctionType):
+        return (module, value.__name__) if module in KNOWN_MODULES else None
+    if module.split(".")[0] == PACKAGE and isinstance(value, types.FunctionType):
+        in_language = module.startswith(f"{PACKAGE}.language")
+        return "triton.language" if in_language else "triton", value.__name__
+    return None
+
+
+def _has_text(cls: type) -> bool:
+    return (hasattr(cls, "_fields") or hasattr(cls, "__triton_aggregate__")
+            or issubclass(cls, enum.Enum) or cls.__module__ in sys.modules
+            and any(isinstance(v, (int, float, str, tuple)) for k, v in vars(cls).items()
+                    if not k.startswith("__")))
+
+
+def _is_written_tuple(cls: type) -> bool:
+    """Is it a NamedTuple with a class statement of its own?"""
+    if not hasattr(cls, "_fields") or "__annotations__" not in vars(cls):
+        return False
+    try:
+        return re.search(rf"^\s*class\s+{cls.__name__}\b", inspect.getsource(cls),
+                         re.MULTILINE) is not None
+    except (OSError, TypeError):
+        return False
+
+
+def _function_node(text: str) -> ast.FunctionDef:
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef):
+            return node
+    raise ValueError("the source has no function")
+
+
+def _has_names(node: ast.expr) -> bool:
+    return any(isinstance(part, ast.Name) and not hasattr(builtins, part.id)
+               for part in ast.walk(node))
+
+
+def _replace(lines: list[bytes], node: ast.expr, text: bytes) -> None:
+    """Replace an expression that may span lines; the number of lines stays."""
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    tail = lines[last][node.end_col_offset:]
+    lines[first] = lines[first][:node.col_offset] + text + (tail if first == last else b"")
+    for number in range(first + 1, last + 1):
+        lines[number] = tail if number == last else b""
