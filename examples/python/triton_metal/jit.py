@@ -348,32 +348,37 @@ def mangle_type(arg: Any, specialize: bool = False) -> Any:
 
 # -- Keys: computed for each launch, so by generated code --------------------------------------
 
-_PLAIN = frozenset({int, bool, str, type(None), language.dtype})  # constants that key themselves
+_PLAIN = frozenset({int, str, type(None), language.dtype})  # constants that key themselves
 _POINTERS: set[type] = set()  # types of arrays with a cheap data_ptr(), seen so far
 
 
-def _argument_key(arg: Any, is_const: bool, value: bool, align: bool) -> tuple[Any, Any]:
-    """The key of an argument that the generated code does not know, in two parts."""
+def _argument_key(arg: Any, is_const: bool, value: bool, align: bool) -> Any:
+    """The key of an argument that the generated code does not know."""
     kind = type(arg)
     if hasattr(kind, "data_ptr") and not isinstance(arg, tuple):
         arrays.element(arg.dtype)
         _POINTERS.add(kind)
-        return arg.dtype, value and align and not arg.data_ptr() & 15
+        return arg.dtype if value and align and not arg.data_ptr() & 15 else (arg.dtype,)
     if isinstance(arg, JITCallable):
         return arg, arg.cache_key
     if isinstance(arg, language.constexpr):
         return "constexpr", _constant_key(arg.value)
     if isinstance(arg, TensorDescriptor):
-        return arg.base.dtype, tuple(arg.block_shape)
+        return "descriptor", arg.base.dtype, tuple(arg.block_shape)
     if isinstance(arg, tuple):
         return kind, tuple(_argument_key(one, False, True, True) for one in arg)
     if arrays.is_array(arg):
-        return arg.dtype, value and align and not arrays.address(arg) & 15
+        return arg.dtype if value and align and not arrays.address(arg) & 15 else (arg.dtype,)
     return specialize(arg, is_const, value, align)
+
+
+_TRUE, _FALSE = (bool, True), (bool, False)
 
 
 def _constant_key(value: Any) -> Any:
     """A hashable that differs where constants differ: 1, 1.0 and True do."""
+    if isinstance(value, bool):
+        return _TRUE if value else _FALSE
     if isinstance(value, language.constexpr):
         return _constant_key(value.value)
     if isinstance(value, (tuple, list)):
@@ -398,17 +403,16 @@ def _options_key(options: dict[str, Any]) -> tuple[Any, ...]:
 _ARGUMENT = """\
     _tm_t = type({name})
     if _tm_t in _tm_pointers:
-        _tm_a{n} = {name}.dtype; _tm_b{n} = {pointer}
+        _tm_{n} = {pointer}
     elif _tm_t is int and -2147483648 <= {name} <= 2147483647:
-        _tm_a{n} = int; _tm_b{n} = {number}
+        _tm_{n} = {number}
     elif _tm_t is float:
-        _tm_a{n} = _tm_b{n} = float
+        _tm_{n} = float
     else:
-        _tm_a{n}, _tm_b{n} = _tm_argument_key({name}, {const}, {value}, {align})
+        _tm_{n} = _tm_argument_key({name}, {const}, {value}, {align})
 """
 _CONSTANT = """\
-    _tm_a{n} = type({name})
-    _tm_b{n} = {name} if _tm_a{n} in _tm_plain else _tm_constant_key({name})
+    _tm_{n} = {name} if type({name}) in _tm_plain else _tm_constant_key({name})
 """
 _LAUNCHER = """\
 def bind(_tm_grid):
@@ -455,22 +459,23 @@ class Launchers(NamedTuple):
 
 
 def _key_lines(param: KernelParam) -> tuple[str, str]:
-    """The lines that compute the key of a parameter, and its parts in the key."""
+    """The lines that compute the key of a parameter, and its part of the key."""
     n, name = param.num, param.name
-    both = f"_tm_a{n}, _tm_b{n}, "
+    part = f"_tm_{n}, "
     if param.is_constexpr:
-        return _CONSTANT.format(n=n, name=name), both
+        return _CONSTANT.format(n=n, name=name), part
     value = not param.do_not_specialize
     align = value and not param.do_not_specialize_on_alignment
     note = param.annotation_type
     if note and (not value or note == "u1" or note[:2] in ("fp", "bf")):
         return "", ""
-    rest = f"16 if not {name} & 15 else 2" if align else "2"
+    known = f"16 if not {name} & 15 else 2" if align else "2"
+    aligned = f"{name}.dtype if not {name}.data_ptr() & 15 else ({name}.dtype,)"
     lines = _ARGUMENT.format(
         n=n, name=name, const=param.is_const, value=value, align=align,
-        pointer=f"not {name}.data_ptr() & 15" if align else "False",
-        number=f"0 if {name} == 1 else {rest}" if value else "2")
-    return lines, both
+        pointer=aligned if align else f"({name}.dtype,)",
+        number=f"1 if {name} == 1 else {known}" if value else "2")
+    return lines, part
 
 
 def make_launchers(fn: JITFunction) -> Launchers:
@@ -601,8 +606,9 @@ class JITFunction(JITCallable, KernelInterface):
             by_signature.clear()
 
     def _create_binder(self) -> Any:
-        from . import backend, driver  # pylint: disable=import-outside-toplevel
-        target = driver.driver.active.get_current_target()
+        from . import backend  # pylint: disable=import-outside-toplevel
+        from .driver import driver  # pylint: disable=import-outside-toplevel
+        target = driver.active.get_current_target()
         return {}, {}, target, backend.active(), self._launchers.launch
 
     @functools.cached_property
@@ -625,8 +631,8 @@ class JITFunction(JITCallable, KernelInterface):
     # -- Launching -----------------------------------------------------------------------------
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
-        if self.pre_run_hooks or type(self).run is not JITFunction.run or "run" in vars(self):
-            return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
+        if self.pre_run_hooks or "run" in self.__dict__:
+            return super().__getitem__(grid)
         return self._launchers.launch(grid)  # type: ignore[no-any-return]
 
     def run(self, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:

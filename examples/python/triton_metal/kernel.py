@@ -370,11 +370,12 @@ class LazyDict:
 def compile_source(src: ASTSource, target: Any = None, options: Optional[dict[str, Any]] = None,
                    **_: Any) -> CompiledKernel:
     """triton.compile: the kernel of an ASTSource. All kernels are for the current GPU."""
-    from . import backend, driver  # pylint: disable=import-outside-toplevel
+    from . import backend  # pylint: disable=import-outside-toplevel
+    from .driver import driver  # pylint: disable=import-outside-toplevel
     if not isinstance(src, ASTSource):
         raise TypeError("compile needs an ASTSource; use the program build/tmetal for files of IR")
     return CompiledKernel(src, parse_options(dict(options or {})), backend.active().gpu,
-                          target or driver.driver.active.get_current_target())
+                          target or driver.active.get_current_target())
 
 
 class _Cell:
