@@ -1,12 +1,11 @@
 """triton.runtime.autotuner: choosing among configurations of a kernel, and heuristics.
 
-On a GPU configurations are compared by GPU time. In the simulator there is nothing to time: the
-first configuration that compiles is taken, unless the program passes `do_bench`.
+On a GPU configurations are compared by GPU time. The simulator has nothing to time: the first one
+that compiles is taken, unless the program passes `do_bench`.
 """
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import inspect
 import json
@@ -16,48 +15,41 @@ import time
 import warnings
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from . import knobs
+from . import cache, knobs
 from .errors import AutotunerError, CompilationError, OutOfResources, PTXASError
 from .jit import JITFunction, KernelInterface
 
 SKIPPED = (OutOfResources, CompilationError, PTXASError)  # of a configuration that cannot run
 FAILED = [float("inf")] * 3
-UNTIMED = [0.0] * 3  # of one that can, where there is no timer
-QUANTILES = (0.5, 0.2, 0.8)
+UNTIMED = [0.0] * 3  # of one that can, without a timer
+OPTIONS = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")
+COMPILER_VARIABLES = ("TRITON_DEBUG", "TRITON_DEFAULT_FP_FUSION", "TRITON_F32_DEFAULT",
+                      "TRITON_FORCE_DISABLE_FP_FUSION")
+Key = Tuple[Any, ...]
+Hook = Optional[Callable[..., Any]]
+Names = Optional[Sequence[str]]
 
 
 class Config:
     """Values that a kernel is launched with: those of its constants and launch options."""
 
     def __init__(self, kwargs: Dict[str, Any], num_warps: int = 4, num_stages: int = 3,
-                 num_ctas: int = 1, maxnreg: Optional[int] = None,
-                 pre_hook: Optional[Callable[..., Any]] = None,
+                 num_ctas: int = 1, maxnreg: Optional[int] = None, pre_hook: Hook = None,
                  ir_override: Optional[str] = None) -> None:
-        self.kwargs = kwargs
-        self.num_warps = num_warps
-        self.num_ctas = num_ctas
-        self.num_stages = num_stages
-        self.maxnreg = maxnreg
-        self.pre_hook = pre_hook
-        self.ir_override = ir_override
-
-    def __setstate__(self, state: Dict[str, Any]) -> None:
-        Config.__init__(self, **{"kwargs": {}, **state})
+        self.kwargs, self.pre_hook = kwargs, pre_hook
+        self.num_warps, self.num_stages, self.num_ctas = num_warps, num_stages, num_ctas
+        self.maxnreg, self.ir_override = maxnreg, ir_override
 
     def all_kwargs(self) -> Dict[str, Any]:
         """Everything as keyword arguments of a launch."""
-        options = {"num_warps": self.num_warps, "num_ctas": self.num_ctas,
-                   "num_stages": self.num_stages, "maxnreg": self.maxnreg,
-                   "ir_override": self.ir_override}
+        options = {name: getattr(self, name) for name in OPTIONS}
         return {**self.kwargs, **{name: v for name, v in options.items() if v is not None}}
 
     def __str__(self) -> str:
-        shown = {**self.kwargs, "num_warps": self.num_warps, "num_ctas": self.num_ctas,
-                 "num_stages": self.num_stages, "maxnreg": self.maxnreg,
-                 "ir_override": self.ir_override}
+        shown = {**self.kwargs, **{name: getattr(self, name) for name in OPTIONS}}
         return ", ".join(f"{name}: {value}" for name, value in shown.items())
 
-    def _identity(self) -> Tuple[Any, ...]:
+    def _identity(self) -> Key:
         return (*self.all_kwargs().items(), self.pre_hook)
 
     def __hash__(self) -> int:
@@ -67,107 +59,72 @@ class Config:
         return isinstance(other, Config) and self._identity() == other._identity()
 
 
-def _check_names(names: Dict[str, List[str]], known: Sequence[str]) -> None:
-    """A misspelled name would be ignored, and the kernel tuned too rarely."""
-    for parameter, listed in names.items():
-        unknown = [name for name in listed if name not in known]
-        if unknown:
-            raise ValueError(f"{parameter} contains names that are not kernel arguments: "
-                             f"{', '.join(unknown)}. Valid argument names are: "
-                             f"{', '.join(known)}.")
-
-
 class Autotuner(KernelInterface):
     """A kernel with configurations, of which each launch takes the best for its key."""
 
     def __init__(self, fn: Any, arg_names: List[str], configs: Sequence[Config],
-                 key: Sequence[str], reset_to_zero: Optional[Sequence[str]],
-                 restore_value: Optional[Sequence[str]],
-                 pre_hook: Optional[Callable[..., Any]] = None,
-                 post_hook: Optional[Callable[..., Any]] = None,
+                 key: Sequence[str], reset_to_zero: Names, restore_value: Names,
+                 pre_hook: Hook = None, post_hook: Hook = None,
                  prune_configs_by: Optional[Dict[str, Any]] = None, warmup: Optional[int] = None,
-                 rep: Optional[int] = None, use_cuda_graph: bool = False,
-                 do_bench: Optional[Callable[..., Any]] = None,
+                 rep: Optional[int] = None, use_cuda_graph: bool = False, do_bench: Hook = None,
                  cache_results: bool = False) -> None:
-        self.fn = fn
-        self.base_fn = fn
+        self.fn = self.base_fn = fn
         while not inspect.isfunction(self.base_fn):
             self.base_fn = self.base_fn.fn
-        self.arg_names = arg_names
+        self.arg_names, self.keys = arg_names, key
         self.configs = list(configs) if configs else [Config({})]
-        self.keys = key
-        self.cache: Dict[Tuple[Any, ...], Config] = {}
-        self.cache_results = ((cache_results or knobs.autotuning.cache)
-                              and not knobs.runtime.interpret)
-        self.reset_to_zero = list(reset_to_zero or ())
-        self.restore_value = list(restore_value or ())
-        _check_names({"key": list(key), "reset_to_zero": self.reset_to_zero,
-                      "restore_value": self.restore_value}, arg_names)
-        self.user_defined_pre_hook = bool(pre_hook)
-        self.user_defined_post_hook = bool(post_hook)
+        self.reset_to_zero, self.restore_value = list(reset_to_zero or ()), list(restore_value or ())
+        for parameter in ("keys", "reset_to_zero", "restore_value"):
+            unknown = [name for name in getattr(self, parameter) if name not in arg_names]
+            if unknown:  # ignoring a misspelled key would tune too rarely
+                raise ValueError(f"{parameter.replace('keys', 'key')} contains names that are not "
+                                 f"kernel arguments: {', '.join(unknown)}. Valid argument names "
+                                 f"are: {', '.join(arg_names)}.")
+        self.user_defined_pre_hook, self.user_defined_post_hook = bool(pre_hook), bool(post_hook)
         self.pre_hook: Callable[..., Any] = pre_hook or self._reset_and_copy
         self.post_hook: Callable[..., Any] = post_hook or self._restore
         prune = prune_configs_by or {}
-        self.perf_model: Optional[Callable[..., Any]] = prune.get("perf_model")
+        self.perf_model: Hook = prune.get("perf_model")
         self.configs_top_k: Any = prune.get("top_k", 1.0)
-        self.early_config_prune: Optional[Callable[..., Any]] = prune.get("early_config_prune")
+        self.early_config_prune: Hook = prune.get("early_config_prune")
         self.num_warmups, self.num_reps, self.use_cuda_graph = warmup, rep, use_cuda_graph
-        self._do_bench = do_bench
-        self.best_config: Optional[Config] = None
-        self.configs_timings: Dict[Config, Any] = {}
-        self.bench_time: Optional[float] = None
-        self._local = threading.local()  # of the launch in progress in each thread
-        self._tuning = threading.RLock()
         if warmup is not None or rep is not None or use_cuda_graph:
             warnings.warn("warmup, rep and use_cuda_graph of autotune are deprecated; "
                           "pass do_bench instead", DeprecationWarning, stacklevel=3)
+        self.do_bench = do_bench
+        self.cache_results = ((cache_results or knobs.autotuning.cache)
+                              and not knobs.runtime.interpret)
+        self.cache: Dict[Key, Config] = {}
+        self.configs_timings: Dict[Config, Any] = {}
+        self.bench_time: Optional[float] = None
+        self._launch = threading.local()  # the launch in progress of each thread
+        self._tuning = threading.RLock()
 
     @property
-    def nargs(self) -> Optional[Dict[str, Any]]:
-        """The positional arguments of the launch in progress by name."""
-        return getattr(self._local, "nargs", None)
+    def nargs(self) -> Dict[str, Any]:
+        """The positional arguments of the launch in progress, by name."""
+        named: Dict[str, Any] = getattr(self._launch, "nargs", None) or {}
+        return named
 
     @nargs.setter
     def nargs(self, value: Optional[Dict[str, Any]]) -> None:
-        self._local.nargs = value
-
-    @property
-    def restore_copies(self) -> Dict[str, Any]:
-        """Copies of the arguments of `restore_value` while a configuration is tried."""
-        copies: Dict[str, Any] = getattr(self._local, "copies", {})
-        return copies
-
-    @restore_copies.setter
-    def restore_copies(self, value: Dict[str, Any]) -> None:
-        self._local.copies = value
-
-    @property
-    def do_bench(self) -> Callable[..., Any]:
-        """What times a configuration."""
-        if self._do_bench is not None:
-            return self._do_bench
-        return functools.partial(_gpu_times, warmup=self.num_warmups or 0,
-                                 rep=self.num_reps or 100)
-
-    @do_bench.setter
-    def do_bench(self, value: Optional[Callable[..., Any]]) -> None:
-        self._do_bench = value
+        self._launch.nargs = value
 
     def _reset_and_copy(self, kwargs: Dict[str, Any], reset_only: bool = False) -> None:
         for name in self.reset_to_zero:
             if kwargs[name] is not None:
-                _zero(kwargs[name])
+                _assign(kwargs[name], 0)
         if not reset_only:
-            self.restore_copies = {name: _clone(kwargs[name]) for name in self.restore_value
+            self._launch.copies = {name: _copy(kwargs[name]) for name in self.restore_value
                                    if kwargs[name] is not None}
 
-    def _restore(self, kwargs: Dict[str, Any], exception: Optional[BaseException]) -> None:
-        for name, value in self.restore_copies.items():
-            _copy(kwargs[name], value)
-        self.restore_copies = {}
+    def _restore(self, kwargs: Dict[str, Any], exception: Optional[Exception]) -> None:
+        for name, value in getattr(self._launch, "copies", {}).items():
+            _assign(kwargs[name], value)
+        self._launch.copies = {}
 
     def _bench(self, *args: Any, config: Config, **meta: Any) -> Any:
-        """Times of a configuration, in milliseconds; infinite if it cannot run."""
+        """Times of a configuration in milliseconds; infinite if it cannot run."""
         if knobs.autotuning.print:
             print(f"Autotuning kernel {self.base_fn.__name__} with config {config}")
         conflicts = meta.keys() & config.kwargs.keys()
@@ -175,8 +132,7 @@ class Autotuner(KernelInterface):
             raise ValueError(f"Conflicting meta-parameters: {', '.join(conflicts)}."
                              " Make sure that you don't re-define auto-tuned symbols.")
         current = {**meta, **config.all_kwargs()}
-        full = {**(self.nargs or {}), **current}
-        untimed = self._do_bench is None and not _backend_has_timer()
+        full = {**self.nargs, **current}
 
         def kernel_call() -> Any:
             if config.pre_hook:
@@ -191,60 +147,55 @@ class Autotuner(KernelInterface):
             return kernel
 
         try:
-            if not untimed:
-                return self.do_bench(kernel_call, quantiles=QUANTILES)
+            if self.do_bench is not None:
+                return self.do_bench(kernel_call, quantiles=(0.5, 0.2, 0.8))
+            if _backend().has_timer:
+                return _gpu_times(kernel_call, self.num_warmups or 0, self.num_reps or 100)
             if self.user_defined_pre_hook or self.user_defined_post_hook:
                 kernel_call()
-            else:
-                if config.pre_hook:
-                    config.pre_hook(full)
-                self.fn.run(*args, **{**current, "warmup": True})
+                return UNTIMED
+            if config.pre_hook:
+                config.pre_hook(full)
+            self.fn.run(*args, **{**current, "warmup": True})
             return UNTIMED
         except SKIPPED as error:
             if knobs.autotuning.print:
                 print(f"Autotuning failed with {error}")
-            self._local.errors = [*getattr(self._local, "errors", ()), error]
+            self._launch.error = getattr(self._launch, "error", None) or error
             return FAILED
 
-    def _time_all(self, args: Tuple[Any, ...], kwargs: Dict[str, Any],
-                  configs: List[Config]) -> Dict[Config, Any]:
-        """Times of the configurations; of the first that works only, where there is no timer."""
-        timings: Dict[Config, Any] = {}
-        self._local.errors = []
+    def _time(self, args: Key, kwargs: Dict[str, Any], configs: List[Config]) -> None:
+        """Fill configs_timings, without a timer only up to the first configuration that works."""
+        start, timings, self._launch.error = time.time(), {}, None
         for config in configs:
             timings[config] = self._bench(*args, config=config, **kwargs)
             if timings[config] is UNTIMED:
                 break
-        if self._local.errors and all(map(_is_failed, timings.values())):
-            raise self._local.errors[0]
-        return timings
+        if self._launch.error and all(_first(t) == FAILED[0] for t in timings.values()):
+            raise self._launch.error
+        self.configs_timings, self.bench_time = timings, time.time() - start
 
-    def _tune(self, key: Tuple[Any, ...], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> bool:
+    def _tune(self, key: Key, args: Key, kwargs: Dict[str, Any]) -> bool:
         """Fill self.cache[key]. False if configurations were tried for it."""
         configs = self.prune_configs(kwargs)
         if len(configs) == 1:
             self.cache[key] = configs[0]
             return True
-        path = self._disk_entry(key, configs) if self.cache_results else None
-        if path is not None and self._read_disk(key, path, configs):
-            used_cache = True
-        else:
-            used_cache = False
-            start = time.time()
-            timings = self._time_all(args, kwargs, configs)
-            self.bench_time = time.time() - start
-            self.configs_timings = timings
-            self.cache[key] = min(timings, key=lambda config: _sort_key(timings[config]))
-            self.pre_hook({**(self.nargs or {}), **kwargs, **self.cache[key].all_kwargs()},
-                          reset_only=True)
-            if path is not None:
-                self._write_disk(key, path)
+        files = self._files(key, configs) if self.cache_results else None
+        found = files is not None and self._read(files, configs)
+        if not found:
+            self._time(args, kwargs, configs)
+        best = min(self.configs_timings, key=lambda config: _first(self.configs_timings[config]))
+        if not found:
+            self.pre_hook({**self.nargs, **kwargs, **best.all_kwargs()}, reset_only=True)
+            if files is not None:
+                self._write(files, key)
+        self.cache[key] = best
         if knobs.autotuning.listener is not None:
             knobs.autotuning.listener(
-                fn=self._jit_function(), key=key, best_config=self.cache[key],
-                configs_timings=self.configs_timings,
-                duration=None if used_cache else self.bench_time, cache_hit=used_cache)
-        return used_cache
+                fn=self._jit_function(), key=key, best_config=best, cache_hit=found,
+                configs_timings=self.configs_timings, duration=None if found else self.bench_time)
+        return found
 
     def _jit_function(self) -> Any:
         fn = self.fn
@@ -252,89 +203,78 @@ class Autotuner(KernelInterface):
             fn = fn.fn
         return fn
 
-    def _disk_entry(self, key: Tuple[Any, ...], configs: List[Config]) -> Optional[Tuple[Any, str]]:
-        """The cache manager and file name for a key; None if it cannot be kept on disk."""
+    def _files(self, key: Key, configs: List[Config]) -> Any:
+        """The files on disk for a key; None if hooks or a missing folder prevent that."""
         if not key or any(config.pre_hook for config in configs):
             return None
-        from . import backend, cache
-        active, function = backend.active(), self._jit_function()
-        variables = sorted((name, value) for name, value in os.environ.items()
-                           if name in ("TRITON_DEBUG", "TRITON_F32_DEFAULT",
-                                       "TRITON_DEFAULT_FP_FUSION",
-                                       "TRITON_FORCE_DISABLE_FP_FUSION"))
-        text = "-".join([cache.triton_key(), active.name, active.gpu, function.cache_key,
-                         str(variables), str(key), *map(str, configs)])
-        digest = hashlib.sha256(text.encode()).hexdigest()
+        backend = _backend()
+        variables = [(name, os.environ.get(name)) for name in COMPILER_VARIABLES]
+        text = repr([cache.triton_key(), backend.name, backend.gpu, variables, str(key),
+                     self._jit_function().cache_key, *map(str, configs)])
         try:
-            manager = cache.get_cache_manager(digest)
+            return cache.get_cache_manager(hashlib.sha256(text.encode()).hexdigest())
         except (OSError, RuntimeError):
-            return None  # without a folder for the cache, tuning still works
-        return manager, f"{function.__name__[:150]}.autotune.json"
+            return None
 
-    def _read_disk(self, key: Tuple[Any, ...], entry: Tuple[Any, str],
-                   configs: List[Config]) -> bool:
-        from . import cache
-        path = entry[0].get_file(entry[1])
-        stored = None if path is None else cache.read_json(path)
+    def _file_name(self) -> str:
+        return f"{self.base_fn.__name__[:150]}.autotune.json"
+
+    def _read(self, files: Any, configs: List[Config]) -> bool:
+        path = files.get_file(self._file_name())
         try:
-            timings = {Config(**fields): times for fields, times in stored["configs_timings"]}
-            best = min(timings, key=lambda config: _sort_key(timings[config]))
-        except (TypeError, KeyError, ValueError):
+            with open(path or "", encoding="utf-8") as file:
+                rows = json.load(file)["configs_timings"]
+            timings = {Config(**fields): times for fields, times in rows}
+        except (OSError, ValueError, TypeError, KeyError):
             return False  # missing or damaged
-        if best not in configs:
-            return False
-        self.configs_timings, self.cache[key] = timings, best
+        if not timings or not timings.keys() <= set(configs):
+            return False  # values of constants that JSON does not keep
+        self.configs_timings = timings
         return True
 
-    def _write_disk(self, key: Tuple[Any, ...], entry: Tuple[Any, str]) -> None:
+    def _write(self, files: Any, key: Key) -> None:
         rows = [(vars(config), times) for config, times in self.configs_timings.items()]
-        try:
-            text = json.dumps({"key": key, "configs_timings": rows}, default=str)
-            entry[0].put(text, entry[1], binary=False)
-        except OSError:
-            pass  # a full or read-only disk; the result is in memory
+        with contextlib.suppress(OSError):  # a full disk; the result is in memory
+            files.put(json.dumps({"key": key, "configs_timings": rows}, default=str),
+                      self._file_name(), binary=False)
 
-    def _find_config(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Config:
+    def _find(self, args: Key, kwargs: Dict[str, Any]) -> Config:
         """The configuration for a launch, tuned if its key is new."""
-        named = {**(self.nargs or {}), **kwargs}
-        named = {name: value for name, value in named.items() if name in self.arg_names}
+        named = {name: value for name, value in {**self.nargs, **kwargs}.items()
+                 if name in self.arg_names}
         key = tuple(named[name] for name in self.keys if name in named) + tuple(
             str(value.dtype) for value in named.values() if hasattr(value, "dtype"))
         if key not in self.cache:
             with self._tuning:
-                used_cache = key in self.cache or self._tune(key, args, kwargs)
-                best = self.cache[key]
-            if knobs.autotuning.print and not used_cache:
-                print(f"Triton autotuning for function {self.base_fn.__name__},\n"
-                      f"with key as {key},\nfinished after {self.bench_time:.2f}s,\n"
-                      f"best config selected: {best};")
+                found = key in self.cache or self._tune(key, args, kwargs)
+                if knobs.autotuning.print and not found:
+                    print(f"Triton autotuning for function {self.base_fn.__name__},\n"
+                          f"with key as {key},\nfinished after {self.bench_time:.2f}s,\n"
+                          f"best config selected: {self.cache[key]};")
         return self.cache[key]
 
     @contextlib.contextmanager
-    def _launching(self, args: Tuple[Any, ...]) -> Iterator[None]:
-        outer = self.nargs  # a hook may launch the same kernel
-        self.nargs = dict(zip(self.arg_names, args))
+    def _launching(self, args: Key) -> Iterator[None]:
+        outer, self.nargs = self.nargs, dict(zip(self.arg_names, args))
         try:
             yield
         finally:
-            self.nargs = outer
+            self.nargs = outer  # a hook may launch the same kernel
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Launch with the best configuration."""
         with self._launching(args):
-            config = self.configs[0]
-            if len(self.configs) > 1:
-                config = self._find_config(args, kwargs)
+            config = self._find(args, kwargs) if len(self.configs) > 1 else self.configs[0]
             self.best_config = config
             if config.pre_hook is not None:
-                config.pre_hook({**(self.nargs or {}), **kwargs, **config.all_kwargs()})
+                config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
             return self.fn.run(*args, **kwargs, **config.all_kwargs())
 
     def prune_configs(self, kwargs: Dict[str, Any]) -> List[Config]:
         """The configurations that are worth trying for the launch in progress."""
         configs = self.configs
         if self.early_config_prune:
-            configs = list(self.early_config_prune(self.configs, self.nargs, **kwargs) or ())
+            configs = self.early_config_prune(self.configs, self.nargs, **kwargs)
             if not configs:
                 raise AutotunerError("No valid autotuner configs after pruning. "
                                      "`early_config_prune` should return at least one config.")
@@ -348,8 +288,8 @@ class Autotuner(KernelInterface):
                             "1) a float <= 1.0 or 2) an int")
         if len(configs) <= top_k:
             return configs
-        model, named = self.perf_model, self.nargs or {}
-        estimates = {config: model(**named, **kwargs, **config.all_kwargs()) for config in configs}
+        estimates = {config: self.perf_model(**self.nargs, **kwargs, **config.all_kwargs())
+                     for config in configs}
         return sorted(estimates, key=lambda config: estimates[config])[:top_k]
 
     def warmup(self, *args: Any, **kwargs: Any) -> List[Any]:
@@ -359,59 +299,46 @@ class Autotuner(KernelInterface):
                     for config in self.prune_configs(kwargs)]
 
 
-def _backend_has_timer() -> bool:
+def _backend() -> Any:
     from . import backend
-    return bool(getattr(backend.active(), "has_timer", False))
+    return backend.active()
 
 
-def _gpu_times(kernel_call: Callable[[], Any], quantiles: Sequence[float], warmup: float = 0,
-               rep: float = 100) -> Any:
+def _gpu_times(kernel_call: Callable[[], Any], warmup: float, rep: float) -> Any:
     """GPU milliseconds of a kernel: launches of `warmup` ms, then 3 to 50 of `rep` ms in all."""
-    from . import backend
     from .testing import summarize
-    seconds = backend.active().seconds
 
     def measure() -> float:
-        taken = seconds(kernel_call())
-        if taken is None:
+        seconds = _backend().seconds(kernel_call())
+        if seconds is None:
             raise AutotunerError("the backend reports no GPU time; pass do_bench to autotune")
-        return float(taken) * 1e3
+        return float(seconds) * 1e3
 
-    warm = [measure()]
+    warm, times = [measure()], [measure() for _ in range(3)]
     while sum(warm) < warmup and len(warm) < 50:
         warm.append(measure())
-    times: List[float] = []
-    while len(times) < 3 or (sum(times) < rep and len(times) < 50):
+    while sum(times) < rep and len(times) < 50:
         times.append(measure())
-    return summarize(times, quantiles, "mean")
+    return summarize(times, (0.5, 0.2, 0.8), "mean")
 
 
-def _is_failed(times: Any) -> bool:
-    return _sort_key(times) == FAILED[0]
-
-
-def _sort_key(times: Any) -> Any:
+def _first(times: Any) -> Any:
     return times[0] if isinstance(times, (list, tuple)) else times
 
 
-def _zero(array: Any) -> None:
-    if hasattr(array, "zero_"):
-        array.zero_()
-    else:
-        array[...] = 0
-
-
-def _clone(array: Any) -> Any:
+def _copy(array: Any) -> Any:
     if hasattr(array, "clone"):
         return array.clone()
     return array.copy() if hasattr(array, "copy") else array[...]
 
 
-def _copy(array: Any, value: Any) -> None:
-    if hasattr(array, "copy_"):
-        array.copy_(value)
-    else:
+def _assign(array: Any, value: Any) -> None:
+    if not hasattr(array, "copy_"):  # of NumPy or MLX
         array[...] = value
+    elif isinstance(value, int):
+        array.zero_()
+    else:
+        array.copy_(value)
 
 
 class Heuristics(KernelInterface):
@@ -419,9 +346,7 @@ class Heuristics(KernelInterface):
 
     def __init__(self, fn: Any, arg_names: List[str],
                  values: Dict[str, Callable[[Dict[str, Any]], Any]]) -> None:
-        self.fn = fn
-        self.values = values
-        self.arg_names = arg_names
+        self.fn, self.arg_names, self.values = fn, arg_names, values
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Launch with the computed values; each function also sees the values before its own."""
@@ -432,39 +357,31 @@ class Heuristics(KernelInterface):
 
 
 def autotune(configs: Sequence[Config], key: Sequence[str],
-             prune_configs_by: Optional[Dict[str, Any]] = None,
-             reset_to_zero: Optional[Sequence[str]] = None,
-             restore_value: Optional[Sequence[str]] = None,
-             pre_hook: Optional[Callable[..., Any]] = None,
-             post_hook: Optional[Callable[..., Any]] = None, warmup: Optional[int] = None,
-             rep: Optional[int] = None, use_cuda_graph: bool = False,
-             do_bench: Optional[Callable[..., Any]] = None,
-             cache_results: bool = False) -> Callable[[Any], Autotuner]:
+             prune_configs_by: Optional[Dict[str, Any]] = None, reset_to_zero: Names = None,
+             restore_value: Names = None, pre_hook: Hook = None, post_hook: Hook = None,
+             warmup: Optional[int] = None, rep: Optional[int] = None, use_cuda_graph: bool = False,
+             do_bench: Hook = None, cache_results: bool = False) -> Callable[[Any], Autotuner]:
     """Decorate a kernel so that the first launch with new values of `key` tries `configs`.
 
     configs:          what to try. One that does not compile, or needs too much, is skipped.
-    key:              names of arguments; a change of their values tunes again. A change of the
-                      arrays' types does so too.
+    key:              names of arguments; a change of their values, or of the arrays' types, tunes
+                      again.
     prune_configs_by: "early_config_prune"(configs, named_args, **kwargs) returns those to try;
                       "perf_model"(**args) estimates a time, and the "top_k" fastest are tried
                       (a number, or a share of 1.0).
     reset_to_zero:    arguments that are zeroed before each trial and before the launch.
     restore_value:    arguments that get their values back after each trial.
     pre_hook:         called as pre_hook(args, reset_only=False) before each trial, and with
-                      reset_only=True after the last one, in place of the two above.
+                      reset_only=True after the last one, in place of reset_to_zero.
     post_hook:        called as post_hook(args, exception=...) after each trial.
-    do_bench:         times a trial: do_bench(kernel_call, quantiles=(0.5, 0.2, 0.8)). Without it
-                      trials are compared by GPU time, or the first that works is taken in the
-                      simulator.
-    cache_results:    keep results in knobs.cache.dir for later processes.
-    warmup, rep:      milliseconds for do_bench, deprecated. use_cuda_graph has no meaning on Metal.
+    do_bench:         times a trial: do_bench(kernel_call, quantiles=(0.5, 0.2, 0.8)).
+    cache_results:    keep the times in knobs.cache.dir for later processes.
+    warmup, rep:      milliseconds of launches, deprecated. use_cuda_graph is ignored.
     """
     def decorate(fn: Any) -> Autotuner:
-        return Autotuner(fn, fn.arg_names, configs, key, reset_to_zero, restore_value,
-                         pre_hook=pre_hook, post_hook=post_hook,
-                         prune_configs_by=prune_configs_by, warmup=warmup, rep=rep,
-                         use_cuda_graph=use_cuda_graph, do_bench=do_bench,
-                         cache_results=cache_results)
+        return Autotuner(fn, fn.arg_names, configs, key, reset_to_zero, restore_value, pre_hook,
+                         post_hook, prune_configs_by, warmup, rep, use_cuda_graph, do_bench,
+                         cache_results)
 
     return decorate
 
@@ -474,7 +391,4 @@ def heuristics(values: Dict[str, Callable[[Dict[str, Any]], Any]]) -> Callable[[
 
     `values` has a function for each name; it is called with all arguments by name.
     """
-    def decorate(fn: Any) -> Heuristics:
-        return Heuristics(fn, fn.arg_names, values)
-
-    return decorate
+    return lambda fn: Heuristics(fn, fn.arg_names, values)

@@ -1,37 +1,33 @@
 """triton.runtime.driver: what programs ask the active driver for. There is one device, number 0."""
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import time
+import types
 from typing import Any, Callable, Dict, NamedTuple, Optional
+
+REGISTERS_PER_CORE = 52 * 1024  # with more than 52 each, fewer than 1024 threads fit
 
 
 class GPUTarget(NamedTuple):
-    """What kernels are compiled for.
-
-    `backend` is what PyTorch calls the device, so that `getattr(torch, target.backend)` works.
-    """
+    """What kernels are compiled for. `backend` is a module of torch: torch.mps."""
 
     backend: str
     arch: Any
     warp_size: int
 
 
-def _torch() -> Any:
-    """PyTorch if the program has imported it, otherwise None."""
-    return sys.modules.get("torch")
-
-
 def _has_mps(torch: Any) -> bool:
-    return bool(getattr(torch.backends, "mps", None) and torch.backends.mps.is_available())
+    return hasattr(torch.backends, "mps") and bool(torch.backends.mps.is_available())
 
 
-def synchronize() -> None:
-    """Wait until all kernels that were launched have ended, and PyTorch's on `mps` too."""
+def synchronize(device: Any = None) -> None:
+    """Wait until all kernels have ended, and PyTorch's on `mps` too if the program uses it."""
     from . import backend
     backend.active().synchronize()
-    torch = _torch()
+    torch: Any = sys.modules.get("torch")
     if torch is not None and _has_mps(torch):
         torch.mps.synchronize()
 
@@ -39,7 +35,7 @@ def synchronize() -> None:
 class Event:
     """A point in time after all work so far: `record` waits for that work."""
 
-    def __init__(self, enable_timing: bool = False, **_: Any) -> None:
+    def __init__(self, enable_timing: bool = False) -> None:
         self._time: Optional[float] = None
 
     def record(self, stream: Any = None) -> None:
@@ -47,60 +43,14 @@ class Event:
         synchronize()
         self._time = time.perf_counter()
 
-    def query(self) -> bool:
-        """True: recording has waited."""
-        return True
-
-    def wait(self, stream: Any = None) -> None:
-        """Returns at once, because recording has waited."""
-
     def synchronize(self) -> None:
-        """Returns at once, because recording has waited."""
+        """Returns at once, because `record` has waited."""
 
     def elapsed_time(self, end: Event) -> float:
         """Milliseconds from this event to a later one."""
         if self._time is None or end._time is None:
-            raise RuntimeError("record() both events before asking for the time between them")
+            raise RuntimeError("call record() on both events before elapsed_time()")
         return (end._time - self._time) * 1e3
-
-
-class DeviceInterface:
-    """The part of a module such as torch.mps that timing and launching code uses."""
-
-    Event = Event
-
-    @staticmethod
-    def synchronize(device: Any = None) -> None:
-        """Wait until all work has ended."""
-        synchronize()
-
-    @staticmethod
-    def current_device() -> int:
-        """0"""
-        return 0
-
-    @staticmethod
-    def device_count() -> int:
-        """1"""
-        return 1
-
-    @staticmethod
-    def is_available() -> bool:
-        """True: without Metal it is the simulator."""
-        return True
-
-    @staticmethod
-    def set_device(device: Any) -> None:
-        """Accepts device 0 only."""
-        driver.active.set_current_device(device)
-
-    @staticmethod
-    def get_device_properties(device: Any = 0) -> Dict[str, Any]:
-        """As driver.active.utils.get_device_properties."""
-        return driver.active.utils.get_device_properties(device)
-
-
-REGISTERS_PER_CORE = 52 * 1024  # with more than 52 each, fewer than 1024 threads fit
 
 
 class Properties(Dict[str, Any]):
@@ -110,33 +60,26 @@ class Properties(Dict[str, Any]):
         raise KeyError(f"{key}: no source gives this figure of {self['name']}")
 
 
-class Utils:
-    """driver.active.utils"""
+def get_device_properties(device: Any = 0) -> Properties:
+    """Figures of the GPU from tmetal's hardware table, by the names that Triton has for NVIDIA's.
 
-    @staticmethod
-    def get_device_properties(device: Any = 0) -> Dict[str, Any]:
-        """Figures of the GPU by the names that Triton has for NVIDIA's.
-
-        They come from tmetal's hardware table (docs/hardware.md has the sources). Absent keys raise
-        KeyError: figures that no source gives, and clock and width of the memory, of which Apple
-        publishes the product: `memory_bandwidth` in GB/s. `max_num_regs` is read from M1 and M2;
-        later chips are assumed to have as many.
-        """
-        from . import reports
-        row = reports.gpu(reports.current_gpu())
-        name = row.device.decode() or row.name.decode()
-        found = {"name": name, "max_shared_mem": row.tg_bytes, "warpSize": row.simd,
-                 "max_num_regs": REGISTERS_PER_CORE, "max_threads_per_block": row.threads,
-                 "multiprocessor_count": row.cores, "sm_clock_rate": row.mhz * 1000,
-                 "memory_bandwidth": row.gbps}
-        return Properties({key: value for key, value in found.items() if value})
+    Figures that no source gives are absent, and so are clock and width of the memory: Apple gives
+    their product, `memory_bandwidth` in GB/s. `max_num_regs` was measured on M1; later chips are
+    assumed to have as many.
+    """
+    from . import reports
+    row = reports.gpu(reports.current_gpu())
+    found = {"name": (row.device or row.name).decode(), "max_shared_mem": row.tg_bytes,
+             "warpSize": row.simd, "max_threads_per_block": row.threads,
+             "max_num_regs": REGISTERS_PER_CORE, "multiprocessor_count": row.cores,
+             "sm_clock_rate": row.mhz * 1000, "memory_bandwidth": row.gbps}
+    return Properties({key: value for key, value in found.items() if value})
 
 
 class MetalDriver:
     """Metal or, on machines without it, the simulator."""
 
-    def __init__(self) -> None:
-        self.utils = Utils()
+    utils = types.SimpleNamespace(get_device_properties=get_device_properties)
 
     @staticmethod
     def is_active() -> bool:
@@ -147,46 +90,41 @@ class MetalDriver:
     def get_current_target() -> GPUTarget:
         """The GPU that kernels are compiled for.
 
-        The backend is "mps" unless TRITON_METAL_DEVICE has a different name, such as "cpu" for
-        programs that take from it where to put their tensors.
+        The backend is "mps", or what TRITON_METAL_DEVICE says: "cpu" for programs that take from
+        it where to put their tensors, on a machine without Metal.
         """
         from . import backend
         return GPUTarget(os.environ.get("TRITON_METAL_DEVICE", "mps"), backend.active().gpu, 32)
 
     @staticmethod
+    def get_active_torch_device() -> Any:
+        """torch.device("mps") if PyTorch has it, otherwise the CPU, or TRITON_METAL_DEVICE."""
+        torch: Any = importlib.import_module("torch")
+        default = "mps" if _has_mps(torch) else "cpu"
+        return torch.device(os.environ.get("TRITON_METAL_DEVICE", default))
+
+    @staticmethod
     def get_current_device() -> int:
-        """0: Macs with Apple silicon have one GPU."""
+        """0: Apple silicon has one GPU."""
         return 0
 
     @staticmethod
     def set_current_device(device: Any) -> None:
         """Accepts device 0 only."""
-        index = getattr(device, "index", device)
-        if index not in (0, None):
-            raise ValueError(f"there is no device {index}; device 0 is the only one")
+        if getattr(device, "index", device) not in (0, None):
+            raise ValueError(f"there is no device {device}; device 0 is the only one")
 
     @staticmethod
     def get_current_stream(device: Any = None) -> int:
         """0: launches run in the order in which they are made."""
         return 0
 
-    @staticmethod
-    def get_device_capability(device: Any = None) -> Any:
-        """Raises: a compute capability is NVIDIA's."""
-        raise RuntimeError("Apple GPUs have no CUDA compute capability; "
-                           "use driver.active.get_current_target().arch")
-
-    @staticmethod
-    def get_device_interface() -> DeviceInterface:
-        """Events, waiting and the number of devices."""
-        return DeviceInterface()
-
-    @staticmethod
-    def get_active_torch_device() -> Any:
-        """torch.device("mps") if PyTorch has it, otherwise that of the CPU."""
-        import torch
-        named = os.environ.get("TRITON_METAL_DEVICE")
-        return torch.device(named or ("mps" if _has_mps(torch) else "cpu"))
+    def get_device_interface(self) -> Any:
+        """The part of a module such as torch.mps that timing and launching code uses."""
+        return types.SimpleNamespace(
+            Event=Event, synchronize=synchronize, current_device=self.get_current_device,
+            set_device=self.set_current_device, device_count=lambda: 1, is_available=lambda: True,
+            get_device_properties=get_device_properties)
 
     @staticmethod
     def get_benchmarker() -> Callable[..., Any]:
@@ -196,32 +134,14 @@ class MetalDriver:
 
     @staticmethod
     def get_empty_cache_for_benchmark() -> bytearray:
-        """Memory whose rewriting displaces the GPU's caches: 64 MiB, more than any chip has."""
-        return bytearray(64 << 20) if _backend_is_gpu() else bytearray()
+        """Memory that displaces a GPU's caches when it is written: 64 MiB, more than they hold."""
+        from . import backend
+        return bytearray(64 << 20 if backend.active().name == "metal" else 0)
 
     @staticmethod
     def clear_cache(cache: Any) -> None:
-        """Displace what caches hold, by writing all of `cache`. The memory is shared."""
-        if cache:
-            cache[:] = bytes(len(cache))
-
-    @staticmethod
-    def map_python_to_cpp_type(ty: str) -> str:
-        """The C type of a Triton type: "*fp32" is a pointer, "i32" is int32_t."""
-        if ty.startswith("*"):
-            return "uint64_t"
-        names = {"i1": "int8_t", "u1": "uint8_t", "fp16": "double", "bf16": "double",
-                 "fp32": "double", "f32": "double", "fp64": "double"}
-        if ty in names:
-            return names[ty]
-        if ty in ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"):
-            return ("u" if ty[0] == "u" else "") + f"int{ty[1:]}_t"
-        raise KeyError(ty)
-
-
-def _backend_is_gpu() -> bool:
-    from . import backend
-    return backend.active().name == "metal"
+        """Write all of `cache`. CPU and GPU share the last level of caches."""
+        cache[:] = bytes(len(cache))
 
 
 class Drivers:
@@ -244,10 +164,7 @@ driver = Drivers()
 
 
 class NullAllocator:
-    """Triton's allocator before set_allocator is called. Nothing here calls it."""
-
-    def __call__(self, size: int, alignment: int, stream: Optional[int]) -> Any:
-        raise RuntimeError("no allocator was set; kernels on Metal need none")
+    """Triton's allocator before set_allocator is called; here nothing calls an allocator."""
 
 
 def set_allocator(allocator: Callable[..., Any]) -> None:

@@ -1,7 +1,6 @@
 """Making `import triton` mean this package: its modules under the names that Triton gives them."""
 from __future__ import annotations
 
-import importlib.abc
 import importlib.machinery
 import os
 import sys
@@ -12,10 +11,11 @@ from typing import Any, Dict, List, Optional, Sequence
 _PACKAGE = __name__.rpartition(".")[0]
 _lock = threading.Lock()
 _TUNING = "Autotuner Config Heuristics autotune heuristics"
+_COMPILER = "ASTSource CompiledKernel LazyDict compile_source:compile"
 _COMPILING = "CompilationError CompileTimeAssertionFailure UnsupportedLanguageConstruct"
 
 # Modules of Triton, each with the names that it has here, by the module of ours that defines them.
-# "*": the module itself is ours. Ours are named by texts because some of them share their name with
+# "a:b": our a is Triton's b. "*": the module itself is ours. Ours are named by texts because some of them share their name with
 # a function: as in Triton, `triton.jit` is the decorator.
 _MODULES: Dict[str, Dict[str, str]] = {
     "language": {"language": "*"},
@@ -33,16 +33,17 @@ _MODULES: Dict[str, Dict[str, str]] = {
     "runtime.errors": {
         "errors": "AutotunerError InterpreterError OutOfResources PTXASError TritonError"},
     "runtime.jit": {
-        "jit": "ConstexprFunction JITFunction KernelInterface MockTensor TensorWrapper "
-               "constexpr_function jit reinterpret type_canonicalisation_dict",
+        "jit": "ConstexprFunction JITCallable JITFunction KernelInterface KernelParam MockTensor "
+               "TensorWrapper constexpr_function jit mangle_type reinterpret "
+               "type_canonicalisation_dict",
         "driver": "driver"},
     "runtime._allocation": {"driver": "NullAllocator set_allocator"},
-    "compiler": {"jit": "CompiledKernel", "errors": "CompilationError"},
-    "compiler.compiler": {"jit": "CompiledKernel", "cache": "triton_key"},
+    "compiler": {"kernel": _COMPILER, "errors": "CompilationError"},
+    "compiler.compiler": {"kernel": _COMPILER, "cache": "triton_key"},
     "compiler.errors": {"errors": _COMPILING},
     "compiler.code_generator": {"errors": _COMPILING},
     "tools": {},
-    "tools.tensor_descriptor": {"jit": "TensorDescriptor"},
+    "tools.tensor_descriptor": {"kernel": "TensorDescriptor"},
     "backends": {},
     "backends.compiler": {"driver": "GPUTarget"},
     "backends.driver": {},
@@ -60,7 +61,7 @@ class Backend:
         return _own("driver").MetalDriver
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder:
     """Keeps Python from finding modules that Triton does not have in this package's folder.
 
     Without it, `import triton.library` would load our library.py once more under that name. Folders
@@ -96,7 +97,8 @@ def _module(name: str) -> types.ModuleType:
             found: types.ModuleType = _own(source)
             return found
         for one in names.split():
-            setattr(module, one, getattr(_own(source), one))
+            ours, _, theirs = one.partition(":")
+            setattr(module, theirs or ours, getattr(_own(source), ours))
     return module
 
 

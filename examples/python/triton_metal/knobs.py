@@ -1,19 +1,17 @@
-"""Settings by Triton's names: attributes that are read from the environment unless they are set.
+"""triton.knobs: settings, read from the environment unless they are assigned.
 
-A setting that Metal has a use for takes effect (see the groups below). The others exist so that
-programs which save, set or print them run; nothing here reads them. The groups `nvidia`, `amd` and
-`proton` of Triton are absent: their settings name tools and drivers of those GPUs.
+Metal uses cache.dir, cache.manager_class, autotuning.*, runtime.debug, the hooks of runtime and
+language.*; the others exist so that programs which save, set or print them run. The groups
+`nvidia`, `amd` and `proton` are absent: they name tools and drivers of other GPUs.
 """
 from __future__ import annotations
 
 import contextlib
 import importlib
 import os
-from typing import Any, Callable, Dict, Generic, Iterator, List, NamedTuple, Optional, Tuple
-from typing import TypeVar, Union
+from typing import Any, Callable, Dict, Generic, Iterator, List, Optional, TypeVar
 
 Value = TypeVar("Value")
-Hook = TypeVar("Hook", bound=Callable[..., Any])
 Group = TypeVar("Group", bound="base_knobs")
 
 
@@ -23,33 +21,18 @@ class Env:
 
 env = Env()
 propagate_env: bool = True  # assigning a setting also changes its environment variable
-_TRUE = ("1", "true", "on", "y", "yes")
-
-
-def getenv(key: str, default: Optional[str] = None) -> Optional[str]:
-    """An environment variable without the quotes that some shells leave around it."""
-    value = os.environ.get(key)
-    return default if value is None else value.strip().strip('"')
-
-
-def setenv(key: str, value: Optional[str]) -> None:
-    """Set or, with None, remove an environment variable, unless `propagate_env` is off."""
-    if not propagate_env:
-        return
-    if value is None:
-        os.environ.pop(key, None)
-    else:
-        os.environ[key] = value
 
 
 class env_base(Generic[Value]):
-    """One setting: an assigned value, otherwise that of an environment variable."""
+    """A setting: the assigned value, or `parse` of the environment variable `key`.
+
+    Without the variable it is `default`, or what `default` returns if it is a function.
+    """
 
     name: str
 
-    def __init__(self, key: str, default: Any = None) -> None:
-        self.key = key
-        self.default = default
+    def __init__(self, key: str, default: Any, parse: Callable[[str], Any]) -> None:
+        self.key, self.default, self.parse = key, default, parse
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -59,73 +42,61 @@ class env_base(Generic[Value]):
         value: Value = assigned[self.name] if self.name in assigned else self.get()
         return value
 
-    def __set__(self, group: Any, value: Union[Value, Env]) -> None:
+    def __set__(self, group: Any, value: Any) -> None:
+        self.__delete__(group)
         if isinstance(value, Env):
-            group.__dict__.pop(self.name, None)
             return
         group.__dict__[self.name] = value
-        if value is None or isinstance(value, (bool, int, str)):
-            text = str(int(value)) if isinstance(value, bool) else value
-            setenv(self.key, None if text is None else str(text))
+        if propagate_env and (value is None or isinstance(value, (bool, int, str))):
+            _restore(self.key, str(int(value)) if isinstance(value, int) else value)
 
     def __delete__(self, group: Any) -> None:
         group.__dict__.pop(self.name, None)
 
     def get(self) -> Value:
         """The value that the environment has now."""
-        text = getenv(self.key)
-        default = self.default() if text is None and callable(self.default) else self.default
-        value: Value = default if text is None else self.parse(text)
-        return value
-
-    def parse(self, text: str) -> Any:
-        """The value that a text means."""
-        return text
-
-
-class env_str(env_base[str]):
-    """A text; the default may be a function."""
-
-
-class env_opt_str(env_base[Optional[str]]):
-    """A text, or None."""
-
-
-class env_bool(env_base[bool]):
-    """A truth: 1, true, on, y and yes in any case are True, all else is False."""
-
-    def __init__(self, key: str, default: bool = False) -> None:
-        super().__init__(key, default)
-
-    def parse(self, text: str) -> bool:
-        return text.lower() in _TRUE
-
-
-class env_int(env_base[int]):
-    """A whole number."""
-
-    def parse(self, text: str) -> int:
+        text = os.environ.get(self.key)
+        if text is None:
+            value: Value = self.default() if callable(self.default) else self.default
+            return value
         try:
-            return int(text)
-        except ValueError as error:
-            raise RuntimeError(f"{self.key} is '{text}', but must be an integer") from error
+            return self.parse(text.strip().strip('"'))  # type: ignore[no-any-return]
+        except (ValueError, AttributeError, ImportError) as error:
+            raise RuntimeError(f"{self.key} is '{text}', which is invalid: {error}") from error
 
 
-class env_class(env_base[Optional[type]]):
-    """A class, as MODULE:CLASS, derived from the one named `base`."""
+def _restore(key: str, value: Optional[str]) -> None:
+    if value is None:
+        os.environ.pop(key, None)
+    else:
+        os.environ[key] = value
 
-    def __init__(self, key: str, base: str) -> None:
-        super().__init__(key)
-        self.base = base
 
-    def parse(self, text: str) -> type:
-        module, colon, name = text.partition(":")
-        if not colon:
-            raise RuntimeError(f"{self.key} is '{text}', but must have the form MODULE:CLASS")
-        found: type = getattr(importlib.import_module(module), name)
-        if self.base not in (parent.__name__ for parent in found.mro()):
-            raise RuntimeError(f"{self.key} is '{text}', which is not a {self.base}")
+def env_str(key: str, default: Any) -> env_base[str]:
+    """A text."""
+    return env_base(key, default, str)
+
+
+def env_opt_str(key: str) -> env_base[Optional[str]]:
+    """A text, or None."""
+    return env_base(key, None, str)
+
+
+def env_bool(key: str, default: bool = False) -> env_base[bool]:
+    """A truth: 1, true, on, y and yes in any case are True, all else is False."""
+    return env_base(key, default, lambda text: text.lower() in ("1", "true", "on", "y", "yes"))
+
+
+def env_class(key: str, base: str) -> env_base[Any]:
+    """A class as MODULE:CLASS, derived from the one named `base`; or None."""
+    def parse(text: str) -> Any:
+        module, _, name = text.partition(":")
+        found = getattr(importlib.import_module(module), name)
+        if base not in (parent.__name__ for parent in found.mro()):
+            raise ValueError(f"it must name a {base} as MODULE:CLASS")
         return found
+
+    return env_base(key, None, parse)
 
 
 class base_knobs:
@@ -148,7 +119,7 @@ class base_knobs:
         return other
 
     def reset(self: Group) -> Group:
-        """Forget all assigned values, so that the environment decides."""
+        """Forget the assigned values, so that the environment decides."""
         for name in self.knob_descriptors:
             delattr(self, name)
         return self
@@ -156,95 +127,64 @@ class base_knobs:
     @contextlib.contextmanager
     def scope(self) -> Iterator[None]:
         """Within `with group.scope():` assignments are undone at the end."""
-        keys = [one.key for one in self.knob_descriptors.values()]
-        before, variables = dict(self.__dict__), {key: os.environ.get(key) for key in keys}
+        before = dict(self.__dict__)
+        variables = {one.key: os.environ.get(one.key) for one in self.knob_descriptors.values()}
         try:
             yield
         finally:
             self.__dict__.clear()
             self.__dict__.update(before)
             for key, value in variables.items():
-                if value is None:
-                    os.environ.pop(key, None)
-                else:
-                    os.environ[key] = value
+                _restore(key, value)
 
 
-class HookChain(Generic[Hook]):
+class HookChain:
     """Functions that are called one after the other with the same arguments."""
 
     def __init__(self, reversed: bool = False) -> None:
-        self.calls: List[Hook] = []
+        self.calls: List[Callable[..., Any]] = []
         self.reversed = reversed
 
-    def add(self, func: Hook) -> None:
+    def add(self, func: Callable[..., Any]) -> None:
         """Append a function unless it is there already."""
         if func not in self.calls:
             self.calls.append(func)
 
-    def remove(self, func: Hook) -> None:
+    def remove(self, func: Callable[..., Any]) -> None:
         """Take a function out if it is there."""
         if func in self.calls:
             self.calls.remove(func)
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
-        for call in tuple(self.calls[::-1] if self.reversed else self.calls):
+        for call in self.calls[::-1] if self.reversed else self.calls[:]:
             call(*args, **kwargs)
 
 
-class CompileTimes(NamedTuple):
-    """Microseconds of a compilation, as compilation.listener receives them."""
-
-    ir_initialization: int
-    lowering_stages: List[Tuple[str, int]]
-    store_results: int
-
-    @property
-    def total_lowering(self) -> int:
-        """The sum over the stages."""
-        return sum(time for _, time in self.lowering_stages)
-
-    @property
-    def total(self) -> int:
-        """All of it."""
-        return self.ir_initialization + self.total_lowering + self.store_results
-
-
-class build_knobs(base_knobs):
-    """How native code would be built. Never used: nothing is built at run time."""
-
-    cc = env_opt_str("CC")
-    impl: Any = None
-
-
-def _default_cache() -> str:
+def _cache_folder() -> str:
     from . import library
     return library.cache_folder() or ""
 
 
+class build_knobs(base_knobs):
+    """Never used: nothing is built at run time."""
+    cc = env_opt_str("CC")
+    impl: Any = None
+
+
 class cache_knobs(base_knobs):
-    """`dir` and `manager_class` decide where results of autotuning are kept."""
-
+    """Where results of autotuning are kept, and by which class."""
     home_dir = env_str("TRITON_HOME", lambda: os.path.expanduser("~/"))
-    dump_dir = env_str("TRITON_DUMP_DIR", lambda: cache.get_triton_dir("dump"))
-    override_dir = env_str("TRITON_OVERRIDE_DIR", lambda: cache.get_triton_dir("override"))
-    dir = env_str("TRITON_CACHE_DIR", _default_cache)
+    dir = env_str("TRITON_CACHE_DIR", _cache_folder)
     manager_class = env_class("TRITON_CACHE_MANAGER", "CacheManager")
-
-    def get_triton_dir(self, dirname: str) -> str:
-        """A folder of Triton below the home directory."""
-        return os.path.join(self.home_dir, ".triton", dirname)
 
 
 class compilation_knobs(base_knobs):
-    """Of the compiler. `listener` and the flags below have no effect on Metal."""
-
+    """Of Triton's compiler."""
     override = env_bool("TRITON_KERNEL_OVERRIDE")
     dump_ir = env_bool("TRITON_KERNEL_DUMP")
     store_binary_only = env_bool("TRITON_STORE_BINARY_ONLY")
     always_compile = env_bool("TRITON_ALWAYS_COMPILE")
     use_ir_loc = env_opt_str("USE_IR_LOC")
-    enable_asan = env_bool("TRITON_ENABLE_ASAN")
     disable_line_info = env_bool("TRITON_DISABLE_LINE_INFO")
     front_end_debugging = env_bool("TRITON_FRONT_END_DEBUGGING")
     allow_non_constexpr_globals = env_bool("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS")
@@ -254,31 +194,27 @@ class compilation_knobs(base_knobs):
 
 class autotuning_knobs(base_knobs):
     """`cache` keeps all results on disk, `print` reports them, `listener` is called with them."""
-
     cache = env_bool("TRITON_CACHE_AUTOTUNING")
     print = env_bool("TRITON_PRINT_AUTOTUNING")
     listener: Optional[Callable[..., None]] = None
 
 
 class runtime_knobs(base_knobs):
-    """`debug` keeps assertions; the launch hooks are called around each launch."""
-
+    """`debug` keeps assertions; it is read once, because each launch looks at it."""
     interpret = env_bool("TRITON_INTERPRET")
-    debug: bool = env_bool("TRITON_DEBUG").get()  # read once: it is looked at for each launch
+    debug: bool = env_bool("TRITON_DEBUG").get()
     override_arch = env_opt_str("TRITON_OVERRIDE_ARCH")
-    launch_enter_hook: HookChain[Any] = HookChain()
-    launch_exit_hook: HookChain[Any] = HookChain(reversed=True)
-    kernel_load_start_hook: HookChain[Any] = HookChain()
-    kernel_load_end_hook: HookChain[Any] = HookChain(reversed=True)
-    kernel_unload_hook: HookChain[Any] = HookChain()
+    launch_enter_hook: Any = HookChain()
+    launch_exit_hook: Any = HookChain(reversed=True)
+    kernel_load_start_hook: Any = HookChain()
+    kernel_load_end_hook: Any = HookChain(reversed=True)
     jit_cache_hook: Optional[Callable[..., Any]] = None
     jit_post_compile_hook: Optional[Callable[..., Any]] = None
     add_stages_inspection_hook: Optional[Callable[..., Any]] = None
 
 
 class language_knobs(base_knobs):
-    """`fp32_default` is the precision of tl.dot; the others allow a*b+c to be rounded once."""
-
+    """The precision of tl.dot; whether a*b+c may be rounded once."""
     fp32_default = env_opt_str("TRITON_F32_DEFAULT")
     default_fp_fusion = env_bool("TRITON_DEFAULT_FP_FUSION", True)
     force_disable_fp_fusion = env_bool("TRITON_FORCE_DISABLE_FP_FUSION")
