@@ -8,7 +8,7 @@ PACKAGE_CC   ?= $(CC)
 PACKAGE_FLAGS?= -O2
 
 .PHONY: python
-python: $(PACKAGE_LIB) $(PACKAGE)/links ## the Python package triton_metal, for PYTHONPATH=build/package
+python: $(PACKAGE_LIB) $(PACKAGE)/triton_metal/simulator $(PACKAGE)/links ## the Python package triton_metal, for PYTHONPATH=build/package
 
 # Links to the sources, so that an edit counts at once.
 $(PACKAGE)/links: $(PACKAGE_TEXTS) tests/dropin/rules.mk
@@ -21,3 +21,12 @@ $(PACKAGE_LIB): examples/python/library.c tmetal.h
 	@mkdir -p $(@D)
 	$(PACKAGE_CC) -std=c99 $(PACKAGE_FLAGS) -fPIC -shared $< -o $@.new -lm
 	@mv $@.new $@
+
+# The simulator as a process; on a Mac kernels run on its GPU.
+$(BUILD)/obj/dropin/%.o: SIM_CXXFLAGS = $(SIM_QUICK)
+$(BUILD)/obj/dropin/%.o: tests/dropin/%.cc $(SIM_HEADERS)
+	@mkdir -p $(@D)
+	$(SIM_CXX) $(SIM_FLAGS) -c $< -o $@
+$(PACKAGE)/triton_metal/simulator: $(BUILD)/obj/dropin/server.o $(SIM_OBJECTS) $(SIM_CASES)
+	@mkdir -p $(@D)
+	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -o $@

@@ -187,6 +187,8 @@ public:
         for (const source &s : sources_) front(s);
         std::set<dialect> dialects;
         dialects.insert(dialects_.begin(), dialects_.end());
+        const std::string kept = kept_path();
+        if (!kept.empty() && exists(kept)) return keep(kept);
         directory_ = make_temporary_directory();
         std::vector<std::string> objects;
         for (dialect d : dialects)
@@ -195,7 +197,12 @@ public:
         module_->path_ = directory_ + "/kernels.so";
         for (const std::string &name : list_directory(directory_))
             if (name != "kernels.so") unlink((directory_ + "/" + name).c_str());
-        return module_;
+        if (kept.empty() || objects.empty()) return module_;
+        const std::string beside = kept + "." + std::to_string(getpid());
+        make_directories(options_.keep_in);
+        if (!write_file(beside, read_file(module_->path_)) || std::rename(beside.c_str(), kept.c_str())) return module_;
+        remove_directory(directory_);
+        return keep(kept);
     }
 
 private:
@@ -208,6 +215,20 @@ private:
     std::string                directory_;
     bool                       foreign_ = false;
     bool                       known_limit_ = false; /* clang found what Metal allows */
+
+    /* Where the shared object of a text without errors stays; "": nowhere. */
+    std::string kept_path() const {
+        if (options_.keep_in.empty() || options_.check_only || sources_.size() != 1 || !module_->units_[0].errors.empty()) return "";
+        hasher h;
+        for (const std::string &f : compile_command(dialects_[0], options_)) h.add(f);
+        return options_.keep_in + "/" + h.add(hash_of_headers()).add(text_of({0})).hex() + ".so";
+    }
+
+    std::shared_ptr<module> keep(const std::string &path) {
+        module_->path_ = path;
+        module_->is_kept_ = true;
+        return module_;
+    }
 
     void front(const source &s) {
         const unsigned index = static_cast<unsigned>(module_->units_.size());
@@ -405,7 +426,7 @@ bool module::locate(uint64_t pc, std::string &file, unsigned &line) const {
 }
 
 module::~module() {
-    if (!path_.empty()) remove_directory(path_.substr(0, path_.rfind('/')));
+    if (!path_.empty() && !is_kept_) remove_directory(path_.substr(0, path_.rfind('/')));
 }
 
 } // namespace sim

@@ -87,7 +87,8 @@ public:
 private:
     friend class builder;
     std::vector<unit>                   units_;
-    std::string                         path_; /* removed with the module */
+    std::string                         path_; /* removed with the module, unless it is kept */
+    bool                                is_kept_ = false;
     mutable std::unique_ptr<line_table> lines_;
 };
 
@@ -96,6 +97,7 @@ struct build_options {
     bool contract = true;  /* fuse a*b+c within an expression, as Apple's compiler always does */
     bool check_only = false;
     unsigned seconds = 0;     /* of a core's time for clang: first all together, then each text alone; 0: any */
+    std::string keep_in; /* folder in which the shared object of a single text stays, and is found again; empty: none */
     bool        tokens_only = false; /* not even clang: what the text uses is not in its headers */
 };
 

@@ -1,0 +1,203 @@
+"""Arrays of PyTorch, NumPy, MLX and others: element types, addresses and memory.
+
+No library is imported here. What an array is follows from its attributes and the module of its
+type, so that a program pays only for what it uses.
+
+- PyTorch: `data_ptr()`. A tensor on `mps` is an MTLBuffer and an offset.
+- NumPy and others with `__array_interface__`. Zero-dimensional arrays are pointers, NumPy's scalars
+  are numbers.
+- MLX: arrays are evaluated first and then used in place. They must be row-contiguous, since MLX
+  may repeat one element with strides of 0: pass mx.contiguous(x) otherwise. MLX's graph does not
+  see what a kernel writes: evaluate what depends on an array before a kernel overwrites it.
+- Objects that wrap an array in an attribute `base` and name a type of their own, as
+  triton_metal.reinterpret returns them.
+"""
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
+
+# Triton's short names by the names that libraries use.
+_ELEMENTS: Dict[str, str] = {
+    "bool": "i1", "bool_": "i1", "int1": "i1", "int8": "i8", "int16": "i16", "int32": "i32",
+    "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
+    "half": "fp16", "float16": "fp16", "bfloat16": "bf16", "float": "fp32", "float32": "fp32",
+    "double": "fp64", "float64": "fp64", "float8_e4m3fn": "fp8e4nv", "float8_e5m2": "fp8e5",
+    "float8_e4m3fnuz": "fp8e4b8", "float8_e5m2fnuz": "fp8e5b16", "float8e4nv": "fp8e4nv",
+    "float8e5": "fp8e5", "float8e4b8": "fp8e4b8", "float8e5b16": "fp8e5b16",
+    "float8e4b15": "fp8e4b15"}
+_ELEMENTS.update({short: short for short in list(_ELEMENTS.values())})
+
+_known: Dict[Any, str] = {}
+
+
+def element(dtype: Any) -> str:
+    """Triton's short name of an element type ("fp32"), whichever library it is from."""
+    found = _known.get(dtype)
+    if found is None:
+        name = getattr(dtype, "name", None)  # NumPy's and Triton's own
+        if not isinstance(name, str):
+            name = getattr(dtype, "__name__", None) or str(dtype)
+        found = _ELEMENTS.get(name.rpartition(".")[2])
+        if found is None or getattr(dtype, "isnative", True) is False:
+            raise TypeError(f"Triton has no element type for {dtype!r}")
+        _known[dtype] = found
+    return found
+
+
+class Memory(NamedTuple):
+    """Where an array lies. `base` and `bytes` are all memory that a kernel may reach through it."""
+
+    base: int
+    bytes: int
+    address: int  # of its first element
+    span: int  # bytes from the lowest element to the end of the highest; 0: it has no elements
+    lowest: int  # address of the lowest element: below `address` where strides are negative
+    buffer: int  # id<MTLBuffer> that `base` counts from, for PyTorch's mps; 0: the CPU's memory
+    writable: bool
+
+
+_Reader = Callable[[Any], Memory]
+
+
+def _bounds(shape: Sequence[int], strides: Sequence[int], size: int) -> Tuple[int, int]:
+    """Bytes from the first element down to the lowest, and up to the end of the highest."""
+    low, high = 0, size
+    for extent, stride in zip(shape, strides):
+        if extent == 0:
+            return 0, 0
+        if stride < 0:
+            low += (extent - 1) * stride
+        else:
+            high += (extent - 1) * stride
+    return low, high
+
+
+def _torch_memory(tensor: Any) -> Memory:
+    size = tensor.element_size()
+    storage = getattr(tensor, "untyped_storage", tensor.storage)()
+    base, total = storage.data_ptr(), storage.nbytes()
+    _, high = _bounds(tensor.shape, [s * size for s in tensor.stride()], size)
+    if tensor.device.type == "mps":
+        at = tensor.storage_offset() * size
+        return Memory(0, total, at, high, at, base, True)
+    address = tensor.data_ptr()
+    return Memory(base, total, address, high, address, 0, True)
+
+
+def _interface(array: Any) -> Tuple[int, bool, Tuple[int, ...], Tuple[int, ...], int]:
+    about = array.__array_interface__
+    if about.get("data") is None:
+        raise TypeError(f"{type(array).__name__} does not tell where its memory is")
+    address, read_only = about["data"]
+    shape, size = tuple(about["shape"]), int(about["typestr"][2:])
+    strides = about.get("strides")
+    if strides is None:
+        strides, step = (), size
+        for extent in reversed(shape):
+            strides, step = (step, *strides), step * extent
+    return address, not read_only, shape, tuple(strides), size
+
+
+def _numpy_memory(array: Any) -> Memory:
+    address, writable, shape, strides, size = _interface(array)
+    low, high = _bounds(shape, strides, size)
+    root = array
+    while hasattr(getattr(root, "base", None), "__array_interface__"):
+        root = root.base
+    base, end = address + low, address + high
+    if root is not array:
+        start, _, outer_shape, outer_strides, outer = _interface(root)
+        outer_low, outer_high = _bounds(outer_shape, outer_strides, outer)
+        base, end = min(base, start + outer_low), max(end, start + outer_high)
+    return Memory(base, end - base, address, high - low, address + low, 0, writable)
+
+
+def _mlx_address(array: Any) -> Tuple[int, int, bool]:
+    core = sys.modules["mlx.core"]
+    if array.dtype == core.bfloat16:  # the buffer protocol does not know it
+        array = array.view(core.uint16)
+    core.eval(array)
+    view = memoryview(array)
+    if not view.c_contiguous:
+        raise ValueError("a kernel needs row-contiguous MLX arrays: pass mx.contiguous(x)")
+    if not view.nbytes:
+        return 0, 0, True
+    if view.readonly:
+        raise ValueError("MLX gives no writable view of this array")
+    flat = view.cast("B") if view.ndim else view
+    return ctypes.addressof(ctypes.c_char.from_buffer(flat)), view.nbytes, True
+
+
+def _mlx_memory(array: Any) -> Memory:
+    address, total, writable = _mlx_address(array)
+    return Memory(address, total, address, total, address, 0, writable)
+
+
+def _wrapped_memory(array: Any) -> Memory:
+    return memory(array.base)
+
+
+def _unknown_memory(array: Any) -> Memory:
+    address = array.data_ptr()
+    total = getattr(array, "nbytes", None)
+    if total is None:
+        raise TypeError(f"{type(array).__name__} does not tell how many bytes it has: "
+                        "it needs an attribute nbytes")
+    return Memory(address, int(total), address, int(total), address, 0, True)
+
+
+_readers: Dict[type, Optional[_Reader]] = {}
+
+
+def _find_reader(kind: type) -> Optional[_Reader]:
+    names = [(c.__module__, c.__name__) for c in kind.__mro__]
+    if ("numpy", "generic") in names:
+        return None
+    if ("mlx.core", "array") in names:
+        return _mlx_memory
+    if hasattr(kind, "data_ptr"):
+        if hasattr(kind, "storage_offset"):
+            return _torch_memory
+        return _unknown_memory
+    return _numpy_memory if hasattr(kind, "__array_interface__") else None
+
+
+def _reader(array: Any) -> Optional[_Reader]:
+    kind = type(array)
+    try:
+        return _readers[kind]
+    except KeyError:
+        _readers[kind] = found = _find_reader(kind)
+        return found
+
+
+def is_array(value: Any) -> bool:
+    """Does a kernel get this as a pointer?"""
+    return _reader(value) is not None
+
+
+def memory(array: Any) -> Memory:
+    """Where the elements of an array are, and how much memory is around them."""
+    reader = _reader(array)
+    if reader is None:
+        raise TypeError(f"{type(array).__name__} is not an array")
+    if reader is _unknown_memory and hasattr(array, "base"):
+        return _wrapped_memory(array)
+    return reader(array)
+
+
+def address(array: Any) -> int:
+    """The address that decides about `:16`. On mps: the offset in the buffer, which is aligned."""
+    reader = _reader(array)
+    if reader is _torch_memory:
+        if array.device.type == "mps":
+            return int(array.storage_offset() * array.element_size())
+        return int(array.data_ptr())
+    if reader is _unknown_memory:
+        base = getattr(array, "base", None)
+        return address(base) if base is not None else int(array.data_ptr())
+    if reader is _numpy_memory:
+        return int(array.__array_interface__["data"][0])
+    return memory(array).address
