@@ -41,7 +41,7 @@ typedef struct tm_compiled {
     const char          *plan;    /* the launch plan as JSON */
     const char          *params;  /* names of the parameters, each with its end of line */
     const tmetal_result *result;  /* a copy that is part of this object; NULL after an error */
-    const char          *places;  /* with `reports`, rows of "LINE OF METAL,LINE,FILE": the Python */
+    const char          *places;  /* with `reports`, rows of "METAL LINE,LINE,FILE" */
 } tm_compiled;
 
 static char *tm_copy(const char *text) {
@@ -248,7 +248,9 @@ static tm_compiled *tm_make(const tm_request *q, tm_task task) {
 }
 
 /* Compile a kernel from its Python. NULL: memory has run out. Free it with tm_free. */
-TMETAL_API tm_compiled *tm_compile(const tm_request *request) { return tm_make(request, TM_KERNEL); }
+TMETAL_API tm_compiled *tm_compile(const tm_request *request) {
+    return tm_make(request, TM_KERNEL);
+}
 
 /* The kernel as Triton IR, in `text`. */
 TMETAL_API tm_compiled *tm_ttir(const tm_request *request) { return tm_make(request, TM_TTIR); }

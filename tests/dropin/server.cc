@@ -3,10 +3,12 @@
  *
  *   compile MSL PLAN, as many bytes of Metal and of tmetal's plan
  *                      ok ID
- *   run ID X Y Z CHECKS SECONDS N P, then N lines "BYTES WRITTEN", P arguments of 24 bytes, the bytes of N buffers
- *                      ok DEBUG, that many bytes of the debug buffers, then the bytes of the buffers that are WRITTEN
+ *   run ID X Y Z CHECKS SECONDS OVERLAPS N P, then N lines "BYTES LEAD WRITTEN", P arguments of 24 bytes, the bytes of
+ *   N buffers; LEAD: how far past a multiple of 16 one begins
+ *                      ok 1, the bytes of the debug buffers, then of the buffers that are WRITTEN
+ *                      ok 0: arguments share elements, and OVERLAPS is 0: the kernel was not compiled for that
  *
- * An argument is a tmetal_packed_arg: the number of a buffer from 1 on, or 0; its offset; bits. Errors:
+ * An answer's line has 64 bytes. An argument is a tmetal_packed_arg: the number of a buffer from 1 on, or 0; its offset; bits. Errors:
  *
  *   error LINE BYTES   and a text; LINE of the Metal, 0 where none is known
  *   violation LINE BYTES  likewise: what the simulator's checks found
@@ -46,9 +48,17 @@ std::string text_of(size_t n) {
     return s;
 }
 
-void answer(const char *what, unsigned line, const std::string &text) {
-    std::cout << what << " " << line << " " << text.size() << "\n" << text;
+void answer(std::string line) {
+    line.resize(63, ' ');
+    std::cout << line << "\n";
 }
+
+void answer(const char *what, unsigned line, const std::string &text) {
+    answer(std::string(what) + " " + std::to_string(line) + " " + std::to_string(text.size()));
+    std::cout << text;
+}
+
+void write_bytes(const void *from, size_t n) { std::cout.write(static_cast<const char *>(from), static_cast<std::streamsize>(n)); }
 
 void compile() {
     const auto msl = next<size_t>(), plan = next<size_t>();
@@ -67,17 +77,26 @@ void compile() {
         for (sim::plan_argument &a : k.arguments)
             if (a.kind == sim::plan_argument_kind::bytes) a.type = "i" + std::to_string(8 * a.size);
     libraries.push_back(l);
-    std::cout << "ok " << libraries.size() - 1 << "\n";
+    answer("ok " + std::to_string(libraries.size() - 1));
 }
 
-/* What the arguments say, as a recorded launch without results. */
-void read_launch(corpus::recorded_case &c, std::vector<bool> &written) {
-    const auto buffers = next<size_t>(), parameters = next<size_t>();
+/* A buffer of the launch: its memory begins at a multiple of 16, `lead` bytes before its own. */
+struct given {
+    size_t bytes, lead;
+    bool   is_written;
+};
+
+/* The launch as a recorded one without results. */
+void read_launch(corpus::recorded_case &c, std::vector<given> &buffers) {
+    buffers.resize(next<size_t>());
+    const auto parameters = next<size_t>();
     size_t     total = 0;
-    for (size_t i = 0; i < buffers; i++) {
+    for (given &g : buffers) {
         corpus::recorded_buffer b;
-        b.size = next<size_t>();
-        written.push_back(next<int>() != 0);
+        g.bytes = next<size_t>();
+        g.lead = next<size_t>();
+        g.is_written = next<int>() != 0;
+        b.size = g.lead + g.bytes;
         b.has_in = true;
         b.in = total;
         total += b.size;
@@ -89,7 +108,7 @@ void read_launch(corpus::recorded_case &c, std::vector<bool> &written) {
         read_bytes(word, sizeof word);
         corpus::recorded_parameter p;
         p.is_buffer = word[0] != 0;
-        if (word[0] > buffers) throw std::runtime_error("an argument names no buffer");
+        if (word[0] > buffers.size()) throw std::runtime_error("an argument names no buffer");
         if (p.is_buffer) p.buffer = static_cast<unsigned>(word[0] - 1);
         p.offset = word[1];
         p.pads_nan = p.is_buffer && word[2];
@@ -97,27 +116,28 @@ void read_launch(corpus::recorded_case &c, std::vector<bool> &written) {
         c.parameters.push_back(p);
     }
     c.bytes.resize(total);
-    read_bytes(&c.bytes[0], total);
+    for (size_t i = 0; i < buffers.size(); i++) read_bytes(&c.bytes[c.buffers[i].in + buffers[i].lead], buffers[i].bytes);
 }
 
 void run() {
-    const auto                     id = next<size_t>();
-    corpus::recorded_case          c;
-    sim::run_options               options;
-    std::vector<bool>              written;
+    const auto            id = next<size_t>();
+    corpus::recorded_case c;
+    sim::run_options      options;
+    std::vector<given>    buffers;
     for (uint32_t &x : c.grid) x = next<uint32_t>();
     options.checks = next<int>() != 0;
     options.seconds = next<double>();
-    read_launch(c, written);
+    const bool may_overlap = next<int>() != 0;
+    read_launch(c, buffers);
     const library            &l = libraries.at(id);
     const corpus::case_result r = corpus::run_case(*l.module, unit, l.plan, c, corpus::precision(), options);
     if (!r.plan_error.empty()) return answer("error", 0, r.plan_error);
+    if (r.report.aliased && !may_overlap) return answer("ok 0");
     if (!r.report.ok()) return answer("violation", r.report.violations[0].line, r.report.violations[0].str());
-    std::cout << "ok " << r.debug.size() << "\n";
-    std::cout.write(reinterpret_cast<const char *>(r.debug.data()), static_cast<std::streamsize>(r.debug.size()));
-    for (size_t i = 0; i < r.after.size(); i++)
-        if (written[i])
-            std::cout.write(reinterpret_cast<const char *>(r.after[i].data()), static_cast<std::streamsize>(r.after[i].size()));
+    answer("ok 1");
+    write_bytes(r.debug.data(), r.debug.size());
+    for (size_t i = 0; i < buffers.size(); i++)
+        if (buffers[i].is_written) write_bytes(r.after[i].data() + buffers[i].lead, buffers[i].bytes);
 }
 
 } // namespace

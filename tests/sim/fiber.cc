@@ -13,9 +13,12 @@ fiber_stacks::fiber_stacks(unsigned count) : bytes_(count * bytes_each) {
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) throw std::bad_alloc();
     base_ = reinterpret_cast<uintptr_t>(p);
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    for (unsigned i = 0; i < count; i++)
-        mprotect(reinterpret_cast<void *>(base_ + i * bytes_each), page, PROT_NONE);
+}
+
+void fiber_stacks::guard(unsigned count) {
+    static const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    for (; guarded_ < count; guarded_++)
+        mprotect(reinterpret_cast<void *>(base_ + guarded_ * bytes_each), page, PROT_NONE);
 }
 
 fiber_stacks::~fiber_stacks() { munmap(reinterpret_cast<void *>(base_), bytes_); }

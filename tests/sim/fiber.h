@@ -33,10 +33,12 @@ public:
     uintptr_t base() const { return base_; }
     size_t    bytes() const { return bytes_; }
     void     *top(unsigned i) const;
+    void      guard(unsigned count); /* so many are about to be used: a call for each takes time */
 
 private:
     uintptr_t base_;
     size_t    bytes_;
+    unsigned  guarded_ = 0;
 };
 
 /* Make `f` start at `entry` on the stack that ends at `top`. `entry` must not return. */

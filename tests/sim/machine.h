@@ -157,6 +157,7 @@ void violate_at(violation_kind kind, unsigned at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* -- schedule.cc ------------------------------------------------------------------------------- */
+void              make_stacks(unsigned threads); /* of so many fibers, before run_threadgroup */
 void              run_threadgroup(void (*entry)());
 [[noreturn]] void stop_dispatch();
 void              yield_thread();

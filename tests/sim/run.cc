@@ -602,6 +602,7 @@ std::string collect(int in, pid_t child_id, double seconds) {
 report run(const module &m, const std::vector<launch> &launches, memory &mem,
            const run_options &options) {
     const auto began = std::chrono::steady_clock::now();
+    for (const launch &l : launches) make_stacks(l.threads[0] * l.threads[1] * l.threads[2]); /* once for all children */
     shared_log = static_cast<violation_log *>(map_or_throw(
         nullptr, sizeof(violation_log), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     int pipe_ends[2];

@@ -149,12 +149,16 @@ void prepare_simdgroup(unsigned index) {
 
 } // namespace
 
-void run_threadgroup(void (*entry)()) {
+void make_stacks(unsigned threads) {
     if (!stacks) {
         stacks = new fiber_stacks(max_group_threads); /* kept for the life of the process */
         M.stacks_base = stacks->base();
         M.stacks_bytes = stacks->bytes();
     }
+    stacks->guard(std::min(threads, max_group_threads));
+}
+
+void run_threadgroup(void (*entry)()) {
     entry_point = entry;
     M.group_start = M.ordered[order_device] = M.ordered[order_group] = ++M.stamp;
     M.simd_count = (M.thread_count + simd_width - 1) / simd_width;

@@ -127,6 +127,7 @@ class Compiled:
         self.from_cache = bool(c.found)
         self._rows: str = c.places.decode(errors="replace")
         self._again = again
+        self.attached: Dict[str, Any] = {}  # what a backend keeps with it
 
     def __del__(self) -> None:
         if getattr(self, "handle", 0):
@@ -164,10 +165,9 @@ class Compiled:
 
 def _failure(c: Any) -> Exception:
     from . import errors
-    error: Exception = errors.CompilationError.from_diagnostics(
-        c.text.decode(errors="replace"), c.message.decode(errors="replace"),
-        c.file.decode(errors="replace"), c.line, c.column, c.code)
-    return error
+    return errors.CompilationError(
+        None, None, c.message.decode(errors="replace"), file=c.file.decode(errors="replace"),
+        line=c.line, column=c.column, code=c.code, text=c.text.decode(errors="replace"))
 
 
 def _run(function: str, source: str, path: str, kernel: str, args: str, consts: str,

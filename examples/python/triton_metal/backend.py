@@ -1,0 +1,543 @@
+"""Where kernels run: Metal on a Mac, the project's Metal simulator elsewhere.
+
+Environment, read when the first kernel runs:
+
+    TRITON_METAL_BACKEND    "metal", "simulator" or "null", which packs arguments and launches
+                            nothing; default: Metal where there is a device, else the simulator
+    TRITON_METAL_GPU        the GPU that kernels are compiled for, "apple-m3-max"
+    TRITON_METAL_CHECK      "1": the simulator on a Mac, too; "0": the simulator without its checks
+                            for races and uninitialized memory
+    TRITON_METAL_SECONDS    a launch in the simulator that takes longer is an error; default: a day
+"""
+from __future__ import annotations
+
+import atexit
+import ctypes
+import linecache
+import os
+import re
+import struct
+import sys
+import tempfile
+import threading
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from . import arrays, library
+
+Launch = Callable[[int, int, int, Tuple[Any, ...]], None]  # programs along x, y, z; arguments
+_Place = Tuple[int, int]  # a buffer, and an offset in it
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+# -- Arguments of a kernel ------------------------------------------------------------------------
+
+class _Shared(Exception):
+    """Two tensors of one buffer: do they overlap?"""
+
+
+def _bfloat16(value: float) -> int:
+    """The bits of a number as bf16, rounded to nearest even."""
+    word: int = struct.unpack("<I", struct.pack("<f", value))[0]
+    if value != value:
+        return word >> 16 | 0x40
+    return (word + 0x7fff + (word >> 16 & 1)) >> 16
+
+
+def _single(value: Any) -> float:
+    """A number that is too large for fp32 becomes infinite, as a cast in C does."""
+    return ctypes.c_float(value).value
+
+
+def _half(value: Any) -> float:
+    try:
+        return float(struct.unpack("<e", struct.pack("<e", value))[0])
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+class Layout:
+    """What a kernel takes, from its plan, and functions generated for it that pack arguments.
+
+    Packed arguments are tmetal_packed_arg of tmetal.h, 24 bytes for each parameter: an object, an
+    offset in it, and the bits of a number (of a pointer that a descriptor begins with: 1, where
+    loads outside give NaN).
+    """
+
+    def __init__(self, compiled: library.Compiled) -> None:
+        self.pointers: Dict[int, bool] = {}  # parameter: is it written?
+        self.padded: List[int] = []
+        numbers: Dict[int, str] = {}
+        self.debug: List[Tuple[int, int]] = []  # kernel of the plan, bytes
+        sizes: Dict[int, int] = {}
+        for at, kernel in enumerate(compiled.plan["kernels"]):
+            for a in kernel["args"]:
+                kind = a["kind"]
+                if kind in ("buffer", "address"):
+                    before = self.pointers.get(a["param"], False)
+                    self.pointers[a["param"]] = before or "write" in a["access"]
+                    sizes[a["param"]] = _bytes_of(a["type"])
+                elif kind == "bytes":
+                    numbers[a["param"]] = a["type"]
+                elif kind == "padding":
+                    self.padded.append(a["param"])
+                elif kind == "debug":
+                    self.debug.append((at, a["bytes"]))
+        self.count = len(compiled.params)
+        self.names = compiled.params
+        self._sizes, self._numbers = sizes, numbers
+
+    def _format(self) -> str:
+        parts = ["<"]
+        for i in range(self.count):
+            if i in self.pointers:
+                parts.append("QQQ" if i in self.padded else "QQ8x")
+            elif i in self._numbers:
+                letter = {"f16": "e6x", "f32": "f4x", "f64": "d"}.get(self._numbers[i], "Q")
+                parts.append("16x" + letter)
+            else:
+                parts.append("24x")
+        return "".join(parts)
+
+    def _number(self, i: int, careful: bool) -> str:
+        kind = self._numbers[i]
+        if kind == "bf16":
+            return f"_bfloat16(a{i})"
+        if kind[0] == "f":
+            if not careful:
+                return f"a{i}"
+            return {"f16": f"_half(a{i})", "f32": f"_single(a{i})"}.get(kind, f"float(a{i})")
+        if kind == "i1":
+            return f"1 if a{i} else 0"
+        mask = (1 << int(kind[1:])) - 1
+        return f"int(a{i}) & {mask}" if careful else f"a{i} & {mask}"
+
+    def _function(self, body: Sequence[str], careful: bool) -> Callable[..., bytes]:
+        packed: List[str] = []
+        for i in range(self.count):
+            if i in self.pointers:
+                packed += [f"b{i}", f"o{i}"] + ([f"_pads(a{i})"] if i in self.padded else [])
+            elif i in self._numbers:
+                packed.append(self._number(i, careful))
+        names = ", ".join(f"a{i}" for i in range(self.count))
+        lines = ["def pack(values, places=()):"]
+        if self.count:
+            lines.append(f" ({names},) = values")
+        lines += [" " + line for line in body] + [f" return _pack({', '.join(packed)})"]
+        space: Dict[str, Any] = {
+            "_pack": struct.Struct(self._format()).pack, "_pads": _pads, "_Shared": _Shared,
+            "_bfloat16": _bfloat16, "_half": _half, "_single": _single}
+        exec("\n".join(lines), space)
+        function: Callable[..., bytes] = space["pack"]
+        return function
+
+    def packer(self) -> Callable[..., bytes]:
+        """pack(values, places): places of the pointers in the order of the parameters."""
+        places = ", ".join(f"(b{i}, o{i})" for i in sorted(self.pointers))
+        return self._function([f"({places},) = places"] if places else [], careful=True)
+
+    def tensor_packer(self, device: str) -> Callable[..., bytes]:
+        """pack(values) for PyTorch's tensors on a device: nothing that needs more than a look.
+
+        AttributeError: something else was passed. _Shared: two pointers are of one buffer.
+        OverflowError: a number needs packer().
+        """
+        pointers = sorted(self.pointers)
+        lines = []
+        if pointers:
+            test = " and ".join(f"a{i}.is_{device}" for i in pointers)
+            lines.append(f"if not ({test}): raise AttributeError")
+        for i in pointers:
+            size = self._sizes[i]
+            lines.append(f"o{i} = a{i}.storage_offset()" + (f" * {size}" if size > 1 else ""))
+            lines.append(f"b{i} = a{i}.data_ptr() - o{i}")
+        if len(pointers) > 1 and any(self.pointers.values()):
+            buffers = ", ".join(f"b{i}" for i in pointers)
+            lines.append(f"if len({{{buffers}}}) < {len(pointers)}: raise _Shared")
+        return self._function(lines, careful=False)
+
+    def memories(self, values: Tuple[Any, ...]) -> Dict[int, arrays.Memory]:
+        """Where the pointers point. ValueError: one that is written may only be read."""
+        found: Dict[int, arrays.Memory] = {}
+        for i, written in self.pointers.items():
+            array = values[i]
+            if hasattr(array, "block_shape"):  # a host descriptor, for its pointer
+                array = array.base
+            found[i] = arrays.memory(array)
+            if written and not found[i].writable:
+                raise ValueError(f"the kernel writes `{self.names[i]}`, but the array is read-only")
+        return found
+
+    def overlaps(self, memories: Dict[int, arrays.Memory]) -> bool:
+        """Do two arrays share elements, and the kernel writes one of them?"""
+        known = sorted(memories.items())
+        for k, (i, m) in enumerate(known):
+            for j, other in known[k + 1:]:
+                if ((self.pointers[i] or self.pointers[j]) and m.buffer == other.buffer
+                        and m.span and other.span
+                        and m.lowest < other.lowest + other.span
+                        and other.lowest < m.lowest + m.span):
+                    return True
+        return False
+
+
+def _bytes_of(kind: str) -> int:
+    if kind.startswith("f8"):
+        return 1
+    found = re.search(r"\d+", kind)
+    return max(1, int(found.group()) // 8) if found else 8
+
+
+def _pads(value: Any) -> int:
+    return int(getattr(value, "padding", "zero") == "nan")
+
+
+def _layout(compiled: library.Compiled) -> Layout:
+    found: Optional[Layout] = compiled.attached.get("layout")
+    if found is None:
+        found = compiled.attached["layout"] = Layout(compiled)
+    return found
+
+
+class _Area(NamedTuple):
+    """Memory that overlapping arrays share."""
+
+    buffer: int
+    base: int
+    bytes: int
+    written: bool
+
+
+def _areas(memories: Dict[int, arrays.Memory], layout: Layout) -> Tuple[List[_Area], List[_Place]]:
+    """Areas without a common byte, and for each pointer its area's number and its offset in it."""
+    order = sorted(memories.items(), key=lambda item: (item[1].buffer, item[1].base))
+    areas: List[_Area] = []
+    where: Dict[int, _Place] = {}
+    for i, m in order:
+        last = areas[-1] if areas else None
+        if (last and m.bytes and last.bytes and last.buffer == m.buffer
+                and m.base < last.base + last.bytes):
+            end = max(last.base + last.bytes, m.base + m.bytes)
+            areas[-1] = _Area(m.buffer, last.base, end - last.base,
+                              last.written or layout.pointers[i])
+        else:
+            areas.append(_Area(m.buffer, m.base if m.bytes else m.address, m.bytes,
+                               layout.pointers[i]))
+        where[i] = (len(areas) - 1, m.address - areas[-1].base)
+    return areas, [where[i] for i in sorted(where)]
+
+
+def _view(address: int, size: int) -> memoryview:
+    return memoryview((ctypes.c_char * size).from_address(address)).cast("B")
+
+
+def _report(compiled: library.Compiled, debug: Sequence[Tuple[int, bytes]]) -> None:
+    """Print what a launch printed, and raise what it asserted."""
+    for kernel, buffer in debug:
+        text, failed = compiled.debug_text(buffer, kernel)
+        if failed:
+            raise RuntimeError("device-side assert triggered: " + text.rstrip())
+        if text:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+
+
+# -- Backends -------------------------------------------------------------------------------------
+
+class Backend:
+    """Something that runs kernels."""
+
+    name = ""
+    gpu = ""
+
+    def prepare(self, kernel: Any) -> Launch:
+        """A function that launches a kernel of the package: it has `compiled` and `aliased()`.
+
+        Its last argument are the arguments in the order of kernel.compiled.params. In place of a
+        host descriptor's pointer the descriptor itself may stand, for its padding.
+        """
+        raise NotImplementedError
+
+    def synchronize(self) -> None:
+        """Return when all that was launched is complete."""
+
+    def seconds(self, kernel: Any) -> Optional[float]:
+        """GPU time of this thread's last launch of a kernel; None where there is no such timer."""
+        return None
+
+
+class NullBackend(Backend):
+    """Packs arguments as for Metal and launches nothing."""
+
+    name = "null"
+
+    def __init__(self) -> None:
+        self.gpu = os.environ.get("TRITON_METAL_GPU", "apple-m1")
+
+    def prepare(self, kernel: Any) -> Launch:
+        layout = _layout(kernel.compiled)
+        direct, packer = layout.tensor_packer("cpu"), layout.packer()
+        run, count = library.load().tm_launch_null, layout.count
+
+        def launch(x: int, y: int, z: int, values: Tuple[Any, ...]) -> None:
+            try:
+                data = direct(values)
+            except (AttributeError, OverflowError, _Shared):
+                places = [(m.base, m.address - m.base)
+                          for _, m in sorted(layout.memories(values).items())]
+                data = packer(values, places)
+            run(None, data, count, x, y, z, None)
+
+        return launch
+
+
+# -- The simulator --------------------------------------------------------------------------------
+
+_ANSWER = 64  # bytes of the line that an answer begins with
+
+
+class _Ended(Exception):
+    """The simulator's process has ended."""
+
+
+class _Found(Exception):
+    """What the simulator says of a text or a launch."""
+
+    def __init__(self, kind: str, line: int, text: str) -> None:
+        super().__init__(text)
+        self.kind, self.line, self.text = kind, line, text
+
+
+class _Process:
+    """One process of the simulator; for one thread at a time."""
+
+    def __init__(self, environment: Dict[str, str]) -> None:
+        import subprocess
+        path = os.environ.get("TRITON_METAL_SIMULATOR") or os.path.join(_HERE, "simulator")
+        if not os.path.exists(path):
+            raise RuntimeError(f"{path} is missing: run 'make python'")
+        self._process = subprocess.Popen([path], bufsize=0, stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, env=environment,
+                                         start_new_session=True)
+        assert self._process.stdin and self._process.stdout
+        self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
+        self.libraries: Dict[Tuple[str, str], int] = {}
+
+    def write(self, data: Any) -> None:
+        view = memoryview(data).cast("B")
+        try:
+            while view:
+                view = view[os.write(self._to, view):]
+        except BrokenPipeError:
+            raise _Ended from None
+
+    def read_into(self, view: memoryview) -> None:
+        while view:
+            n = os.readv(self._from, [view])
+            if not n:
+                raise _Ended
+            view = view[n:]
+
+    def read(self, size: int) -> bytes:
+        data = bytearray(size)
+        self.read_into(memoryview(data))
+        return bytes(data)
+
+    def answer(self) -> List[str]:
+        """The words behind "ok"; raises _Found for errors."""
+        kind, *words = self.read(_ANSWER).decode().split()
+        if kind != "ok":
+            raise _Found(kind, int(words[0]), self.read(int(words[1])).decode(errors="replace"))
+        return words
+
+    def end(self) -> str:
+        """End it, and what it has started. How it ended."""
+        import signal
+        if self._process.poll() is None:
+            try:
+                os.killpg(self._process.pid, signal.SIGKILL)
+            except OSError:
+                pass
+        status = self._process.wait()
+        self.close()
+        return f"signal {-status}" if status < 0 else f"exit status {status}"
+
+    def close(self) -> None:
+        """Close the pipes: the process ends when it has nothing more to read."""
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream:
+                stream.close()
+
+
+class SimulatorBackend(Backend):
+    """Kernels run in the Metal simulator, by processes that start as they are needed."""
+
+    name = "simulator"
+
+    def __init__(self) -> None:
+        self.gpu = os.environ.get("TRITON_METAL_GPU", "apple-m1")
+        self._checks = int(os.environ.get("TRITON_METAL_CHECK", "1") != "0")
+        self._seconds = float(os.environ.get("TRITON_METAL_SECONDS", "86400"))
+        self._folder: Optional[str] = None
+        self._start_anew()
+        os.register_at_fork(after_in_child=self._after_fork)
+        atexit.register(self._close)
+
+    def _start_anew(self) -> None:
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._room = threading.BoundedSemaphore(max(2, os.cpu_count() or 2))
+        self._idle: List[_Process] = []
+        self._all: List[_Process] = []
+
+    def _after_fork(self) -> None:
+        """The processes are the parent's: this one starts its own."""
+        for process in self._all:
+            process.close()
+        self._start_anew()
+
+    def _close(self) -> None:
+        if self._pid == os.getpid():
+            for process in self._all:
+                process.close()
+
+    def _environment(self) -> Dict[str, str]:
+        folder = library.cache_folder() or self._folder
+        if folder is None:
+            temporary = tempfile.TemporaryDirectory(prefix="triton-metal-")
+            atexit.register(temporary.cleanup)
+            folder = self._folder = temporary.name
+        folder = os.path.join(folder, "simulator")
+        headers = {"SIM_CACHE": folder}
+        if os.path.isdir(os.path.join(_HERE, "include")):
+            headers["SIM_INCLUDE"] = os.path.join(_HERE, "include")
+        return {**headers, "TRITON_METAL_MODULES": os.path.join(folder, "modules"), **os.environ}
+
+    def _borrow(self) -> _Process:
+        self._room.acquire()
+        try:
+            with self._lock:
+                if self._idle:
+                    return self._idle.pop()
+                process = _Process(self._environment())
+                self._all.append(process)
+                return process
+        except BaseException:
+            self._room.release()
+            raise
+
+    def _give_back(self, process: _Process, works: bool) -> None:
+        with self._lock:
+            (self._idle.append if works else self._all.remove)(process)
+        self._room.release()
+
+    def _with_process(self, work: Callable[[_Process], None]) -> None:
+        from . import errors
+        process, works = self._borrow(), True
+        try:
+            work(process)
+        except _Found:
+            raise
+        except _Ended:
+            works = False
+            raise errors.SimulatorError(f"the simulator ended ({process.end()})") from None
+        except BaseException:  # KeyboardInterrupt: its answer would be taken for the next one
+            works = False
+            process.end()
+            raise
+        finally:
+            self._give_back(process, works)
+
+    def _error(self, compiled: library.Compiled, found: _Found) -> Exception:
+        from . import errors
+        text = re.sub(r"^[^:\s]*:(\d+:)* ", "", found.text)
+        place = compiled.place(found.line) if found.line else None
+        lines = compiled.msl.splitlines()
+        if place:
+            source = linecache.getline(place[0], place[1]).strip()
+            text = f"{place[0]}:{place[1]}: {text}" + (f"\n    {source}" if source else "")
+        if 0 < found.line <= len(lines):
+            text += f"\nline {found.line} of the Metal: {lines[found.line - 1].strip()}"
+        return errors.SimulatorError(text)
+
+    def _library(self, process: _Process, compiled: library.Compiled) -> int:
+        key = (compiled.msl, compiled.plan_text)
+        if key not in process.libraries:
+            msl, plan = compiled.msl.encode(), compiled.plan_text.encode()
+            process.write(b"compile %d %d\n" % (len(msl), len(plan)) + msl + plan)
+            process.libraries[key] = int(process.answer()[0])
+        return process.libraries[key]
+
+    def _run(self, compiled: library.Compiled, grid: Tuple[int, int, int],
+             values: Tuple[Any, ...], memories: Dict[int, arrays.Memory], overlaps: bool) -> bool:
+        """Launch. False: arrays share elements, and it was not compiled for that (`overlaps`)."""
+        layout = _layout(compiled)
+        areas, places = _areas(memories, layout)
+        leads = [area.base % 16 if area.bytes else 0 for area in areas]
+        data = layout.packer()(values, [(i + 1, at + leads[i]) for i, at in places])
+        debug: List[Tuple[int, bytes]] = []
+        fits = True
+
+        def work(process: _Process) -> None:
+            nonlocal fits
+            head = (f"run {self._library(process, compiled)} {grid[0]} {grid[1]} {grid[2]} "
+                    f"{self._checks} {self._seconds} {int(overlaps)} {len(areas)} "
+                    f"{layout.count}\n")
+            head += "".join(f"{a.bytes} {n} {int(a.written)}\n" for a, n in zip(areas, leads))
+            process.write(head.encode() + data)
+            for area in areas:
+                process.write(_view(area.base, area.bytes))
+            fits = process.answer()[0] == "1"
+            if not fits:
+                return
+            debug.extend((kernel, process.read(size)) for kernel, size in layout.debug)
+            for area in areas:
+                if area.written:
+                    process.read_into(_view(area.base, area.bytes))
+
+        try:
+            self._with_process(work)
+        except _Found as found:
+            raise self._error(compiled, found) from None
+        if fits:
+            _report(compiled, debug)
+        return fits
+
+    def prepare(self, kernel: Any) -> Launch:
+        layout = _layout(kernel.compiled)
+
+        def launch(x: int, y: int, z: int, values: Tuple[Any, ...]) -> None:
+            if not (x and y and z):
+                return
+            memories = layout.memories(values)
+            if any(m.buffer for m in memories.values()):
+                raise ValueError("the simulator runs on arrays in the CPU's memory, not on mps")
+            if (layout.overlaps(memories)
+                    or not self._run(kernel.compiled, (x, y, z), values, memories, False)):
+                self._run(kernel.aliased(), (x, y, z), values, memories, True)
+
+        return launch
+
+
+# -- Choice ---------------------------------------------------------------------------------------
+
+_BACKENDS: Dict[str, Callable[[], Backend]] = {"simulator": SimulatorBackend, "null": NullBackend}
+_active: Optional[Backend] = None
+_choosing = threading.Lock()
+
+
+def _choose() -> Backend:
+    name = os.environ.get("TRITON_METAL_BACKEND", "")
+    if name and name not in _BACKENDS:
+        raise ValueError(f"TRITON_METAL_BACKEND is {name!r}, not one of "
+                         + ", ".join(sorted(_BACKENDS)))
+    return _BACKENDS[name or "simulator"]()
+
+
+def active() -> Backend:
+    """The backend of this process, chosen at the first call."""
+    global _active
+    if _active is None:
+        with _choosing:
+            if _active is None:
+                _active = _choose()
+    return _active
