@@ -136,8 +136,8 @@ STATIC_ASSERT, NOT_DEFINED = 810, 805  # codes of diagnostics
 
 _WORDS: tuple[tuple[str, str, bool], ...] = (
     (r"kernels cannot read the module's (\w+): it is no tl\.constexpr",
-     r"""NameError("Cannot access global variable \1 from within @jit'ed function. Triton kernels """
-     r"""can only access global variables that are instanstiated as constexpr """
+     r"""NameError("Cannot access global variable \1 from within @jit'ed function. Triton """
+     r"""kernels can only access global variables that are instanstiated as constexpr """
      r"""(`x = triton.language.constexpr(42)`).")""", False),
     (r"^(\w+) is not defined$", r"NameError('\1 is not defined')", False),
     (r"operator \S+ is not defined for ([^\n]+) and ([^\n]+)",

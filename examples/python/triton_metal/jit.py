@@ -13,7 +13,6 @@ import os
 import threading
 import types
 import weakref
-from collections import defaultdict
 from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional, Union
 
 from . import arrays, knobs, language
@@ -55,7 +54,8 @@ class JITCallable:
         self.file_name = info.path
         self.hash: Optional[str] = None
         self._lock = threading.RLock()
-        self._callers: weakref.WeakSet[JITFunction] = weakref.WeakSet()
+        self._callers: weakref.WeakValueDictionary[int, JITFunction] = (
+            weakref.WeakValueDictionary())  # kernels compiled with this source, by id
         # (name, id of the namespace) -> (value, namespace), as of when the hash was computed
         self.used_global_vals: dict[tuple[str, int], tuple[Any, dict[str, Any]]] = {}
         self._fn_name = f"{fn.__module__}.{fn.__qualname__}"
@@ -64,7 +64,7 @@ class JITCallable:
         self.__qualname__ = fn.__qualname__
         self.__module__ = fn.__module__
         self.__globals__ = fn.__globals__
-        _FUNCTIONS.add(self)
+        _FUNCTIONS[id(self)] = self
 
     @property
     def src(self) -> str:
@@ -72,10 +72,10 @@ class JITCallable:
         return self._src
 
     def _unsafe_update_src(self, new_src: str) -> None:
-        """Replace the source. Kernels compiled from the old one, here or in callers, are dropped."""
+        """Replace the source, and drop the kernels that were compiled with the old one."""
         self._src = new_src
         self.hash = None
-        for caller in [*self._callers]:
+        for caller in [*self._callers.values()]:
             caller.forget()
 
     def get_capture_scope(self) -> dict[str, Any]:
@@ -112,11 +112,11 @@ class JITCallable:
         digest = hashlib.sha256(self._src.encode())
         self.used_global_vals = {}
         closure = {name: value for name, (_, value) in capture_scope(self.fn).items()}
-        for name, chains in sorted(free_names(self._src).items()):
+        for name, use in sorted(free_names(self._src).items()):
             space = closure if name in closure else self.__globals__
             if space.get(name) is not None:
-                self._depend(digest, space[name], space, name)
-                for chain in sorted(chains):
+                self._depend(digest, space[name], space if use.in_body else None, name)
+                for chain in sorted(use.chains):
                     self._depend_on_member(digest, space[name], chain)
         used = sorted(self.used_global_vals.items())
         constants = [(name, value) for (name, _), (value, _) in used
@@ -173,7 +173,8 @@ class JITCallable:
         return self is other
 
 
-_FUNCTIONS: weakref.WeakSet[JITCallable] = weakref.WeakSet()
+# By id, because hashing a function computes its cache_key.
+_FUNCTIONS: weakref.WeakValueDictionary[int, JITCallable] = weakref.WeakValueDictionary()
 
 
 def _is_ours(module: str) -> bool:
@@ -182,7 +183,7 @@ def _is_ours(module: str) -> bool:
 
 def _renew_locks() -> None:
     """After a fork: a lock that a different thread of the parent held would never open."""
-    for function in _FUNCTIONS:
+    for function in [*_FUNCTIONS.values()]:
         function._lock = threading.RLock()  # pylint: disable=protected-access
 
 
@@ -337,8 +338,7 @@ def address(arg: Any) -> int:
 
 
 def _like(original: tuple[Any, ...], parts: list[Any]) -> tuple[Any, ...]:
-    kind = type(original)
-    return kind(*parts) if hasattr(original, "_fields") else kind(parts)
+    return type(original)(*parts) if hasattr(original, "_fields") else tuple(parts)
 
 
 def mangle_type(arg: Any, specialize: bool = False) -> Any:
@@ -360,7 +360,7 @@ def _argument_key(arg: Any, is_const: bool, value: bool, align: bool) -> Any:
         _POINTERS.add(kind)
         return arg.dtype if value and align and not arg.data_ptr() & 15 else (arg.dtype,)
     if isinstance(arg, JITCallable):
-        return arg, arg.cache_key
+        return "constexpr", _constant_key(arg)
     if isinstance(arg, language.constexpr):
         return "constexpr", _constant_key(arg.value)
     if isinstance(arg, TensorDescriptor):
@@ -387,8 +387,8 @@ def _constant_key(value: Any) -> Any:
         return dict, tuple((_constant_key(k), _constant_key(v)) for k, v in value.items())
     if isinstance(value, float):
         return float, repr(value)  # 0.0 and -0.0 differ, nan is one
-    if isinstance(value, JITCallable):
-        return value, value.cache_key
+    if isinstance(value, JITCallable):  # closures of one source differ in what they enclose
+        return id(value), value.cache_key
     try:
         hash(value)
     except TypeError:
@@ -401,18 +401,18 @@ def _options_key(options: dict[str, Any]) -> tuple[Any, ...]:
 
 
 _ARGUMENT = """\
-    _tm_t = type({name})
+    _tm_t = _tm_type({name})
     if _tm_t in _tm_pointers:
         _tm_{n} = {pointer}
-    elif _tm_t is int and -2147483648 <= {name} <= 2147483647:
+    elif _tm_t is _tm_int and -2147483648 <= {name} <= 2147483647:
         _tm_{n} = {number}
-    elif _tm_t is float:
-        _tm_{n} = float
+    elif _tm_t is _tm_float:
+        _tm_{n} = _tm_float
     else:
         _tm_{n} = _tm_argument_key({name}, {const}, {value}, {align})
 """
 _CONSTANT = """\
-    _tm_{n} = {name} if type({name}) in _tm_plain else _tm_constant_key({name})
+    _tm_{n} = {name} if _tm_type({name}) in _tm_plain else _tm_constant_key({name})
 """
 _LAUNCHER = """\
 def bind(_tm_grid):
@@ -420,7 +420,7 @@ def bind(_tm_grid):
 {keys}    _tm_key = ({parts}_tm_self.debug or _tm_runtime.debug)
     if _tm_options:
         _tm_key += _tm_options_key(_tm_options)
-    _tm_kernel = _tm_caches[0][0].get(_tm_key)
+    _tm_kernel = _tm_caches[0][1].get(_tm_key)
     if _tm_kernel is None:
         _tm_kernel = _tm_self._compile_for(_tm_key, {named}, _tm_options, {warmup})
         if _tm_kernel is None:
@@ -433,15 +433,15 @@ def bind(_tm_grid):
   return {function}
 """
 _LAUNCH = """\
-    if type(_tm_grid) is tuple:
+    if _tm_type(_tm_grid) is _tm_tuple:
         _tm_sizes = _tm_grid
     else:
-        _tm_sizes = _tm_grid({named}) if callable(_tm_grid) else _tm_grid
-    _tm_count = len(_tm_sizes)
+        _tm_sizes = _tm_grid({named}) if _tm_callable(_tm_grid) else _tm_grid
+    _tm_count = _tm_len(_tm_sizes)
     _tm_x = _tm_sizes[0]
     _tm_y = _tm_sizes[1] if _tm_count > 1 else 1
     _tm_z = _tm_sizes[2] if _tm_count > 2 else 1
-    if not type(_tm_x) is type(_tm_y) is type(_tm_z) is int:
+    if not _tm_type(_tm_x) is _tm_type(_tm_y) is _tm_type(_tm_z) is _tm_int:
         _tm_x = _tm_index(_tm_x); _tm_y = _tm_index(_tm_y); _tm_z = _tm_index(_tm_z)
     if _tm_enter.calls or _tm_runtime.launch_enter_hook is not _tm_enter or \
             _tm_exit.calls or _tm_runtime.launch_exit_hook is not _tm_exit:
@@ -481,7 +481,9 @@ def _key_lines(param: KernelParam) -> tuple[str, str]:
 def make_launchers(fn: JITFunction) -> Launchers:
     """Write and execute the launchers of a kernel."""
     names = [param.name for param in fn.params]
-    space: dict[str, Any] = {
+    space: dict[str, Any] = {  # parameters may be named `type` or `len`
+        "_tm_type": type, "_tm_int": int, "_tm_float": float, "_tm_len": len,
+        "_tm_callable": callable, "_tm_tuple": tuple,
         "_tm_self": fn, "_tm_pointers": _POINTERS, "_tm_plain": _PLAIN,
         "_tm_argument_key": _argument_key, "_tm_constant_key": _constant_key,
         "_tm_options_key": _options_key, "_tm_caches": fn.device_caches,
@@ -546,6 +548,35 @@ class KernelInterface:
         return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
 
 
+class KernelCache(dict[str, CompiledKernel]):
+    """Compiled kernels by signature, and in `launches` by what launchers compute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.launches: dict[Any, CompiledKernel] = {}
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        self.launches.clear()
+        super().clear()
+
+
+class DeviceCaches(dict[Any, tuple[KernelCache, dict[Any, CompiledKernel], Any, Any, Any]]):
+    """The caches of a function by device, as in Triton. All names of devices mean the one GPU.
+
+    An entry has kernels by signature and by launch, the target, the backend and the launcher.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, device: Any) -> Any:
+        made = next(iter(self.values())) if self else self._make()
+        self[device] = made
+        return made
+
+
 class JitFunctionInfo(NamedTuple):
     """What hooks are told of a function."""
 
@@ -588,28 +619,26 @@ class JITFunction(JITCallable, KernelInterface):
         self.constexprs = [param.num for param in self.params if param.is_constexpr]
         self.pre_run_hooks: list[Callable[..., Any]] = []
         self.kernel: Any = None
-        # device -> (kernels by launch, kernels by signature, target, backend, launcher)
-        self.device_caches: dict[int, tuple[dict[Any, CompiledKernel], dict[Any, Any], Any, Any,
-                                            Any]] = defaultdict(self._create_binder)
+        self.device_caches = DeviceCaches(self._create_binder)
         _registry[f"{self.module}:{fn.__qualname__}"] = self
 
     @property
-    def cache(self) -> dict[Any, CompiledKernel]:
-        """The compiled kernels of the device."""
+    def cache(self) -> KernelCache:
+        """The compiled kernels."""
         return self.device_caches[0][0]
 
     def forget(self) -> None:
         """Drop all compiled kernels."""
         self.hash = None
-        for kernels, by_signature, *_ in self.device_caches.values():
+        for kernels, *_ in self.device_caches.values():
             kernels.clear()
-            by_signature.clear()
 
     def _create_binder(self) -> Any:
         from . import backend  # pylint: disable=import-outside-toplevel
         from .driver import driver  # pylint: disable=import-outside-toplevel
         target = driver.active.get_current_target()
-        return {}, {}, target, backend.active(), self._launchers.launch
+        kernels = KernelCache()
+        return kernels, kernels.launches, target, backend.active(), self._launchers.launch
 
     @functools.cached_property
     def _launchers(self) -> Launchers:
@@ -659,9 +688,9 @@ class JITFunction(JITCallable, KernelInterface):
                      warmup: bool) -> Any:
         """The kernel for a launch; threads that want the same one wait for the first."""
         with self._lock:
-            kernels = self.device_caches[0][0]
-            if key in kernels:
-                return kernels[key]
+            launches = self.cache.launches
+            if key in launches:
+                return launches[key]
             debug = given.get("debug", self.debug) or knobs.runtime.debug
             options = parse_options({**given, "debug": debug})
             pairs = [self._specialize(param, bound[param.name]) for param in self.params]
@@ -669,24 +698,24 @@ class JITFunction(JITCallable, KernelInterface):
                             *_by_path(pairs, list(bound.values())))
             kernel = self._build(src, options, warmup)
             if kernel is not None:
-                kernels[key] = kernel
+                launches[key] = kernel
             return kernel
 
     def _build(self, src: ASTSource, options: Any, warmup: bool) -> Any:
         """The kernel for a signature; None if a hook takes the compilation over."""
-        kernels, by_signature, target, used_backend, _ = self.device_caches[0]
+        kernels, _, target, used_backend, _ = self.device_caches[0]
         key = f"{self.cache_key} {src.signature} {src.attrs} " \
               f"{_constant_key(src.constants)} {sorted(vars(options).items())}"
-        if key in by_signature:
-            return by_signature[key]
+        if key in kernels:
+            return kernels[key]
         info = functools.partial(self._hook_data, key, src, options, target, warmup)
         hook = knobs.runtime.jit_cache_hook
         if hook is not None and hook(**info()):
             return None
         kernel = CompiledKernel(src, options, used_backend.gpu, target)
         for function in kernel.program.functions:
-            function._callers.add(self)  # pylint: disable=protected-access
-        by_signature[key] = kernel
+            function._callers[id(self)] = self  # pylint: disable=protected-access
+        kernels[key] = kernel
         hook = knobs.runtime.jit_post_compile_hook
         if hook is not None:
             hook(**info())

@@ -52,6 +52,7 @@ def parse_options(given: dict[str, Any], parameters: Any = ()) -> types.SimpleNa
                          "have. Please set num_ctas=1.")
     chosen["enable_fp_fusion"] = knobs.language.fp_fusion_enabled(chosen["enable_fp_fusion"])
     chosen["debug"] = bool(chosen["debug"])
+    chosen["extern_libs"] = tuple(dict(chosen["extern_libs"] or {}).items())
     return types.SimpleNamespace(**chosen)
 
 
@@ -117,6 +118,14 @@ class Entries:
 
     def __init__(self, src: ASTSource, program: Program) -> None:
         self.src, self.program = src, program
+        for param in src.fn.params:
+            if param.is_constexpr and (param.do_not_specialize
+                                       or param.do_not_specialize_on_alignment):
+                raise CompilationError(
+                    src.fn.src, src.fn.parse().body[0],
+                    f"{param.name} marked as constexpr and listed in do_not_specialize/"
+                    "do_not_specialize_on_alignment. Remove constexpr designation to skip "
+                    "specialization.")
         self.args: list[str] = []
         self.consts: list[str] = []
         self.live: list[tuple[int, Any]] = []  # parameters passed at run time, with their types
@@ -231,7 +240,7 @@ class CompiledKernel:
                              ", ".join(entries.consts), tuple(self.program.files()),
                              main.first_line(), options.debug, options.enable_fp_fusion)
         self._lock = threading.Lock()
-        self.watched = tuple(_watch(*one) for one in self.program.watched)
+        self.watched = tuple(one for name in self.program.watched for one in _watch(*name))
         self.compiled = self._compile("")
         self.pick = entries.picker()
         self.n_live = len(entries.live)
@@ -297,7 +306,12 @@ class CompiledKernel:
         with self._lock:
             if self.call == self._first_call:
                 from . import backend  # pylint: disable=import-outside-toplevel
+                about: tuple[Any, ...] = (self.module, self.function, self.name, {}, self.hash)
+                if knobs.runtime.kernel_load_start_hook is not None:
+                    knobs.runtime.kernel_load_start_hook(*about)
                 self.call = backend.active().prepare(self)
+                if knobs.runtime.kernel_load_end_hook is not None:
+                    knobs.runtime.kernel_load_end_hook(*about)
 
     def _first_call(self, gx: int, gy: int, gz: int, values: tuple[Any, ...]) -> None:
         self._init_handles()
@@ -402,13 +416,17 @@ class _Mutable:
         return now if now == self._value else None
 
 
-def _watch(space: Any, name: str, value: Any) -> tuple[Any, str, Any]:
-    """A namespace whose get(name) is the value as long as kernels that used it are up to date."""
+def _watch(space: Any, name: str, value: Any) -> Iterator[tuple[Any, str, Any]]:
+    """Namespaces, names and objects: unless get(name) is the object, kernels are out of date."""
     found = _Cell(space) if isinstance(space, types.CellType) else space
-    plain = value.value if isinstance(value, language.constexpr) else value
+    plain = value
+    if isinstance(value, language.constexpr):
+        yield found, name, value
+        found, name, plain = vars(value), "value", value.value
     if isinstance(plain, (list, dict)):
-        return _Mutable(found, value), name, value
-    return found, name, value
+        yield _Mutable(found, plain), name, plain
+    else:
+        yield found, name, plain
 
 
 # -- Errors ------------------------------------------------------------------------------------

@@ -514,7 +514,8 @@ class tuple(base_value):  # pylint: disable=redefined-builtin
 
     def __getitem__(self, index: Any) -> Any:
         index = _unwrap_if_constexpr(index)
-        return tuple(self.values[index]) if isinstance(index, builtins.slice) else self.values[index]
+        found = self.values[index]
+        return tuple(found) if isinstance(index, builtins.slice) else found
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, (tuple, builtins.tuple)) and list(other) == self.values

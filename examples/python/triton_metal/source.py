@@ -19,7 +19,7 @@ import symtable
 import sys
 import textwrap
 import types
-from typing import Any, Iterable, Iterator, Optional, Union
+from typing import Any, Iterable, Iterator, NamedTuple, Optional, Union
 
 from . import language
 from .library import File
@@ -49,22 +49,36 @@ class SourceInfo:
         self.path: str = code.co_filename if code else inspect.getsourcefile(obj) or "<unknown>"
 
 
+class Use(NamedTuple):
+    """How a text uses a name from outside."""
+
+    chains: frozenset[str]  # attributes read from it, as "a.b"
+    in_body: bool  # False: in defaults and annotations only, which are evaluated at `def`
+
+
 @functools.lru_cache(maxsize=512)
-def free_names(text: str) -> dict[str, frozenset[str]]:
-    """The names that a text reads from outside, each with the attribute chains read from it."""
+def free_names(text: str) -> dict[str, Use]:
+    """The names that a text reads from outside.
+
+    Triton looks a name that is assigned later up outside, too, where Python would raise an error.
+    """
     tree = ast.parse(text)
     own = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    names: dict[str, set[str]] = {}
+    in_body: set[str] = set()
+    at_def: set[str] = set()
     scopes = [symtable.symtable(text, "<kernel>", "exec")]
     while scopes:
         scope = scopes.pop()
         scopes.extend(scope.get_children())
         for symbol in scope.get_symbols():
-            outside = symbol.is_global() or scope.get_type() == "module"
-            if outside and symbol.is_referenced() and symbol.get_name() not in own:
-                names.setdefault(symbol.get_name(), set())
+            if scope.get_type() == "module" and symbol.is_referenced():
+                at_def.add(symbol.get_name())
+            elif symbol.is_global() and symbol.is_referenced():
+                in_body.add(symbol.get_name())
+    in_body |= _read_before_assigned(tree)
     for annotation in _text_annotations(tree):
-        names.update({name: set() for name in annotation if name not in names | dict.fromkeys(own)})
+        at_def |= annotation
+    names: dict[str, set[str]] = {name: set() for name in sorted((in_body | at_def) - own)}
     for node in ast.walk(tree):
         chain: list[str] = []
         while isinstance(node, ast.Attribute):
@@ -72,7 +86,21 @@ def free_names(text: str) -> dict[str, frozenset[str]]:
             node = node.value
         if chain and isinstance(node, ast.Name) and node.id in names:
             names[node.id].add(".".join(reversed(chain)))
-    return {name: frozenset(chains) for name, chains in names.items()}
+    return {name: Use(frozenset(chains), name in in_body) for name, chains in names.items()}
+
+
+def _read_before_assigned(tree: ast.Module) -> set[str]:
+    """Names that the function assigns, but reads in an earlier place."""
+    first: dict[str, tuple[int, int]] = {}
+    read: dict[str, tuple[int, int]] = {}
+    arguments = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id not in arguments:
+            places = read if isinstance(node.ctx, ast.Load) else first
+            at = (node.lineno, node.col_offset)
+            places[node.id] = min(at, places.get(node.id, at))
+    return {name for name, at in first.items() if name in read and (
+        read[name] < at or read[name][0] == at[0])}
 
 
 def _text_annotations(tree: ast.AST) -> Iterator[set[str]]:
@@ -176,14 +204,14 @@ class Program:
 
     def _bind_all(self, unit: Unit, text: str, scope: dict[str, Any],
                   closure: dict[str, tuple[Namespace, Any]]) -> None:
-        for name, chains in free_names(text).items():
+        for name, use in free_names(text).items():
             if name in closure:
                 space, value = closure[name]
             elif name in scope:
                 space, value = scope, scope[name]
             else:
                 continue
-            if self._bind(unit, name, value, chains):
+            if self._bind(unit, name, value, use.chains) and use.in_body:
                 self.watched.append((space, name, value))
 
     def _with_defaults(self, fn: Any, unit: Unit) -> str:
