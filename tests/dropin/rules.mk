@@ -7,7 +7,12 @@ PACKAGE_TEXTS = $(wildcard examples/python/*.py examples/python/triton_metal/*.p
 PACKAGE_CC   ?= $(CC)
 PACKAGE_FLAGS?= -O2
 
-.PHONY: python
+# A Python that has NumPy: arrays for kernels.
+DROPIN_PYTHON := $(shell for p in $(PYTHON) /usr/bin/python3; do $$p -c 'import numpy' 2>/dev/null && { echo $$p; break; }; done)
+DROPIN_RUN     = PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$(PACKAGE) TRITON_METAL_CACHE_DIR=$(abspath $(BUILD))/dropin-cache $(DROPIN_PYTHON)
+DROPIN_TESTS   = $(sort $(wildcard tests/dropin/test_*.py))
+
+.PHONY: python test-dropin check-dropin
 python: $(PACKAGE_LIB) $(PACKAGE)/triton_metal/simulator $(PACKAGE)/links ## the Python package triton_metal, for PYTHONPATH=build/package
 
 # Links to the sources, so that an edit counts at once.
@@ -30,3 +35,6 @@ $(BUILD)/obj/dropin/%.o: tests/dropin/%.cc $(SIM_HEADERS)
 $(PACKAGE)/triton_metal/simulator: $(BUILD)/obj/dropin/server.o $(SIM_OBJECTS) $(SIM_CASES)
 	@mkdir -p $(@D)
 	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -o $@
+
+test-dropin: python ## the Python package in the simulator: launches, errors, threads, the documents' programs
+	@for t in $(DROPIN_TESTS); do $(DROPIN_RUN) $$t -q || { echo "$$t failed"; exit 1; }; done

@@ -366,6 +366,7 @@ class _Process:
         for stream in (self._process.stdin, self._process.stdout):
             if stream:
                 stream.close()
+        self._process.returncode = self._process.returncode or 0  # nobody waits for it
 
 
 class SimulatorBackend(Backend):
