@@ -16998,6 +16998,8 @@ typedef enum tmi_tri_kind {
     TMI_V_NONE,
     TMI_V_ELLIPSIS,
     TMI_V_DTYPE,      /* dt */
+    TMI_V_TUPLE_TYPE, /* x.type of a tuple; list: of its parts; id: its names, as a tuple's */
+    TMI_V_CONST_TYPE, /* x.type of a constant, which is list[0] */
     TMI_V_TUPLE,      /* list */
     TMI_V_SLICE,      /* list: begin, end, step */
     TMI_V_FUNC,       /* id: of t->func */
@@ -17503,10 +17505,11 @@ static uint32_t tmi_tri_ir_like(tmi_tri *t, uint32_t like, uint32_t dt) {
 static const char *tmi_tri_type_text(tmi_tri *t, const tmi_tri_value *v) {
     static const char *const names[] = {"nothing", "tensor",   "block pointer", "tensor descriptor",
                                         "int",     "bool",     "float",         "str",
-                                        "None",    "...",      "dtype",         "tuple",
-                                        "slice",   "function", "function",      "method",
-                                        "module",  "object",   "dict",          "function",
-                                        "object of triton", "mistake", "set"};
+                                        "None",    "...",      "dtype",         "tuple_type",
+                                        "constexpr_type", "tuple", "slice",     "function",
+                                        "function", "method",  "module",        "object",
+                                        "dict",    "function", "object of triton", "mistake",
+                                        "set"};
     if (v->cls) {
         const tmi_tri_func *f = tmi_triton_func_at(t, v->cls - 1);
         return tmi_tri_string(t, TMI_PY(tmi_triton_file_at(t, f->file)->py, f->node)->text);
@@ -18937,6 +18940,12 @@ static int tmi_tri_same(tmi_tri *t, const tmi_tri_value *a, const tmi_tri_value 
         if (a->is_other && b->is_other)
             return !tmi_tri_compare_versions(tmi_tri_string(t, a->id), tmi_tri_string(t, b->id));
         return a->id == b->id && a->is_other == b->is_other;
+    case TMI_V_TUPLE_TYPE:
+        if (!a->id != !b->id || a->n != b->n) return 0;
+        for (i = 0; i < a->n && a->id; i++)
+            if (TMI_ITEM(t, a->id - 1 + i)->id != TMI_ITEM(t, b->id - 1 + i)->id) return 0;
+        /* fall through */
+    case TMI_V_CONST_TYPE:
     case TMI_V_TUPLE:
         if (a->n != b->n) return 0;
         for (i = 0; i < a->n; i++) { /* depth: of the text, against TMI_MAX_DEPTH */
@@ -19083,6 +19092,19 @@ static int tmi_tri_put_value(tmi_tri *t, tmi_text *text, const tmi_tri_value *v,
         for (i = v->dt; tmi_tri_is_ptr(t, i) && !TMI_DTYPE(t, i)->is_const;)
             i = TMI_DTYPE(t, i)->elem;
         return known && !repr && i < TMI_DTYPE_FIRST_PTR;
+    case TMI_V_TUPLE_TYPE: /* no f-string of Triton takes one */
+    case TMI_V_CONST_TYPE:
+        tmi_put_str(text, v->kind == TMI_V_CONST_TYPE ? "constexpr_type[" : "[");
+        for (i = 0; i < v->n; i++) {
+            tmi_tri_value one = tmi_tri_field(t, v, i);
+            if (i) tmi_put_char(text, ',');
+            if (v->id || (v->kind == TMI_V_TUPLE_TYPE && t->version < 7)) /* 3.6 named each "" */
+                tmi_put(text, "%s:",
+                        v->id ? tmi_tri_string(t, TMI_ITEM(t, v->id - 1 + i)->id) : "");
+            (void)tmi_tri_put_value(t, text, &one, 0); /* depth: of the text */
+        }
+        tmi_put_char(text, ']');
+        return 0;
     case TMI_V_TUPLE:
         tmi_put_char(text, '(');
         for (i = 0; i < v->n; i++) {
@@ -19109,7 +19131,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2507323738u
+#define TMI_STAMP_TRI 3316282133u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -21405,6 +21427,7 @@ static int           tmi_tl_ends(const char *s, const char *end);
 static uint32_t      tmi_tl_row_of(const char *space, const char *name, int method);
 static tmi_tri_value tmi_tl_do(tmi_tri *t, uint32_t row, const tmi_tri_value *in);
 static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name);
+static tmi_tri_value tmi_tl_own_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name);
 
 /* What a class is called: int of Python, tl.tensor of triton.language, numbers.Number. "": none of
  * those that are known here. */
@@ -21412,12 +21435,12 @@ static const char *tmi_tl_class(tmi_tri *t, const tmi_tri_value *v) {
     static const char modules[] =
         "triton.language.tensor triton.language.constexpr triton.language.base_value "
         "triton.language.tensor_descriptor triton.language.tensor_descriptor_base "
-        "triton.language.constexpr_type triton.language.base_type triton.language.tuple_type "
+        "triton.language.base_type "
         "triton.language.tensor_descriptor_type triton.language.const torch.dtype torch.Tensor "
         "torch.device torch.Size torch.Generator numbers.Number numbers.Complex numbers.Real "
         "numbers.Rational numbers.Integral numpy.ndarray";
     static const char rows[] = "int float str bool list tuple dict set tensor dtype pointer_type "
-                               "block_type constexpr range";
+                               "block_type tuple_type constexpr_type constexpr range";
     const char *s = v->kind == TMI_V_MODULE ? tmi_tri_string(t, v->id) : "", *name = "";
     if (v->kind == TMI_V_BUILTIN) name = tmi_tl_row_name(v->id);
     if (v->kind == TMI_V_BUILTIN && tmi_fn_lists(rows, name, strlen(name)))
@@ -21441,6 +21464,8 @@ static int tmi_tl_instance(tmi_tri *t, const tmi_tri_value *v, const char *of) {
                              "numbers.Rational numbers.Integral"},
                 {TMI_V_FLOAT, "float numbers.Number numbers.Complex numbers.Real"},
                 {TMI_V_STR, "str"},
+                {TMI_V_TUPLE_TYPE, "tl.tuple_type tl.base_type"},
+                {TMI_V_CONST_TYPE, "tl.constexpr_type tl.base_type"},
                 {TMI_V_DICT, "dict"},
                 {TMI_V_SET, "set"},
                 {TMI_V_TUPLE, "tuple tl.tuple"}};
@@ -21600,7 +21625,7 @@ static int tmi_tl_has(tmi_tri *t, const char *module, const char *name) {
 }
 
 /* Has a value of this kind a member that the tables of its functions lack? 1, 0; -1: unknown. */
-static int tmi_tl_value_has(const tmi_tri_value *v, const char *name) {
+static int tmi_tl_value_has(const tmi_tri *t, const tmi_tri_value *v, const char *name) {
     static const struct {
         uint8_t     kind;
         const char *names;
@@ -21623,10 +21648,14 @@ static int tmi_tl_value_has(const tmi_tri_value *v, const char *name) {
         {TMI_V_DTYPE, "FP_TYPES KIND OTHER_TYPES SIGNEDNESS SINT_TYPES STANDARD_FP_TYPES UINT_TYPES "
                       "cache_key_part codegen_name get_int_max_value get_int_min_value is_dtype kind "
                       "mangle to_ir with_element_ty"},
+        {TMI_V_TUPLE_TYPE, "mangle"},
+        {TMI_V_CONST_TYPE, "mangle"},
         {TMI_V_TUPLE, "count index"},
     };
     size_t i;
     if (*name == '_') return -1;
+    if (v->kind == TMI_V_TUPLE && !t->is_const) /* 3.6 and 3.7 left constants to Python */
+        return t->version < 8 && tmi_fn_lists("count index", name, strlen(name)) ? -1 : 0;
     if (v->kind == TMI_V_DTYPE && v->is_other)
         return tmi_fn_lists("is_complex is_floating_point is_signed itemsize to_complex to_real",
                             name, strlen(name));
@@ -21642,8 +21671,8 @@ static tmi_tri_value tmi_tl_getattr(tmi_tri *t, const tmi_tri_value *in) {
     int           has = 1;
     if (in[1].kind != TMI_V_STR) return TMI_TL_BAD_TYPE(t, NULL, "wants a name, as a string");
     if (in[0].kind == TMI_V_MODULE) has = t->has(t, in[0].id, in[1].id);
-    else r = tmi_tl_attribute(t, in[0], in[1].id);
-    if (in[0].kind != TMI_V_MODULE && !r.kind) has = tmi_tl_value_has(&in[0], name);
+    else r = tmi_tl_own_attribute(t, in[0], in[1].id);
+    if (in[0].kind != TMI_V_MODULE && !r.kind) has = tmi_tl_value_has(t, &in[0], name);
     if (t->bad) return r;
     if (has < 0) {
         if (in[0].kind == TMI_V_MODULE) {
@@ -21671,6 +21700,117 @@ static tmi_tri_value tmi_tl_list(tmi_tri *t, const tmi_tri_value *in) {
     r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0);
     while (r.n < v.n) tmi_tri_put_field(t, &r, tmi_tri_field(t, &v, r.n));
     r.is_other = !t->row->arg;
+    return r;
+}
+
+/* -- Types of tuples and of constants -------------------------------------------------------- */
+
+/* What x.type is: a dtype, of a tuple those of its parts, of a constant which one it is. UNSET: not
+ * known here. Depth: TMI_MAX_DEPTH, by tmi_tri_tuple(). */
+static tmi_tri_value tmi_tl_type_of(tmi_tri *t, const tmi_tri_value *v) {
+    tmi_tri_value r = tmi_tri_of(TMI_V_UNSET), *part;
+    uint32_t      i;
+    tmi_mark      mark;
+    if (v->kind == TMI_V_TENSOR || v->kind == TMI_V_BLOCK_PTR)
+        return tmi_tri_dtype(tmi_tri_rank(t, v) ? tmi_tri_block_dtype(t, v->dt, tmi_tri_type(t, v))
+                                                : v->dt);
+    if (v->is_returned && t->version < 7 && tmi_tri_is_number(v))
+        return tmi_tri_dtype(tmi_tri_natural(t, v));
+    if (tmi_tri_is_number(v) || v->kind == TMI_V_STR || v->kind == TMI_V_NONE ||
+        v->kind == TMI_V_DTYPE || v->kind == TMI_V_FUNC || v->kind == TMI_V_BUILTIN)
+        r = tmi_tri_list(t, TMI_V_CONST_TYPE, v, 1);
+    r.is_bare = 1;
+    if (v->kind != TMI_V_TUPLE || v->cls) return r;
+    mark = tmi_mark_take(t->job);
+    part = TMI_TEMP(t->job, tmi_tri_value, v->n);
+    for (i = 0; i < v->n; i++) {
+        r = tmi_tri_field(t, v, i);
+        r.is_returned |= v->is_returned && tmi_tri_is_number(&r);
+        part[i] = tmi_tl_type_of(t, &r); /* depth: of the text */
+        if (!part[i].kind) break;
+    }
+    r = i < v->n ? tmi_tri_of(TMI_V_UNSET) : tmi_tri_list(t, TMI_V_TUPLE_TYPE, part, v->n);
+    tmi_mark_drop(t->job, mark);
+    r.id = v->id;
+    r.dt = v->dt;
+    r.is_bare = 1;
+    return r;
+}
+
+/* tl.tuple_type(types, fields=None) */
+static tmi_tri_value tmi_tl_tuple_type(tmi_tri *t, const tmi_tri_value *in) {
+    const int     has = in[1].kind != TMI_V_NONE;
+    tmi_tri_value r = tmi_tri_list(t, TMI_V_TUPLE_TYPE, NULL, 0), one;
+    uint32_t      i;
+    if (in[0].kind != TMI_V_TUPLE || (has && in[1].kind != TMI_V_TUPLE))
+        return TMI_TL_BAD_TYPE(t, "tl.tuple_type([tl.int32, tl.float32])", "wants a list, not %v",
+                               &in[in[0].kind == TMI_V_TUPLE]);
+    if (has && in[0].n != in[1].n)
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "%u types, but %u names", in[0].n, in[1].n);
+    for (i = 0; i < in[0].n; i++) {
+        one = tmi_tri_field(t, &in[0], i);
+        if (one.kind != TMI_V_DTYPE && one.kind != TMI_V_TUPLE_TYPE && one.kind != TMI_V_CONST_TYPE)
+            return TMI_TL_BAD_TYPE(t, NULL, "%v is not a type", &one);
+        if (one.kind == TMI_V_TUPLE_TYPE && one.dt >= r.dt) r.dt = one.dt + 1;
+        tmi_tri_put_item(t, one);
+        r.n++;
+    }
+    if (r.dt > TMI_MAX_DEPTH)
+        return TMI_TL_BAD_TYPE(t, NULL, "types inside each other, more than %u deep",
+                               TMI_MAX_DEPTH);
+    for (i = 0; i < r.n && has; i++) {
+        one = tmi_tri_field(t, &in[1], i);
+        if (one.kind != TMI_V_STR) return TMI_TL_BAD_TYPE(t, NULL, "%v is not a name", &one);
+        if (!i) r.id = t->item.n + 1;
+        tmi_tri_put_item(t, one);
+    }
+    r.is_bare = 1;
+    return r;
+}
+
+/* tl.constexpr_type(value) */
+static tmi_tri_value tmi_tl_constexpr_type(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value r = in[0];
+    if (r.kind != TMI_V_TUPLE && tmi_tri_is_const(&r)) {
+        r.is_returned = 0;
+        r = tmi_tl_type_of(t, &r);
+        if (r.kind) return r;
+    }
+    return TMI_TL_BAD_TYPE(t, NULL, "wants a number, a text or a function, not %v", &in[0]);
+}
+
+/* tl.tuple(args, type=None): of a type only the names are read. */
+static tmi_tri_value tmi_tl_made_tuple(tmi_tri *t, const tmi_tri_value *in) {
+    tmi_tri_value r = tmi_tl_list(t, in);
+    if (t->bad || in[1].kind != TMI_V_TUPLE_TYPE) return r;
+    if (r.n != in[1].n)
+        return TMI_TL_WRONG(t, TMETAL_E_PY_VALUE, NULL, "%u values of a type with %u", r.n,
+                            in[1].n);
+    r.id = in[1].id;
+    return r;
+}
+
+/* Members of a tuple's and a constant's type. UNSET: none of that name. */
+static tmi_tri_value tmi_tl_type_member(tmi_tri *t, const tmi_tri_value *v, const char *name) {
+    tmi_tri_value r = *v;
+    tmi_text      text;
+    if (v->kind == TMI_V_CONST_TYPE && strcmp(name, "value") == 0) return tmi_tri_field(t, v, 0);
+    if (strcmp(name, "name") == 0) {
+        tmi_text_init(t->job, &text);
+        (void)tmi_tri_put_value(t, &text, v, 0);
+        return tmi_tri_str_of(t, &text);
+    }
+    r.kind = TMI_V_TUPLE;
+    r.is_other = strcmp(name, "types") == 0;
+    if (v->kind == TMI_V_CONST_TYPE || !(r.is_other || strcmp(name, "fields") == 0))
+        return tmi_tri_of(TMI_V_UNSET);
+    r.id = r.dt = 0;
+    if (r.is_other) return r;
+    if (!v->id && t->version >= 7) return tmi_tri_of(TMI_V_NONE);
+    r.list = v->id - 1;
+    if (!v->id)
+        for (r = tmi_tri_list(t, TMI_V_TUPLE, NULL, 0); r.n < v->n;)
+            tmi_tri_put_field(t, &r, tmi_tri_str(0));
     return r;
 }
 
@@ -22707,7 +22847,9 @@ static const tmi_tri_row tmi_tl_rows[] = {
     {"target", "is_hip_gfx1250", 0, "", tmi_tl_flag, 0, NULL},
     {"target", "is_xpu", 0, "", tmi_tl_flag, 0, NULL},
     {"target", "cuda_capability_geq", 0, "major, minor=0", tmi_tl_capability, 0, NULL},
-    {"tl", "tuple", 0, "args", tmi_tl_list, 0, NULL},
+    {"tl", "tuple", 0, "args, type=None", tmi_tl_made_tuple, 0, NULL},
+    {"tl", "tuple_type", 0, "types, fields=None", tmi_tl_tuple_type, 0, NULL},
+    {"tl", "constexpr_type", 0, "value", tmi_tl_constexpr_type, 0, NULL},
     {"cuda", "globaltimer", 0, "", tmi_tl_not_apple, 0, NULL},
     {"cuda", "smid", 0, "", tmi_tl_not_apple, 0, NULL},
     {"cuda", "num_threads", 0, "", tmi_tl_not_apple, 0, NULL},
@@ -23275,7 +23417,9 @@ static tmi_tri_value tmi_tl_do(tmi_tri *t, uint32_t row, const tmi_tri_value *in
 static tmi_tri_value tmi_tl_named(tmi_tri *t, const char *module, uint32_t name) {
     const char   *space = tmi_tl_space(module), *s = tmi_tri_string(t, name);
     uint32_t      row = space ? tmi_tl_row_of(space, s, 0) : 0;
-    tmi_tri_value v = tmi_tri_of(row ? TMI_V_BUILTIN : TMI_V_UNSET);
+    tmi_tri_value v;
+    if (strcmp(module, "triton.runtime") == 0 && strcmp(s, "jit") == 0) row = 0; /* a module */
+    v = tmi_tri_of(row ? TMI_V_BUILTIN : TMI_V_UNSET);
     if (row && !tmi_tl_rows[row - 1].text && !tmi_tl_rows[row - 1].params)
         return tmi_tl_do(t, row - 1, NULL); /* a value */
     if (row) v.id = row - 1;
@@ -23326,6 +23470,15 @@ static tmi_tri_value tmi_tl_desc_member(tmi_tri *t, const tmi_tri_value *v, cons
 static tmi_tri_value tmi_tl_member_of(tmi_tri *t, const tmi_tri_value *v, const char *name) {
     if (v->kind == TMI_V_DTYPE) return tmi_tl_dtype_member(t, v->dt, name);
     if (v->kind == TMI_V_STR && v->is_other) return tmi_tl_version_member(t, v, name);
+    if (v->kind == TMI_V_TUPLE_TYPE || v->kind == TMI_V_CONST_TYPE)
+        return tmi_tl_type_member(t, v, name);
+    if (v->kind == TMI_V_TUPLE && !v->cls && !t->is_const) { /* before fields of these names */
+        tmi_tri_value values = *v;
+        values.id = 0;
+        values.is_other = 1;
+        if (strcmp(name, "type") == 0) return tmi_tl_type_of(t, v);
+        if (strcmp(name, "values") == 0) return values;
+    }
     if (v->kind == TMI_V_TUPLE && v->id) { /* a NamedTuple */
         uint32_t i;
         for (i = 0; i < v->n; i++)
@@ -23335,9 +23488,8 @@ static tmi_tri_value tmi_tl_member_of(tmi_tri *t, const tmi_tri_value *v, const 
     if (v->kind == TMI_V_DESC) return tmi_tl_desc_member(t, v, name);
     if (v->kind == TMI_V_MADE) return tmi_tl_made_member(t, v, name);
     if (v->kind != TMI_V_TENSOR && v->kind != TMI_V_BLOCK_PTR) return tmi_tri_of(TMI_V_UNSET);
-    if (strcmp(name, "type") == 0 && tmi_tri_rank(t, v))
-        return tmi_tri_dtype(tmi_tri_block_dtype(t, v->dt, tmi_tri_type(t, v)));
-    if (strcmp(name, "dtype") == 0 || strcmp(name, "type") == 0) return tmi_tri_dtype(v->dt);
+    if (strcmp(name, "type") == 0) return tmi_tl_type_of(t, v);
+    if (strcmp(name, "dtype") == 0) return tmi_tri_dtype(v->dt);
     if (v->kind == TMI_V_BLOCK_PTR) return tmi_tri_of(TMI_V_UNSET);
     if (strcmp(name, "shape") == 0) return tmi_tl_shape(t, tmi_tri_type(t, v));
     if (strcmp(name, "numel") == 0)
@@ -23357,20 +23509,36 @@ static const char *tmi_tl_class_space(const tmi_tri *t, const tmi_tri_value *v) 
     case TMI_V_INT:
     case TMI_V_BOOL: return "int";
     case TMI_V_FLOAT: return "float";
-    case TMI_V_TUPLE: return t->is_const ? "tuple" : "tl"; /* a kernel's has no methods */
-    default: return "tl";
+    case TMI_V_TUPLE: return t->is_const ? "tuple" : ""; /* a kernel's has no methods */
+    case TMI_V_TENSOR:
+    case TMI_V_BLOCK_PTR: return "tl";
+    default: return "";
     }
 }
 
-/* UNSET without a report: there is none. */
-static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name) {
+/* What a value has as an attribute. UNSET without a report: there is none. */
+static tmi_tri_value tmi_tl_own_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name) {
     const char   *s = tmi_tri_string(t, name);
     tmi_tri_value r = tmi_tl_member_of(t, &v, s);
-    uint32_t      row;
+    uint32_t      row = 0;
     if (r.kind || t->bad) return r;
     row = tmi_tl_row_of(tmi_tl_class_space(t, &v), s, 1);
-    if (!row && v.kind != TMI_V_DTYPE && v.kind != TMI_V_DESC && v.kind < TMI_V_DICT)
+    if (!row && v.is_returned && t->version < 7 && tmi_tri_is_number(&v))
         row = tmi_tl_row_of("tl", s, 1);
+    if (!row) return r;
+    r = tmi_tri_list(t, TMI_V_BOUND, &v, 1);
+    r.id = row - 1;
+    return r;
+}
+
+/* The same where it is used: a tensor's methods work on constants too. */
+static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name) {
+    tmi_tri_value r = tmi_tl_own_attribute(t, v, name);
+    uint32_t      row;
+    if (r.kind || t->bad || !tmi_tri_is_const(&v) || v.kind >= TMI_V_DICT ||
+        (v.kind >= TMI_V_DTYPE && v.kind <= TMI_V_TUPLE))
+        return r;
+    row = tmi_tl_row_of("tl", tmi_tri_string(t, name), 1);
     if (!row) return r;
     r = tmi_tri_list(t, TMI_V_BOUND, &v, 1);
     r.id = row - 1;
@@ -23378,7 +23546,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 3478750530u
+#define TMI_STAMP_TL 259131555u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -23451,6 +23619,7 @@ static void tmi_tri_bind(tmi_tri *t, uint32_t name, tmi_tri_value v) {
         *at = t->name.n;
     }
     n->v = v;
+    if (!t->is_const) n->v.is_bare = 0; /* a name of a kernel makes it a constexpr */
 }
 
 /* Only the first n names stay. */
@@ -25052,7 +25221,7 @@ static TMI_APART tmi_tri_value tmi_tri_subscript(tmi_tri *t, const tmi_py_node *
     if (v.kind == TMI_V_STR && !v.is_other && (t->is_const || i.kind != TMI_V_SLICE))
         return tmi_tri_letters(t, v, i);
     if (v.kind == TMI_V_TUPLE && i.kind == TMI_V_SLICE) return tmi_tri_slice_of(t, v, i);
-    if (v.kind == TMI_V_TUPLE) {
+    if (v.kind == TMI_V_TUPLE || v.kind == TMI_V_TUPLE_TYPE) {
         at = tmi_tri_small(t, &i, "an index of a tuple");
         if (at < 0) at += v.n;
         if (!t->bad && (at < 0 || at >= v.n))
@@ -28548,6 +28717,9 @@ static TMI_APART tmi_tri_value tmi_tri_attribute_of(tmi_tri *t, tmi_tri_value v,
         v.is_bare = 1;
         return v;
     }
+    if (!t->is_const && !v.is_bare && tmi_tri_says(t, name, "type") &&
+        (tmi_tri_is_number(&v) || v.kind == TMI_V_STR || v.kind == TMI_V_NONE))
+        return tmi_tl_type_of(t, &v); /* of the constexpr: what it holds has none */
     if (tmi_triton_is_unsaid(&v) && v.list && tmi_tri_is_ptr(t, v.list) &&
         tmi_tri_says(t, name, "dtype")) {
         r = tmi_tri_dtype(TMI_DTYPE(t, v.list)->elem); /* of a tensor of the launch: torch's */
@@ -30144,7 +30316,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 4123791053u
+#define TMI_STAMP_TRITON 274819461u
 
 
 /*==============================================================================

@@ -8,7 +8,7 @@ import operator
 import os
 import sys
 from os import getcwd, getenv
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from packaging import version
 from packaging.version import Version
@@ -754,3 +754,63 @@ def members(p, c, u, two):
     tl.static_assert(u.type == tl.uint32 and p.type == p.dtype and not hasattr((1, 2), "first") and hasattr(tl.extra, "libdevice") and not on_hopper())
     tl.static_assert(two.first.dtype == tl.uint32 and two.second.dtype == p.dtype and two[0].dtype == tl.uint32 and not hasattr(two, "third"))
     tl.store(p, two.first)
+
+
+class Pair(NamedTuple):
+    first: tl.tensor
+    second: tl.tensor
+
+
+class Named(NamedTuple):
+    type: tl.tensor
+    values: tl.tensor
+
+
+@triton.jit
+def sum_and_one(a, b):
+    if a > 0:
+        return a + b, 1
+    else:
+        return a - b, 2
+
+
+@triton.jit
+def both(a, b):
+    return a, b
+
+
+@triton.jit
+def types(p, n, two, N: tl.constexpr, S: tl.constexpr):
+    # `.type` of tuples and of constants
+    tl.static_assert((n, p).type == tl.tuple_type([tl.int32, tl.pointer_type(tl.float32)]) and (n, p).type != tl.tuple_type([tl.int32]))
+    tl.static_assert((n, p).type == (n, p).type and (n, p).type != (p, n).type and (n, p, n).type != (n, p).type)
+    tl.static_assert(both(n, p).type == tl.tuple_type((tl.int32, p.dtype)) and sum_and_one(n, n).type == tl.tuple_type([tl.int32, tl.int32]))
+    x = (1, 2.5, True, 1 << 40)
+    tl.static_assert(x.type == tl.tuple_type([tl.int32, tl.float32, tl.int1, tl.int64]))
+    # names are part of it
+    tl.static_assert(two.type[0] == tl.uint32 and two.type[-1] == p.type and two.type[N - 3] == p.dtype and two.type != (two.a, two.b).type)
+    tl.static_assert(Pair(two.a, two.b).type != two.type and Pair(n, n).type == Pair(n, n).type and tl.tuple((n, n), Pair(n, n).type).type == Pair(n, n).type)
+    tl.static_assert(two.type.fields[0] == "a" and two.type.fields[1] == "b" and (n, p).type.fields is None and tl.tuple((n, p), two.type).b.dtype == p.dtype)
+    tl.static_assert(two.type.types[1] == p.type and len(two.type.types) == 2 and two.type.name == "[a:uint32,b:pointer<fp32>]")
+    tl.static_assert(Named(n, p).type == Named(n, p).type and Named(n, p).type[1] == p.type and Named(n, p).values[1].type == p.type and len(two.values) == 2)
+    # of constants
+    tl.static_assert(S.type[0] == tl.constexpr_type(8) and S.type[0].value == 8 and S[0].type == S.type[0] and S.type == ((8, 4).type) and S.type != (8, 5).type)
+    tl.static_assert(N.type != tl.int32 and N.type == tl.constexpr_type(4) and N.type.value == 4 and both(n, 3).type == (n, 3).type and both(n, 3).type != (n, 4).type)
+    tl.static_assert(((1, n), p).type[0][1] == tl.int32 and ((1, n), p).type[0] == (1, n).type and ((1, n), p).type != ((2, n), p).type)
+    tl.static_assert((n, None).type == (n, None).type and (n, both).type != (n, sum_and_one).type and (n, "a").type != (n, "b").type and (n, tl.int8).type != (n, 8).type)
+    tl.static_assert((n, (p, None)).type.name == "[int32,[pointer<fp32>,constexpr_type[None]]]" and (n, tl.arange(0, 4)).type[1] == tl.block_type(tl.int32, [4]))
+    # what they are, and are not
+    tl.static_assert(isinstance(two.type, tl.tuple_type) and isinstance(two.type, tl.core.base_type) and not isinstance(two.type, tl.dtype) and not isinstance(two, tl.tuple_type))
+    tl.static_assert(isinstance(N.type, tl.constexpr_type) and not isinstance(N.type, tl.dtype) and isinstance(two.type[0], tl.dtype) and not isinstance(two.type[0], tl.tuple_type))
+    tl.static_assert(two.type is not None and two.type != 3 and not (two.type == (tl.uint32, p.type)))
+    k: tl.constexpr = N.type
+    y: tl.constexpr = two.type
+    z: tl.constexpr = N.value
+    tl.static_assert(k.value == k and k.value.value == 4 and y == two.type and both(y, 3)[0] == two.type and z.value == 4)
+    # which attributes there are, and that constants do not have a tensor's
+    tl.static_assert(hasattr(two, "type") and hasattr(two, "values") and hasattr(two, "a") and not hasattr(two, "first_of_all"))
+    tl.static_assert(not hasattr(two, "count") and not hasattr(two, "index") and not hasattr(two, "sum") and not hasattr(two, "to") and not hasattr(two, "shape"))
+    tl.static_assert(hasattr(two.type, "fields") and not hasattr(two.type, "scalar") and hasattr(N.type, "value") and not hasattr(N.type, "types"))
+    tl.static_assert(not hasattr(N, "to") and not hasattr("abc", "sum") and not hasattr(2.5, "abs") and not hasattr(None, "to") and getattr(N, "to", 3) == 3)
+    tl.static_assert(not hasattr(N, "type") and hasattr(n, "type") and hasattr(n, "to") and hasattr(n, "sum") and not hasattr(n, "values"))
+    tl.store(p, n)

@@ -25,6 +25,7 @@ test-triton-quick: $(BUILD)/tmetal $(BUILD)/syntax
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel asked --args '*fp32' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel edges --args '*fp32, u32' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel members --args '*fp32, *kfp32, u32, (first=u32, second=*fp32)' > /dev/null
+	$(BUILD)/tmetal compile tests/triton/known.py --kernel types --args '*fp32, i32, (a=u32, b=*fp32)' --const 'N=4, S=(8, 4)' > /dev/null
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel steps --args '*i32' --emit ir 2>&1 | grep -q 'ignores step='
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel clamped --args '*fp32, i32' --triton 3.6 --emit ir | grep -q 'sitofp %n : i32 to f32'
 	$(BUILD)/tmetal compile tests/triton/known.py --kernel clamped --args '*fp32, i32' --emit ir | grep -q 'sitofp %n : i32 to f64'
