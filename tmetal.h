@@ -66687,13 +66687,13 @@ static void tmi_gen_align(tmi_gen *g, const tmi_shape *shape, const tmi_indices 
 /* The index over dimensions lo to hi of a shape, out of one over first to last. */
 static uint32_t tmi_gen_cut(tmi_gen *g, const tmi_shape *shape, uint32_t at, uint32_t first,
                             uint32_t last, uint32_t lo, uint32_t hi) {
-    uint64_t below = 1, size = 1, above = 1;
+    uint64_t size = 1, above = 1;
     uint32_t i;
     for (i = first; i < lo; i++) above *= shape->dim[i];
     for (i = lo; i < hi; i++) size *= shape->dim[i];
-    for (i = hi; i < last; i++) below *= shape->dim[i];
     TMI_ASSERT(g->job, "oplist", first <= lo && lo < hi && hi <= last && last <= shape->rank);
-    at = tmi_gen_div(g, at, below);
+    /* by one extent after the other, not by their product: see tmi_thread_axis */
+    for (i = last; i-- > hi;) at = tmi_gen_div(g, at, shape->dim[i]);
     if (size == 1) return 0;
     return above > 1 ? tmi_gen_rem(g, at, size) : at;
 }
@@ -71484,7 +71484,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 60805148u
+#define TMI_STAMP_OPLIST 168580495u
 
 /*==============================================================================
  * >>compile  [31]  What drives the others: options, refusals, from text to kernels
