@@ -26,6 +26,7 @@ typedef struct tm_request {
     uint32_t                  n_files;
     uint32_t                  line; /* of the file, in which the source begins; 0: 1 */
     uint32_t                  debug, no_fusion, reports;
+    uint32_t                  trace, unspecialized; /* 1: print each pass; ignore alignments */
     const char               *cache;    /* the folder of the cache on disk; NULL: none */
     const char               *identity; /* all of the above but `cache` as one text */
     size_t                    identity_length;
@@ -168,6 +169,11 @@ static tmetal_code tm_try_program(const tm_request *q, tm_task task, tmetal_opti
     return code;
 }
 
+static void tm_print_pass(void *user, const char *pass, const char *text) {
+    (void)user;
+    fprintf(stderr, "// ---- after %s ----\n%s", pass, text);
+}
+
 /* One try in an arena. */
 static tmetal_code tm_try(const tm_request *q, tm_task task, tmetal_arena *arena,
                           tmetal_result *r, tm_compiled *c) {
@@ -187,6 +193,8 @@ static tmetal_code tm_try(const tm_request *q, tm_task task, tmetal_arena *arena
     opt.alias = q->alias && *q->alias ? q->alias : NULL;
     opt.no_fusion = q->no_fusion;
     opt.reports = q->reports;
+    opt.unspecialized = q->unspecialized;
+    opt.trace = q->trace ? tm_print_pass : NULL;
     if (task >= TM_PROGRAM) return tm_try_program(q, task, &opt, arena, r, c);
     call.kernel = q->kernel;
     call.args = q->args;
@@ -202,7 +210,7 @@ static tmetal_code tm_try(const tm_request *q, tm_task task, tmetal_arena *arena
         if (code == TMETAL_OK) c->text = tm_copy(text);
         return code;
     }
-    cache.dir = q->reports ? NULL : q->cache;
+    cache.dir = q->reports || q->trace ? NULL : q->cache;
     if (cache.dir) {
         tmetal_key(q->identity, q->identity_length, &opt, key);
         c->found = (uint32_t)tmetal_cache_find(&cache, key, arena, r);

@@ -7,8 +7,7 @@ import triton_metal
 import triton_metal.language as tl
 from advanced_memory_patterns import AccessPattern, memory_pattern_optimizer
 from m3_optimizations import m3_optimizer
-from metal_hardware_optimizer import (AppleSiliconGeneration, HardwareCapabilities,
-                                      hardware_capabilities)
+from metal_hardware_optimizer import AppleSiliconGeneration, capabilities, hardware_capabilities
 from metal_ir_transforms import transform_ir
 from metal_memory_manager import MemoryLayout, get_metal_memory_manager
 from metal_performance_shaders import MPSOperation, mps_integration
@@ -55,20 +54,20 @@ class Hardware(unittest.TestCase):
     """metal_hardware_optimizer"""
 
     def test_the_table(self):
-        m3 = HardwareCapabilities("Apple M3 Max")
-        self.assertEqual((m3.name, m3.family, m3.simd_width), ("apple-m3-max", 9, 32))
+        m3 = capabilities("Apple M3 Max")
+        self.assertEqual((m3.name, m3.gpu_family, m3.simd_width), ("apple-m3-max", 9, 32))
         self.assertEqual(m3.chip_generation, AppleSiliconGeneration.M3)
-        self.assertEqual(m3.shared_memory_size, 32768)
+        self.assertEqual(m3.shared_memory_bytes, 32768)
         self.assertFalse(m3.has_tensor_cores)
         self.assertFalse(m3.detected)
-        self.assertTrue(HardwareCapabilities("apple-m5").has_tensor_cores)
-        self.assertEqual(HardwareCapabilities("apple7").chip_generation.name, "UNKNOWN")
-        self.assertRaisesRegex(ValueError, "unknown GPU 'apple-m0'", repr,
-                               HardwareCapabilities("apple-m0"))
+        self.assertTrue(capabilities("apple-m5").has_tensor_cores)
+        self.assertEqual(capabilities("apple-m4-max").chip_generation.name, "M4")
+        self.assertEqual(capabilities("apple7").chip_generation.name, "UNKNOWN")
+        self.assertRaisesRegex(ValueError, "unknown GPU 'apple-m0'", capabilities, "apple-m0")
 
     def test_this_machine(self):
         self.assertEqual(hardware_capabilities.detected, reports.has_metal())
-        self.assertIn("detected", repr(hardware_capabilities))
+        self.assertEqual(hardware_capabilities.name, reports.current_gpu())
 
 
 class Products(unittest.TestCase):
@@ -91,7 +90,7 @@ class Products(unittest.TestCase):
         self.assertEqual(len(plan.tile), 2)
         groups = [-(-size // tile) for size, tile in zip((1024, 512), plan.tile)]
         self.assertEqual(plan.threadgroups[0] * plan.threadgroups[1], groups[0] * groups[1])
-        self.assertIsNone(m3_optimizer.plan_matmul(1, 512, 256).tile)
+        self.assertEqual(m3_optimizer.plan_matmul(1, 512, 256).tile, ())
 
 
 class Accesses(unittest.TestCase):
@@ -108,7 +107,6 @@ class Accesses(unittest.TestCase):
             ("store", AccessPattern.CONTIGUOUS)})
         strided = [a for a in found if a.pattern is AccessPattern.STRIDED][0]
         self.assertEqual((strided.buffer, strided.stride), ("x_ptr", 4))
-        self.assertEqual(strided.cost, strided.most_lines / strided.fewest_lines)
         self.assertGreater(strided.cost, 2)
         self.assertEqual(strided.file, __file__)
         with open(__file__, encoding="utf-8") as file:
@@ -196,7 +194,7 @@ class Transforms(unittest.TestCase):
     def test_op_list(self):
         kernels, summary = transform_ir(self.OPS)
         self.assertEqual(len(kernels), 2)
-        self.assertEqual([kernel["ops"] for kernel in kernels], ["softmax s, relu r", "sum t"])
+        self.assertEqual([kernel["ops"] for kernel in kernels], ["softmax s; relu r", "sum t"])
         self.assertIn("tt.func", kernels[0]["ttir"])
         self.assertIn("3 ops in 2 kernels", str(summary))
         self.assertIn("softMaxWithTensor", str(summary))

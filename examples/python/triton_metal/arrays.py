@@ -130,6 +130,24 @@ def _mlx_address(array: Any) -> Tuple[int, int, bool]:
     return ctypes.addressof(ctypes.c_char.from_buffer(flat)), view.nbytes, True
 
 
+def _mlx_stride(array: Any, axis: int) -> int:
+    """Elements from one to the next along an axis."""
+    core = sys.modules["mlx.core"]
+    view = memoryview(array.view(core.uint16) if array.dtype == core.bfloat16 else array)
+    return (view.strides or ())[axis] // view.itemsize
+
+
+def add_strides() -> None:
+    """Give MLX's arrays PyTorch's method stride(axis), if MLX is loaded and has none.
+
+    Programs pass strides to their kernels; MLX does not say them otherwise.
+    """
+    core = sys.modules.get("mlx.core")
+    kind = getattr(core, "array", None)
+    if kind is not None and not hasattr(kind, "stride"):
+        kind.stride = _mlx_stride
+
+
 def _mlx_memory(array: Any) -> Memory:
     address, total, writable = _mlx_address(array)
     return Memory(address, total, address, total, address, 0, writable)

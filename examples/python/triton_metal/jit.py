@@ -847,6 +847,7 @@ def jit(fn: Optional[Callable[..., Any]] = None, *, version: Any = None,
     """Decorator for kernels and for the functions that they call."""
     def decorate(inner: Callable[..., Any]) -> JITFunction:
         assert callable(inner)
+        arrays.add_strides()
         plain = inner.fn if isinstance(inner, JITCallable) else inner
         return JITFunction(plain, version, do_not_specialize, do_not_specialize_on_alignment,
                            debug, noinline, repr, launch_metadata)

@@ -32,6 +32,7 @@ class _Request(ctypes.Structure):  # tm_request
                 ("triton", ctypes.c_char_p), ("files", ctypes.POINTER(_File)),
                 ("n_files", ctypes.c_uint32), ("line", ctypes.c_uint32), ("debug", ctypes.c_uint32),
                 ("no_fusion", ctypes.c_uint32), ("reports", ctypes.c_uint32),
+                ("trace", ctypes.c_uint32), ("unspecialized", ctypes.c_uint32),
                 ("cache", ctypes.c_char_p), ("identity", ctypes.c_char_p),
                 ("identity_length", ctypes.c_size_t)]
 
@@ -187,6 +188,7 @@ def _run(function: str, source: str, path: str, kernel: str, args: str, consts: 
         args=args.encode() or None, consts=consts.encode() or None, gpu=gpu.encode(),
         alias=alias.encode(), triton=triton.encode(), files=array, n_files=len(files), line=line,
         debug=debug, no_fusion=not fusion, reports=reports,
+        trace=not reports and os.environ.get("TRITON_METAL_DEBUG") == "1",
         cache=_make_folder(folder) if folder else None, identity=identity,
         identity_length=len(identity))
     return _check(getattr(load(), function)(ctypes.byref(request)), kernel)
@@ -232,20 +234,24 @@ def ttir(*, source: str, path: str, kernel: str, args: str, consts: str,
     return text
 
 
-def program(source: str, gpu: str, path: str = "<program>") -> Compiled:
-    """Compile Triton IR or an op list. Raises errors.CompilationError."""
-    return Compiled(_program(2, source, gpu, path), lambda: program(source, gpu, path))
+def program(source: str, gpu: str, aligned: bool = True) -> Compiled:
+    """Compile Triton IR or an op list. Raises errors.CompilationError.
+
+    `aligned`: rely on pointers to be multiples of 16 bytes, as op lists do.
+    """
+    return Compiled(_program(2, source, gpu, aligned), lambda: program(source, gpu, aligned))
 
 
-def report(task: int, source: str, gpu: str, path: str = "<program>") -> Tuple[str, str]:
+def report(task: int, source: str, gpu: str) -> Tuple[str, str]:
     """Text and JSON that the compiler makes of Triton IR or an op list, by a tm_task."""
-    pointer = _program(task, source, gpu, path)
+    pointer = _program(task, source, gpu)
     texts = (pointer.contents.text or b"").decode(), (pointer.contents.plan or b"").decode()
     load().tm_free(pointer)
     return texts
 
 
-def _program(task: int, source: str, gpu: str, path: str) -> Any:
+def _program(task: int, source: str, gpu: str, aligned: bool = True) -> Any:
     text = source.encode()
-    request = _Request(source=text, length=len(text), path=os.fsencode(path), gpu=gpu.encode())
-    return _check(load().tm_program(ctypes.byref(request), task), path)
+    request = _Request(source=text, length=len(text), path=b"<program>", gpu=gpu.encode(),
+                       unspecialized=not aligned)
+    return _check(load().tm_program(ctypes.byref(request), task), "<program>")

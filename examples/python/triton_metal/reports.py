@@ -170,8 +170,8 @@ def _new(like: Any, shape: Sequence[int], kind: str) -> Any:
 class _Program:
     """An op list as a backend launches it. All its grids are fixed."""
 
-    def __init__(self, text: str) -> None:
-        self.compiled = library.program(text, current_gpu())
+    def __init__(self, text: str, aligned: bool) -> None:
+        self.compiled = library.program(text, current_gpu(), aligned)
         self.call = backend.active().prepare(self)
 
     def aliased(self) -> library.Compiled:
@@ -180,8 +180,8 @@ class _Program:
 
 
 @functools.lru_cache(maxsize=256)
-def _program(text: str) -> _Program:
-    return _Program(text)
+def _program(text: str, aligned: bool) -> _Program:
+    return _Program(text, aligned)
 
 
 def run(ops: Sequence[Mapping[str, Any]], inputs: Mapping[str, Any]) -> List[Any]:
@@ -189,9 +189,11 @@ def run(ops: Sequence[Mapping[str, Any]], inputs: Mapping[str, Any]) -> List[Any
 
     `inputs` has an array for each input of the list, whose shapes and types are the list's.
     """
-    program, first = _program(op_list(ops)), next(iter(inputs.values()))
-    params = program.compiled.plan["params"]
+    text, first = op_list(ops), next(iter(inputs.values()))
+    params = _program(text, True).compiled.plan["params"]
     results = [_new(first, p["shape"], p["type"]) for p in params if p["kind"] == "result"]
     values = [_row_major(inputs[p["name"]]) for p in params if p["kind"] == "input"]
-    program.call(1, 1, 1, (*values, *results))
+    values += results
+    aligned = all(arrays.address(value) % 16 == 0 for value in values)
+    _program(text, aligned).call(1, 1, 1, tuple(values))
     return results
