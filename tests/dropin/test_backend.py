@@ -30,6 +30,12 @@ def shift(x, out, BLOCK: tl.constexpr):
 
 
 @triton_metal.jit
+def as_float(x, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i).to(tl.float32))
+
+
+@triton_metal.jit
 def beyond(x, at):
     tl.store(x + at, 1.0)
 
@@ -68,6 +74,18 @@ def triple(n=4000):
 
 
 class Launches(unittest.TestCase):
+    def test_every_type_is_read_as_itself(self):
+        bits = np.arange(255, 0, -1, dtype=np.uint8).repeat(8)
+        for name in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+                     "uint64", "float16", "float32", "float64"):
+            with np.errstate(all="ignore"):
+                x = (bits.view(name) if name[0] != "f" and name != "bool" else bits % 3)
+                x = x.astype(name)[:64].copy()
+                want = x.astype(np.float32)
+            out = np.empty(64, np.float32)
+            as_float[(1,)](x, out, BLOCK=64)
+            np.testing.assert_array_equal(out, want, name)
+
     def test_results_are_written_in_place(self):
         x, y, out = triple()
         add[(4,)](x, y, out, x.size, BLOCK=1024)

@@ -13,11 +13,9 @@ TRITON_BACKEND=metal in the environment, `import triton` means this package.
 """
 from __future__ import annotations
 
-__version__ = "3.9.0"  # of the Triton language that kernels are read as
-
 from typing import Any
 
-from . import errors, knobs, language
+from . import errors, knobs, language, library
 from .errors import CompilationError, InterpreterError, OutOfResources, TritonError
 from .jit import (ConstexprFunction, JITFunction, KernelInterface, MockTensor, TensorWrapper,
                   constexpr_function, jit, reinterpret)
@@ -25,6 +23,8 @@ from .kernel import CompiledKernel, TensorDescriptor, compile_source as compile
 from .autotuner import Autotuner, Config, Heuristics, autotune, heuristics
 from .driver import set_allocator
 from . import cache, testing
+
+__version__ = library.LANGUAGE + ".0"  # of the Triton that kernels are read as
 
 must_use_result = language.must_use_result
 aggregate = language._aggregate

@@ -166,7 +166,7 @@ class Entries:
             return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
         if kind == "constexpr":
             return self._constant(self.src.constants.get(path), self.src.name)
-        text = str(kind).replace("u1", "i1")
+        text = re.sub(r"\bu1\b", "i1", str(kind))
         aligned = ["tt.divisibility", 16] in [list(one) for one in self.src.attrs.get(path, ())]
         return text + (":16" if aligned and not text.startswith("tensordesc") else "")
 
@@ -256,13 +256,15 @@ class CompiledKernel:
 
     def _compile(self, alias: str) -> library.Compiled:
         try:
-            return library.compile(**self._texts.keywords(), gpu=self._gpu, alias=alias)
+            return library.compile(**self._texts.keywords(), gpu=self._gpu, alias=alias,
+                                   triton=library.LANGUAGE)
         except CompilationError as error:
             failure = translate(error, self.program)
         raise failure
 
     def _ttir(self) -> str:
-        return library.ttir(**self._texts.keywords(), gpu=self._gpu)
+        return library.ttir(**self._texts.keywords(), gpu=self._gpu,
+                            triton=library.LANGUAGE)
 
     @functools.cached_property
     def _aliased(self) -> library.Compiled:

@@ -8,6 +8,10 @@ import os
 import sys
 from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
 
+# The Triton whose language kernels are written in, where versions read the same text differently.
+LANGUAGE = os.environ.get("TRITON_METAL_LANGUAGE", "3.9")
+if LANGUAGE not in ("3.6", "3.7", "3.8", "3.9"):
+    raise ImportError(f"TRITON_METAL_LANGUAGE is '{LANGUAGE}'; it can be 3.6, 3.7, 3.8 or 3.9")
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
