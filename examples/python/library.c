@@ -65,7 +65,7 @@ TMETAL_API void tm_free(tm_compiled *c) {
     free(c);
 }
 
-/* Free a text that tm_debug_text, tm_launch_text or tm_gpus returned. */
+/* Free a text that tm_debug_text or tm_launch_text returned. */
 TMETAL_API void tm_free_text(char *text) { free(text); }
 
 /* A text to which others are appended; NULL once memory has run out. */
@@ -290,122 +290,28 @@ TMETAL_API char *tm_debug_text(const tm_compiled *c, uint32_t kernel, const void
 
 /* -- Launching by Metal ------------------------------------------------------------------------ */
 
-#ifdef TM_STANDIN /* tests/dropin: a strict stand-in for Metal */
-tmetal_function tm_standin_symbol(void *user, const char *name);
-#define TM_SYMBOL tm_standin_symbol
-#else
-#define TM_SYMBOL NULL
-#endif
-
-typedef struct tm_metal { /* and all that it needs memory for */
-    tmetal_arena  arena;
-    tmetal_metal *metal;
-} tm_metal;
-
-typedef struct tm_loaded {
-    tmetal_arena   arena;
-    tmetal_loaded *loaded;
-} tm_loaded;
-
-typedef struct tm_launch {
-    tmetal_arena   arena;
-    tmetal_launch *launch;
-} tm_launch;
-
-#define TM_ROOM ((size_t)1 << 20) /* what each of them gets; the system gives it as it is used */
-
-/* Zeroed, with an arena behind it. */
-static void *tm_object(size_t bytes) {
-    char *memory = (char *)malloc(bytes + TM_ROOM);
-    if (!memory) return NULL;
-    memset(memory, 0, bytes);
-    *(tmetal_arena *)(void *)memory = tmetal_arena_on(memory + bytes, TM_ROOM);
-    return memory;
-}
-
-/* The default device. NULL: `problem` says why. Close it with tm_metal_close. */
-TMETAL_API tm_metal *tm_metal_open(tmetal_problem *problem) {
-    tmetal_metal_options options;
-    tm_metal            *m = (tm_metal *)tm_object(sizeof *m);
-    memset(&options, 0, sizeof options);
-    options.symbol = TM_SYMBOL;
-    if (m && tmetal_metal_open(&options, &m->arena, &m->metal, problem) == TMETAL_OK) return m;
-    free(m);
-    return NULL;
-}
-
-TMETAL_API void tm_metal_close(tm_metal *m) {
-    tmetal_metal_close(m->metal);
-    free(m);
-}
-
-TMETAL_API const char *tm_metal_name(const tm_metal *m) {
-    return tmetal_metal_device(m->metal)->name;
-}
-
-/* Adopt an id<MTLBuffer>, or wrap or make memory: bytes of `pages`, NULL: new ones. */
-TMETAL_API int tm_buffer(tm_metal *m, void *object, void *pages, uint64_t bytes,
-                         tmetal_buffer *buffer, tmetal_problem *problem) {
-    if (object) return (int)tmetal_buffer_adopt(m->metal, object, buffer, problem);
-    if (pages) return (int)tmetal_buffer_wrap(m->metal, pages, bytes, buffer, problem);
-    return (int)tmetal_buffer_make(m->metal, bytes, buffer, problem);
-}
-
-TMETAL_API void tm_buffer_free(tm_metal *m, tmetal_buffer *buffer) {
-    tmetal_buffer_free(m->metal, buffer);
-}
-
-/* Have Metal compile a kernel. `c` must stay until tm_unload. NULL: `problem` says why. */
-TMETAL_API tm_loaded *tm_load(tm_metal *m, const tm_compiled *c, tmetal_problem *problem) {
-    tm_loaded *l = (tm_loaded *)tm_object(sizeof *l);
-    if (l && tmetal_load(m->metal, c->result, &l->arena, &l->loaded, NULL, problem) == TMETAL_OK)
-        return l;
-    free(l);
-    return NULL;
-}
-
-TMETAL_API void tm_unload(tm_loaded *l) {
-    tmetal_unload(l->loaded);
-    free(l);
-}
-
-/* Buffers for one launch at a time. */
-TMETAL_API tm_launch *tm_launch_make(tm_loaded *l, tmetal_problem *problem) {
-    tm_launch *t = (tm_launch *)tm_object(sizeof *t);
-    if (t && tmetal_launch_make(l->loaded, &t->arena, &t->launch, problem) == TMETAL_OK) return t;
-    free(t);
-    return NULL;
-}
-
-TMETAL_API void tm_launch_free(tm_launch *t) {
-    tmetal_launch_free(t->launch);
-    free(t);
-}
-
 /* Launch and wait. `args`: tmetal_packed_arg for each parameter. */
-TMETAL_API int tm_launch_run(tm_launch *t, const void *args, uint32_t n, uint32_t x, uint32_t y,
-                             uint32_t z, tmetal_problem *problem) {
-    const uint32_t programs[3] = {x, y, z};
-    tmetal_code    code = tmetal_launch_packed(
-        t->launch, (const tmetal_packed_arg *)args, n, programs, NULL, problem);
-    return (int)(code == TMETAL_OK ? tmetal_launch_wait(t->launch, 0, problem) : code);
+TMETAL_API int tm_launch_run(tmetal_launch *launch, const void *args, uint32_t n, uint32_t x,
+                             uint32_t y, uint32_t z, tmetal_problem *problem) {
+    const uint32_t    programs[3] = {x, y, z};
+    const tmetal_code code = tmetal_launch_packed(launch, (const tmetal_packed_arg *)args, n,
+                                                  programs, NULL, problem);
+    return (int)(code == TMETAL_OK ? tmetal_launch_wait(launch, 0, problem) : code);
 }
 
 /* The same up to Metal: for measuring what a launch costs in Python. */
-TMETAL_API int tm_launch_null(tm_launch *t, const void *args, uint32_t n, uint32_t x, uint32_t y,
-                              uint32_t z, tmetal_problem *problem) {
-    (void)t, (void)args, (void)n, (void)x, (void)y, (void)z, (void)problem;
+TMETAL_API int tm_launch_null(tmetal_launch *launch, const void *args, uint32_t n, uint32_t x,
+                              uint32_t y, uint32_t z, tmetal_problem *problem) {
+    (void)launch, (void)args, (void)n, (void)x, (void)y, (void)z, (void)problem;
     return 0;
 }
 
-TMETAL_API double tm_launch_seconds(const tm_launch *t) { return tmetal_launch_seconds(t->launch); }
-
 /* What kernel `kernel` of the last launch printed and asserted. Free it with tm_free_text. */
-TMETAL_API char *tm_launch_text(const tm_launch *t, uint32_t kernel) {
+TMETAL_API char *tm_launch_text(const tmetal_launch *launch, uint32_t kernel) {
     const size_t room = (size_t)4 << 20;
     void        *memory = malloc(room);
     tmetal_arena arena = tmetal_arena_on(memory, room);
-    char        *copy = memory ? tm_copy(tmetal_launch_text(t->launch, kernel, &arena)) : NULL;
+    char        *copy = memory ? tm_copy(tmetal_launch_text(launch, kernel, &arena)) : NULL;
     free(memory);
     return copy;
 }

@@ -38,3 +38,17 @@ $(PACKAGE)/triton_metal/simulator: $(BUILD)/obj/dropin/server.o $(SIM_OBJECTS) $
 
 test-dropin: python ## the Python package in the simulator: launches, errors, threads, the documents' programs
 	@for t in $(DROPIN_TESTS); do $(DROPIN_RUN) $$t -q || { echo "$$t failed"; exit 1; }; done
+
+# The library linked with the stand-in for Metal, for the way of a Mac. All of it may be moved, so it is compiled again.
+DROPIN_STANDIN = $(BUILD)/dropin/libtriton_metal.so
+DROPIN_MOVABLE = $(patsubst $(BUILD)/obj/sim/%,$(BUILD)/obj/dropin/movable/%,$(SIM_OBJECTS)) $(BUILD)/obj/dropin/movable/standin.o
+$(BUILD)/obj/dropin/movable/standin.o: tests/metal/standin.cc tests/metal/standin.h $(SIM_HEADERS)
+	@mkdir -p $(@D)
+	$(METAL_CXX) -fPIC -c $< -o $@
+$(BUILD)/obj/dropin/movable/%.o: tests/sim/%.cc $(SIM_HEADERS)
+	@mkdir -p $(@D)
+	$(SIM_CXX) $(SIM_FLAGS) -fPIC -DSIM_JUDGE='""' -c $< -o $@
+$(DROPIN_STANDIN): tests/dropin/standin.cc examples/python/library.c tmetal.h $(DROPIN_MOVABLE)
+	@mkdir -p $(@D)
+	$(CC) -std=c99 -O0 -fPIC -c examples/python/library.c -o $@.o
+	$(METAL_CXX) -fPIC -shared -Wl,-Bsymbolic $< $@.o $(DROPIN_MOVABLE) -ldl -lpthread -o $@

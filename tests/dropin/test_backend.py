@@ -68,6 +68,9 @@ def forever(x):
     tl.store(x, n)
 
 
+IS_SIMULATOR = backend.active().name == "simulator"
+
+
 def triple(n=4000):
     rng = np.random.default_rng(1)
     return rng.random(n, dtype=np.float32), rng.random(n, dtype=np.float32), np.zeros(n, np.float32)
@@ -151,6 +154,7 @@ class Launches(unittest.TestCase):
 
 
 class Errors(unittest.TestCase):
+    @unittest.skipUnless(IS_SIMULATOR, "a GPU does not look")
     def test_a_stray_access_names_the_line(self):
         x = np.zeros(10, np.float32)
         with self.assertRaises(errors.SimulatorError) as caught:
@@ -161,6 +165,7 @@ class Errors(unittest.TestCase):
         self.assertIn("tl.store(x + at, 1.0)", text)
         self.assertFalse(x.any())
 
+    @unittest.skipUnless(IS_SIMULATOR, "a GPU does not look")
     def test_a_race_between_programs(self):
         with self.assertRaisesRegex(errors.SimulatorError, "race between threadgroups"):
             race[(2,)](np.zeros(1, np.int32))
@@ -213,6 +218,7 @@ class Processes(unittest.TestCase):
             thread.join()
         self.assertEqual(failures, [])
 
+    @unittest.skipUnless(IS_SIMULATOR, "Metal does not live on after a fork")
     def test_fork(self):
         x, y, out = triple()
         add[(4,)](x, y, out, x.size, BLOCK=1024)
@@ -229,9 +235,8 @@ class Processes(unittest.TestCase):
         add[(4,)](x, out, out, x.size, BLOCK=1024)
         self.assertEqual([os.waitpid(child, 0)[1] for child in children], [0, 0, 0])
 
+    @unittest.skipUnless(IS_SIMULATOR, "there is no process")
     def test_a_process_that_is_killed(self):
-        if backend.active().name != "simulator":
-            self.skipTest("there is no process")
         x, y, out = triple()
         add[(4,)](x, y, out, x.size, BLOCK=1024)
         for process in backend.active()._all:
@@ -243,9 +248,8 @@ class Processes(unittest.TestCase):
         add[(4,)](x, y, out, x.size, BLOCK=1024)
         np.testing.assert_array_equal(out, x + y)
 
+    @unittest.skipUnless(IS_SIMULATOR, "a kernel on a GPU cannot be interrupted")
     def test_interrupts(self):
-        if backend.active().name != "simulator":
-            self.skipTest("a kernel on a GPU cannot be interrupted")
         x = np.zeros(1, np.float32)
         timer = threading.Timer(2.0, lambda: os.kill(os.getpid(), signal.SIGINT))
         timer.start()
@@ -258,17 +262,17 @@ class Processes(unittest.TestCase):
         np.testing.assert_array_equal(out, x + y)
         self.assertEqual(_children_named("simulator"), len(backend.active()._all))
 
+    @unittest.skipUnless(IS_SIMULATOR, "there is no process")
     def test_a_process_that_ends_at_once_leaves_nothing(self):
         text = ("import os, signal, sys; sys.path.insert(0, %r)\n"
                 "import test_backend as t\n"
                 "t.add[(4,)](*t.triple(), 4000, BLOCK=1024)\n"
-                "print(t.backend.active()._all[0]._process.pid if t.backend.active().name =="
-                " 'simulator' else 0, flush=True)\n"
+                "print(t.backend.active()._all[0]._process.pid, flush=True)\n"
                 "os.kill(os.getpid(), signal.SIGKILL)\n" % os.path.dirname(__file__))
         done = subprocess.run([sys.executable, "-c", text], stdout=subprocess.PIPE, check=False)
         server = int(done.stdout)
         for _ in range(100):
-            if not server or not os.path.exists(f"/proc/{server}/status"):
+            if not os.path.exists(f"/proc/{server}/status"):
                 return
             time.sleep(0.1)
         self.fail("the simulator's process is still there")
@@ -306,7 +310,7 @@ def _children_named(name):
 def _resident():
     """Bytes of memory of this process, and of the simulator's."""
     pids = [os.getpid()]
-    if backend.active().name == "simulator":
+    if IS_SIMULATOR:
         pids += [process._process.pid for process in backend.active()._all]
     if not os.path.isdir("/proc/self"):
         return [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]

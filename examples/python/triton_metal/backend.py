@@ -12,6 +12,7 @@ Environment, read when the first kernel runs:
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import linecache
 import os
@@ -20,7 +21,7 @@ import struct
 import sys
 import tempfile
 import threading
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import arrays, library
 
@@ -31,7 +32,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 # -- Arguments of a kernel ------------------------------------------------------------------------
 
-class _Shared(Exception):
+class Shared(Exception):
     """Two tensors of one buffer: do they overlap?"""
 
 
@@ -55,6 +56,15 @@ def _half(value: Any) -> float:
         return float("inf") if value > 0 else float("-inf")
 
 
+def _float_bits(size: str, value: float) -> int:
+    data = struct.pack({"16": "<e", "32": "<f", "64": "<d"}[size], value)
+    return int.from_bytes(data, "little")
+
+
+def _pads(value: Any) -> int:
+    return int(getattr(value, "padding", "zero") == "nan")
+
+
 class Layout:
     """What a kernel takes, from its plan, and functions generated for it that pack arguments.
 
@@ -62,6 +72,10 @@ class Layout:
     offset in it, and the bits of a number (of a pointer that a descriptor begins with: 1, where
     loads outside give NaN).
     """
+
+    names_in_code: Dict[str, Any] = {
+        "_pads": _pads, "Shared": Shared, "_bfloat16": _bfloat16, "_half": _half,
+        "_single": _single, "_bits": _float_bits}
 
     def __init__(self, compiled: library.Compiled) -> None:
         self.pointers: Dict[int, bool] = {}  # parameter: is it written?
@@ -98,6 +112,13 @@ class Layout:
                 parts.append("24x")
         return "".join(parts)
 
+    def bits(self, i: int) -> str:
+        """Python for the bits of number a<i>, with names_in_code."""
+        kind = self._numbers[i]
+        if kind in ("f16", "f32", "f64"):
+            return f"_bits('{kind[1:]}', {self._number(i, True)})"
+        return self._number(i, True)
+
     def _number(self, i: int, careful: bool) -> str:
         kind = self._numbers[i]
         if kind == "bf16":
@@ -123,9 +144,7 @@ class Layout:
         if self.count:
             lines.append(f" ({names},) = values")
         lines += [" " + line for line in body] + [f" return _pack({', '.join(packed)})"]
-        space: Dict[str, Any] = {
-            "_pack": struct.Struct(self._format()).pack, "_pads": _pads, "_Shared": _Shared,
-            "_bfloat16": _bfloat16, "_half": _half, "_single": _single}
+        space = {**self.names_in_code, "_pack": struct.Struct(self._format()).pack}
         exec("\n".join(lines), space)
         function: Callable[..., bytes] = space["pack"]
         return function
@@ -138,7 +157,7 @@ class Layout:
     def tensor_packer(self, device: str) -> Callable[..., bytes]:
         """pack(values) for PyTorch's tensors on a device: nothing that needs more than a look.
 
-        AttributeError: something else was passed. _Shared: two pointers are of one buffer.
+        AttributeError: something else was passed. Shared: two pointers are of one buffer.
         OverflowError: a number needs packer().
         """
         pointers = sorted(self.pointers)
@@ -152,7 +171,7 @@ class Layout:
             lines.append(f"b{i} = a{i}.data_ptr() - o{i}")
         if len(pointers) > 1 and any(self.pointers.values()):
             buffers = ", ".join(f"b{i}" for i in pointers)
-            lines.append(f"if len({{{buffers}}}) < {len(pointers)}: raise _Shared")
+            lines.append(f"if len({{{buffers}}}) < {len(pointers)}: raise Shared")
         return self._function(lines, careful=False)
 
     def memories(self, values: Tuple[Any, ...]) -> Dict[int, arrays.Memory]:
@@ -187,18 +206,15 @@ def _bytes_of(kind: str) -> int:
     return max(1, int(found.group()) // 8) if found else 8
 
 
-def _pads(value: Any) -> int:
-    return int(getattr(value, "padding", "zero") == "nan")
-
-
-def _layout(compiled: library.Compiled) -> Layout:
+def layout_of(compiled: library.Compiled) -> Layout:
+    """The layout of a kernel, made once."""
     found: Optional[Layout] = compiled.attached.get("layout")
     if found is None:
         found = compiled.attached["layout"] = Layout(compiled)
     return found
 
 
-class _Area(NamedTuple):
+class Area(NamedTuple):
     """Memory that overlapping arrays share."""
 
     buffer: int
@@ -207,26 +223,27 @@ class _Area(NamedTuple):
     written: bool
 
 
-def _areas(memories: Dict[int, arrays.Memory], layout: Layout) -> Tuple[List[_Area], List[_Place]]:
+def areas_of(memories: Dict[int, arrays.Memory], layout: Layout) -> Tuple[List[Area], List[_Place]]:
     """Areas without a common byte, and for each pointer its area's number and its offset in it."""
     order = sorted(memories.items(), key=lambda item: (item[1].buffer, item[1].base))
-    areas: List[_Area] = []
+    areas: List[Area] = []
     where: Dict[int, _Place] = {}
     for i, m in order:
         last = areas[-1] if areas else None
         if (last and m.bytes and last.bytes and last.buffer == m.buffer
                 and m.base < last.base + last.bytes):
             end = max(last.base + last.bytes, m.base + m.bytes)
-            areas[-1] = _Area(m.buffer, last.base, end - last.base,
+            areas[-1] = Area(m.buffer, last.base, end - last.base,
                               last.written or layout.pointers[i])
         else:
-            areas.append(_Area(m.buffer, m.base if m.bytes else m.address, m.bytes,
+            areas.append(Area(m.buffer, m.base if m.bytes else m.address, m.bytes,
                                layout.pointers[i]))
         where[i] = (len(areas) - 1, m.address - areas[-1].base)
     return areas, [where[i] for i in sorted(where)]
 
 
-def _view(address: int, size: int) -> memoryview:
+def bytes_view(address: int, size: int) -> memoryview:
+    """Memory of this process."""
     return memoryview((ctypes.c_char * size).from_address(address)).cast("B")
 
 
@@ -260,8 +277,13 @@ class Backend:
     def synchronize(self) -> None:
         """Return when all that was launched is complete."""
 
+    @contextlib.contextmanager
+    def timing(self) -> Iterator[None]:
+        """Launches of this thread in such a block are timed, and complete when they return."""
+        yield
+
     def seconds(self, kernel: Any) -> Optional[float]:
-        """GPU time of this thread's last launch of a kernel; None where there is no such timer."""
+        """GPU time of this thread's last timed launch; None where there is no such timer."""
         return None
 
 
@@ -274,14 +296,14 @@ class NullBackend(Backend):
         self.gpu = os.environ.get("TRITON_METAL_GPU", "apple-m1")
 
     def prepare(self, kernel: Any) -> Launch:
-        layout = _layout(kernel.compiled)
+        layout = layout_of(kernel.compiled)
         direct, packer = layout.tensor_packer("cpu"), layout.packer()
         run, count = library.load().tm_launch_null, layout.count
 
         def launch(x: int, y: int, z: int, values: Tuple[Any, ...]) -> None:
             try:
                 data = direct(values)
-            except (AttributeError, OverflowError, _Shared):
+            except (AttributeError, OverflowError, Shared):
                 places = [(m.base, m.address - m.base)
                           for _, m in sorted(layout.memories(values).items())]
                 data = packer(values, places)
@@ -471,8 +493,8 @@ class SimulatorBackend(Backend):
     def _run(self, compiled: library.Compiled, grid: Tuple[int, int, int],
              values: Tuple[Any, ...], memories: Dict[int, arrays.Memory], overlaps: bool) -> bool:
         """Launch. False: arrays share elements, and it was not compiled for that (`overlaps`)."""
-        layout = _layout(compiled)
-        areas, places = _areas(memories, layout)
+        layout = layout_of(compiled)
+        areas, places = areas_of(memories, layout)
         leads = [area.base % 16 if area.bytes else 0 for area in areas]
         data = layout.packer()(values, [(i + 1, at + leads[i]) for i, at in places])
         debug: List[Tuple[int, bytes]] = []
@@ -486,14 +508,14 @@ class SimulatorBackend(Backend):
             head += "".join(f"{a.bytes} {n} {int(a.written)}\n" for a, n in zip(areas, leads))
             process.write(head.encode() + data)
             for area in areas:
-                process.write(_view(area.base, area.bytes))
+                process.write(bytes_view(area.base, area.bytes))
             fits = process.answer()[0] == "1"
             if not fits:
                 return
             debug.extend((kernel, process.read(size)) for kernel, size in layout.debug)
             for area in areas:
                 if area.written:
-                    process.read_into(_view(area.base, area.bytes))
+                    process.read_into(bytes_view(area.base, area.bytes))
 
         try:
             self._with_process(work)
@@ -504,7 +526,7 @@ class SimulatorBackend(Backend):
         return fits
 
     def prepare(self, kernel: Any) -> Launch:
-        layout = _layout(kernel.compiled)
+        layout = layout_of(kernel.compiled)
 
         def launch(x: int, y: int, z: int, values: Tuple[Any, ...]) -> None:
             if not (x and y and z):
@@ -521,7 +543,13 @@ class SimulatorBackend(Backend):
 
 # -- Choice ---------------------------------------------------------------------------------------
 
-_BACKENDS: Dict[str, Callable[[], Backend]] = {"simulator": SimulatorBackend, "null": NullBackend}
+def _metal() -> Backend:
+    from .metal import MetalBackend
+    return MetalBackend()
+
+
+_BACKENDS: Dict[str, Callable[[], Backend]] = {
+    "metal": _metal, "null": NullBackend, "simulator": SimulatorBackend}
 _active: Optional[Backend] = None
 _choosing = threading.Lock()
 
@@ -531,7 +559,11 @@ def _choose() -> Backend:
     if name and name not in _BACKENDS:
         raise ValueError(f"TRITON_METAL_BACKEND is {name!r}, not one of "
                          + ", ".join(sorted(_BACKENDS)))
-    return _BACKENDS[name or "simulator"]()
+    if name:
+        return _BACKENDS[name]()
+    if sys.platform == "darwin" and os.environ.get("TRITON_METAL_CHECK", "0") != "1":
+        return _metal()
+    return SimulatorBackend()
 
 
 def active() -> Backend:

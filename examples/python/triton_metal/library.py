@@ -67,12 +67,15 @@ _FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "tm_debug_text": (ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_char_p,
                                         ctypes.c_size_t, ctypes.POINTER(ctypes.c_uint32))),
 }
+for _name in ("tm_launch_run", "tm_launch_null"):
+    _FUNCTIONS[_name] = (ctypes.c_int, (ctypes.c_void_p, ctypes.c_char_p, *[ctypes.c_uint32] * 4,
+                                        ctypes.c_void_p))
 
 
 def library_path() -> str:
     """The file of the shared library; TRITON_METAL_LIBRARY names a different one."""
     name = "libtriton_metal.dylib" if sys.platform == "darwin" else "libtriton_metal.so"
-    return os.environ.get("TRITON_METAL_LIBRARY") or os.path.join(_HERE, name)
+    return str(os.environ.get("TRITON_METAL_LIBRARY") or os.path.join(_HERE, name))
 
 
 @functools.lru_cache(maxsize=None)
@@ -125,6 +128,7 @@ class Compiled:
     def __init__(self, pointer: Any, again: Callable[[], Compiled]) -> None:
         c = pointer.contents
         self.handle: int = ctypes.cast(pointer, ctypes.c_void_p).value or 0  # tm_compiled
+        self.result: int = c.result  # tmetal_result, part of it
         self._free = load().tm_free
         self.msl: str = c.text.decode()
         self.plan_text: str = c.plan.decode()
@@ -136,6 +140,7 @@ class Compiled:
 
     def __del__(self) -> None:
         if getattr(self, "handle", 0):
+            self.attached.clear()  # which may need it
             self._free(self.handle)
 
     @functools.cached_property

@@ -1,0 +1,347 @@
+"""Launching on Apple GPUs, by the launcher of tmetal.h and by PyTorch's.
+
+Arguments decide about the way of a launch:
+
+- PyTorch's tensors on mps, none of which share a buffer: torch.mps.compile_shader, on PyTorch's
+  stream, if nothing in the kernel goes by address. The call returns at once.
+- All else: our launcher. It waits for PyTorch's stream first where a tensor on mps is passed, and
+  returns when the launch is complete. Memory of the CPU is used in place where it fills pages of
+  its own, and otherwise copied, and copied back if the kernel writes it.
+
+None of this has run on a Mac: the tests run it against stand-ins.
+"""
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+import threading
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+
+from . import arrays, library
+from .backend import Backend, Launch, Layout, Shared, areas_of, bytes_view, layout_of
+
+_ARENA_FULL, _ASSERTION = 901, 715  # TMETAL_E_ARENA, TMETAL_E_ASSERTION
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+class _Arena(ctypes.Structure):  # tmetal_arena
+    _fields_ = [("base", ctypes.c_void_p), ("cap", ctypes.c_size_t), ("used", ctypes.c_size_t),
+                ("peak", ctypes.c_size_t), ("need", ctypes.c_size_t)]
+
+
+class _Cache(ctypes.Structure):  # tmetal_cache
+    _fields_ = [("dir", ctypes.c_char_p), ("max_bytes", ctypes.c_uint64)]
+
+
+class _Options(ctypes.Structure):  # tmetal_metal_options
+    _fields_ = [("symbol", ctypes.c_void_p), ("symbol_user", ctypes.c_void_p),
+                ("device", ctypes.c_char_p), ("family", ctypes.c_uint32),
+                ("queue_buffers", ctypes.c_uint32), ("cache", ctypes.POINTER(_Cache)),
+                ("object", ctypes.c_void_p)]
+
+
+class _Buffer(ctypes.Structure):  # tmetal_buffer
+    _fields_ = [("object", ctypes.c_void_p), ("contents", ctypes.c_void_p),
+                ("bytes", ctypes.c_uint64), ("address", ctypes.c_uint64)]
+
+
+_P, _INT = ctypes.c_void_p, ctypes.c_int
+_FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
+    "tmetal_metal_open": (_INT, (_P, _P, _P, _P)), "tmetal_metal_close": (None, (_P,)),
+    "tmetal_metal_device": (_P, (_P,)), "tmetal_load": (_INT, (_P, _P, _P, _P, _P, _P)),
+    "tmetal_unload": (None, (_P,)), "tmetal_launch_make": (_INT, (_P, _P, _P, _P)),
+    "tmetal_launch_free": (None, (_P,)), "tmetal_launch_seconds": (ctypes.c_double, (_P,)),
+    "tmetal_buffer_make": (_INT, (_P, ctypes.c_uint64, _P, _P)),
+    "tmetal_buffer_wrap": (_INT, (_P, _P, ctypes.c_uint64, _P, _P)),
+    "tmetal_buffer_free": (None, (_P, _P)), "tmetal_gpu_named": (_P, (ctypes.c_char_p,)),
+    "tm_launch_text": (_P, (_P, ctypes.c_uint32))}
+
+
+def _library() -> ctypes.CDLL:
+    loaded = library.load()
+    if loaded.tmetal_metal_open.argtypes is None:
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(loaded, name)
+            function.restype, function.argtypes = result, arguments
+    return loaded
+
+
+class _Object:
+    """An object of the launcher, in an arena that is part of it."""
+
+    def __init__(self, make: Callable[..., int], free: Callable[[int], None]) -> None:
+        size, problem, made = 1 << 16, library.Problem(), ctypes.c_void_p()
+        while True:
+            self._memory = (ctypes.c_char * size)()
+            self._arena = _Arena(ctypes.addressof(self._memory), size, 0, 0, 0)
+            code = make(ctypes.byref(self._arena), ctypes.byref(made), ctypes.byref(problem))
+            if code != _ARENA_FULL:
+                break
+            size = max(size * 4, self._arena.need)
+        if code:
+            raise RuntimeError(str(problem))
+        self.pointer = made.value or 0
+        self._free = free
+
+    def __del__(self) -> None:
+        if getattr(self, "pointer", 0):
+            self._free(self.pointer)
+            self.pointer = 0
+
+
+class _Program:
+    """A kernel that Metal has compiled, and what its launches need, each for one at a time."""
+
+    def __init__(self, metal: _Object, compiled: library.Compiled) -> None:
+        loaded = _library()
+        result = compiled.result
+        self._metal = metal  # stays open as long as this
+        self._loaded = _Object(
+            lambda arena, out, problem: loaded.tmetal_load(metal.pointer, result, arena, out, None,
+                                                           problem), loaded.tmetal_unload)
+        self._idle: List[_Object] = []
+
+    def borrow(self) -> _Object:
+        """A launch: nobody else has it."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            loaded = _library()
+            return _Object(lambda arena, out, problem: loaded.tmetal_launch_make(
+                self._loaded.pointer, arena, out, problem), loaded.tmetal_launch_free)
+
+    def give_back(self, launch: _Object) -> None:
+        """It may be used again."""
+        self._idle.append(launch)
+
+    def __del__(self) -> None:
+        self._idle.clear()  # before the kernel
+
+
+def _word(bits: int) -> int:
+    """64 bits as PyTorch takes them: with a sign."""
+    return bits - (1 << 64) if bits >> 63 else bits
+
+
+def _shader_bytes(args: List[Dict[str, Any]], layout: Layout) -> str:
+    """What the data at one index are made of: a number, or a list of words of 8 bytes."""
+    words: Dict[int, List[str]] = {}
+    for a in args:
+        if a["kind"] == "programs":
+            bits = "xyz"[a["param"]]
+        elif a["kind"] == "padding":
+            bits = f"_pads(a{a['param']})"
+        else:
+            bits = layout.bits(a["param"])
+        shift = a["offset"] % 8 * 8
+        words.setdefault(a["offset"] // 8, []).append(f"({bits}) << {shift}" if shift else bits)
+    texts = [f"_word({' | '.join(f'({bits})' for bits in words.get(i, ['0']))})"
+             for i in range(max(words) + 1)]
+    return texts[0] if len(args) == 1 and len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def _shader_call(number: int, kernel: Dict[str, Any], layout: Layout) -> List[str]:
+    """Lines that launch one kernel of a plan."""
+    by_index: Dict[int, List[Dict[str, Any]]] = {}
+    for a in kernel["args"]:
+        by_index.setdefault(a["index"], []).append(a)
+    args: List[str] = []
+    for index in range(max(by_index, default=-1) + 1):
+        here = by_index.get(index)
+        kind = here[0]["kind"] if here else ""
+        if not here:
+            args.append("0")
+        elif kind == "buffer":
+            args.append(f"a{here[0]['param']}")
+        elif kind == "scratch":
+            args.append(f"s{here[0]['id']}")
+        else:
+            args.append(_shader_bytes(here, layout))
+    grid = ["x", "y", "z"]
+    if kernel["grid"] != "program":
+        grid = [str(n) for n in (kernel["grid"] if isinstance(kernel["grid"], list)
+                                 else kernel["grid"].values())]
+    per = kernel.get("programs_per_threadgroup", 1)
+    if per > 1:
+        grid[0] = f"(({grid[0]} + {per - 1}) // {per})"
+    times = kernel.get("grid_times", [1, 1, 1])
+    times = list(times.values()) if isinstance(times, dict) else times
+    grid = [f"{n} * {t}" if t > 1 else n for n, t in zip(grid, times)]
+    threads = kernel["threads_per_threadgroup"]
+    size = f"({grid[0]} * {threads}, {grid[1]}, {grid[2]})"
+    return [f" threads = {size}",
+            " if max(threads) >= 1 << 32: raise ValueError('the grid is too large for Metal')",
+            f" _kernel{number}({', '.join([*args, ''])}threads=threads,"
+            f" group_size=({threads}, 1, 1))"]
+
+
+def shader_launch(compiled: library.Compiled, layout: Layout) -> Optional[Launch]:
+    """A launch by torch.mps.compile_shader; None: the kernel needs what that cannot do."""
+    torch = sys.modules["torch"]
+    plan = compiled.plan
+    kinds = {a["kind"] for kernel in plan["kernels"] for a in kernel["args"]}
+    if (not kinds <= {"buffer", "bytes", "scratch", "programs", "padding"}
+            or any(float(kernel["msl"]) > 4.0 for kernel in plan["kernels"])
+            or os.environ.get("PYTORCH_MPS_FAST_MATH", "0") != "0"
+            or not hasattr(torch.mps, "compile_shader")):
+        return None
+    shaders = torch.mps.compile_shader(compiled.msl)
+    space: Dict[str, Any] = {
+        **layout.names_in_code, "_word": _word, "_torch": torch}
+    lines = ["def launch(x, y, z, values):"]
+    if layout.count:
+        lines.append(f" ({', '.join(f'a{i}' for i in range(layout.count))},) = values")
+    for s in plan["scratch"]:
+        make = "zeros" if s.get("zero") else "empty"
+        lines.append(f" s{s['id']} = _torch.{make}({s['bytes']} + x * y * z * "
+                     f"{s.get('program_bytes', 0)}, dtype=_torch.uint8, device='mps')")
+    for number, kernel in enumerate(plan["kernels"]):
+        space[f"_kernel{number}"] = getattr(shaders, kernel["entry"])
+        lines += _shader_call(number, kernel, layout)
+    exec("\n".join(lines), space)
+    launch: Launch = space["launch"]
+    return launch
+
+
+class MetalBackend(Backend):
+    """Kernels run on the GPU of a Mac."""
+
+    name = "metal"
+    has_timer = True
+
+    def __init__(self) -> None:
+        loaded = _library()
+        options, folder = _Options(), library.cache_folder()
+        options.symbol = ctypes.cast(loaded.tm_standin_symbol, ctypes.c_void_p).value \
+            if hasattr(loaded, "tm_standin_symbol") else None
+        if folder:
+            self._cache = _Cache(os.fsencode(os.path.join(folder, "pipelines")), 0)
+            os.makedirs(folder, exist_ok=True)
+            options.cache = ctypes.pointer(self._cache)
+        self._metal = _Object(
+            lambda arena, out, problem: loaded.tmetal_metal_open(
+                ctypes.byref(options), arena, out, problem), loaded.tmetal_metal_close)
+        device = ctypes.string_at(loaded.tmetal_metal_device(self._metal.pointer))
+        known = loaded.tmetal_gpu_named(device)
+        name = ctypes.c_char_p.from_address(known).value if known else b"apple-m1"
+        self.gpu = os.environ.get("TRITON_METAL_GPU") or (name or b"").decode()
+        self._local = threading.local()
+        self._loading = threading.Lock()
+        self._pid = os.getpid()
+
+    # -- Our launcher --------------------------------------------------------------------------
+
+    def _program(self, compiled: library.Compiled) -> _Program:
+        with self._loading:
+            program: Optional[_Program] = compiled.attached.get("metal")
+            if program is None:
+                program = compiled.attached["metal"] = _Program(self._metal, compiled)
+            return program
+
+    def _run(self, compiled: library.Compiled, data: bytes, grid: Tuple[int, int, int]) -> None:
+        layout, loaded = layout_of(compiled), _library()
+        program, problem = self._program(compiled), library.Problem()
+        launch = program.borrow()
+        try:
+            code = loaded.tm_launch_run(launch.pointer, data, layout.count, *grid,
+                                        ctypes.byref(problem))
+            said = "".join(library.take_text(loaded.tm_launch_text(launch.pointer, kernel))
+                           for kernel, _ in layout.debug)
+            self._local.seconds = loaded.tmetal_launch_seconds(launch.pointer)
+        finally:
+            program.give_back(launch)
+        if code == _ASSERTION:
+            raise RuntimeError("device-side assert triggered: " + said.rstrip())
+        if said:
+            sys.stdout.write(said)
+            sys.stdout.flush()
+        if code:
+            raise RuntimeError(str(problem))
+
+    def _buffer(self, base: int, size: int) -> Tuple[_Buffer, int, bool]:
+        """Memory of the CPU as a buffer, the offset there, and: is it a copy?"""
+        loaded, buffer, problem = _library(), _Buffer(), library.Problem()
+        start, end = base // _PAGE * _PAGE, -(-(base + size) // _PAGE) * _PAGE
+        if size >= 16 * _PAGE and not loaded.tmetal_buffer_wrap(
+                self._metal.pointer, start, end - start, ctypes.byref(buffer),
+                ctypes.byref(problem)):
+            return buffer, base - start, False
+        lead = base % 16
+        if loaded.tmetal_buffer_make(self._metal.pointer, max(16, lead + size),
+                                     ctypes.byref(buffer), ctypes.byref(problem)):
+            raise RuntimeError(str(problem))
+        bytes_view(buffer.contents + lead, size)[:] = bytes_view(base, size)
+        return buffer, lead, True
+
+    def _slow(self, kernel: Any, grid: Tuple[int, int, int], values: Tuple[Any, ...]) -> None:
+        """A launch with arrays of any kind."""
+        layout = layout_of(kernel.compiled)
+        memories = layout.memories(values)
+        compiled = kernel.aliased() if layout.overlaps(memories) else kernel.compiled
+        areas, places = areas_of(memories, layout)
+        made: List[Tuple[_Buffer, int, bool]] = []
+        try:
+            for area in areas:
+                if area.buffer:
+                    made.append((_Buffer(object=area.buffer), 0, False))
+                else:
+                    made.append(self._buffer(area.base, area.bytes))
+            data = layout_of(compiled).packer()(values, [
+                (made[n][0].object, made[n][1] + at) for n, at in places])
+            if any(area.buffer for area in areas):
+                sys.modules["torch"].mps.synchronize()
+            self._run(compiled, data, grid)
+            for area, (buffer, at, is_copy) in zip(areas, made):
+                if is_copy and area.written:
+                    bytes_view(area.base, area.bytes)[:] = bytes_view(buffer.contents + at,
+                                                                      area.bytes)
+        finally:
+            for area, (buffer, _, _) in zip(areas, made):
+                if not area.buffer:
+                    _library().tmetal_buffer_free(self._metal.pointer, ctypes.byref(buffer))
+
+    # -- Launches ------------------------------------------------------------------------------
+
+    def prepare(self, kernel: Any) -> Launch:
+        layout = layout_of(kernel.compiled)
+        direct = layout.tensor_packer("mps")
+        shader: List[Optional[Launch]] = []
+
+        def launch(x: int, y: int, z: int, values: Tuple[Any, ...]) -> None:
+            if os.getpid() != self._pid:
+                raise RuntimeError("Metal cannot be used after a fork: start processes by 'spawn'")
+            if not (x and y and z):
+                return
+            try:
+                data = direct(values)
+            except (AttributeError, OverflowError, TypeError, Shared):
+                return self._slow(kernel, (x, y, z), values)
+            if not layout.pointers:
+                return self._run(kernel.compiled, data, (x, y, z))
+            if not shader:
+                shader.append(shader_launch(kernel.compiled, layout))
+            if shader[0] is None or getattr(self._local, "times", False):
+                sys.modules["torch"].mps.synchronize()
+                return self._run(kernel.compiled, data, (x, y, z))
+            return shader[0](x, y, z, values)
+
+        return launch
+
+    def synchronize(self) -> None:
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.mps.is_available():
+            torch.mps.synchronize()
+
+    @contextlib.contextmanager
+    def timing(self) -> Iterator[None]:
+        self._local.times = True
+        try:
+            yield
+        finally:
+            self._local.times = False
+
+    def seconds(self, kernel: Any) -> Optional[float]:
+        found: Optional[float] = getattr(self._local, "seconds", None)
+        return found
