@@ -55,7 +55,7 @@ class Problem(ctypes.Structure):
     _fields_ = [("code", ctypes.c_int), ("text", ctypes.c_char * 2000)]
 
     def __str__(self) -> str:
-        return self.text.decode(errors="replace").rstrip()
+        return str(self.text.decode(errors="replace").rstrip())
 
 
 _FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
