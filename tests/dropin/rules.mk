@@ -39,6 +39,10 @@ $(PACKAGE)/triton_metal/simulator: $(BUILD)/obj/dropin/server.o $(SIM_OBJECTS) $
 test-dropin: python ## the Python package in the simulator: launches, errors, threads, the documents' programs
 	@for t in $(DROPIN_TESTS); do $(DROPIN_RUN) $$t -q || { echo "$$t failed"; exit 1; }; done
 
+check-dropin: test-dropin $(DROPIN_STANDIN) $(BUILD)/python-sim ## the same by Metal's stand-in, with tensors on mps
+	PYTHON_SIM=$(BUILD)/python-sim SIM_CACHE=$(BUILD)/dropin-cache/simulator $(DROPIN_RUN) tests/dropin/on_metal.py $(abspath $(DROPIN_STANDIN)) -q
+	DROPIN_LAUNCHES=10000 $(DROPIN_RUN) tests/dropin/test_backend.py -q Processes.test_launches_do_not_grow
+
 # The library linked with the stand-in for Metal, for the way of a Mac. All of it may be moved, so it is compiled again.
 DROPIN_STANDIN = $(BUILD)/dropin/libtriton_metal.so
 DROPIN_MOVABLE = $(patsubst $(BUILD)/obj/sim/%,$(BUILD)/obj/dropin/movable/%,$(SIM_OBJECTS)) $(BUILD)/obj/dropin/movable/standin.o

@@ -309,7 +309,9 @@ def _gpu_times(kernel_call: Callable[[], Any], warmup: float, rep: float) -> Any
     from .testing import summarize
 
     def measure() -> float:
-        seconds = _backend().seconds(kernel_call())
+        used = _backend()
+        with used.timing():
+            seconds = used.seconds(kernel_call())
         if seconds is None:
             raise AutotunerError("the backend reports no GPU time; pass do_bench to autotune")
         return float(seconds) * 1e3

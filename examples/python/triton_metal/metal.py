@@ -263,11 +263,11 @@ class MetalBackend(Backend):
     def _buffer(self, base: int, size: int) -> Tuple[_Buffer, int, bool]:
         """Memory of the CPU as a buffer, the offset there, and: is it a copy?"""
         loaded, buffer, problem = _library(), _Buffer(), library.Problem()
-        start, end = base // _PAGE * _PAGE, -(-(base + size) // _PAGE) * _PAGE
-        if size >= 16 * _PAGE and not loaded.tmetal_buffer_wrap(
-                self._metal.pointer, start, end - start, ctypes.byref(buffer),
+        # Large allocations of macOS begin with a page and have the rest of their last one.
+        if not base % _PAGE and size >= 16 * _PAGE and not loaded.tmetal_buffer_wrap(
+                self._metal.pointer, base, -(-size // _PAGE) * _PAGE, ctypes.byref(buffer),
                 ctypes.byref(problem)):
-            return buffer, base - start, False
+            return buffer, 0, False
         lead = base % 16
         if loaded.tmetal_buffer_make(self._metal.pointer, max(16, lead + size),
                                      ctypes.byref(buffer), ctypes.byref(problem)):
