@@ -74,12 +74,14 @@ class Autotuner(KernelInterface):
         self.arg_names, self.keys = arg_names, key
         self.configs = list(configs) if configs else [Config({})]
         self.reset_to_zero, self.restore_value = list(reset_to_zero or ()), list(restore_value or ())
-        for parameter in ("keys", "reset_to_zero", "restore_value"):
+        # Names in `key` that are not arguments are ignored: only Triton 3.9 rejects them, and
+        # programs have them.
+        for parameter in ("reset_to_zero", "restore_value"):
             unknown = [name for name in getattr(self, parameter) if name not in arg_names]
-            if unknown:  # ignoring a misspelled key would tune too rarely
-                raise ValueError(f"{parameter.replace('keys', 'key')} contains names that are not "
-                                 f"kernel arguments: {', '.join(unknown)}. Valid argument names "
-                                 f"are: {', '.join(arg_names)}.")
+            if unknown:
+                raise ValueError(f"{parameter} contains names that are not kernel arguments: "
+                                 f"{', '.join(unknown)}. Valid argument names are: "
+                                 f"{', '.join(arg_names)}.")
         self.user_defined_pre_hook, self.user_defined_post_hook = bool(pre_hook), bool(post_hook)
         self.pre_hook: Callable[..., Any] = pre_hook or self._reset_and_copy
         self.post_hook: Callable[..., Any] = post_hook or self._restore

@@ -56,6 +56,13 @@ def parse_options(given: dict[str, Any], parameters: Any = ()) -> types.SimpleNa
     return types.SimpleNamespace(**chosen)
 
 
+class SpecializationProxy(NamedTuple):
+    """What jit(repr=) is called with."""
+
+    constants: dict[str, Any]
+    signature: dict[str, Any]
+
+
 class ASTSource:
     """A jit function with the types of its arguments: what Triton's `compile` takes.
 
@@ -90,8 +97,7 @@ class ASTSource:
         """The name in the compiled code: that of the function unless jit(repr=) gives one."""
         constants = {self.fn.arg_names[path[0]]: value for path, value in self.constants.items()
                      if len(path) == 1}
-        Proxy = namedtuple("Proxy", ["constants", "signature"])
-        name: str = self.fn.repr(Proxy(constants, self.signature))
+        name: str = self.fn.repr(SpecializationProxy(constants, self.signature))
         return re.sub(r"\W", "_", name.rpartition(".")[2])
 
 
@@ -205,6 +211,11 @@ def flatten(value: Any, kind: Any) -> Iterator[Any]:
         yield value
 
 
+@functools.lru_cache(maxsize=None)
+def _metadata_class(fields: tuple[str, ...]) -> Any:
+    return namedtuple("KernelMetadata", fields)
+
+
 class AsmDict(dict[str, Any]):
     """The texts of a kernel. Triton IR is made when it is asked for."""
 
@@ -281,7 +292,7 @@ class CompiledKernel:
         fields = {**vars(options), "name": self.name, "hash": self.hash, "target": target,
                   "shared": shared, "arch": self._gpu, "global_scratch_size": 0,
                   "global_scratch_align": 1, "tmem_size": 0}
-        return namedtuple("KernelMetadata", sorted(fields))(**fields)
+        return _metadata_class(tuple(sorted(fields)))(**fields)
 
     def _plan(self, key: str) -> int:
         return max(int(kernel[key]) for kernel in self.compiled.plan["kernels"])

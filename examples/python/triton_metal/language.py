@@ -26,7 +26,7 @@ ALL = """abs add advance aggregate_replace arange argmax argmin associative_scan
  sqrt_rn squeeze static_assert static_print static_range store store_tensor_descriptor sub sum
  swizzle2d to_tensor topk trans uint_to_uniform_float umulhi unsqueeze view where xor_sum zeros
  zeros_like""".split()
-MATH = "abs ceil cos div_rn erf exp exp2 fdiv floor fma log log2 rsqrt sin sqrt sqrt_rn umulhi"
+MATH = "abs ceil cos div_rn erf exp exp2 fdiv floor fma log log2 rsqrt sin sqrt sqrt_rn umulhi "
 STANDARD = """_argmax_combine _argmax_combine_tie_break_fast _argmax_combine_tie_break_left
  _argmin_combine _argmin_combine_tie_break_fast _argmin_combine_tie_break_left _bitonic_merge
  _compare_and_swap _elementwise_max _elementwise_min _indicator _log2 _or_combine _prod_combine
@@ -59,7 +59,7 @@ TARGET_INFO = """cuda_capability_geq current_target is_cuda is_hip is_hip_cdna3 
  is_hip_gfx1250"""
 MEMBERS = {
     "core": " ".join(ALL) + " get_int_dtype CONSTEXPR_0 extern_elementwise",
-    "math": MATH,
+    "math": MATH + LIBDEVICE,  # as in Triton 2
     "standard": STANDARD,
     "random": RANDOM,
     "extra": "",
