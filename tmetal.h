@@ -41510,6 +41510,14 @@ static uint32_t tmi_t_bin(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     return tmi_t_value(t, op, tmi_wider(t, a, b), a, b, 0);
 }
 
+/* The format of a float that Metal computes with; TMI_F_COUNT: of no such. */
+static uint32_t tmi_scalar_format(int kind) {
+    return kind == TMI_S_F32    ? (uint32_t)TMI_F_F32
+           : kind == TMI_S_F16  ? (uint32_t)TMI_F_F16
+           : kind == TMI_S_BF16 ? (uint32_t)TMI_F_BF16
+                                : (uint32_t)TMI_F_COUNT;
+}
+
 static uint32_t tmi_t_icmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b);
 
 static uint32_t tmi_t_un(tmi_thr *t, int op, tmi_tty type, uint32_t a) {
@@ -41523,6 +41531,14 @@ static uint32_t tmi_t_un(tmi_thr *t, int op, tmi_tty type, uint32_t a) {
     if (op == TMI_TF_BITCAST && TMI_INS(t, a)->op == TMI_TF_CONST && type.kind != TMI_S_PTR)
         return tmi_t_const(t, tmi_tty_of(type.kind, 1),
                            tmi_zext(tmi_t_bits(t, a), tmi_scalar_bits[type.kind]));
+    if ((op == TMI_TF_S2F || op == TMI_TF_U2F) && tmi_t_is_const(t, a, &c)
+        && tmi_scalar_format(type.kind) != TMI_F_COUNT) {
+        const int      negative = op == TMI_TF_S2F && c < 0;
+        const uint64_t whole = tmi_zext((uint64_t)c, tmi_scalar_bits[tmi_t_kind(t, a)]);
+        return tmi_t_const(t, tmi_tty_of(type.kind, 1),
+                           tmi_float_round(&tmi_float_formats[tmi_scalar_format(type.kind)],
+                                           negative, negative ? 0 - (uint64_t)c : whole, 0, 0));
+    }
     if (op == TMI_TF_NOT && TMI_INS(t, a)->op == TMI_TF_ICMP) { /* predicates and their opposites */
         static const uint8_t opposite[] = {TMI_NE,  TMI_EQ,  TMI_SGE, TMI_SGT, TMI_SLE,
                                            TMI_SLT, TMI_UGE, TMI_UGT, TMI_ULE, TMI_ULT};
@@ -42685,9 +42701,9 @@ static int tmi_s_of(const tmi_module *m, uint32_t type) {
 /* The value that changes nothing, exactly: -0 for a float sum, NaN where NaN is ignored. 0:
  * there is none. */
 static int tmi_identity(int kind, uint16_t op, uint64_t *bits) {
-    const tmi_float_format *f = &tmi_float_formats[kind == TMI_S_F32       ? TMI_F_F32
-                                                       : kind == TMI_S_F16 ? TMI_F_F16
-                                                                           : TMI_F_BF16];
+    const uint32_t          format = tmi_scalar_format(kind);
+    const tmi_float_format *f =
+        &tmi_float_formats[format != TMI_F_COUNT ? format : (uint32_t)TMI_F_BF16];
     uint64_t inf = (((uint64_t)1 << f->exp_bits) - 1) << f->man_bits,
              sign = (uint64_t)1 << (f->bits - 1);
     int64_t  lo = 0, hi = 0;
