@@ -19521,6 +19521,12 @@ static tmi_tri_value tmi_tl_extremes(tmi_tri *t, const tmi_tri_value *in) {
 static tmi_tri_value tmi_tl_abs(tmi_tri *t, const tmi_tri_value *in) {
     int is_float = tmi_tri_is_float(t, in[0].dt);
     if (tmi_tri_is_int(t, in[0].dt) && !TMI_DTYPE(t, in[0].dt)->is_signed) return in[0];
+    if (in[0].dt == TMI_FP8E4B15) { /* bytes in Triton IR: all but the sign */
+        tmi_tri_value r = in[0];
+        const uint32_t mask = tmi_tri_const_bits(t, tmi_tri_type(t, &r), TMI_INT8, 0x7f);
+        r.ir = tmi_tri_op2(t, TMI_OP_ANDI, r.ir, mask);
+        return r;
+    }
     return tmi_tl_op(t, is_float ? TMI_OP_ABSF : TMI_OP_ABSI, in, 1, tmi_tri_type(t, &in[0]),
                      in[0].dt);
 }
@@ -21579,6 +21585,8 @@ static const struct {
      "N_ROUNDS_DEFAULT tl"},
     {0, 99, "triton",
      "__version__"},
+    {0, 99, "tl.PropagateNan tl.core.PropagateNan",
+     "ALL NONE"},
     {0, 99, "tl.extra",
      "cuda hip libdevice"},
     {0, 99, "math",
@@ -23546,7 +23554,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 259131555u
+#define TMI_STAMP_TL 2131601988u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -26040,6 +26048,11 @@ static TMI_APART tmi_tri_value tmi_tri_ifexp(tmi_tri *t, const tmi_py_node *n) {
     t->frame->inside--;
     tmi_triton_look(t, n);
     if (t->bad) return v[0];
+    if (v[0].kind == TMI_V_NONE && v[1].kind == TMI_V_NONE) { /* stores, one or the other */
+        memset(ids, 0, sizeof ids);
+        tmi_triton_close_if(t, op, outer, last, ids);
+        return v[0];
+    }
     if (!tmi_tri_carries(t, &v[0]) || !tmi_tri_like(t, &v[0], &v[1]))
         return TMI_TRI_WRONG(
             t, TMETAL_E_PY_TYPE, "both sides must have one type: 1.0 if c else 0.0",
@@ -30316,7 +30329,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 274819461u
+#define TMI_STAMP_TRITON 3546763604u
 
 
 /*==============================================================================
@@ -41511,7 +41524,7 @@ static uint32_t tmi_t_bin(tmi_thr *t, int op, uint32_t a, uint32_t b) {
 }
 
 /* The format of a float that Metal computes with; TMI_F_COUNT: of no such. */
-static uint32_t tmi_scalar_format(int kind) {
+static uint32_t tmi_thread_format(int kind) {
     return kind == TMI_S_F32    ? (uint32_t)TMI_F_F32
            : kind == TMI_S_F16  ? (uint32_t)TMI_F_F16
            : kind == TMI_S_BF16 ? (uint32_t)TMI_F_BF16
@@ -41532,11 +41545,11 @@ static uint32_t tmi_t_un(tmi_thr *t, int op, tmi_tty type, uint32_t a) {
         return tmi_t_const(t, tmi_tty_of(type.kind, 1),
                            tmi_zext(tmi_t_bits(t, a), tmi_scalar_bits[type.kind]));
     if ((op == TMI_TF_S2F || op == TMI_TF_U2F) && tmi_t_is_const(t, a, &c)
-        && tmi_scalar_format(type.kind) != TMI_F_COUNT) {
+        && tmi_thread_format(type.kind) != TMI_F_COUNT) {
         const int      negative = op == TMI_TF_S2F && c < 0;
         const uint64_t whole = tmi_zext((uint64_t)c, tmi_scalar_bits[tmi_t_kind(t, a)]);
         return tmi_t_const(t, tmi_tty_of(type.kind, 1),
-                           tmi_float_round(&tmi_float_formats[tmi_scalar_format(type.kind)],
+                           tmi_float_round(&tmi_float_formats[tmi_thread_format(type.kind)],
                                            negative, negative ? 0 - (uint64_t)c : whole, 0, 0));
     }
     if (op == TMI_TF_NOT && TMI_INS(t, a)->op == TMI_TF_ICMP) { /* predicates and their opposites */
@@ -41949,7 +41962,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 1823318865u
+#define TMI_STAMP_THREAD 522792016u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -42701,7 +42714,7 @@ static int tmi_s_of(const tmi_module *m, uint32_t type) {
 /* The value that changes nothing, exactly: -0 for a float sum, NaN where NaN is ignored. 0:
  * there is none. */
 static int tmi_identity(int kind, uint16_t op, uint64_t *bits) {
-    const uint32_t          format = tmi_scalar_format(kind);
+    const uint32_t          format = tmi_thread_format(kind);
     const tmi_float_format *f =
         &tmi_float_formats[format != TMI_F_COUNT ? format : (uint32_t)TMI_F_BF16];
     uint64_t inf = (((uint64_t)1 << f->exp_bits) - 1) << f->man_bits,
@@ -45486,7 +45499,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 3872616769u
+#define TMI_STAMP_PLAN 526245632u
 
 /*==============================================================================
  * >>wait  [24]  Programs that wait for each other
