@@ -349,6 +349,25 @@ def k(x, type, len, tuple: tl.constexpr, int: tl.constexpr):
         kernel.__globals__["f"] = from_text("@triton.jit\ndef f(x):\n    return x * x\n", "f")
         self.assertIn("mulf", self.ir(kernel, array()))
 
+    def test_python_functions(self):
+        source = "@triton.jit\ndef k(x):\n    tl.store(x, f(6))\n"
+
+        def third(n):
+            return n // 3 + SCALE.value
+
+        self.assertIn("constant 5", self.ir(from_text(source, f=tl.constexpr(third)), array()))
+        with self.assertRaisesRegex(RuntimeError, "Unsupported function referenced"):
+            self.ir(from_text(source, f=third), array())
+
+    def test_plain_globals(self):
+        source = "@triton.jit\ndef k(x):\n    tl.store(x, VALUE)\n"
+        with triton.knobs.compilation.scope():
+            triton.knobs.compilation.allow_non_constexpr_globals = True
+            self.assertIn("constant 7", self.ir(from_text(source, VALUE=7), array()))
+        for value in (7, object(), {"a": object()}):
+            with self.assertRaisesRegex(CompilationError, "Cannot access global variable VALUE"):
+                self.ir(from_text(source, VALUE=value), array())
+
     def test_cache_key(self):
         source = "@triton.jit\ndef k(x):\n    tl.store(x, f(tl.load(x)) + C)\n"
         inner = JITFunction(twice.fn)

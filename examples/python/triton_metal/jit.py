@@ -572,9 +572,8 @@ class DeviceCaches(dict[Any, tuple[KernelCache, dict[Any, CompiledKernel], Any, 
         self._make = make
 
     def __missing__(self, device: Any) -> Any:
-        made = next(iter(self.values())) if self else self._make()
-        self[device] = made
-        return made
+        made = next(iter([*self.values()])) if self else self._make()
+        return self.setdefault(device, made)  # the first thread's
 
 
 class JitFunctionInfo(NamedTuple):
@@ -714,7 +713,8 @@ class JITFunction(JITCallable, KernelInterface):
             return None
         kernel = CompiledKernel(src, options, used_backend.gpu, target)
         for function in kernel.program.functions:
-            function._callers[id(self)] = self  # pylint: disable=protected-access
+            if isinstance(function, JITCallable):
+                function._callers[id(self)] = self
         kernels[key] = kernel
         hook = knobs.runtime.jit_post_compile_hook
         if hook is not None:

@@ -453,7 +453,11 @@ def translate(error: CompilationError, program: Program) -> CompilationError:
     In a function that the kernel calls, Triton raises one error for each call on the way, with
     the next one inside as its cause.
     """
-    kind, words, has_cause = triton_words(error.code, error.error_message or "")
+    message = error.error_message or ""
+    if message.partition(" ")[0] in program.unbound:  # Triton rejects it for what it is
+        message = f"kernels cannot read the module's {message.partition(' ')[0]}: it is no " \
+                  "tl.constexpr"
+    kind, words, has_cause = triton_words(error.code, message)
     places = [(error.file or "", error.line, error.column)]
     places += [(path, int(line), int(column))
                for path, line, column in _CALLED.findall(error.text)]

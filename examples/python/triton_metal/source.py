@@ -21,7 +21,7 @@ import textwrap
 import types
 from typing import Any, Iterable, Iterator, NamedTuple, Optional, Union
 
-from . import language
+from . import knobs, language
 from .library import File
 
 PACKAGE = __name__.partition(".")[0]
@@ -47,6 +47,19 @@ class SourceInfo:
         self.line = self.first_line + text[:found.start()].count("\n")
         code = getattr(obj, "__code__", None)
         self.path: str = code.co_filename if code else inspect.getsourcefile(obj) or "<unknown>"
+
+
+class PlainFunction:
+    """A Python function in a tl.constexpr: kernels call it as a constexpr function."""
+
+    mark = "@triton.constexpr_function"
+
+    def __init__(self, fn: types.FunctionType) -> None:
+        info = SourceInfo(fn)
+        self.fn, self.src, self.source_line = fn, info.text, info.line
+        self.__name__ = fn.__name__
+        self.__globals__ = fn.__globals__
+        self.signature = inspect.signature(fn)
 
 
 class Use(NamedTuple):
@@ -154,13 +167,14 @@ class Program:
     """A function and all that it reaches.
 
     `watched` has each name that was looked up, with the object that it was: if one is a different
-    object later, the texts are out of date. `functions` has every jit function that was reached.
+    object later, the texts are out of date. `functions` has every function that was reached.
     """
 
     def __init__(self, fn: Any, entry: str = "") -> None:
         self.units: list[Unit] = []
         self.watched: list[tuple[Namespace, str, Any]] = []
         self.functions: list[Any] = []
+        self.unbound: set[str] = set()  # names whose values have no text
         self._known: dict[Any, Unit] = {}
         self._kept: list[Any] = []  # objects whose id is a key of _known
         self.main = self.function(fn)
@@ -182,7 +196,7 @@ class Program:
 
     def function(self, fn: Any) -> Unit:
         """The unit of a jit or constexpr function."""
-        key = (id(fn), fn.src)
+        key = (id(fn.fn), fn.src)
         if key in self._known:
             return self._known[key]
         unit = self._new(key, fn)
@@ -296,16 +310,20 @@ class Program:
         if isinstance(value, types.ModuleType):
             self._bind_module(unit, name, value, chains)
             return False
-        place = self._place(value)
+        plain = value.value if isinstance(value, language.constexpr) else value
+        is_python = isinstance(plain, types.FunctionType) and plain is value
+        place = None if is_python and not _place_of_ours(value) else self._place(plain)
         if place is not None and "." not in place[1]:
             unit.head.append(f"from {place[0]} import {place[1]} as {name}")
-            return not _place_of_ours(value)
-        text = self.expression(value, unit)
-        if text is not None:
-            is_constexpr = isinstance(value, language.constexpr)
-            unit.head.append(f"{name} = _tl.constexpr({text})" if is_constexpr
-                             else f"{name} = {text}")
-        return text is not None
+            return not _place_of_ours(plain)
+        text = None if is_python else self.expression(value, unit)
+        if text is None:
+            self.unbound.add(name)
+            return False
+        is_constant = plain is not value or (knobs.compilation.allow_non_constexpr_globals
+                                             and not isinstance(value, (type, language.dtype)))
+        unit.head.append(f"{name} = _tl.constexpr({text})" if is_constant else f"{name} = {text}")
+        return True
 
     def _bind_module(self, unit: Unit, name: str, module: types.ModuleType,
                      chains: Iterable[str]) -> None:
@@ -384,6 +402,9 @@ class Program:
             inner = self.function(value)
             return inner.name, inner.entry
         ours = _place_of_ours(value)
+        if ours is None and isinstance(value, types.FunctionType) and value.__name__.isidentifier():
+            inner = self.function(PlainFunction(value))
+            return inner.name, inner.entry
         if ours is not None or not isinstance(value, type) or not _has_text(value):
             return ours
         inner = self._class(value)
