@@ -290,19 +290,22 @@ TMETAL_API char *tm_debug_text(const tm_compiled *c, uint32_t kernel, const void
 
 /* -- Launching by Metal ------------------------------------------------------------------------ */
 
-/* Launch and wait. `args`: tmetal_packed_arg for each parameter. */
-TMETAL_API int tm_launch_run(tmetal_launch *launch, const void *args, uint32_t n, uint32_t x,
-                             uint32_t y, uint32_t z, tmetal_problem *problem) {
-    const uint32_t    programs[3] = {x, y, z};
-    const tmetal_code code = tmetal_launch_packed(launch, (const tmetal_packed_arg *)args, n,
-                                                  programs, NULL, problem);
+/* What a launch gets: args[n] follow. */
+typedef struct tm_call {
+    uint32_t          programs[3], n;
+    tmetal_packed_arg args[1];
+} tm_call;
+
+/* Launch and wait. */
+TMETAL_API int tm_launch_run(tmetal_launch *launch, const tm_call *call, tmetal_problem *problem) {
+    const tmetal_code code = tmetal_launch_packed(launch, call->args, call->n, call->programs, NULL,
+                                                  problem);
     return (int)(code == TMETAL_OK ? tmetal_launch_wait(launch, 0, problem) : code);
 }
 
 /* The same up to Metal: for measuring what a launch costs in Python. */
-TMETAL_API int tm_launch_null(tmetal_launch *launch, const void *args, uint32_t n, uint32_t x,
-                              uint32_t y, uint32_t z, tmetal_problem *problem) {
-    (void)launch, (void)args, (void)n, (void)x, (void)y, (void)z, (void)problem;
+TMETAL_API int tm_launch_null(tmetal_launch *launch, const tm_call *call, tmetal_problem *problem) {
+    (void)launch, (void)call, (void)problem;
     return 0;
 }
 

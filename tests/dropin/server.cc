@@ -3,8 +3,8 @@
  *
  *   compile MSL PLAN, as many bytes of Metal and of tmetal's plan
  *                      ok ID
- *   run ID X Y Z CHECKS SECONDS OVERLAPS N P, then N lines "BYTES LEAD WRITTEN", P arguments of 24 bytes, the bytes of
- *   N buffers; LEAD: how far past a multiple of 16 one begins
+ *   run ID CHECKS SECONDS OVERLAPS N, then N lines "BYTES LEAD WRITTEN", a tm_call of examples/python/library.c, the
+ *   bytes of N buffers; LEAD: how far past a multiple of 16 one begins
  *                      ok 1, the bytes of the debug buffers, then of the buffers that are WRITTEN
  *                      ok 0: arguments share elements, and OVERLAPS is 0: the kernel was not compiled for that
  *
@@ -18,6 +18,7 @@
 #include "../sim/files.h"
 #include "../sim/sim.h"
 
+#include <algorithm>
 #include <cstring>
 #include <iostream>
 #include <stdexcept>
@@ -89,7 +90,6 @@ struct given {
 /* The launch as a recorded one without results. */
 void read_launch(corpus::recorded_case &c, std::vector<given> &buffers) {
     buffers.resize(next<size_t>());
-    const auto parameters = next<size_t>();
     size_t     total = 0;
     for (given &g : buffers) {
         corpus::recorded_buffer b;
@@ -103,7 +103,10 @@ void read_launch(corpus::recorded_case &c, std::vector<given> &buffers) {
         c.buffers.push_back(b);
     }
     std::cin.get();
-    for (size_t i = 0; i < parameters; i++) {
+    uint32_t programs_and_parameters[4];
+    read_bytes(programs_and_parameters, sizeof programs_and_parameters);
+    std::copy_n(programs_and_parameters, 3, c.grid.begin());
+    for (uint32_t i = 0; i < programs_and_parameters[3]; i++) {
         uint64_t word[3];
         read_bytes(word, sizeof word);
         corpus::recorded_parameter p;
@@ -124,7 +127,6 @@ void run() {
     corpus::recorded_case c;
     sim::run_options      options;
     std::vector<given>    buffers;
-    for (uint32_t &x : c.grid) x = next<uint32_t>();
     options.checks = next<int>() != 0;
     options.seconds = next<double>();
     const bool may_overlap = next<int>() != 0;

@@ -36,6 +36,10 @@ class Shared(Exception):
     """Two tensors of one buffer: do they overlap?"""
 
 
+# What Layout.tensor_packer's functions raise for arguments that are not for them.
+NOT_DIRECT = (AttributeError, OverflowError, TypeError, struct.error, Shared)
+
+
 def _bfloat16(value: float) -> int:
     """The bits of a number as bf16, rounded to nearest even."""
     word: int = struct.unpack("<I", struct.pack("<f", value))[0]
@@ -68,9 +72,9 @@ def _pads(value: Any) -> int:
 class Layout:
     """What a kernel takes, from its plan, and functions generated for it that pack arguments.
 
-    Packed arguments are tmetal_packed_arg of tmetal.h, 24 bytes for each parameter: an object, an
-    offset in it, and the bits of a number (of a pointer that a descriptor begins with: 1, where
-    loads outside give NaN).
+    Packed arguments are a tm_call of library.c: programs along x, y, z and the number of
+    parameters, then 24 bytes for each parameter: an object, an offset in it, and the bits of a
+    number (of a pointer that a descriptor begins with: 1, where loads outside give NaN).
     """
 
     names_in_code: Dict[str, Any] = {
@@ -100,13 +104,14 @@ class Layout:
         self.names = compiled.params
         self._sizes, self._numbers = sizes, numbers
 
-    def _format(self) -> str:
-        parts = ["<"]
+    def _format(self, careful: bool) -> str:
+        parts = ["<IIII"]
+        whole = "Q" if careful else "q"  # only the low bits of the number's own type count
         for i in range(self.count):
             if i in self.pointers:
                 parts.append("QQQ" if i in self.padded else "QQ8x")
             elif i in self._numbers:
-                letter = {"f16": "e6x", "f32": "f4x", "f64": "d"}.get(self._numbers[i], "Q")
+                letter = {"f16": "e6x", "f32": "f4x", "f64": "d"}.get(self._numbers[i], whole)
                 parts.append("16x" + letter)
             else:
                 parts.append("24x")
@@ -129,8 +134,7 @@ class Layout:
             return {"f16": f"_half(a{i})", "f32": f"_single(a{i})"}.get(kind, f"float(a{i})")
         if kind == "i1":
             return f"1 if a{i} else 0"
-        mask = (1 << int(kind[1:])) - 1
-        return f"int(a{i}) & {mask}" if careful else f"a{i} & {mask}"
+        return f"int(a{i}) & {(1 << int(kind[1:])) - 1}" if careful else f"a{i}"
 
     def _function(self, body: Sequence[str], careful: bool) -> Callable[..., bytes]:
         packed: List[str] = []
@@ -140,25 +144,26 @@ class Layout:
             elif i in self._numbers:
                 packed.append(self._number(i, careful))
         names = ", ".join(f"a{i}" for i in range(self.count))
-        lines = ["def pack(values, places=()):"]
+        lines = ["def pack(x, y, z, values, places=()):"]
         if self.count:
             lines.append(f" ({names},) = values")
-        lines += [" " + line for line in body] + [f" return _pack({', '.join(packed)})"]
-        space = {**self.names_in_code, "_pack": struct.Struct(self._format()).pack}
+        lines += [" " + line for line in body] + [
+            f" return _pack({', '.join(['x', 'y', 'z', str(self.count), *packed])})"]
+        space = {**self.names_in_code, "_pack": struct.Struct(self._format(careful)).pack}
         exec("\n".join(lines), space)
         function: Callable[..., bytes] = space["pack"]
         return function
 
     def packer(self) -> Callable[..., bytes]:
-        """pack(values, places): places of the pointers in the order of the parameters."""
+        """pack(x, y, z, values, places): places of the pointers in the order of the parameters."""
         places = ", ".join(f"(b{i}, o{i})" for i in sorted(self.pointers))
         return self._function([f"({places},) = places"] if places else [], careful=True)
 
     def tensor_packer(self, device: str) -> Callable[..., bytes]:
-        """pack(values) for PyTorch's tensors on a device: nothing that needs more than a look.
+        """pack(x, y, z, values) for PyTorch's tensors on a device, if a look suffices.
 
         AttributeError: something else was passed. Shared: two pointers are of one buffer.
-        OverflowError: a number needs packer().
+        OverflowError, struct.error: a number needs packer().
         """
         pointers = sorted(self.pointers)
         lines = []
@@ -298,16 +303,15 @@ class NullBackend(Backend):
     def prepare(self, kernel: Any) -> Launch:
         layout = layout_of(kernel.compiled)
         direct, packer = layout.tensor_packer("cpu"), layout.packer()
-        run, count = library.load().tm_launch_null, layout.count
+        run = library.load().tm_launch_null
 
         def launch(x: int, y: int, z: int, values: Tuple[Any, ...]) -> None:
             try:
-                data = direct(values)
-            except (AttributeError, OverflowError, Shared):
+                run(None, direct(x, y, z, values), None)
+            except NOT_DIRECT:
                 places = [(m.base, m.address - m.base)
                           for _, m in sorted(layout.memories(values).items())]
-                data = packer(values, places)
-            run(None, data, count, x, y, z, None)
+                run(None, packer(x, y, z, values, places), None)
 
         return launch
 
@@ -496,15 +500,14 @@ class SimulatorBackend(Backend):
         layout = layout_of(compiled)
         areas, places = areas_of(memories, layout)
         leads = [area.base % 16 if area.bytes else 0 for area in areas]
-        data = layout.packer()(values, [(i + 1, at + leads[i]) for i, at in places])
+        data = layout.packer()(*grid, values, [(i + 1, at + leads[i]) for i, at in places])
         debug: List[Tuple[int, bytes]] = []
         fits = True
 
         def work(process: _Process) -> None:
             nonlocal fits
-            head = (f"run {self._library(process, compiled)} {grid[0]} {grid[1]} {grid[2]} "
-                    f"{self._checks} {self._seconds} {int(overlaps)} {len(areas)} "
-                    f"{layout.count}\n")
+            head = (f"run {self._library(process, compiled)} {self._checks} {self._seconds} "
+                    f"{int(overlaps)} {len(areas)}\n")
             head += "".join(f"{a.bytes} {n} {int(a.written)}\n" for a, n in zip(areas, leads))
             process.write(head.encode() + data)
             for area in areas:

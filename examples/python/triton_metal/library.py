@@ -68,8 +68,7 @@ _FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
                                         ctypes.c_size_t, ctypes.POINTER(ctypes.c_uint32))),
 }
 for _name in ("tm_launch_run", "tm_launch_null"):
-    _FUNCTIONS[_name] = (ctypes.c_int, (ctypes.c_void_p, ctypes.c_char_p, *[ctypes.c_uint32] * 4,
-                                        ctypes.c_void_p))
+    _FUNCTIONS[_name] = (ctypes.c_int, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p))
 
 
 def library_path() -> str:

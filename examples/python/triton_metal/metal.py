@@ -20,7 +20,7 @@ import threading
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from . import arrays, library
-from .backend import Backend, Launch, Layout, Shared, areas_of, bytes_view, layout_of
+from .backend import NOT_DIRECT, Backend, Launch, Layout, areas_of, bytes_view, layout_of
 
 _ARENA_FULL, _ASSERTION = 901, 715  # TMETAL_E_ARENA, TMETAL_E_ASSERTION
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -240,13 +240,12 @@ class MetalBackend(Backend):
                 program = compiled.attached["metal"] = _Program(self._metal, compiled)
             return program
 
-    def _run(self, compiled: library.Compiled, data: bytes, grid: Tuple[int, int, int]) -> None:
+    def _run(self, compiled: library.Compiled, data: bytes) -> None:
         layout, loaded = layout_of(compiled), _library()
         program, problem = self._program(compiled), library.Problem()
         launch = program.borrow()
         try:
-            code = loaded.tm_launch_run(launch.pointer, data, layout.count, *grid,
-                                        ctypes.byref(problem))
+            code = loaded.tm_launch_run(launch.pointer, data, ctypes.byref(problem))
             said = "".join(library.take_text(loaded.tm_launch_text(launch.pointer, kernel))
                            for kernel, _ in layout.debug)
             self._local.seconds = loaded.tmetal_launch_seconds(launch.pointer)
@@ -288,11 +287,11 @@ class MetalBackend(Backend):
                     made.append((_Buffer(object=area.buffer), 0, False))
                 else:
                     made.append(self._buffer(area.base, area.bytes))
-            data = layout_of(compiled).packer()(values, [
+            data = layout_of(compiled).packer()(*grid, values, [
                 (made[n][0].object, made[n][1] + at) for n, at in places])
             if any(area.buffer for area in areas):
                 sys.modules["torch"].mps.synchronize()
-            self._run(compiled, data, grid)
+            self._run(compiled, data)
             for area, (buffer, at, is_copy) in zip(areas, made):
                 if is_copy and area.written:
                     bytes_view(area.base, area.bytes)[:] = bytes_view(buffer.contents + at,
@@ -315,16 +314,16 @@ class MetalBackend(Backend):
             if not (x and y and z):
                 return
             try:
-                data = direct(values)
-            except (AttributeError, OverflowError, TypeError, Shared):
+                data = direct(x, y, z, values)
+            except NOT_DIRECT:
                 return self._slow(kernel, (x, y, z), values)
             if not layout.pointers:
-                return self._run(kernel.compiled, data, (x, y, z))
+                return self._run(kernel.compiled, data)
             if not shader:
                 shader.append(shader_launch(kernel.compiled, layout))
             if shader[0] is None or getattr(self._local, "times", False):
                 sys.modules["torch"].mps.synchronize()
-                return self._run(kernel.compiled, data, (x, y, z))
+                return self._run(kernel.compiled, data)
             return shader[0](x, y, z, values)
 
         return launch
