@@ -106,20 +106,25 @@ static char *tm_names(const tmetal_result *r) {
     return names;
 }
 
-/* Lines of Metal are those of a kernel's own text, which is the result's where there is one. */
+static char *tm_place(char *rows, uint32_t line, const tmetal_place *python) {
+    char numbers[32];
+    if (!rows || !python->line || !python->file) return rows;
+    sprintf(numbers, "%u,%u,", (unsigned)line, (unsigned)python->line);
+    rows = tm_append(rows, numbers);
+    if (rows) rows = tm_append(rows, python->file);
+    return rows ? tm_append(rows, "\n") : NULL;
+}
+
+/* Accesses first, since a line has places of what it computes with, too. Lines of Metal are those of
+ * a kernel's own text, which is the result's where there is one. */
 static char *tm_places(const tmetal_result *r) {
-    char    *rows = tm_copy("");
-    uint32_t i, k;
-    for (k = 0; k < r->n_kernels && r->n_kernels == 1; k++)
-        for (i = 0; i < r->kernels[k].n_lines && rows; i++) {
-            const tmetal_line *l = &r->kernels[k].lines[i];
-            char               numbers[32];
-            if (!l->python.line || !l->python.file) continue;
-            sprintf(numbers, "%u,%u,", (unsigned)l->line, (unsigned)l->python.line);
-            rows = tm_append(rows, numbers);
-            if (rows) rows = tm_append(rows, l->python.file);
-            if (rows) rows = tm_append(rows, "\n");
-        }
+    const tmetal_kernel *k = &r->kernels[0];
+    char                *rows = tm_copy("");
+    uint32_t             i;
+    if (r->n_kernels != 1) return rows;
+    for (i = 0; i < k->n_accesses; i++)
+        rows = tm_place(rows, k->accesses[i].line, &k->accesses[i].python);
+    for (i = 0; i < k->n_lines; i++) rows = tm_place(rows, k->lines[i].line, &k->lines[i].python);
     return rows;
 }
 

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """The Python section of `make device`: what the package does with every kind of array of a machine.
 
-    PYTHONPATH=build/package python3 tests/dropin/device.py [REPORT]
+    PYTHONPATH=build/package python3 tests/dropin/device.py [-q] [REPORT]
 
 Runs the checks below on NumPy arrays, and on PyTorch's CPU and mps tensors and MLX's arrays where
 these libraries are installed. Appends the results to REPORT, a file in Markdown; without it prints
-them. Ends with 1 if a check failed. make test-dropin runs it in the simulator.
+them, with -q only if a check failed. Ends with 1 if one failed. make test-dropin runs it in the simulator.
 """
 
 import platform
 import sys
-import time
 import traceback
 
 import numpy as np
@@ -257,17 +256,6 @@ CHECKS = (check_add, check_types, check_in_place, check_slices, check_softmax, c
           check_atomics, check_assertion, check_tuning, check_order, check_operations, check_many)
 
 
-def microseconds(lib):
-    """What a launch of a small kernel takes until it is complete."""
-    array, out = lib.make(normal(64)), lib.make(normal(64))
-    shift[(1,)](array, out, 64, 1.0, BLOCK=64)
-    begin = time.perf_counter()
-    for _ in range(200):
-        shift[(1,)](array, out, 64, 1.0, BLOCK=64)
-    triton_metal.runtime.driver.active.get_device_interface().synchronize()
-    return (time.perf_counter() - begin) / 200 * 1e6
-
-
 def main():
     active, failed = backend.active(), 0
     rows, details = [], []
@@ -280,20 +268,20 @@ def main():
                 wrong.append(check.__name__[len("check_"):])
                 details.append(f"{lib.name}, {wrong[-1]}:\n\n```\n{traceback.format_exc()}```\n")
         failed += len(wrong)
-        took = f"{microseconds(lib):.0f} us" if active.name == "metal" else "not measured"
         rows.append(f"| {lib.name} | {len(CHECKS) - len(wrong)} of {len(CHECKS)} | "
-                    f"{', '.join(wrong) or '-'} | {took} |")
+                    f"{', '.join(wrong) or '-'} |")
     text = "\n".join([
         "", "## Python", "",
         f"Python {platform.python_version()}, kernels in {active.name} for {active.gpu} "
         f"({hardware_capabilities.chip_name}).", "",
-        "| arrays | right | failed | a small launch |", "|---|---|---|---|", *rows, "", *details])
-    if len(sys.argv) > 1:
-        with open(sys.argv[1], "a", encoding="utf-8") as report:
+        "| arrays | right | failed |", "|---|---|---|", *rows, "", *details])
+    reports = [word for word in sys.argv[1:] if word != "-q"]
+    for path in reports:
+        with open(path, "a", encoding="utf-8") as report:
             report.write(text)
-        print(f"Python: {failed} checks failed")
-    else:
+    if not reports and (failed or "-q" not in sys.argv):
         print(text)
+    print(f"Python: {len(CHECKS) * len(rows) - failed} checks right, {failed} failed")
     return 1 if failed else 0
 
 

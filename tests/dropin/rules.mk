@@ -10,10 +10,10 @@ PACKAGE_FLAGS?= -O2
 # A Python that has NumPy: arrays for kernels.
 DROPIN_PYTHON := $(shell for p in $(PYTHON) /usr/bin/python3; do $$p -c 'import numpy' 2>/dev/null && { echo $$p; break; }; done)
 DROPIN_RUN     = PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$(PACKAGE) TRITON_METAL_CACHE_DIR=$(abspath $(BUILD))/dropin-cache $(DROPIN_PYTHON)
-DROPIN_TESTS   = $(sort $(wildcard tests/dropin/test_*.py))
+DROPIN_TESTS   = $(sort $(wildcard tests/dropin/test_*.py)) tests/dropin/device.py
 
-.PHONY: python test-dropin check-dropin
-python: $(PACKAGE_LIB) $(PACKAGE)/triton_metal/simulator $(PACKAGE)/links ## the Python package triton_metal, for PYTHONPATH=build/package
+.PHONY: python test-dropin check-dropin device-python
+python: $(PACKAGE_LIB) $(if $(ON_MAC),,$(PACKAGE)/triton_metal/simulator) $(PACKAGE)/links ## the Python package triton_metal, for PYTHONPATH=build/package
 
 # Links to the sources, so that an edit counts at once.
 $(PACKAGE)/links: $(PACKAGE_TEXTS) tests/dropin/rules.mk
@@ -39,8 +39,15 @@ $(PACKAGE)/triton_metal/simulator: $(BUILD)/obj/dropin/server.o $(SIM_OBJECTS) $
 test-dropin: python ## the Python package in the simulator: launches, errors, threads, the documents' programs
 	@for t in $(DROPIN_TESTS); do $(DROPIN_RUN) $$t -q || { echo "$$t failed"; exit 1; }; done
 
+# PYTHON=python3 of an environment with PyTorch or MLX: with their arrays, too.
+device-python: python
+	@if [ -n "$(DROPIN_PYTHON)" ]; then $(DROPIN_RUN) tests/dropin/device.py $(BUILD)/device-report.md; \
+	    else echo "no Python with NumPy: no Python section in the report (pip3 install numpy; make device PYTHON=...)"; fi
+
 check-dropin: test-dropin $(DROPIN_STANDIN) $(BUILD)/python-sim ## the same by Metal's stand-in, with tensors on mps
 	PYTHON_SIM=$(BUILD)/python-sim SIM_CACHE=$(BUILD)/dropin-cache/simulator $(DROPIN_RUN) tests/dropin/on_metal.py $(abspath $(DROPIN_STANDIN)) -q
+	LD_PRELOAD=$(abspath $(DROPIN_STANDIN)) TRITON_METAL_LIBRARY=$(abspath $(DROPIN_STANDIN)) TRITON_METAL_BACKEND=metal \
+	    SIM_CACHE=$(BUILD)/dropin-cache/simulator $(DROPIN_RUN) tests/dropin/device.py -q
 	DROPIN_LAUNCHES=10000 $(DROPIN_RUN) tests/dropin/test_backend.py -q Processes.test_launches_do_not_grow
 
 # The library linked with the stand-in for Metal, for the way of a Mac. All of it may be moved, so it is compiled again.

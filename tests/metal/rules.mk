@@ -111,9 +111,10 @@ check-metal-sanitized: $(BUILD)/metal-misuse-asan $(BUILD)/metal-warm-asan $(BUI
 # On a stand-in kernels are small, and several workers share it.
 DEVICE_FLAGS  = --shares --layouts ROW_MAJOR,COLUMN_MAJOR,TILED,COALESCED $(if $(ON_MAC),,--sizes 64x64 --jobs $(JOBS)) \
                 $(if $(AGAIN),--again) $(if $(FRESH),--fresh) $(if $(FILTER),--filter $(FILTER))
-device: $(BUILD)/tmetal $(BUILD)/metal-device ## on a Mac: what runs on its GPU, as a report to send [CORPUS=dir] [AGAIN=1] [FRESH=1] [FILTER=text]
+device: $(BUILD)/tmetal $(BUILD)/metal-device ## on a Mac: what runs on its GPU, as a report to send [CORPUS=dir] [PYTHON=path] [AGAIN=1] [FRESH=1] [FILTER=text]
 	@$(BUILD)/tmetal check || true
 	@mkdir -p $(BUILD)/device
 	@$(BUILD)/tmetal check --record > $(BUILD)/device/facts.txt
 	@$(BUILD)/metal-device --state $(BUILD)/device --facts $(BUILD)/device/facts.txt --report $(BUILD)/device-report $(DEVICE_FLAGS) \
-	    --commit "$$(git describe --always --dirty 2>/dev/null || echo unknown)" tests/kernels examples/kernels $(wildcard $(CORPUS))
+	    --commit "$$(git describe --always --dirty 2>/dev/null || echo unknown)" tests/kernels examples/kernels $(wildcard $(CORPUS)); \
+	    status=$$?; $(MAKE) --no-print-directory device-python || status=1; exit $$status
