@@ -42,6 +42,7 @@ typedef struct tm_compiled {
     const char          *plan;    /* the launch plan as JSON */
     const char          *params;  /* names of the parameters, each with its end of line */
     const tmetal_result *result;  /* a copy that is part of this object; NULL after an error */
+    const char          *prints;  /* lines of tl.static_print */
     const char          *places;  /* with `reports`, rows of "METAL LINE,LINE,FILE" */
 } tm_compiled;
 
@@ -60,6 +61,7 @@ TMETAL_API void tm_free(tm_compiled *c) {
     free((void *)(uintptr_t)c->text);
     free((void *)(uintptr_t)c->plan);
     free((void *)(uintptr_t)c->params);
+    free((void *)(uintptr_t)c->prints);
     free((void *)(uintptr_t)c->places);
     free((void *)(uintptr_t)c->result);
     free(c);
@@ -104,6 +106,18 @@ static char *tm_names(const tmetal_result *r) {
         if (names) names = tm_append(names, "\n");
     }
     return names;
+}
+
+/* What tl.static_print was given, each with an end of line. */
+static char *tm_prints(const tmetal_result *r) {
+    char    *lines = tm_copy("");
+    uint32_t i;
+    for (i = 0; i < r->n_remarks && lines; i++) {
+        if (strcmp(r->remarks[i].about, "static_print") != 0) continue;
+        lines = tm_append(lines, r->remarks[i].text);
+        if (lines) lines = tm_append(lines, "\n");
+    }
+    return lines;
 }
 
 static char *tm_place(char *rows, uint32_t line, const tmetal_place *python) {
@@ -248,6 +262,7 @@ static tm_compiled *tm_make(const tm_request *q, tm_task task) {
             free(memory);
             continue;
         }
+        c->prints = tm_prints(&r);
         if (c->code != TMETAL_OK) tm_keep_diagnostics(c, &r, &arena);
         else if (keeps) tm_keep_result(c, &r, &arena);
         free(memory);

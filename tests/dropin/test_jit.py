@@ -3,12 +3,15 @@
     PYTHONPATH=build/package python3 tests/dropin/test_jit.py
 """
 import collections
+import contextlib
 import enum
+import io
 import linecache
 import math
 import os
 import pickle
 import threading
+import time
 import types
 import typing
 import unittest
@@ -427,6 +430,36 @@ class Errors(unittest.TestCase):
         error = self.failure(kernel, array(), kind=CompileTimeAssertionFailure)
         self.assertIsNone(error.__cause__)
         self.assertIn("one", str(error))
+
+    def test_first_lines_of_a_file(self):
+        body = "def k(x):\n    tl.store(x, twice(missing))\n"
+        for above in ("", "@triton.jit\n", "\n@triton.jit\n"):
+            kernel = from_text(above + body, twice=twice)
+            kernel = kernel if isinstance(kernel, JITFunction) else triton.jit(kernel)
+            error = self.failure(kernel, array())
+            self.assertEqual((error.line, error.column), (above.count("\n") + 2, 23))
+            self.assertTrue(str(error).startswith("at 2:22:\ndef k(x)"), str(error))
+
+    def test_operators_have_no_cause(self):
+        kernel = from_text("@triton.jit\ndef k(x):\n    -(0, 0)\n")
+        self.assertIsNone(self.failure(kernel, array()).__cause__)
+        kernel = from_text("@triton.jit\ndef k(x):\n    y = tl.program_id(7) + 1\n")
+        self.assertIsInstance(self.failure(kernel, array()).__cause__, ValueError)
+
+    def test_static_print(self):
+        text = f"hello {time.time_ns()}"  # not in the cache
+        kernel = from_text(f"""
+@triton.jit
+def k(x, n: tl.constexpr):
+    tl.static_print("{text}", n + 1)
+    tl.store(x, n)
+""")
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            kernel.warmup(array(), 4, grid=(1,))
+            kernel.forget()
+            kernel.warmup(array(), 4, grid=(1,))
+        self.assertEqual(out.getvalue(), f"{text} 5\n")
 
     def test_globals_must_be_constexpr(self):
         kernel = from_text("@triton.jit\ndef k(x):\n    tl.store(x, PLAIN)\n", PLAIN=PLAIN)

@@ -465,7 +465,7 @@ def translate(error: CompilationError, program: Program) -> CompilationError:
     for depth, (path, line, column) in enumerate(places):
         unit = _unit_at(program, path, line)
         src = unit.body if unit else None
-        node = _node_at(unit, line, column) if unit else None
+        node = _node_at(unit, line, column, error.text) if unit else None
         is_last = depth == len(places) - 1
         text = error.text if is_last else ""
         outer = (kind if depth == 0 else CompilationError)(
@@ -473,7 +473,7 @@ def translate(error: CompilationError, program: Program) -> CompilationError:
             code=error.code, text=text)
         if depth:
             outer.__cause__ = made
-        elif has_cause:
+        elif has_cause and isinstance(node, ast.Call):  # a builtin function of Triton raises
             outer.__cause__ = ValueError(words)
         made = outer
     assert made is not None
@@ -487,13 +487,19 @@ def _unit_at(program: Program, path: str, line: int) -> Optional[Unit]:
     return None
 
 
-def _node_at(unit: Unit, line: int, column: int) -> ast.AST:
-    """The node of the text that begins there, outermost first; otherwise a place only."""
+def _node_at(unit: Unit, line: int, column: int, text: str) -> ast.AST:
+    """The node of the unit that the diagnostic marks; otherwise a place only."""
     at = (line - unit.line + 1, column - 1)
+    marked = re.search(r"^ *\| *(\^~*)$", text, re.MULTILINE)
+    width = len(marked.group(1)) if marked else 0
+    found: Optional[ast.AST] = None
     for node in ast.walk(ast.parse(unit.body)):
         if (getattr(node, "lineno", 0), getattr(node, "col_offset", -1)) == at:
-            return node
-    return ast.Pass(lineno=at[0], col_offset=at[1])
+            end = getattr(node, "end_col_offset", 0)
+            if isinstance(node, ast.expr) and end - at[1] == width:
+                return node
+            found = found or node
+    return found or ast.Pass(lineno=at[0], col_offset=at[1])
 
 
 # -- Descriptors -------------------------------------------------------------------------------

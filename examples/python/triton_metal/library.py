@@ -46,7 +46,7 @@ class _Compiled(ctypes.Structure):  # tm_compiled
                 ("column", ctypes.c_uint32), ("file", ctypes.c_char_p),
                 ("message", ctypes.c_char_p), ("text", ctypes.c_char_p), ("plan", ctypes.c_char_p),
                 ("params", ctypes.c_char_p), ("result", ctypes.c_void_p),
-                ("places", ctypes.c_char_p)]
+                ("prints", ctypes.c_char_p), ("places", ctypes.c_char_p)]
 
 
 class Problem(ctypes.Structure):
@@ -199,7 +199,10 @@ def _run(function: str, source: str, path: str, kernel: str, args: str, consts: 
         trace=not reports and os.environ.get("TRITON_METAL_DEBUG") == "1",
         cache=_make_folder(folder) if folder else None, identity=identity,
         identity_length=len(identity))
-    return _check(getattr(load(), function)(ctypes.byref(request)), kernel)
+    pointer = getattr(load(), function)(ctypes.byref(request))
+    if pointer and function == "tm_compile" and not (alias or reports or pointer.contents.found):
+        sys.stdout.write((pointer.contents.prints or b"").decode(errors="replace"))
+    return _check(pointer, kernel)
 
 
 def _check(pointer: Any, name: str) -> Any:

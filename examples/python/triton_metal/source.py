@@ -1,7 +1,7 @@
 """Kernels as texts for the C front end, with every name bound to what Python says it is.
 
-Each function that a kernel reaches becomes a module text of its own. A line in front of its `def`
-imports or defines each free name of the function: Python's globals, closures and modules decide
+Each function that a kernel reaches becomes a module text of its own. A line at its end imports or
+defines each free name of the function (the front end does not mind the order): Python's globals, closures and modules decide
 what that name is, so nothing is searched in files and nothing is guessed. A name whose value has
 no text stays undefined; the front end reports it if the kernel really needs it.
 """
@@ -151,12 +151,17 @@ class Unit:
         return name
 
     def text(self) -> str:
-        """The whole text. The body begins in its third line."""
-        return f"{'; '.join(self.head)}\n{self.mark}\n{self.body}"
+        """The whole text. The body begins in the second line, or in the first if it does there."""
+        if self.line > 1:
+            return f"{self.mark}\n{self.body}\n{'; '.join(self.head)}\n"
+        mark = self.mark
+        if mark.startswith("@"):
+            mark = f"{self.entry} = {mark[1:].partition('(')[0]}({self.entry})"
+        return f"{self.body}\n{'; '.join([*self.head, mark])}\n"
 
     def first_line(self) -> int:
         """The line of the user's file in which the text begins."""
-        return max(1, self.line - 2)
+        return max(1, self.line - 1)
 
     def file(self) -> File:
         """The text as the library takes it."""
