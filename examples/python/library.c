@@ -46,6 +46,9 @@ typedef struct tm_compiled {
     const char          *places;  /* with `reports`, rows of "METAL LINE,LINE,FILE" */
 } tm_compiled;
 
+/* Whether Python's idea of these structs is that of this library. */
+TMETAL_API size_t tm_struct_bytes(void) { return sizeof(tm_request) * 1000 + sizeof(tm_compiled); }
+
 static char *tm_copy(const char *text) {
     const size_t bytes = text ? strlen(text) + 1 : 1;
     char        *copy = (char *)malloc(bytes);

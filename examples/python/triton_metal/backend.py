@@ -395,6 +395,17 @@ class _Process:
         self._process.returncode = self._process.returncode or 0  # nobody waits for it
 
 
+def _clang() -> str:
+    """The compiler of the simulator's kernels: the newest that its tests know."""
+    import shutil
+    versions = ("-19", "-21", "-20", "-18", "-17", "-16", "")
+    found = next(filter(shutil.which, ("clang++" + version for version in versions)), "")
+    if not (found or os.environ.get("CLANGXX")):
+        raise RuntimeError("kernels in the simulator are compiled by clang++, which is not found: "
+                           "install clang (apt-get install clang), or set CLANGXX to its path")
+    return found
+
+
 class SimulatorBackend(Backend):
     """Kernels run in the Metal simulator, by processes that start as they are needed."""
 
@@ -434,7 +445,7 @@ class SimulatorBackend(Backend):
             atexit.register(temporary.cleanup)
             folder = self._folder = temporary.name
         folder = os.path.join(folder, "simulator")
-        headers = {"SIM_CACHE": folder}
+        headers = {"SIM_CACHE": folder, "CLANGXX": _clang()}
         if os.path.isdir(os.path.join(_HERE, "include")):
             headers["SIM_INCLUDE"] = os.path.join(_HERE, "include")
         return {**headers, "TRITON_METAL_MODULES": os.path.join(folder, "modules"), **os.environ}

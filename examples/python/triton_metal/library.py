@@ -84,6 +84,9 @@ def load() -> ctypes.CDLL:
     if not os.path.exists(path):
         raise ImportError(f"{path} is missing: run 'make python', or install a wheel that has it")
     loaded = ctypes.CDLL(path)
+    size = getattr(loaded, "tm_struct_bytes", int)()
+    if size != ctypes.sizeof(_Request) * 1000 + ctypes.sizeof(_Compiled):
+        raise ImportError(f"{path} is older or newer than {__file__}: run 'make python' again")
     for name, (result, arguments) in _FUNCTIONS.items():
         function = getattr(loaded, name)
         function.restype, function.argtypes = result, arguments
