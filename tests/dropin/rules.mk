@@ -2,7 +2,7 @@
 
 PACKAGE       = $(BUILD)/package
 PACKAGE_LIB   = $(PACKAGE)/triton_metal/libtriton_metal.$(if $(ON_MAC),dylib,so)
-PACKAGE_TEXTS = $(wildcard examples/python/*.py examples/python/triton_metal/*.py)
+PACKAGE_TEXTS = $(wildcard examples/python/*.py examples/python/triton_metal/*.py examples/python/triton/*.py)
 # tcc makes it in half a second and -O2 in a minute; the package compiles a kernel in 3 ms with -O2.
 PACKAGE_CC   ?= $(CC)
 PACKAGE_FLAGS?= -O2
@@ -17,7 +17,7 @@ python: $(PACKAGE_LIB) $(if $(ON_MAC),,$(PACKAGE)/triton_metal/simulator) $(PACK
 
 # Links to the sources, so that an edit counts at once.
 $(PACKAGE)/links: $(PACKAGE_TEXTS) tests/dropin/rules.mk
-	@mkdir -p $(PACKAGE)/triton_metal
+	@mkdir -p $(PACKAGE)/triton_metal $(PACKAGE)/triton
 	@find $(PACKAGE) -type l -exec rm {} +
 	@for f in $(patsubst examples/python/%,%,$(PACKAGE_TEXTS)); do ln -s $(abspath examples/python)/$$f $(PACKAGE)/$$f; done
 	@touch $@

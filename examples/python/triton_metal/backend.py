@@ -270,6 +270,7 @@ class Backend:
 
     name = ""
     gpu = ""
+    has_timer = False  # does `seconds` return GPU time?
 
     def prepare(self, kernel: Any) -> Launch:
         """A function that launches a kernel of the package: it has `compiled` and `aliased()`.

@@ -17,7 +17,7 @@ class FileCacheManager(CacheManager):
     """Files in a folder named after the key, in knobs.cache.dir."""
 
     def __init__(self, key: str) -> None:
-        if not knobs.cache.dir:
+        if library.cache_folder() is None:
             raise RuntimeError("there is no folder for the cache while TRITON_METAL_CACHE is 0")
         self.key = key
         self.cache_dir = os.path.join(knobs.cache.dir, key)

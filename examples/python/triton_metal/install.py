@@ -15,8 +15,8 @@ _COMPILER = "ASTSource CompiledKernel LazyDict compile_source:compile"
 _COMPILING = "CompilationError CompileTimeAssertionFailure UnsupportedLanguageConstruct"
 
 # Modules of Triton, each with the names that it has here, by the module of ours that defines them.
-# "a:b": our a is Triton's b. "*": the module itself is ours. Ours are named by texts because some of them share their name with
-# a function: as in Triton, `triton.jit` is the decorator.
+# "a:b": our a is Triton's b. "*": the module itself is ours. Ours are named by texts because some
+# share their name with a function: as in Triton, `triton.jit` is the decorator.
 _MODULES: Dict[str, Dict[str, str]] = {
     "language": {"language": "*"},
     "knobs": {"knobs": "*"},

@@ -1,15 +1,15 @@
 """triton.knobs: settings, read from the environment unless they are assigned.
 
 Metal uses cache.dir, cache.manager_class, autotuning.*, runtime.debug, the hooks of runtime and
-language.*; the others exist so that programs which save, set or print them run. The groups
-`nvidia`, `amd` and `proton` are absent: they name tools and drivers of other GPUs.
+language.*; the others exist so that programs which save, set or print them run. What names a tool
+or a driver of another GPU, such as nvidia.ptxas and the group `proton`, is absent.
 """
 from __future__ import annotations
 
 import contextlib
 import importlib
 import os
-from typing import Any, Callable, Dict, Generic, Iterator, List, Optional, TypeVar
+from typing import Any, Callable, Dict, Generic, Iterator, List, Optional, Set, TypeVar
 
 Value = TypeVar("Value")
 Group = TypeVar("Group", bound="base_knobs")
@@ -87,6 +87,16 @@ def env_bool(key: str, default: bool = False) -> env_base[bool]:
     return env_base(key, default, lambda text: text.lower() in ("1", "true", "on", "y", "yes"))
 
 
+def env_opt_bool(key: str) -> env_base[Optional[bool]]:
+    """A truth, or None."""
+    return env_base(key, None, env_bool(key).parse)
+
+
+def env_int(key: str, default: int = 0) -> env_base[int]:
+    """A whole number."""
+    return env_base(key, default, int)
+
+
 def env_class(key: str, base: str) -> env_base[Any]:
     """A class as MODULE:CLASS, derived from the one named `base`; or None."""
     def parse(text: str) -> Any:
@@ -160,22 +170,37 @@ class HookChain:
             call(*args, **kwargs)
 
 
-def _cache_folder() -> str:
-    from . import library
-    return library.cache_folder() or ""
-
-
 class build_knobs(base_knobs):
     """Never used: nothing is built at run time."""
     cc = env_opt_str("CC")
+    cudacrt_path = env_opt_str("TRITON_CUDACRT_PATH")
+    cudart_path = env_opt_str("TRITON_CUDART_PATH")
     impl: Any = None
+
+    @property
+    def backend_dirs(self) -> Set[str]:
+        """The paths that are set."""
+        return {path for path in (self.cudacrt_path, self.cudart_path) if path is not None}
+
+
+class redis_knobs(base_knobs):
+    """Never used: results are kept in files."""
+    key_format = env_str("TRITON_REDIS_KEY_FORMAT", "triton:{key}:{filename}")
+    host = env_str("TRITON_REDIS_HOST", "localhost")
+    port = env_int("TRITON_REDIS_PORT", 6379)
 
 
 class cache_knobs(base_knobs):
     """Where results of autotuning are kept, and by which class."""
     home_dir = env_str("TRITON_HOME", lambda: os.path.expanduser("~/"))
-    dir = env_str("TRITON_CACHE_DIR", _cache_folder)
+    dump_dir = env_str("TRITON_DUMP_DIR", lambda: cache.get_triton_dir("dump"))
+    override_dir = env_str("TRITON_OVERRIDE_DIR", lambda: cache.get_triton_dir("override"))
+    dir = env_str("TRITON_CACHE_DIR", lambda: cache.get_triton_dir("cache"))
     manager_class = env_class("TRITON_CACHE_MANAGER", "CacheManager")
+
+    def get_triton_dir(self, dirname: str) -> str:
+        """A folder of Triton's in the home directory."""
+        return os.path.join(self.home_dir, ".triton", dirname)
 
 
 class compilation_knobs(base_knobs):
@@ -225,12 +250,34 @@ class language_knobs(base_knobs):
         return wanted and not self.force_disable_fp_fusion
 
 
+class nvidia_knobs(base_knobs):
+    """Of the compiler for NVIDIA's GPUs."""
+    disable_ptxas_opt = env_bool("DISABLE_PTXAS_OPT")
+    dump_nvptx = env_bool("NVPTX_ENABLE_DUMP")
+    libdevice_path = env_opt_str("TRITON_LIBDEVICE_PATH")
+    mock_ptx_version = env_opt_str("TRITON_MOCK_PTX_VERSION")
+    ptxas_options = env_opt_str("PTXAS_OPTIONS")
+
+
+class amd_knobs(base_knobs):
+    """Of the compiler for AMD's GPUs."""
+    use_buffer_ops = env_bool("AMDGCN_USE_BUFFER_OPS", True)
+    use_buffer_atomics = env_bool("AMDGCN_USE_BUFFER_ATOMICS", True)
+    dump_amdgcn = env_bool("AMDGCN_ENABLE_DUMP")
+    use_block_pingpong = env_opt_bool("TRITON_HIP_USE_BLOCK_PINGPONG")
+    use_in_thread_transpose = env_opt_bool("TRITON_HIP_USE_IN_THREAD_TRANSPOSE")
+    use_async_copy = env_opt_bool("TRITON_HIP_USE_ASYNC_COPY")
+
+
 build = build_knobs()
-cache = cache_knobs()
+redis = redis_knobs()
+cache: cache_knobs = cache_knobs()
 compilation = compilation_knobs()
 autotuning = autotuning_knobs()
 runtime = runtime_knobs()
 language = language_knobs()
+nvidia = nvidia_knobs()
+amd = amd_knobs()
 
 
 def refresh_knobs() -> None:
