@@ -19353,6 +19353,16 @@ static tmi_tri_value tmi_tl_cast(tmi_tri *t, const tmi_tri_value *in) {
 
 /* -- Shapes ---------------------------------------------------------------------------------- */
 
+/* Two of the axes are the same. */
+static tmi_tri_value tmi_tl_same_axes(tmi_tri *t, const uint32_t *axes, uint32_t n) {
+    tmi_text text;
+    uint32_t i;
+    tmi_text_init(t->job, &text);
+    for (i = 0; i < n; i++) tmi_put(&text, "%s%u", i ? ", " : "", axes[i]);
+    return TMI_TL_BAD_VALUE(t, NULL, "duplicate axes, normalized axes = [%s]",
+                            tmi_text_join(&text, 0));
+}
+
 static tmi_tri_value tmi_tl_expand_dims(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v = in[0], list = tmi_tl_tuple(t, &in[1]), one;
     uint32_t      i, k, x, axis[TMI_MAX_RANK], rank = tmi_tri_rank(t, &v) + list.n;
@@ -19364,7 +19374,7 @@ static tmi_tri_value tmi_tl_expand_dims(tmi_tri *t, const tmi_tri_value *in) {
         axis[k] = x;
     }
     for (i = 0; i < list.n && !t->bad; i++) {
-        if (i && axis[i] == axis[i - 1]) return TMI_TL_BAD_VALUE(t, NULL, "an axis stands twice");
+        if (i && axis[i] == axis[i - 1]) return tmi_tl_same_axes(t, axis, list.n);
         v = tmi_tri_expand(t, v, axis[i]);
     }
     return v;
@@ -20296,7 +20306,8 @@ static void tmi_tl_dot_hints(tmi_tri *t, tmi_tri_value r, const tmi_tri_value *i
     if (in[5].kind != TMI_V_NONE) most = tmi_tri_small(t, &in[5], "max_num_imprecise_acc");
     if (!is_fp8 || t->bad) return;
     if (in[5].kind != TMI_V_NONE && most > k)
-        (void)TMI_TL_BAD_VALUE(t, NULL, "max_num_imprecise_acc is more than K, %u", k);
+        (void)TMI_TL_BAD_VALUE(t, NULL, "max_num_imprecise_acc (%lld) must be <= K (%u)",
+                               (long long)most, k);
     tmi_tl_set_int(t, r, "maxNumImpreciseAcc", most);
 }
 
@@ -23554,7 +23565,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 2131601988u
+#define TMI_STAMP_TL 3754451600u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR

@@ -42,6 +42,11 @@ class CompilationError(TritonError):
         """An error of the front end whose function is not known yet."""
         return cls(None, None, message, file=file, line=line, column=column, code=code, text=text)
 
+    def set_text(self, text: str) -> None:
+        """Add all diagnostics of the run to the message."""
+        self.text = text
+        self.message = self._format_message()
+
     def _format_message(self) -> str:
         """The place and the source up to it, the message, then the diagnostics."""
         parts = [self._excerpt()] if self.src is not None or self.node is not None else []
@@ -130,26 +135,37 @@ class SimulatorError(TritonError, RuntimeError):
     """A launch broke a rule in the simulator: a race, a stray access, an uninitialized read."""
 
 
-# Where programs look for Triton's words: tmetal's message, Triton's, and whether Triton has an
-# exception of a builtin function as the cause.
-STATIC_ASSERT, NOT_DEFINED = 810, 805  # codes of diagnostics
+STATIC_ASSERT = 810  # the code of its diagnostic
+RETURNS = r"the function returns (.+) here, but (.+) elsewhere"  # Triton marks the `def`
 
-_WORDS: tuple[tuple[str, str, bool], ...] = (
+# tmetal's message and Triton's, where programs look for Triton's words.
+_WORDS: tuple[tuple[str, str], ...] = (
     (r"kernels cannot read the module's (\w+): it is no tl\.constexpr",
      r"""NameError("Cannot access global variable \1 from within @jit'ed function. Triton """
      r"""kernels can only access global variables that are instanstiated as constexpr """
-     r"""(`x = triton.language.constexpr(42)`).")""", False),
-    (r"^(\w+) is not defined$", r"NameError('\1 is not defined')", False),
+     r"""(`x = triton.language.constexpr(42)`).")"""),
+    (r"^(\w+) is not defined$", r"NameError('\1 is not defined')"),
     (r"operator \S+ is not defined for ([^\n]+) and ([^\n]+)",
-     r"invalid operands of type \1 and \2", False),
+     r"invalid operands of type \1 and \2"),
+    (r"arange: \d+ elements: the number must be a power of two",
+     r"arange's range must be a power of 2"),
+    (r"sizes must be powers of two, but axis (\d+) has \d+",
+     r"Shape element \1 must be a power of 2"),
+    (r"a tensor indexed by slice", r"unsupported tensor index: slice"),
+    (r"^\w+: (max_num_imprecise_acc .+|duplicate axes, .+)$", r"\1"),
+    (r"^store: cannot store to a constant pointer", r"Cannot store to a constant pointer"),
+    (r"^'(\w+)' is (.+) at the end of the one branch, but (.+) at the end of the other",
+     r"Mismatched type for \1 between then block (\2) and else block (\3)"),
+    (r"the two sides of an if expression have types (.+)",
+     r"Ternary expression with dynamic condition has inconsistent types \1"),
+    (RETURNS, r"Return type mismatch: \2 and \1"),
 )
 
 
-def triton_words(code: int, message: str) -> tuple[type[CompilationError], str, bool]:
-    """The class, the text and whether there is a cause, for a message of the front end."""
-    kind = CompileTimeAssertionFailure if code == STATIC_ASSERT else CompilationError
-    for pattern, words, has_cause in _WORDS:
+def triton_words(message: str) -> str:
+    """A message of the front end in Triton's words, if programs look for them."""
+    for pattern, words in _WORDS:
         found = re.search(pattern, message)
         if found is not None:
-            return kind, found.expand(words), has_cause
-    return kind, message, code not in (STATIC_ASSERT, NOT_DEFINED)
+            return found.expand(words)
+    return message

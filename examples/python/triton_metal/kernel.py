@@ -13,8 +13,8 @@ import types
 from collections import namedtuple
 from typing import Any, Callable, Iterator, NamedTuple, Optional
 
-from . import arrays, knobs, language, library
-from .errors import CompilationError, triton_words
+from . import arrays, errors, knobs, language, library
+from .errors import CompilationError
 from .source import Program, Unit
 
 # What a launch may be given by keyword beside the kernel's parameters: Triton's options for all of
@@ -457,26 +457,27 @@ def translate(error: CompilationError, program: Program) -> CompilationError:
     if message.partition(" ")[0] in program.unbound:  # Triton rejects it for what it is
         message = f"kernels cannot read the module's {message.partition(' ')[0]}: it is no " \
                   "tl.constexpr"
-    kind, words, has_cause = triton_words(error.code, message)
-    places = [(error.file or "", error.line, error.column)]
-    places += [(path, int(line), int(column))
-               for path, line, column in _CALLED.findall(error.text)]
+    is_assert = error.code == errors.STATIC_ASSERT
+    words = errors.triton_words(message)
+    first = re.split(r"\n(?=\S.*: error\[TM)", error.text)[0]  # the other errors have their own
     made: Optional[CompilationError] = None
-    for depth, (path, line, column) in enumerate(places):
-        unit = _unit_at(program, path, line)
-        src = unit.body if unit else None
-        node = _node_at(unit, line, column, error.text) if unit else None
-        is_last = depth == len(places) - 1
-        text = error.text if is_last else ""
-        outer = (kind if depth == 0 else CompilationError)(
-            src, node, words if depth == 0 else None, file=path, line=line, column=column,
-            code=error.code, text=text)
-        if depth:
+    for path, line, column in [(error.file or "", error.line, error.column),
+                               *_CALLED.findall(first)]:
+        unit = _unit_at(program, path, int(line))
+        node = _node_at(unit, int(line), int(column), first) if unit else None
+        if unit and made is None and re.search(errors.RETURNS, message):
+            node = ast.parse(unit.body).body[0]
+        kind = errors.CompileTimeAssertionFailure if is_assert and made is None \
+            else CompilationError
+        outer = kind(unit.body if unit else None, node, None if made else words, file=path,
+                     line=int(line), column=int(column), code=error.code)
+        if made is not None:
             outer.__cause__ = made
-        elif has_cause and isinstance(node, ast.Call):  # a builtin function of Triton raises
+        elif isinstance(node, ast.Call) and not is_assert:  # Triton's builtin function raises
             outer.__cause__ = ValueError(words)
         made = outer
     assert made is not None
+    made.set_text(error.text)
     return made
 
 
