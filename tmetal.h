@@ -20306,8 +20306,8 @@ static void tmi_tl_dot_hints(tmi_tri *t, tmi_tri_value r, const tmi_tri_value *i
     if (in[5].kind != TMI_V_NONE) most = tmi_tri_small(t, &in[5], "max_num_imprecise_acc");
     if (!is_fp8 || t->bad) return;
     if (in[5].kind != TMI_V_NONE && most > k)
-        (void)TMI_TL_BAD_VALUE(t, NULL, "max_num_imprecise_acc (%lld) must be <= K (%u)",
-                               (long long)most, k);
+        (void)TMI_TL_BAD_VALUE(t, NULL, "max_num_imprecise_acc (%u) must be <= K (%u)",
+                               (uint32_t)most, k);
     tmi_tl_set_int(t, r, "maxNumImpreciseAcc", most);
 }
 
@@ -23565,7 +23565,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 3754451600u
+#define TMI_STAMP_TL 2177486491u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
