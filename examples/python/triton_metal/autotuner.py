@@ -18,6 +18,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 from . import cache, knobs
 from .errors import AutotunerError, CompilationError, OutOfResources, PTXASError
 from .jit import JITFunction, KernelInterface
+from .testing import summarize
 
 SKIPPED = (OutOfResources, CompilationError, PTXASError)  # of a configuration that cannot run
 FAILED = [float("inf")] * 3
@@ -73,7 +74,8 @@ class Autotuner(KernelInterface):
             self.base_fn = self.base_fn.fn
         self.arg_names, self.keys = arg_names, key
         self.configs = list(configs) if configs else [Config({})]
-        self.reset_to_zero, self.restore_value = list(reset_to_zero or ()), list(restore_value or ())
+        self.reset_to_zero = list(reset_to_zero or ())
+        self.restore_value = list(restore_value or ())
         # Names in `key` that are not arguments are ignored: only Triton 3.9 rejects them, and
         # programs have them.
         for parameter in ("reset_to_zero", "restore_value"):
@@ -136,23 +138,22 @@ class Autotuner(KernelInterface):
         current = {**meta, **config.all_kwargs()}
         full = {**self.nargs, **current}
 
-        def kernel_call() -> Any:
+        def kernel_call() -> None:
             if config.pre_hook:
                 config.pre_hook(full)
             self.pre_hook(full)
             try:
-                kernel = self.fn.run(*args, **current)
+                self._launch.kernel = self.fn.run(*args, **current)
             except Exception as error:
                 self.post_hook(full, exception=error)
                 raise
             self.post_hook(full, exception=None)
-            return kernel
 
         try:
             if self.do_bench is not None:
                 return self.do_bench(kernel_call, quantiles=(0.5, 0.2, 0.8))
             if _backend().has_timer:
-                return _gpu_times(kernel_call, self.num_warmups or 0, self.num_reps or 100)
+                return self._gpu_times(kernel_call, self.num_warmups or 0, self.num_reps or 100)
             if self.user_defined_pre_hook or self.user_defined_post_hook:
                 kernel_call()
                 return UNTIMED
@@ -165,6 +166,24 @@ class Autotuner(KernelInterface):
                 print(f"Autotuning failed with {error}")
             self._launch.error = getattr(self._launch, "error", None) or error
             return FAILED
+
+    def _gpu_times(self, kernel_call: Callable[[], None], warmup: float, rep: float) -> Any:
+        """GPU milliseconds: launches of `warmup` ms, then 3 to 50 of `rep` ms in all."""
+        def measure() -> float:
+            used = _backend()
+            with used.timing():
+                kernel_call()
+                seconds = used.seconds(self._launch.kernel)
+            if seconds is None:
+                raise AutotunerError("the backend reports no GPU time; pass do_bench to autotune")
+            return float(seconds) * 1e3
+
+        warm, times = [measure()], [measure() for _ in range(3)]
+        while sum(warm) < warmup and len(warm) < 50:
+            warm.append(measure())
+        while sum(times) < rep and len(times) < 50:
+            times.append(measure())
+        return summarize(times, (0.5, 0.2, 0.8), "mean")
 
     def _time(self, args: Key, kwargs: Dict[str, Any], configs: List[Config]) -> None:
         """Fill configs_timings, without a timer only up to the first configuration that works."""
@@ -304,26 +323,6 @@ class Autotuner(KernelInterface):
 def _backend() -> Any:
     from . import backend
     return backend.active()
-
-
-def _gpu_times(kernel_call: Callable[[], Any], warmup: float, rep: float) -> Any:
-    """GPU milliseconds of a kernel: launches of `warmup` ms, then 3 to 50 of `rep` ms in all."""
-    from .testing import summarize
-
-    def measure() -> float:
-        used = _backend()
-        with used.timing():
-            seconds = used.seconds(kernel_call())
-        if seconds is None:
-            raise AutotunerError("the backend reports no GPU time; pass do_bench to autotune")
-        return float(seconds) * 1e3
-
-    warm, times = [measure()], [measure() for _ in range(3)]
-    while sum(warm) < warmup and len(warm) < 50:
-        warm.append(measure())
-    while sum(times) < rep and len(times) < 50:
-        times.append(measure())
-    return summarize(times, (0.5, 0.2, 0.8), "mean")
 
 
 def _first(times: Any) -> Any:
