@@ -18,7 +18,7 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional, Unio
 from . import arrays, knobs, language
 from .kernel import (ASTSource, CompiledKernel, TensorDescriptor, compile_source, has_hooks,
                      parse_options)
-from .source import SourceInfo, capture_scope, free_names
+from .source import SourceInfo, capture_scope, free_names, unwrap
 
 __all__ = ["ASTSource", "BoundConstexprFunction", "CompiledKernel", "ConstexprFunction",
            "JITCallable", "JITFunction", "KernelInterface", "KernelParam", "MockTensor", "Param",
@@ -114,10 +114,11 @@ class JITCallable:
         closure = {name: value for name, (_, value) in capture_scope(self.fn).items()}
         for name, use in sorted(free_names(self._src).items()):
             space = closure if name in closure else self.__globals__
-            if space.get(name) is not None:
-                self._depend(digest, space[name], space if use.in_body else None, name)
+            value = unwrap(space.get(name))
+            if use.in_body and value is not None or isinstance(value, JITCallable):
+                self._depend(digest, value, space if use.in_body else None, name)
                 for chain in sorted(use.chains):
-                    self._depend_on_member(digest, space[name], chain)
+                    self._depend_on_member(digest, value, chain)
         used = sorted(self.used_global_vals.items())
         constants = [(name, value) for (name, _), (value, _) in used
                      if isinstance(value, language.constexpr)]
@@ -132,7 +133,7 @@ class JITCallable:
                 return
             value = getattr(value, name, None)
         if value is not None:
-            self._depend(digest, value, None, chain)
+            self._depend(digest, unwrap(value), None, chain)
 
     def _depend(self, digest: Any, value: Any, space: Optional[dict[str, Any]],
                 name: str) -> None:
@@ -148,11 +149,11 @@ class JITCallable:
             self._depend_on_function(digest, value)
             return
         is_plain = not callable(value) or isinstance(value, (type, language.constexpr))
-        if not is_plain and not isinstance(value, (types.BuiltinFunctionType, KernelInterface)) \
+        if not is_plain and not isinstance(value, types.BuiltinFunctionType) \
                 and not _is_ours(getattr(value, "__module__", "") or ""):
             raise RuntimeError(f"Unsupported function referenced: {value}")
         if is_plain and space is not None:
-            self.used_global_vals[(name, id(space))] = (copy.deepcopy(value), space)
+            self.used_global_vals[(name, id(space))] = (_snapshot(value), space)
 
     def _depend_on_function(self, digest: Any, inner: JITCallable) -> None:
         key = inner.cache_key
@@ -175,6 +176,14 @@ class JITCallable:
 
 # By id, because hashing a function computes its cache_key.
 _FUNCTIONS: weakref.WeakValueDictionary[int, JITCallable] = weakref.WeakValueDictionary()
+
+
+def _snapshot(value: Any) -> Any:
+    """A copy that stays as it is when the value changes; the value if it cannot be copied."""
+    try:
+        return copy.deepcopy(value)
+    except Exception:  # of user-defined classes
+        return value
 
 
 def _is_ours(module: str) -> bool:

@@ -349,6 +349,8 @@ class Program:
         value = unwrap(value)
         if isinstance(value, language.constexpr):
             return self.expression(value.value, unit)
+        if type(value).__module__ == "numpy" and not hasattr(value, "__len__"):
+            value = value.item()  # a scalar
         if value is None or isinstance(value, bool):
             return repr(value)
         if isinstance(value, enum.Enum):
