@@ -67,7 +67,7 @@ def main():
             if command.startswith("make ") or command == "make": continue
             if re.search(r"build/tmetal (run|bench)\b", command) and not os.path.exists(os.path.join(build, "sim")): continue
             n += 1
-            done = subprocess.run(["sh", "-c", command], cwd=root, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+            done = subprocess.run(["sh", "-c", command], cwd=root, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
             output = done.stdout.decode(errors="replace").rstrip("\n").split("\n")
             refused = any(re.search(r"error\[TM|^tmetal: |\"severity\":\"error\"", l) for l in lines)
             missing = differs(lines, output)

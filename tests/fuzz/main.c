@@ -46,11 +46,11 @@ static void hung(int signal_number) {
     abort();
 }
 
-/* Processor time, so that a busy machine changes nothing: 10 seconds, and one more for each 20 KB. */
+/* Processor time, so that a busy machine changes nothing: 30 seconds, and one more for each 20 KB. */
 static void limit(size_t size) {
     struct itimerval t;
     memset(&t, 0, sizeof t);
-    t.it_value.tv_sec = (time_t)(10 + size / 20000);
+    t.it_value.tv_sec = (time_t)(30 + size / 20000);
     setitimer(ITIMER_PROF, &t, NULL);
 }
 

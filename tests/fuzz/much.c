@@ -56,7 +56,7 @@ static void attempt(const char *text, size_t len, const tmetal_triton_call *call
     int            good;
     memset(&opt, 0, sizeof opt);
     opt.file = "much.py";
-    clock_on(20);
+    clock_on(60);
     good = tmetal_triton(text, len, call, &opt, &arena, &m, &out) == TMETAL_OK;
     judge(&out);
     if (good) {
@@ -266,7 +266,7 @@ static int try_one(const char *what, const char *text, size_t len) {
     if (says) printf("%.60s\n", what);
     attempt(exact, len, &call, &seconds);
     free(exact);
-    if (seconds < 3) return 0;
+    if (seconds < 15) return 0; /* on any machine: with sanitizers the slowest takes 1 here */
     printf("much: %.1f s: %s\n", seconds, what);
     return 1;
 }

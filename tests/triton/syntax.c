@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "../robust/grows.h"
+
 static const char *const kinds[] = {
 #define X(name) #name,
     TMI_PY_KINDS(X)
@@ -182,11 +184,12 @@ static void attempt(const char *text, size_t len) {
 
 static const size_t length = (size_t)1 << 19;
 
-/* Seconds to read the text `unit` repeated up to `most` bytes, after `head`. */
-static double seconds_of(const char *head, const char *unit, size_t most) {
-    size_t  len = strlen(head), k = strlen(unit);
-    char   *text = (char *)malloc(len + most + k);
-    clock_t begin = clock();
+/* Seconds to read the text `of[1]` repeated up to `most` bytes, after `of[0]`. */
+static double seconds_of(void *of, size_t most) {
+    const char *head = ((const char **)of)[0], *unit = ((const char **)of)[1];
+    size_t      len = strlen(head), k = strlen(unit);
+    char       *text = (char *)malloc(len + most + k);
+    clock_t     begin = clock();
     memcpy(text, head, len);
     while (len < most) memcpy(text + len, unit, k), len += k;
     attempt(text, len);
@@ -194,11 +197,11 @@ static double seconds_of(const char *head, const char *unit, size_t most) {
     return (double)(clock() - begin) / CLOCKS_PER_SEC;
 }
 
-/* Half a megabyte takes long: more than 2.5 s where a quarter of it takes less than a sixth, which no slow machine
- * explains, or more than 10 s. */
+/* Half a megabyte takes longer than its length allows. */
 static int is_slow(const char *head, const char *unit) {
-    const double s = seconds_of(head, unit, length);
-    const int    slow = s > 2.5 && (s > 10 || s > 6 * seconds_of(head, unit, length / 4));
+    const char  *of[] = {head, unit};
+    const double s = seconds_of(of, length);
+    const int    slow = grows(seconds_of, of, length, s, 1);
     if (slow) printf("scale: '%.20s' '%.20s': %.1f s for half a megabyte, twice\n", head, unit, s);
     return slow;
 }

@@ -32,7 +32,7 @@ def said(tmetal, folder, places, text, args, consts="", more=""):
         command += ["--module", f"{module}={module}.py"]
     if consts:
         command += ["--const", consts]
-    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=20)
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
     at = dict(re.findall(r'^(#loc\d*) = loc\("kernel.py":(.*)\)$', run.stdout, re.M)) if places else {}
     made = re.sub(r" loc\((.*?)\)|^#loc.*\n|^\n", lambda m: " at " + at[m[1]] if m[1] in at else "", run.stdout, flags=re.M)
     return run.returncode, run.stderr + made
