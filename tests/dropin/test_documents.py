@@ -168,6 +168,28 @@ class Documents(unittest.TestCase):
                 output = run(text_of(program, block), TRITON_METAL_GPU="apple-m3")
                 self.assertRegex(output, program.prints)
 
+class Page(unittest.TestCase):
+    """The first program of docs/python.md, and the mistake that it tells to make."""
+
+    def setUp(self):
+        with open(os.path.join(HERE, "../../docs/python.md"), encoding="utf-8") as file:
+            self.page = file.read()
+        self.program = re.search(r"```python\n(.*?)```", self.page, re.DOTALL).group(1)
+
+    def test_first_program(self):
+        output = run(self.program)
+        self.assertIn("right: True", output)
+        self.assertIn("kernel void add(", output)
+
+    def test_mistake(self):
+        wrong = self.program.replace("y_ptr + offsets, mask=mask", "y_ptr + offsets")
+        self.assertNotEqual(wrong, self.program)
+        with self.assertRaises(AssertionError) as caught:
+            run(wrong)
+        quoted = re.search(r"    triton_metal.errors.SimulatorError: add.py:(.*\n)    (.*\n)",
+                           self.page)
+        self.assertIn(quoted.group(1) + quoted.group(2), str(caught.exception))
+
 
 if __name__ == "__main__":
     unittest.main()
