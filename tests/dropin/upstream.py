@@ -254,7 +254,7 @@ def report(name: str, rows: Dict[str, Row], limit: int) -> None:
     classes = collections.Counter(row[3] for row in bad)
     seconds = sum(float(row[2]) for row in rows.values())
     outcomes = ", ".join(f"{outcome} {n}" for outcome, n in counts.most_common())
-    print(f"{name}: collected {len(rows)}; " + outcomes f"; {seconds:.0f} s of tests")
+    print(f"{name}: collected {len(rows)}; {outcomes}; {seconds:.0f} s of tests")
     print("  failures: " + (", ".join(f"{k} {n}" for k, n in classes.most_common()) or "none"))
     causes: Dict[Tuple[str, str], List[str]] = {}
     for row in bad:
