@@ -63,8 +63,8 @@ def _ops(operation: _Operation, arrays: Sequence[Any], arguments: _Op) -> List[_
     name = _name(operation)
     if name not in reports.operations():
         raise ValueError(f"unknown operation {name!r}: docs/oplists.md lists them")
-    if not arrays:
-        raise TypeError(f"{name} needs an array")
+    if not arrays or not all(hasattr(array, "dtype") for array in arrays):
+        raise TypeError(f"{name} needs arrays, not {arrays!r}")
     op: _Op = {"type": name, "id": "result", "inputs": list(_named(arrays)),
                "input_shapes": [list(array.shape) for array in arrays],
                "input_dtypes": [reports.element(array) for array in arrays],

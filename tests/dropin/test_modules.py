@@ -128,6 +128,11 @@ class Operations(unittest.TestCase):
         self.assertRaisesRegex(ValueError, "unknown operation 'lstm'",
                                mps_integration.run_operation, "lstm", normal(4))
 
+    def test_what_is_no_array(self):
+        for arrays in ((), ([1.0, 2.0],), (normal(4), 2.0)):
+            self.assertRaisesRegex(TypeError, "add needs arrays", mps_integration.run_operation,
+                                   "add", *arrays)
+
     def test_small_ones(self):
         x, run = normal(6, 40), mps_integration.run_operation
         e = np.exp(x - x.max(axis=1, keepdims=True))
