@@ -630,6 +630,19 @@ def k(x, *rest, n, C: tl.constexpr = 2):
                            {(0,): [["tt.divisibility", 16]]})
         self.assertIn("constant 9 :", compile_source(source).asm["ttir"])
 
+    def test_compiled_kernels_without_constants(self):
+        @triton.jit
+        def kernel(x, one, C: tl.constexpr, n):
+            tl.store(x, n + one + C)
+
+        x = array()
+        made = kernel.warmup(x, 1, 5, 6, grid=(1,))
+        for args in ((x, 1, 5, 6), (x, 1, 6), (x, 6)):
+            made[(1,)](*args)
+        self.assertEqual([values[1:] for _, values in self.calls], [(6,)] * 3)
+        with self.assertRaisesRegex(TypeError, "4 parameters, 2 of them not compiled in, but 1"):
+            made[(1,)](x)
+
     def test_warmup_with_types(self):
         kernel = self.store_n.warmup(MockTensor(tl.float32), 5, grid=(1,))
         self.assertEqual(kernel.src.signature, {"x": "*fp32", "n": "i32"})

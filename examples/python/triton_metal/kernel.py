@@ -254,7 +254,7 @@ class CompiledKernel:
         self.watched = tuple(one for name in self.program.watched for one in _watch(*name))
         self.compiled = self._compile("")
         self.pick = entries.picker()
-        self.n_live = len(entries.live)
+        self._live = {number for number, _ in entries.live}
         self.hash = hashlib.sha256(repr((self._texts, gpu)).encode()).hexdigest()
         self.metadata = self._metadata(options, target)
         self.packed_metadata = (options.num_warps, options.num_ctas, self.metadata.shared)
@@ -346,21 +346,32 @@ class CompiledKernel:
             exit_hook(launch_metadata)
 
     def __getitem__(self, grid: Any) -> Callable[..., None]:
-        """kernel[grid](*args) with all parameters, or with those that are no constants."""
+        """kernel[grid](*args) with all parameters.
+
+        As older versions of Triton have it, parameters that are annotated tl.constexpr may be
+        left out, or all that the kernel has compiled in.
+        """
         self._init_handles()
         sizes = [operator.index(size) for size in (*grid, 1, 1)[:3]]
 
         def runner(*args: Any, stream: Any = None) -> None:
-            if len(args) == self.n_live < len(self.src.fn.arg_names):
-                constants = iter(args)
-                live = {name for name in self.src.fn.arg_names
-                        if self.src.signature.get(name, "constexpr") != "constexpr"}
-                args = tuple(next(constants) if name in live else None
-                             for name in self.src.fn.arg_names)
+            args = self._all_arguments(args)
             self.run(*sizes, stream, None, None, self.launch_metadata(grid, stream, *args),
                      knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook, *args)
 
         return runner
+
+    def _all_arguments(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments with None for constants that were left out."""
+        params = self.src.fn.params
+        if len(args) == len(params):
+            return args
+        for passed in ({param.num for param in params if not param.is_constexpr}, self._live):
+            if len(args) == len(passed):
+                given = iter(args)
+                return tuple(next(given) if param.num in passed else None for param in params)
+        raise TypeError(f"{self.name} has {len(params)} parameters, {len(self._live)} of them not "
+                        f"compiled in, but {len(args)} arguments were given")
 
 
 def has_hooks() -> bool:
