@@ -180,7 +180,7 @@ SUITES = docs-check test-fuzz test-metal test-hosts test-playground test-triton 
     test-cache test-tune test-fingerprints test-lint test-interp test-facts test-transform test-memory \
     own-plain test-reductions test-sim test-house test-unit test-cases test-census test-roundtrip \
     test-golden test-style test-chips test-detect test-counters test-cuda test-bounds test-open test-versions \
-    test-mlx test-explain test-pages test-moves test-why test-formats
+    test-mlx test-explain test-pages test-moves test-why test-formats test-dropin
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 export TMETAL_SUITES = $(BUILD)/suites
 ifndef TMETAL_AGAIN
