@@ -3,10 +3,9 @@
 Environment, read when the first kernel runs:
 
     TRITON_METAL_BACKEND    "metal", "simulator" or "null", which packs arguments and launches
-                            nothing; default: Metal where there is a device, else the simulator
+                            nothing; default: Metal on a Mac, else the simulator, which needs Linux
     TRITON_METAL_GPU        the GPU that kernels are compiled for, "apple-m3-max"
-    TRITON_METAL_CHECK      "1": the simulator on a Mac, too; "0": the simulator without its checks
-                            for races and uninitialized memory
+    TRITON_METAL_CHECK      "0": the simulator does not look for races and uninitialized memory
     TRITON_METAL_SECONDS    a launch in the simulator that takes longer is an error; default: a day
 """
 from __future__ import annotations
@@ -576,9 +575,7 @@ def _choose() -> Backend:
                          + ", ".join(sorted(_BACKENDS)))
     if name:
         return _BACKENDS[name]()
-    if sys.platform == "darwin" and os.environ.get("TRITON_METAL_CHECK", "0") != "1":
-        return _metal()
-    return SimulatorBackend()
+    return _metal() if sys.platform == "darwin" else SimulatorBackend()
 
 
 def active() -> Backend:
