@@ -466,6 +466,15 @@ def k(x, n: tl.constexpr):
         self.assertIn("Cannot access global variable PLAIN from within @jit'ed function",
                       str(self.failure(kernel, array())))
 
+    def test_unused_results(self):
+        cube = tl.core.must_use_result("Use it.")(JITFunction(twice.fn))
+        source = "@triton.jit\ndef k(x):\n    {}cube(tl.load(x))\n"
+        error = self.failure(from_text(source.format(""), cube=cube), array())
+        self.assertTrue(str(error).endswith("\nThe result of cube is not being used. Use it."))
+        from_text(source.format("y = "), cube=cube).warmup(array(), grid=(1,))
+        kernel = from_text("@triton.jit\ndef k(x):\n    tl.advance(x, (1,))\n")
+        self.assertIn("The result of tl.advance", str(self.failure(kernel, array())))
+
     def test_constexpr_and_do_not_specialize(self):
         @triton.jit(do_not_specialize=["n"])
         def kernel(n: tl.constexpr):

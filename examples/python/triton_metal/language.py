@@ -559,9 +559,12 @@ def builtin(fn: Any) -> Any:
 extern = builtin
 
 
-def must_use_result(x: Any, s: bool = True) -> Any:
-    """Triton warns where the result of such a function is dropped; here it is a mark only."""
-    return x if callable(x) else lambda fn: fn
+def must_use_result(x: Any, s: Union[bool, str] = True) -> Any:
+    """Marks a function: a kernel that drops its result is rejected, with the words `s`."""
+    if isinstance(x, str):
+        return lambda fn: must_use_result(fn, x)
+    x._must_use_result = s
+    return x
 
 
 def _aggregate(cls: Any) -> Any:
@@ -622,4 +625,7 @@ def _build() -> dict[str, types.ModuleType]:
 __path__: list[str] = []
 SUBMODULES = _build()
 _fill(sys.modules[__name__], " ".join(ALL), "triton.language")
+for _module in (sys.modules[__name__], SUBMODULES["core"]):
+    must_use_result(getattr(_module, "advance"),
+                    "tl.advance returns a new block pointer: assign it to a variable.")
 __all__ = [*ALL, *_host_names(), "math", "extra", "target_info"]

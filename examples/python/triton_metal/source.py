@@ -22,6 +22,7 @@ import types
 from typing import Any, Iterable, Iterator, NamedTuple, Optional, Union
 
 from . import knobs, language
+from .errors import CompilationError
 from .library import File
 
 PACKAGE = __name__.partition(".")[0]
@@ -213,7 +214,9 @@ class Program:
         found = re.match(r"def\s+(\w+)", fn.src)
         if found:
             unit.entry = found.group(1)
-        self._bind_all(unit, fn.src, fn.__globals__, capture_scope(fn.fn))
+        closure = capture_scope(fn.fn)
+        self._bind_all(unit, fn.src, fn.__globals__, closure)
+        self._check_results(fn, closure)
         return unit
 
     def class_name(self, cls: type) -> str:
@@ -232,6 +235,22 @@ class Program:
                 continue
             if self._bind(unit, name, value, use.chains) and use.in_body:
                 self.watched.append((space, name, value))
+
+    def _check_results(self, fn: Any, closure: dict[str, tuple[Namespace, Any]]) -> None:
+        """Reject a call of a must_use_result function as a statement."""
+        for node in ast.walk(ast.parse(fn.src)):
+            if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+                continue
+            called = ast.unparse(node.value.func)
+            first, *rest = called.split(".")
+            value = closure[first][1] if first in closure else fn.__globals__.get(first)
+            for name in rest:
+                value = getattr(value, name, None)
+            words = getattr(value, "_must_use_result", False)
+            if words:
+                raise CompilationError(fn.src, node.value, " ".join(
+                    [f"The result of {called} is not being used.",
+                     *([words] if isinstance(words, str) else [])]))
 
     def _with_defaults(self, fn: Any, unit: Unit) -> str:
         """The source in which defaults that are not literals are the values they had at `def`."""
