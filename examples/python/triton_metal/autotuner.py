@@ -6,9 +6,7 @@ that compiles is taken, unless the program passes `do_bench`.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import inspect
-import json
 import os
 import threading
 import time
@@ -232,6 +230,7 @@ class Autotuner(KernelInterface):
         variables = [(name, os.environ.get(name)) for name in COMPILER_VARIABLES]
         text = repr([cache.triton_key(), backend.name, backend.gpu, variables, str(key),
                      self._jit_function().cache_key, *map(str, configs)])
+        import hashlib
         try:
             return cache.get_cache_manager(hashlib.sha256(text.encode()).hexdigest())
         except (OSError, RuntimeError):
@@ -241,6 +240,7 @@ class Autotuner(KernelInterface):
         return f"{self.base_fn.__name__[:150]}.autotune.json"
 
     def _read(self, files: Any, configs: List[Config]) -> bool:
+        import json
         path = files.get_file(self._file_name())
         try:
             with open(path or "", encoding="utf-8") as file:
@@ -254,6 +254,7 @@ class Autotuner(KernelInterface):
         return True
 
     def _write(self, files: Any, key: Key) -> None:
+        import json
         rows = [(vars(config), times) for config, times in self.configs_timings.items()]
         with contextlib.suppress(OSError):  # a full disk; the result is in memory
             files.put(json.dumps({"key": key, "configs_timings": rows}, default=str),

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import functools
-import hashlib
 import inspect
-import json
 import operator
 import os
 import threading
@@ -16,7 +14,7 @@ import weakref
 from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional, Union
 
 from . import arrays, knobs, language
-from .kernel import (ASTSource, CompiledKernel, TensorDescriptor, compile_source, has_hooks,
+from .kernel import (ASTSource, CompiledKernel, TensorDescriptor, compile_source, digest,
                      parse_options)
 from .source import SourceInfo, capture_scope, free_names, unwrap
 
@@ -109,44 +107,43 @@ class JITCallable:
             return self.hash
 
     def _compute_hash(self) -> str:
-        digest = hashlib.sha256(self._src.encode())
+        parts = [self._src]
         self.used_global_vals = {}
         closure = {name: value for name, (_, value) in capture_scope(self.fn).items()}
         for name, use in sorted(free_names(self._src).items()):
             space = closure if name in closure else self.__globals__
             value = unwrap(space.get(name))
             if use.in_body and value is not None or isinstance(value, JITCallable):
-                self._depend(digest, value, space if use.in_body else None, name)
+                self._depend(parts, value, space if use.in_body else None, name)
                 for chain in sorted(use.chains):
-                    self._depend_on_member(digest, value, chain)
+                    self._depend_on_member(parts, value, chain)
         used = sorted(self.used_global_vals.items())
         constants = [(name, value) for (name, _), (value, _) in used
                      if isinstance(value, language.constexpr)]
         self.used_global_vals = dict(used)
-        text = f"{digest.hexdigest()}{self.starting_line_number}{constants}"
-        return hashlib.sha256(text.encode()).hexdigest()
+        return digest("\n".join([*parts, str(self.starting_line_number), str(constants)]))
 
-    def _depend_on_member(self, digest: Any, value: Any, chain: str) -> None:
+    def _depend_on_member(self, parts: list[str], value: Any, chain: str) -> None:
         for name in chain.split("."):
             if not isinstance(value, types.ModuleType) or _is_ours(value.__name__) or (
                     value.__name__ in ("copy", "math")):
                 return
             value = getattr(value, name, None)
         if value is not None:
-            self._depend(digest, unwrap(value), None, chain)
+            self._depend(parts, unwrap(value), None, chain)
 
-    def _depend(self, digest: Any, value: Any, space: Optional[dict[str, Any]],
+    def _depend(self, parts: list[str], value: Any, space: Optional[dict[str, Any]],
                 name: str) -> None:
         """Take a value that the source mentions into the hash, as Triton does."""
         if isinstance(value, types.ModuleType) or getattr(value, "__triton_builtin__", False):
             return
         if getattr(value, "__triton_aggregate__", False):
             for member in value.hash_attrs:
-                self._depend(digest, member, None, name)
-            digest.update(str(getattr(value, "__annotations__", {})).encode())
+                self._depend(parts, member, None, name)
+            parts.append(str(getattr(value, "__annotations__", {})))
             return
         if isinstance(value, JITCallable):
-            self._depend_on_function(digest, value)
+            self._depend_on_function(parts, value)
             return
         is_plain = not callable(value) or isinstance(value, (type, language.constexpr))
         if not is_plain and not isinstance(value, types.BuiltinFunctionType) \
@@ -155,7 +152,7 @@ class JITCallable:
         if is_plain and space is not None:
             self.used_global_vals[(name, id(space))] = (_snapshot(value), space)
 
-    def _depend_on_function(self, digest: Any, inner: JITCallable) -> None:
+    def _depend_on_function(self, parts: list[str], inner: JITCallable) -> None:
         key = inner.cache_key
         for shared in self.used_global_vals.keys() & inner.used_global_vals.keys():
             ours, theirs = self.used_global_vals[shared][0], inner.used_global_vals[shared][0]
@@ -165,7 +162,7 @@ class JITCallable:
                     f"{self._fn_name}, but inner kernel {inner.__name__} has conflicting value "
                     f"{theirs} from when it was first compiled.  This is not allowed.")
         self.used_global_vals.update(inner.used_global_vals)
-        digest.update(f"{key}{getattr(inner, 'noinline', False)}".encode())
+        parts.append(f"{key}{getattr(inner, 'noinline', False)}")
 
     def __hash__(self) -> int:
         return hash(self.cache_key)
@@ -771,6 +768,7 @@ class JITFunction(JITCallable, KernelInterface):
 
     def preload(self, specialization_data: str) -> Any:
         """Compile for what an earlier process passed to its jit_cache_hook."""
+        import json
         data = json.loads(specialization_data)
         if data["name"] != self._fn_name:
             raise RuntimeError(f"Specialization data is for {data['name']} but trying to preload "
@@ -821,6 +819,7 @@ def _serialize(name: str, src: ASTSource, options: Any, target: Any) -> str:
             return {"jit_function": f"{value.__module__}:{value.__qualname__}"}
         return value
 
+    import json
     return json.dumps({
         "name": name, "signature": src.signature, "options": vars(options),
         "constant_keys": [list(path) for path in src.constants],

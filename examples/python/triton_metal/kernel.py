@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import copy
 import functools
-import hashlib
 import operator
 import re
 import threading
@@ -56,6 +55,12 @@ def parse_options(given: dict[str, Any], parameters: Any = ()) -> types.SimpleNa
     return types.SimpleNamespace(**chosen)
 
 
+def digest(text: str) -> str:
+    """The SHA-256 of a text."""
+    import hashlib  # slow to import, and launches do not need it
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 class SpecializationProxy(NamedTuple):
     """What jit(repr=) is called with."""
 
@@ -91,7 +96,7 @@ class ASTSource:
                              for _, value in sorted(self.constants.items(), key=lambda c: c[0]))
         types_of = [kind for _, kind in sorted(self.signature.items())]
         key = f"{self.fn.cache_key}-{self.attrs}-{types_of}-{constants}"
-        return hashlib.sha256(key.encode()).hexdigest()
+        return digest(key)
 
     def kernel_name(self) -> str:
         """The name in the compiled code: that of the function unless jit(repr=) gives one."""
@@ -255,7 +260,7 @@ class CompiledKernel:
         self.compiled = self._compile("")
         self.pick = entries.picker()
         self._live = {number for number, _ in entries.live}
-        self.hash = hashlib.sha256(repr((self._texts, gpu)).encode()).hexdigest()
+        self.hash = digest(repr((self._texts, gpu)))
         self.metadata = self._metadata(options, target)
         self.packed_metadata = (options.num_warps, options.num_ctas, self.metadata.shared)
         self.asm = AsmDict({"metal": self.compiled.msl, "msl": self.compiled.msl}, self._ttir)

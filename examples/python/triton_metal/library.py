@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import json
 import os
 import sys
 from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
@@ -148,6 +147,7 @@ class Compiled:
     @functools.cached_property
     def plan(self) -> Dict[str, Any]:
         """The launch plan, as docs/plan.md describes it."""
+        import json
         plan: Dict[str, Any] = json.loads(self.plan_text)
         return plan
 

@@ -13,7 +13,6 @@ import builtins
 import enum
 import functools
 import inspect
-import json
 import re
 import symtable
 import sys
@@ -381,6 +380,7 @@ class Program:
             finite = value == value and abs(value) != float("inf")
             return repr(float(value)) if finite else f'float("{float(value)}")'
         if isinstance(value, str):
+            import json
             return json.dumps(value)
         if isinstance(value, language.pointer_type):
             element = self.expression(value.element_ty, unit)
