@@ -1,7 +1,8 @@
 /* A target without libFuzzer: files as they are, or changed by dice.
  *
  *     fuzz-TARGET FILE-OR-DIRECTORY...                              each file once
- *     fuzz-TARGET --seconds N [--from N] FILE-OR-DIRECTORY...       changed ones; the same number and files give the same input
+ *     fuzz-TARGET --attempts N [--from N] FILE-OR-DIRECTORY...      N changed ones; the same number and files give the same input
+ *     fuzz-TARGET --seconds N [--from N] FILE-OR-DIRECTORY...       as many as N seconds allow
  *     fuzz-TARGET --damage FILE-OR-DIRECTORY...                     cut short at every byte, every bit flipped, odd bytes put
  *                                                                   in everywhere, every number out of range
  *     fuzz-TARGET --expect FILE...                                  a first line "// TMnnn" says what a file must give
@@ -143,12 +144,12 @@ static double now(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void changed(names *files, uint64_t from, double seconds) {
+static void changed(names *files, uint64_t from, double seconds, uint64_t attempts) {
     pool     p;
     uint64_t k;
     double   end = now() + seconds;
     pool_fill(&p, files);
-    for (k = from; p.n_seed && now() < end; k++) {
+    for (k = from; p.n_seed && (attempts ? k - from < attempts : now() < end); k++) {
         dice d;
         text t;
         dice_seed(&d, k);
@@ -163,7 +164,7 @@ static void changed(names *files, uint64_t from, double seconds) {
 int main(int argc, char **argv) {
     names       files;
     double      seconds = 0;
-    uint64_t    from = 1;
+    uint64_t    from = 1, attempts = 0;
     size_t      k, len, tried = 0;
     int         i, expects = 0, damages = 0, bad = 0;
     const char *out = getenv("FUZZ_OUT");
@@ -173,6 +174,7 @@ int main(int argc, char **argv) {
         if (strcmp(argv[i], "--expect") == 0) expects = 1;
         else if (strcmp(argv[i], "--damage") == 0) damages = 1;
         else if (strcmp(argv[i], "--seconds") == 0 && i + 1 < argc) seconds = atof(argv[++i]);
+        else if (strcmp(argv[i], "--attempts") == 0 && i + 1 < argc) attempts = strtoull(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--from") == 0 && i + 1 < argc) from = strtoull(argv[++i], NULL, 10);
         else names_find(&files, argv[i], "");
     }
@@ -181,14 +183,14 @@ int main(int argc, char **argv) {
     signal(SIGPROF, hung);
     signal(SIGABRT, died);
     if (!fuzz_gap()) signal(SIGSEGV, died); /* else a sanitizer says more */
-    for (k = 0; k < files.n && seconds == 0; k++) {
+    for (k = 0; k < files.n && seconds == 0 && !attempts; k++) {
         char *t = read_file(files.name[k], &len);
         attempt(t, len);
         if (damages) tried += damage(t, len);
         if (expects) bad |= expect(files.name[k]);
         free(t);
     }
-    if (seconds > 0) changed(&files, from, seconds);
+    if (seconds > 0 || attempts) changed(&files, from, seconds, attempts);
     else if (damages) printf("fuzz: %s: %lu ways to damage %lu files\n", fuzz_target.name, (unsigned long)tried, (unsigned long)files.n);
     else if (!expects) printf("fuzz: %s: %lu files\n", fuzz_target.name, (unsigned long)files.n);
     names_free(&files);

@@ -1,13 +1,15 @@
 # Hostile input: tests/fuzz/README.md. Included by the Makefile at the top; stands alone too:
 #
-#     make -f tests/fuzz/rules.mk test-fuzz             every target over its seeds, and for seconds over changed ones
+#     make -f tests/fuzz/rules.mk test-fuzz             every target over its seeds, and over changed ones
 #     make -f tests/fuzz/rules.mk fuzz MINUTES=5        guided by coverage, with clang or AFL++
 
 BUILD ?= build
 CC    ?= cc
 # Every target is one file, tests/fuzz/TARGET.c.
 FUZZ_TARGETS ?= ttir types oplist python options builder tune cache debug reports arenas
-FUZZ_SECONDS ?= 2
+# As many on every machine, so that one that is faster tries nothing new; FUZZ_SECONDS tries for so long instead.
+FUZZ_SECONDS  ?=
+FUZZ_ATTEMPTS ?= 600
 MINUTES      ?= 2
 ENGINE       ?= libfuzzer
 FUZZ_CC      ?= $(firstword $(foreach c,clang-19 clang,$(if $(shell command -v $(c) 2>/dev/null),$(c))) clang)
@@ -52,9 +54,10 @@ $(BUILD)/fuzzing/traps: tests/fuzz/traps.c $(BUILD)/robust/header.o
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -D_GNU_SOURCE -O1 $^ -lpthread -o $@
 
-test-fuzz: odd much traps-quick damage fuzz-seeds $(FUZZ_TARGETS:%=$(BUILD)/fuzzing/%) ## hostile input: every target over its seeds, then changed ones [FUZZ_SECONDS=2]
-	@for t in $(FUZZ_TARGETS); do FUZZ_OUT=$(BUILD)/fuzzing $(BUILD)/fuzzing/$$t $(BUILD)/fuzzing/seeds/$$t && \
-	    FUZZ_OUT=$(BUILD)/fuzzing $(BUILD)/fuzzing/$$t --seconds $(FUZZ_SECONDS) $(BUILD)/fuzzing/seeds/$$t || exit 1; done
+test-fuzz: odd much traps-quick damage fuzz-seeds $(FUZZ_TARGETS:%=$(BUILD)/fuzzing/%) ## hostile input: every target over its seeds, then changed ones [FUZZ_ATTEMPTS=600, or FUZZ_SECONDS]
+	@for t in $(FUZZ_TARGETS); do n=$(FUZZ_ATTEMPTS); case $$t in tune|arenas) n=$$((n / 6)) ;; esac; \
+	    FUZZ_OUT=$(BUILD)/fuzzing $(BUILD)/fuzzing/$$t $(BUILD)/fuzzing/seeds/$$t && \
+	    FUZZ_OUT=$(BUILD)/fuzzing $(BUILD)/fuzzing/$$t $(if $(FUZZ_SECONDS),--seconds $(FUZZ_SECONDS),--attempts $$n) $(BUILD)/fuzzing/seeds/$$t || exit 1; done
 odd: $(BUILD)/fuzzing/ttir         ## Triton IR that once went wrong, with what it must give
 	@FUZZ_OUT=$(BUILD)/fuzzing $(BUILD)/fuzzing/ttir --expect tests/robust/odd
 damage: fuzz-seeds $(FUZZ_TARGETS:%=$(BUILD)/fuzzing/%) ## files cut short at every byte, every bit flipped, odd bytes put in everywhere

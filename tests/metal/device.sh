@@ -87,7 +87,7 @@ says behind.md '| right | 3 |'
 gives 0 again --state "$out/state-hang" --again
 
 # So does a worker that says nothing any more, as in a call that does not return.
-gives 1 silent --pretend stop:sum_columns --seconds 1
+gives 1 silent --pretend stop:sum_columns --seconds 2
 says silent.md '`kernels/sum_columns`: Metal did not come back'
 says silent.md '| not tried | 2 |'
 
