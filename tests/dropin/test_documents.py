@@ -1,8 +1,8 @@
 """Every program in the documents of the Python prototype runs, from its own text.
 
-The documents are looked for in ../shared/documents, or where TMETAL_DOCUMENTS says; without them the
-test is skipped, and test_modules.py tests the same modules. MLX is used if it is installed; if not, a
-stand-in for its arrays on NumPy. Run by make test-dropin; alone:
+The documents are looked for in ../shared/documents, or where TMETAL_DOCUMENTS says; without them
+the test is skipped, and test_modules.py tests the same modules. MLX is used if it is installed; if
+not, a stand-in for its arrays on NumPy. Run by make test-dropin; alone:
 
     PYTHONPATH=build/package python3 tests/dropin/test_documents.py
 """
@@ -88,7 +88,7 @@ class Program(NamedTuple):
 PROGRAMS = (
     Program(r"class MemoryLayout\(Enum\)", "8", FIRST, "print(MemoryLayout.COALESCED.value)"),
     # It gives a scalar pointer a mask of 128 elements, which Triton refuses.
-    Program("def sum_reduction_kernel", "pointer is one address, but its mask or `other` is a block",
+    Program("def sum_reduction_kernel", "one address, but its mask or `other` is a block",
             FIRST, REFUSED),
     Program('import triton_metal\nimport triton_metal.language as tl\n\Z'),
     Program("def add_kernel", "Max difference: 0.0"),
@@ -106,12 +106,12 @@ print(np.abs(np.array(c) - np.array(a) @ np.array(b)).max() < 1e-3)'''),
 NOT_PROGRAMS = ("def my_reduction(input_ptr, output_ptr, n, m, ...):",)  # "..." is no parameter
 
 
-def blocks():
-    """The Python blocks of the documents."""
+def blocks(language="python"):
+    """The blocks of the documents in a language."""
     for path in sorted(glob.glob(os.path.join(DOCUMENTS, "*.txt"))):
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        for match in re.finditer(r"^ *```python\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL):
+        for match in re.finditer(rf"^ *```{language}\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL):
             yield textwrap.dedent(match.group(1))
 
 
@@ -159,6 +159,14 @@ class Documents(unittest.TestCase):
             self.assertEqual(len(block), 1, program.key)
             with self.subTest(program.key):
                 self.assertRegex(run(text_of(program, block[0])), program.prints)
+
+    def test_op_lists(self):
+        found = list(blocks("json"))
+        self.assertEqual(len(found), 1)
+        output = run(f"import metal_ir_transforms\nops = {found[0]}\n"
+                     "kernels, summary = metal_ir_transforms.transform_ir(ops)\n"
+                     "print([kernel['ops'] for kernel in kernels])")
+        self.assertEqual(output, "['sum sum_reduce_1d', 'sum sum_reduce_2d']\n")
 
     def test_product_for_m3(self):
         """The branch of the M3 program that other chips do not take."""
