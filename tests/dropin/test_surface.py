@@ -521,6 +521,12 @@ class InstallTest(unittest.TestCase):
         for heavy in ("numpy", "torch", "subprocess", "pandas", "matplotlib", "asyncio"):
             self.assertNotIn(heavy, loaded)
 
+    def test_profiler(self):
+        with triton.profiler.scope("a", metrics={"flops": 1}):
+            self.assertEqual(triton.profiler.scope("b")(abs)(-3), 3)
+        with self.assertRaisesRegex(NotImplementedError, "no sessions"):
+            triton.profiler.start("matmul", hook="triton")
+
     def test_version(self):
         self.assertRegex(triton.__version__, r"^3\.\d+\.\d+$")
         self.assertEqual([triton.cdiv(7, 2), triton.next_power_of_2(5), triton.next_power_of_2(0),

@@ -22,7 +22,7 @@ from .jit import (ConstexprFunction, JITFunction, KernelInterface, MockTensor, T
 from .kernel import CompiledKernel, TensorDescriptor, compile_source as compile
 from .autotuner import Autotuner, Config, Heuristics, autotune, heuristics
 from .driver import set_allocator
-from . import cache, testing
+from . import cache, profiler, testing
 
 __version__ = library.LANGUAGE + ".0"  # of the Triton that kernels are read as
 

@@ -21,6 +21,7 @@ _MODULES: Dict[str, Dict[str, str]] = {
     "language": {"language": "*"},
     "knobs": {"knobs": "*"},
     "testing": {"testing": "*"},
+    "profiler": {"profiler": "*"},
     "errors": {"errors": "*"},
     "runtime": {
         "autotuner": _TUNING, "driver": "driver", "errors": "InterpreterError OutOfResources",
