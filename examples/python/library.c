@@ -14,30 +14,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* -- Compiling --------------------------------------------------------------------------------- */
-
 /* What to compile: the fields of tmetal_triton_call and tmetal_options that Python sets. */
 typedef struct tm_request {
     const char               *source;
     size_t                    length;
-    const char               *path; /* of the source, in messages */
-    const char               *kernel, *args, *consts, *gpu, *alias, *triton;
+    const char               *path, *kernel, *args, *consts, *gpu, *alias, *triton;
     const tmetal_triton_file *files;
     uint32_t                  n_files;
     uint32_t                  line; /* of the file, in which the source begins; 0: 1 */
-    uint32_t                  debug, no_fusion, reports;
-    uint32_t                  trace, unspecialized; /* 1: print each pass; ignore alignments */
+    uint32_t                  debug, no_fusion, reports, trace, unspecialized;
     const char               *cache;    /* the folder of the cache on disk; NULL: none */
     const char               *identity; /* all of the above but `cache` as one text */
     size_t                    identity_length;
 } tm_request;
 
 typedef struct tm_compiled {
-    uint32_t             code;    /* TMETAL_OK, or that of the first error */
-    uint32_t             found;   /* 1: it was in the cache */
+    uint32_t             code, found; /* TMETAL_OK or the first error's; 1: it was in the cache */
     uint32_t             line, column; /* of the first error, in `file` */
-    const char          *file;
-    const char          *message; /* of the first error, one line */
+    const char          *file, *message; /* likewise, one line */
     const char          *text;    /* Metal; Triton IR; after an error all diagnostics */
     const char          *plan;    /* the launch plan as JSON */
     const char          *params;  /* names of the parameters, each with its end of line */
@@ -56,96 +50,89 @@ static char *tm_copy(const char *text) {
     return copy;
 }
 
-/* Free what tm_compile or tm_ttir returned. */
+/* Free what tm_compile returned. */
 TMETAL_API void tm_free(tm_compiled *c) {
-    if (!c) return;
-    free((void *)(uintptr_t)c->file);
-    free((void *)(uintptr_t)c->message);
-    free((void *)(uintptr_t)c->text);
-    free((void *)(uintptr_t)c->plan);
-    free((void *)(uintptr_t)c->params);
-    free((void *)(uintptr_t)c->prints);
-    free((void *)(uintptr_t)c->places);
-    free((void *)(uintptr_t)c->result);
-    free(c);
+    const void *all[] = {c->file,   c->message, c->text,   c->plan,  c->params,
+                         c->prints, c->places,  c->result, (void *)c};
+    size_t      i;
+    for (i = 0; i < sizeof all / sizeof *all; i++) free((void *)(uintptr_t)all[i]);
 }
 
-/* Free a text that tm_debug_text or tm_launch_text returned. */
+/* Free a text that tm_debug_text returned. */
 TMETAL_API void tm_free_text(char *text) { free(text); }
 
-/* A text to which others are appended; NULL once memory has run out. */
-static char *tm_append(char *text, const char *more) {
-    const size_t length = text ? strlen(text) : 0, bytes = strlen(more) + 1;
-    char        *longer = (char *)realloc(text, length + bytes);
-    if (!longer) free(text);
-    else memcpy(longer + length, more, bytes);
-    return longer;
+/* A text that grows; NULL once memory has run out. */
+typedef struct tm_text { char *at; size_t length; } tm_text;
+
+static void tm_add(tm_text *t, const char *more) {
+    const size_t bytes = strlen(more) + 1;
+    char        *longer = t->at ? (char *)realloc(t->at, t->length + bytes) : NULL;
+    if (!longer) free(t->at);
+    else memcpy(longer + t->length, more, bytes);
+    t->at = longer;
+    t->length += bytes - 1;
 }
 
-static void tm_keep_diagnostics(tm_compiled *c, const tmetal_result *r, tmetal_arena *arena) {
-    const tmetal_diag *first = r->n_diags ? &r->diags[0] : &r->full;
-    char              *all = tm_copy("");
-    uint32_t           i;
-    int                has_python;
-    for (i = 0; i < r->n_diags && all; i++) {
+static int tm_keep_diagnostics(tm_compiled *c, const tmetal_result *r, tmetal_arena *arena) {
+    const tmetal_diag  *first = r->n_diags ? &r->diags[0] : &r->full;
+    const tmetal_place *place;
+    tm_text             all = {tm_copy(""), 0};
+    uint32_t            i;
+    for (i = 0; i < r->n_diags; i++) {
         if (r->diags[i].code == r->code && first->code != r->code) first = &r->diags[i];
-        all = tm_append(all, tmetal_diag_text(&r->diags[i], arena));
+        tm_add(&all, tmetal_diag_text(&r->diags[i], arena));
     }
-    if (all && !r->n_diags) all = tm_append(all, tmetal_diag_text(first, arena));
-    has_python = first->python.line != 0;
-    c->text = all;
+    if (!r->n_diags) tm_add(&all, tmetal_diag_text(first, arena));
+    place = first->python.line ? &first->python : &first->ir;
+    c->text = all.at;
     c->message = tm_copy(first->message);
-    c->file = tm_copy(has_python ? first->python.file : first->ir.file);
-    c->line = has_python ? first->python.line : first->ir.line;
-    c->column = has_python ? first->python.col : first->ir.col;
+    c->file = tm_copy(place->file);
+    c->line = place->line;
+    c->column = place->col;
+    return c->text && c->message && c->file;
 }
 
 static char *tm_names(const tmetal_result *r) {
     const uint32_t n = r->n_params ? r->n_params : r->kernels[0].n_params; /* of an op list; else */
-    char          *names = tm_copy("");
+    tm_text        names = {tm_copy(""), 0};
     uint32_t       i;
-    for (i = 0; i < n && names; i++) {
-        names = tm_append(names, r->n_params ? r->params[i].name : r->kernels[0].params[i]);
-        if (names) names = tm_append(names, "\n");
-    }
-    return names;
+    for (i = 0; i < n; i++)
+        tm_add(&names, r->n_params ? r->params[i].name : r->kernels[0].params[i]),
+            tm_add(&names, "\n");
+    return names.at;
 }
 
 /* What tl.static_print was given, each with an end of line. */
 static char *tm_prints(const tmetal_result *r) {
-    char    *lines = tm_copy("");
+    tm_text  lines = {tm_copy(""), 0};
     uint32_t i;
-    for (i = 0; i < r->n_remarks && lines; i++) {
-        if (strcmp(r->remarks[i].about, "static_print") != 0) continue;
-        lines = tm_append(lines, r->remarks[i].text);
-        if (lines) lines = tm_append(lines, "\n");
-    }
-    return lines;
+    for (i = 0; i < r->n_remarks; i++)
+        if (!strcmp(r->remarks[i].about, "static_print"))
+            tm_add(&lines, r->remarks[i].text), tm_add(&lines, "\n");
+    return lines.at;
 }
 
-static char *tm_place(char *rows, uint32_t line, const tmetal_place *python) {
+static void tm_place(tm_text *rows, uint32_t line, const tmetal_place *python) {
     char numbers[32];
-    if (!rows || !python->line || !python->file) return rows;
+    if (!python->line || !python->file) return;
     sprintf(numbers, "%u,%u,", (unsigned)line, (unsigned)python->line);
-    rows = tm_append(rows, numbers);
-    if (rows) rows = tm_append(rows, python->file);
-    return rows ? tm_append(rows, "\n") : NULL;
+    tm_add(rows, numbers), tm_add(rows, python->file), tm_add(rows, "\n");
 }
 
 /* Accesses first, since a line has places of what it computes with, too. Lines of Metal are those of
  * a kernel's own text, which is the result's where there is one. */
 static char *tm_places(const tmetal_result *r) {
     const tmetal_kernel *k = &r->kernels[0];
-    char                *rows = tm_copy("");
+    const uint32_t       is_one = r->n_kernels == 1;
+    tm_text              rows = {tm_copy(""), 0};
     uint32_t             i;
-    if (r->n_kernels != 1) return rows;
-    for (i = 0; i < k->n_accesses; i++)
-        rows = tm_place(rows, k->accesses[i].line, &k->accesses[i].python);
-    for (i = 0; i < k->n_lines; i++) rows = tm_place(rows, k->lines[i].line, &k->lines[i].python);
-    return rows;
+    for (i = 0; i < k->n_accesses * is_one; i++)
+        tm_place(&rows, k->accesses[i].line, &k->accesses[i].python);
+    for (i = 0; i < k->n_lines * is_one; i++) tm_place(&rows, k->lines[i].line, &k->lines[i].python);
+    return rows.at;
 }
 
-static void tm_keep_result(tm_compiled *c, const tmetal_result *r, tmetal_arena *arena) {
+static int tm_keep_result(tm_compiled *c, const tmetal_result *r, tmetal_arena *arena) {
     const size_t bytes = tmetal_result_copy(r, NULL, 0);
     void        *copy = malloc(bytes);
     if (copy) tmetal_result_copy(r, copy, bytes);
@@ -154,9 +141,10 @@ static void tm_keep_result(tm_compiled *c, const tmetal_result *r, tmetal_arena 
     c->plan = tm_copy(tmetal_plan_json(r, arena));
     c->params = tm_names(r);
     c->places = tm_places(r);
+    return c->result && c->text && c->plan && c->params && c->places;
 }
 
-/* What tm_make compiles from and what it keeps. */
+/* What tm_compile compiles from and what it keeps. */
 typedef enum tm_task {
     TM_KERNEL,   /* a kernel's Python: the result */
     TM_TTIR,     /* a kernel's Python: Triton IR as `text` */
@@ -200,16 +188,13 @@ static void tm_print_pass(void *user, const char *pass, const char *text) {
 static tmetal_code tm_try(const tm_request *q, tm_task task, tmetal_arena *arena,
                           tmetal_result *r, tm_compiled *c) {
     char               key[TMETAL_KEY_BYTES];
-    tmetal_options     opt;
-    tmetal_triton_call call;
+    tmetal_options     opt = {0};
+    tmetal_triton_call call = {0};
     tmetal_module     *module = NULL;
-    tmetal_cache       cache;
+    tmetal_cache       cache = {0};
     const char        *text = NULL;
     size_t             length = 0;
     tmetal_code        code;
-    memset(&opt, 0, sizeof opt);
-    memset(&call, 0, sizeof call);
-    memset(&cache, 0, sizeof cache);
     opt.file = q->path;
     opt.gpu = q->gpu;
     opt.alias = q->alias && *q->alias ? q->alias : NULL;
@@ -245,12 +230,13 @@ static tmetal_code tm_try(const tm_request *q, tm_task task, tmetal_arena *arena
     return code;
 }
 
-static tm_compiled *tm_make(const tm_request *q, tm_task task) {
-    const int keeps = task == TM_KERNEL || task == TM_PROGRAM;
-    tmetal_triton_call sizes;
+/* Compile: `task` is a tm_task. NULL: memory has run out. Free it with tm_free. */
+TMETAL_API tm_compiled *tm_compile(const tm_request *q, uint32_t task) {
+    const int          keeps = task == TM_KERNEL || task == TM_PROGRAM;
+    tmetal_triton_call sizes = {0};
     tm_compiled       *c = (tm_compiled *)calloc(1, sizeof *c);
     size_t             bytes;
-    memset(&sizes, 0, sizeof sizes);
+    int                is_whole;
     sizes.files = q->files;
     sizes.n_files = q->n_files;
     bytes = tmetal_arena_estimate_triton(q->length, &sizes);
@@ -259,36 +245,22 @@ static tm_compiled *tm_make(const tm_request *q, tm_task task) {
         tmetal_arena  arena = tmetal_arena_on(memory, bytes);
         tmetal_result r;
         if (!memory) break;
-        c->code = (uint32_t)tm_try(q, task, &arena, &r, c);
+        c->code = (uint32_t)tm_try(q, (tm_task)task, &arena, &r, c);
         if (c->code == TMETAL_E_ARENA && bytes <= SIZE_MAX / 4) {
             bytes = arena.need > bytes * 4 ? arena.need : bytes * 4;
             free(memory);
             continue;
         }
         c->prints = tm_prints(&r);
-        if (c->code != TMETAL_OK) tm_keep_diagnostics(c, &r, &arena);
-        else if (keeps) tm_keep_result(c, &r, &arena);
+        is_whole = c->code != TMETAL_OK ? tm_keep_diagnostics(c, &r, &arena)
+                   : keeps              ? tm_keep_result(c, &r, &arena)
+                                        : c->text != NULL;
         free(memory);
-        if (!c->text || (c->code != TMETAL_OK && (!c->message || !c->file)) ||
-            (c->code == TMETAL_OK && keeps && (!c->result || !c->plan || !c->params)))
-            break;
-        return c;
+        if (is_whole && c->prints) return c;
+        break;
     }
-    tm_free(c);
+    if (c) tm_free(c);
     return NULL;
-}
-
-/* Compile a kernel from its Python. NULL: memory has run out. Free it with tm_free. */
-TMETAL_API tm_compiled *tm_compile(const tm_request *request) {
-    return tm_make(request, TM_KERNEL);
-}
-
-/* The kernel as Triton IR, in `text`. */
-TMETAL_API tm_compiled *tm_ttir(const tm_request *request) { return tm_make(request, TM_TTIR); }
-
-/* Triton IR or an op list (`source`) for a GPU (`gpu`); `task` is TM_PROGRAM or one after it. */
-TMETAL_API tm_compiled *tm_program(const tm_request *request, uint32_t task) {
-    return tm_make(request, (tm_task)task);
 }
 
 /* What kernel number `kernel` left in its debug buffer, as text; `*failed` is set to the number of
@@ -297,23 +269,18 @@ TMETAL_API char *tm_debug_text(const tm_compiled *c, uint32_t kernel, const void
                                size_t bytes, uint32_t *failed) {
     size_t room = 65536 + bytes * 8;
     *failed = bytes >= 32 ? ((const uint32_t *)buffer)[1] : 0;
-    for (;;) {
-        void        *memory = malloc(room);
-        tmetal_arena arena = tmetal_arena_on(memory, room);
-        const char  *text;
-        char        *copy;
-        if (!memory) return NULL;
-        text = tmetal_debug_text(&c->result->kernels[kernel], buffer, bytes, &arena);
-        copy = text || bytes < 32 ? tm_copy(text) : NULL;
+    for (;; room *= 4) {
+        void         *memory = malloc(room);
+        tmetal_arena  arena = tmetal_arena_on(memory, room);
+        const char   *text = !memory || bytes < 32 ? "" : tmetal_debug_text(
+            &c->result->kernels[kernel], buffer, bytes, &arena);
+        char         *copy = memory && text ? tm_copy(text) : NULL;
         free(memory);
-        if (copy) return copy;
-        room *= 4;
+        if (copy || !memory) return copy;
     }
 }
 
-/* -- Launching by Metal ------------------------------------------------------------------------ */
-
-/* What a launch gets: args[n] follow. */
+/* What a launch by Metal gets: args[n]. */
 typedef struct tm_call {
     uint32_t          programs[3], n;
     tmetal_packed_arg args[1];
@@ -330,14 +297,4 @@ TMETAL_API int tm_launch_run(tmetal_launch *launch, const tm_call *call, tmetal_
 TMETAL_API int tm_launch_null(tmetal_launch *launch, const tm_call *call, tmetal_problem *problem) {
     (void)launch, (void)call, (void)problem;
     return 0;
-}
-
-/* What kernel `kernel` of the last launch printed and asserted. Free it with tm_free_text. */
-TMETAL_API char *tm_launch_text(const tmetal_launch *launch, uint32_t kernel) {
-    const size_t room = (size_t)4 << 20;
-    void        *memory = malloc(room);
-    tmetal_arena arena = tmetal_arena_on(memory, room);
-    char        *copy = memory ? tm_copy(tmetal_launch_text(launch, kernel, &arena)) : NULL;
-    free(memory);
-    return copy;
 }

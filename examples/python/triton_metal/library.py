@@ -48,6 +48,9 @@ class _Compiled(ctypes.Structure):  # tm_compiled
                 ("prints", ctypes.c_char_p), ("places", ctypes.c_char_p)]
 
 
+_KERNEL, _TTIR, _PROGRAM = range(3)  # tm_task
+
+
 class Problem(ctypes.Structure):
     """tmetal_problem: what a function that launches reports."""
 
@@ -58,9 +61,7 @@ class Problem(ctypes.Structure):
 
 
 _FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
-    "tm_compile": (ctypes.POINTER(_Compiled), (ctypes.POINTER(_Request),)),
-    "tm_ttir": (ctypes.POINTER(_Compiled), (ctypes.POINTER(_Request),)),
-    "tm_program": (ctypes.POINTER(_Compiled), (ctypes.POINTER(_Request), ctypes.c_uint32)),
+    "tm_compile": (ctypes.POINTER(_Compiled), (ctypes.POINTER(_Request), ctypes.c_uint32)),
     "tm_free": (None, (ctypes.c_void_p,)),
     "tm_free_text": (None, (ctypes.c_void_p,)),
     "tm_debug_text": (ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_char_p,
@@ -182,7 +183,7 @@ def _failure(c: Any) -> Exception:
         line=c.line, column=c.column, code=c.code, text=c.text.decode(errors="replace"))
 
 
-def _run(function: str, source: str, path: str, kernel: str, args: str, consts: str,
+def _run(task: int, source: str, path: str, kernel: str, args: str, consts: str,
          files: Sequence[File], gpu: str, alias: str, debug: bool, fusion: bool, triton: str,
          line: int, reports: bool = False) -> Any:
     """A tm_compiled without errors; the caller frees it."""
@@ -202,8 +203,8 @@ def _run(function: str, source: str, path: str, kernel: str, args: str, consts: 
         trace=not reports and os.environ.get("TRITON_METAL_DEBUG") == "1",
         cache=_make_folder(folder) if folder else None, identity=identity,
         identity_length=len(identity))
-    pointer = getattr(load(), function)(ctypes.byref(request))
-    if pointer and function == "tm_compile" and not (alias or reports or pointer.contents.found):
+    pointer = load().tm_compile(ctypes.byref(request), task)
+    if pointer and task == _KERNEL and not (alias or reports or pointer.contents.found):
         sys.stdout.write((pointer.contents.prints or b"").decode(errors="replace"))
     return _check(pointer, kernel)
 
@@ -232,7 +233,7 @@ def compile(*, source: str, path: str, kernel: str, args: str, consts: str,
             line)
 
     def make(reports: bool) -> Compiled:
-        return Compiled(_run("tm_compile", *what, reports), lambda: make(True))
+        return Compiled(_run(_KERNEL, *what, reports), lambda: make(True))
 
     return make(False)
 
@@ -241,8 +242,8 @@ def ttir(*, source: str, path: str, kernel: str, args: str, consts: str,
          files: Sequence[File], gpu: str, alias: str = "", debug: bool = False,
          fusion: bool = True, triton: str = "", line: int = 0) -> str:
     """The kernel as Triton IR. Parameters are those of compile."""
-    pointer = _run("tm_ttir", source, path, kernel, args, consts, files, gpu, alias, debug,
-                   fusion, triton, line)
+    pointer = _run(_TTIR, source, path, kernel, args, consts, files, gpu, alias, debug, fusion,
+                   triton, line)
     text: str = pointer.contents.text.decode()
     load().tm_free(pointer)
     return text
@@ -253,7 +254,7 @@ def program(source: str, gpu: str, aligned: bool = True) -> Compiled:
 
     `aligned`: rely on pointers to be multiples of 16 bytes, as op lists do.
     """
-    return Compiled(_program(2, source, gpu, aligned), lambda: program(source, gpu, aligned))
+    return Compiled(_program(_PROGRAM, source, gpu, aligned), lambda: program(source, gpu, aligned))
 
 
 def report(task: int, source: str, gpu: str) -> Tuple[str, str]:
@@ -268,4 +269,4 @@ def _program(task: int, source: str, gpu: str, aligned: bool = True) -> Any:
     text = source.encode()
     request = _Request(source=text, length=len(text), path=b"<program>", gpu=gpu.encode(),
                        unspecialized=not aligned)
-    return _check(load().tm_program(ctypes.byref(request), task), "<program>")
+    return _check(load().tm_compile(ctypes.byref(request), task), "<program>")

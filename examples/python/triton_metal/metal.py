@@ -56,7 +56,7 @@ _FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "tmetal_buffer_make": (_INT, (_P, ctypes.c_uint64, _P, _P)),
     "tmetal_buffer_wrap": (_INT, (_P, _P, ctypes.c_uint64, _P, _P)),
     "tmetal_buffer_free": (None, (_P, _P)), "tmetal_gpu_named": (_P, (ctypes.c_char_p,)),
-    "tm_launch_text": (_P, (_P, ctypes.c_uint32))}
+    "tmetal_launch_text": (ctypes.c_char_p, (_P, ctypes.c_uint32, _P))}
 
 
 def _library() -> ctypes.CDLL:
@@ -89,6 +89,18 @@ class _Object:
         if getattr(self, "pointer", 0):
             self._free(self.pointer)
             self.pointer = 0
+
+
+def _text(launch: _Object, kernel: int) -> str:
+    """What a kernel of the last launch printed and asserted."""
+    size = 1 << 18
+    while True:
+        memory = (ctypes.c_char * size)()
+        arena = _Arena(ctypes.addressof(memory), size, 0, 0, 0)
+        text = _library().tmetal_launch_text(launch.pointer, kernel, ctypes.byref(arena))
+        if text is not None:
+            return str(text.decode(errors="replace"))
+        size *= 4
 
 
 class _Program:
@@ -246,8 +258,7 @@ class MetalBackend(Backend):
         launch = program.borrow()
         try:
             code = loaded.tm_launch_run(launch.pointer, data, ctypes.byref(problem))
-            said = "".join(library.take_text(loaded.tm_launch_text(launch.pointer, kernel))
-                           for kernel, _ in layout.debug)
+            said = "".join(_text(launch, kernel) for kernel, _ in layout.debug)
             self._local.seconds = loaded.tmetal_launch_seconds(launch.pointer)
         finally:
             program.give_back(launch)
