@@ -40,6 +40,12 @@ def mixed(out, a, b, c: tl.float16, d: tl.bfloat16, e: tl.int64, flag: tl.int1):
 
 
 @triton_metal.jit
+def copy_block(source, out, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(out + i[:, None] * B + i[None, :], source.load([0, 0]))
+
+
+@triton_metal.jit
 def say(x):
     tl.device_print("x", tl.load(x))
 
@@ -115,6 +121,17 @@ class Tensors(unittest.TestCase):
         mixed[(1, 3)](out, 1 << 20, 1e300, 1e9, -0.1, -(1 << 62), False)
         self.assertEqual(list(out.numpy()),
                          [1 << 20, np.inf, np.inf, np.float32(-0.10009765625), -(1 << 30), 0, 3])
+
+    def test_descriptors(self):
+        x, out = torch.from_numpy(np.arange(120, dtype=np.float32)), torch.zeros(256)
+        torch.mps.synchronize()
+        x.shape, x._strides = (10, 12), (12, 1)
+        for padding, edge in (("nan", np.nan), ("zero", 0.0), ("nan", np.nan)):
+            copy_block[(1,)](triton_metal.TensorDescriptor(x, [10, 12], [12, 1], [16, 16], padding), out, B=16)
+            want = np.full((16, 16), edge, np.float32)
+            want[:10, :12] = np.arange(120).reshape(10, 12)
+            np.testing.assert_array_equal(out.numpy().reshape(16, 16), want)
+        self.assertEqual(standin.tm_standin_committed(), 0)
 
     def test_prints(self):
         import contextlib

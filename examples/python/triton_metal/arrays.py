@@ -75,6 +75,9 @@ def _bounds(shape: Sequence[int], strides: Sequence[int], size: int) -> Tuple[in
 
 
 def _torch_memory(tensor: Any) -> Memory:
+    if tensor.device.type not in ("cpu", "mps"):
+        raise ValueError("Pointer argument cannot be accessed from Triton "
+                         f"({tensor.device.type} tensor?)")
     size = tensor.element_size()
     storage = getattr(tensor, "untyped_storage", tensor.storage)()
     base, total = storage.data_ptr(), storage.nbytes()

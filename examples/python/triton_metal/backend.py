@@ -83,6 +83,7 @@ class Layout:
     def __init__(self, compiled: library.Compiled) -> None:
         self.pointers: Dict[int, bool] = {}  # parameter: is it written?
         self.padded: List[int] = []
+        self.descriptors: Tuple[int, ...] = ()  # pointers in whose places they stand, once seen
         numbers: Dict[int, str] = {}
         self.debug: List[Tuple[int, int]] = []  # kernel of the plan, bytes
         sizes: Dict[int, int] = {}
@@ -139,7 +140,8 @@ class Layout:
         packed: List[str] = []
         for i in range(self.count):
             if i in self.pointers:
-                packed += [f"b{i}", f"o{i}"] + ([f"_pads(a{i})"] if i in self.padded else [])
+                packed += [f"b{i}", f"o{i}"] + (
+                    [self.pads(i, careful)] if i in self.padded else [])
             elif i in self._numbers:
                 packed.append(self._number(i, careful))
         names = ", ".join(f"a{i}" for i in range(self.count))
@@ -165,7 +167,7 @@ class Layout:
         OverflowError, struct.error: a number needs packer().
         """
         pointers = sorted(self.pointers)
-        lines = []
+        lines = self.unwrapping()
         if pointers:
             test = " and ".join(f"a{i}.is_{device}" for i in pointers)
             lines.append(f"if not ({test}): raise AttributeError")
@@ -177,6 +179,21 @@ class Layout:
             buffers = ", ".join(f"b{i}" for i in pointers)
             lines.append(f"if len({{{buffers}}}) < {len(pointers)}: raise Shared")
         return self._function(lines, careful=False)
+
+    def unwrapping(self) -> List[str]:
+        """Python that takes the tensors out of the descriptors that were seen."""
+        return [f"d{i}, a{i} = a{i}, a{i}.base" for i in self.descriptors]
+
+    def sees_descriptors(self, values: Tuple[Any, ...]) -> bool:
+        """Are there descriptors among these arguments that were not seen before?"""
+        found = tuple(i for i in self.pointers if hasattr(values[i], "block_shape"))
+        is_new = found != self.descriptors
+        self.descriptors = found
+        return is_new
+
+    def pads(self, i: int, careful: bool) -> str:
+        """Python for: does a descriptor pad with NaN?"""
+        return f"_pads({'d' if i in self.descriptors and not careful else 'a'}{i})"
 
     def memories(self, values: Tuple[Any, ...]) -> Dict[int, arrays.Memory]:
         """Where the pointers point. ValueError: one that is written may only be read."""

@@ -144,7 +144,7 @@ def _shader_bytes(args: List[Dict[str, Any]], layout: Layout) -> str:
         if a["kind"] == "programs":
             bits = "xyz"[a["param"]]
         elif a["kind"] == "padding":
-            bits = f"_pads(a{a['param']})"
+            bits = layout.pads(a["param"], careful=False)
         else:
             bits = layout.bits(a["param"])
         shift = a["offset"] % 8 * 8
@@ -205,6 +205,7 @@ def shader_launch(compiled: library.Compiled, layout: Layout) -> Optional[Launch
     lines = ["def launch(x, y, z, values):"]
     if layout.count:
         lines.append(f" ({', '.join(f'a{i}' for i in range(layout.count))},) = values")
+    lines += [" " + line for line in layout.unwrapping()]
     for s in plan["scratch"]:
         make = "zeros" if s.get("zero") else "empty"
         lines.append(f" s{s['id']} = _torch.{make}({s['bytes']} + x * y * z * "
@@ -319,6 +320,14 @@ class MetalBackend(Backend):
         direct = layout.tensor_packer("mps")
         shader: List[Optional[Launch]] = []
 
+        def again(x: int, y: int, z: int, values: Tuple[Any, ...]) -> None:
+            nonlocal direct
+            if not layout.sees_descriptors(values):
+                return self._slow(kernel, (x, y, z), values)
+            direct = layout.tensor_packer("mps")
+            shader.clear()
+            return launch(x, y, z, values)
+
         def launch(x: int, y: int, z: int, values: Tuple[Any, ...]) -> None:
             if os.getpid() != self._pid:
                 raise RuntimeError("Metal cannot be used after a fork: start processes by 'spawn'")
@@ -327,7 +336,7 @@ class MetalBackend(Backend):
             try:
                 data = direct(x, y, z, values)
             except NOT_DIRECT:
-                return self._slow(kernel, (x, y, z), values)
+                return again(x, y, z, values)
             if not layout.pointers:
                 return self._run(kernel.compiled, data)
             if not shader:
