@@ -61,6 +61,12 @@ def numbers(out, a, b, c, d):
 
 
 @triton_metal.jit
+def widen(x, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i).to(tl.float32))
+
+
+@triton_metal.jit
 def forever(x):
     n = 0
     while tl.load(x) == 0.0:
@@ -151,6 +157,22 @@ class Launches(unittest.TestCase):
             def __init__(self): self.dtype = out.dtype
         add[(4,)](x, y, Late(), x.size, BLOCK=1024)
         np.testing.assert_array_equal(out, x + y)
+
+
+    def test_objects_that_stand_for_arrays(self):
+        class Strided:  # as FlagGems has them
+            def __init__(self, base, shape, strides):
+                self._base, self.dtype, self.shape, self._strides = base, base.dtype, shape, strides
+            def data_ptr(self): return self._base.__array_interface__["data"][0]
+            def stride(self): return self._strides
+            def element_size(self): return self._base.itemsize
+        x, y, out = triple()
+        add[(4,)](Strided(x, (x.size,), (1,)), y, Strided(out, (out.size,), (1,)), x.size, BLOCK=1024)
+        np.testing.assert_array_equal(out, x + y)
+        bits = np.array([0x40, 0x3c], np.uint8)
+        wide = np.zeros(2, np.float32)
+        widen[(1,)](triton_metal.reinterpret(bits, tl.float8e5), wide, BLOCK=2)
+        self.assertEqual(list(wide), [2.0, 1.0])
 
 
 class Errors(unittest.TestCase):

@@ -156,17 +156,34 @@ def _mlx_memory(array: Any) -> Memory:
     return Memory(address, total, address, total, address, 0, writable)
 
 
-def _wrapped_memory(array: Any) -> Memory:
-    return memory(array.base)
+def _inner(array: Any) -> Any:
+    """The array that an object stands for, as triton_metal.reinterpret makes it, or None."""
+    for name in ("base", "_base"):
+        inner = getattr(array, name, None)
+        if inner is not None and is_array(inner):
+            return inner
+    return None
 
 
-def _unknown_memory(array: Any) -> Memory:
-    address = array.data_ptr()
-    total = getattr(array, "nbytes", None)
-    if total is None:
-        raise TypeError(f"{type(array).__name__} does not tell how many bytes it has: "
+def _other_memory(array: Any) -> Memory:
+    """Of an object that has data_ptr(): that of its array; otherwise its nbytes, or what its shape,
+    stride() and element_size() span."""
+    inner, low, high = _inner(array), 0, int(getattr(array, "nbytes", 0))
+    if (inner is None or _reader(inner) is _torch_memory) and hasattr(array, "element_size"):
+        size = array.element_size()
+        low, high = _bounds(array.shape, [s * size for s in array.stride()], size)
+    elif inner is None and not hasattr(array, "nbytes"):
+        raise TypeError(f"{type(array).__name__} does not tell how much memory it has: "
                         "it needs an attribute nbytes")
-    return Memory(address, int(total), address, int(total), address, 0, True)
+    if inner is None:
+        address = array.data_ptr()
+        return Memory(address + low, high - low, address, high - low, address + low, 0, True)
+    found = memory(inner)
+    if not high:
+        low, high = found.lowest - found.address, found.lowest + found.span - found.address
+    address = array.data_ptr()  # on mps counted from the buffer, or from 0
+    address -= found.buffer if address >= found.buffer else 0
+    return found._replace(address=address, span=high - low, lowest=address + low)
 
 
 _readers: Dict[type, Optional[_Reader]] = {}
@@ -181,7 +198,7 @@ def _find_reader(kind: type) -> Optional[_Reader]:
     if hasattr(kind, "data_ptr"):
         if hasattr(kind, "storage_offset"):
             return _torch_memory
-        return _unknown_memory
+        return _other_memory
     return _numpy_memory if hasattr(kind, "__array_interface__") else None
 
 
@@ -204,8 +221,6 @@ def memory(array: Any) -> Memory:
     reader = _reader(array)
     if reader is None:
         raise TypeError(f"{type(array).__name__} is not an array")
-    if reader is _unknown_memory and hasattr(array, "base"):
-        return _wrapped_memory(array)
     return reader(array)
 
 
@@ -216,9 +231,9 @@ def address(array: Any) -> int:
         if array.device.type == "mps":
             return int(array.storage_offset() * array.element_size())
         return int(array.data_ptr())
-    if reader is _unknown_memory:
-        base = getattr(array, "base", None)
-        return address(base) if base is not None else int(array.data_ptr())
+    if reader is _other_memory:
+        inner = _inner(array)
+        return int(array.data_ptr()) if inner is None else memory(array).address
     if reader is _numpy_memory:
         return int(array.__array_interface__["data"][0])
     return memory(array).address
