@@ -96,6 +96,8 @@ def pytest_configure(config: Any) -> None:
     config.upstream_times = {}
     if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
         return  # The controller runs no test.
+    if os.environ.get("UPSTREAM_CUDA"):
+        importlib.import_module("on_cuda").use()
     if os.environ.get("UPSTREAM_MAP_DEVICE"):
         map_device(os.environ["UPSTREAM_MAP_DEVICE"])
 

@@ -36,6 +36,12 @@ def as_float(x, out, BLOCK: tl.constexpr):
 
 
 @triton_metal.jit
+def reverse(x, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x - i))
+
+
+@triton_metal.jit
 def beyond(x, at):
     tl.store(x + at, 1.0)
 
@@ -146,6 +152,33 @@ class Launches(unittest.TestCase):
         self.assertEqual(list(out), [-5, 1 << 40, 1.5, 1])
         numbers[(1,)](out, (1 << 63) + 4096, -1 << 63, 1e300, False)
         self.assertEqual(list(out), [(1 << 63) + 4096, -(1 << 63), np.inf, 0])
+
+    def test_a_view_of_another_kind(self):
+        class Tensor:  # with the methods of PyTorch's that count
+            def __init__(self, array):
+                self.array, self.dtype, self.nbytes = array, array.dtype, array.nbytes
+
+            def data_ptr(self):
+                return self.array.ctypes.data
+
+        class Backwards:  # its first element is the last of `_base`
+            def __init__(self, base):
+                self._base, self.dtype, self.shape = base, base.dtype, base.array.shape
+
+            def data_ptr(self):
+                return self._base.data_ptr() + self._base.nbytes - 4
+
+            def stride(self):
+                return (-1,)
+
+            def element_size(self):
+                return 4
+
+        x, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+        reverse[(1,)](Backwards(Tensor(x)), Tensor(out), BLOCK=64)
+        np.testing.assert_array_equal(out, x[::-1])
+        with self.assertRaises(errors.SimulatorError):
+            shift[(1,)](Backwards(Tensor(x)), Tensor(out), BLOCK=64)
 
     def test_an_array_interface(self):
         class Wrapped:
