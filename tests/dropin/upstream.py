@@ -92,8 +92,8 @@ SUITES: Dict[str, Suite] = {
         options=("--ref", "cpu", "--mode", "quick"), env=(("GEMS_VENDOR", "arm"),)),
     "fla": Suite(
         "fla", "v0.5.2", "flash-linear-attention's operators and modules",
-        ("tests/ops/test_*.py", "tests/modules/test_*.py"), path=".",
-        packages=("transformers", "datasets")),
+        ("tests/ops/test_*.py", "tests/modules/test_*.py"), path=".", map_device="cpu",
+        packages=("transformers", "datasets"), env=(("TORCHDYNAMO_DISABLE", "1"),)),
 }
 
 
