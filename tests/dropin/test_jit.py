@@ -53,6 +53,10 @@ def twice(x):
     return x + x
 
 
+def divide(n, by):
+    return n // by
+
+
 @triton.constexpr_function
 def half(n):
     return n // 2
@@ -356,7 +360,7 @@ def k(x, type, len, tuple: tl.constexpr, int: tl.constexpr):
         source = "@triton.jit\ndef k(x):\n    tl.store(x, f(6))\n"
 
         def third(n):
-            return n // 3 + SCALE.value
+            return divide(n, 3) + SCALE.value
 
         self.assertIn("constant 5", self.ir(from_text(source, f=tl.constexpr(third)), array()))
         with self.assertRaisesRegex(RuntimeError, "Unsupported function referenced"):
@@ -416,11 +420,14 @@ class Errors(unittest.TestCase):
     def test_nested(self):
         @triton.jit
         def kernel(x):
-            tl.store(x, bad_range(3))
+            tl.store(x, between(3))
 
         error = self.failure(kernel, array())
         self.assertTrue(str(error).startswith("at 2:16:\ndef kernel(x):"), str(error))
         inner = error.__cause__
+        self.assertIsInstance(inner, CompilationError)
+        self.assertTrue(str(inner).startswith("at 2:11:\ndef between(n"), str(inner))
+        inner = inner.__cause__
         self.assertIsInstance(inner, CompilationError)
         self.assertTrue(str(inner).startswith("at 2:11:\ndef bad_range(n"), str(inner))
         self.assertIsInstance(inner.__cause__, ValueError)
@@ -506,6 +513,11 @@ def k(x, n: tl.constexpr):
 @triton.jit
 def bad_range(n: tl.constexpr):
     return tl.arange(0, n)
+
+
+@triton.jit
+def between(n: tl.constexpr):
+    return bad_range(n)
 
 
 class Binding(Launches):

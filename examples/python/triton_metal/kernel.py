@@ -460,7 +460,8 @@ def _watch(space: Any, name: str, value: Any) -> Iterator[tuple[Any, str, Any]]:
 
 # -- Errors ------------------------------------------------------------------------------------
 
-_CALLED = re.compile(r"^note: called from (.+):(\d+):(\d+)$", re.MULTILINE)
+_CALLS = re.compile(r"^note: (called from .+)$", re.MULTILINE)
+_CALLED = re.compile(r"called from (.+?):(\d+):(\d+)(?:, |$)")
 
 
 def translate(error: CompilationError, program: Program) -> CompilationError:
@@ -476,9 +477,10 @@ def translate(error: CompilationError, program: Program) -> CompilationError:
     is_assert = error.code == errors.STATIC_ASSERT
     words = errors.triton_words(message)
     first = re.split(r"\n(?=\S.*: error\[TM)", error.text)[0]  # the other errors have their own
+    calls = _CALLS.search(first)
     made: Optional[CompilationError] = None
     for path, line, column in [(error.file or "", error.line, error.column),
-                               *_CALLED.findall(first)]:
+                               *_CALLED.findall(calls.group(1) if calls else "")]:
         unit = _unit_at(program, path, int(line))
         node = _node_at(unit, int(line), int(column), first) if unit else None
         if unit and made is None and re.search(errors.RETURNS, message):

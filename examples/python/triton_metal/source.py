@@ -334,7 +334,8 @@ class Program:
             self._bind_module(unit, name, value, chains)
             return False
         plain = value.value if isinstance(value, language.constexpr) else value
-        is_python = isinstance(plain, types.FunctionType) and plain is value
+        is_python = (isinstance(plain, types.FunctionType) and plain is value
+                     and unit.mark != PlainFunction.mark)  # kernels cannot call it
         place = None if is_python and not _place_of_ours(value) else self._place(plain)
         if place is not None and "." not in place[1]:
             unit.head.append(f"from {place[0]} import {place[1]} as {name}")
