@@ -11,7 +11,7 @@ import os
 import threading
 import time
 import warnings
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from . import cache, knobs
 from .errors import AutotunerError, CompilationError, OutOfResources, PTXASError
@@ -70,7 +70,7 @@ class Autotuner(KernelInterface):
         self.fn = self.base_fn = fn
         while not inspect.isfunction(self.base_fn):
             self.base_fn = self.base_fn.fn
-        self.arg_names, self.keys = arg_names, key
+        self.arg_names, self.keys, self._known = arg_names, key, frozenset(arg_names)
         self.configs = list(configs) if configs else [Config({})]
         self.reset_to_zero = list(reset_to_zero or ())
         self.restore_value = list(restore_value or ())
@@ -262,8 +262,8 @@ class Autotuner(KernelInterface):
 
     def _find(self, args: Key, kwargs: Dict[str, Any]) -> Config:
         """The configuration for a launch, tuned if its key is new."""
-        named = {name: value for name, value in {**self.nargs, **kwargs}.items()
-                 if name in self.arg_names}
+        known = self._known
+        named = {name: value for name, value in {**self.nargs, **kwargs}.items() if name in known}
         key = tuple(named[name] for name in self.keys if name in named) + tuple(
             str(value.dtype) for value in named.values() if hasattr(value, "dtype"))
         if key not in self.cache:
@@ -275,22 +275,17 @@ class Autotuner(KernelInterface):
                           f"best config selected: {self.cache[key]};")
         return self.cache[key]
 
-    @contextlib.contextmanager
-    def _launching(self, args: Key) -> Iterator[None]:
-        outer, self.nargs = self.nargs, dict(zip(self.arg_names, args))
-        try:
-            yield
-        finally:
-            self.nargs = outer  # a hook may launch the same kernel
-
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Launch with the best configuration."""
-        with self._launching(args):
+        outer, self.nargs = self.nargs, dict(zip(self.arg_names, args))
+        try:
             config = self._find(args, kwargs) if len(self.configs) > 1 else self.configs[0]
             self.best_config = config
             if config.pre_hook is not None:
                 config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
             return self.fn.run(*args, **kwargs, **config.all_kwargs())
+        finally:
+            self.nargs = outer  # a hook may launch the same kernel
 
     def prune_configs(self, kwargs: Dict[str, Any]) -> List[Config]:
         """The configurations that are worth trying for the launch in progress."""
@@ -316,9 +311,12 @@ class Autotuner(KernelInterface):
 
     def warmup(self, *args: Any, **kwargs: Any) -> List[Any]:
         """Compile all configurations for such arguments, without launching."""
-        with self._launching(args):
+        outer, self.nargs = self.nargs, dict(zip(self.arg_names, args))
+        try:
             return [self.fn.warmup(*args, **kwargs, **config.all_kwargs())
                     for config in self.prune_configs(kwargs)]
+        finally:
+            self.nargs = outer
 
 
 def _backend() -> Any:
