@@ -48,6 +48,7 @@ check-dropin: test-dropin $(DROPIN_STANDIN) $(BUILD)/python-sim ## the same by M
 	PYTHON_SIM=$(BUILD)/python-sim SIM_CACHE=$(BUILD)/dropin-cache/simulator $(DROPIN_RUN) tests/dropin/on_metal.py $(abspath $(DROPIN_STANDIN)) -q
 	LD_PRELOAD=$(abspath $(DROPIN_STANDIN)) TRITON_METAL_LIBRARY=$(abspath $(DROPIN_STANDIN)) TRITON_METAL_BACKEND=metal \
 	    SIM_CACHE=$(BUILD)/dropin-cache/simulator $(DROPIN_RUN) tests/dropin/device.py -q
+	$(foreach p,$(wildcard $(BUILD)/upstream/venv/bin/python),$(patsubst %$(DROPIN_PYTHON),%$(p),$(DROPIN_RUN)) tests/dropin/test_arrays.py -q)
 	DROPIN_LAUNCHES=10000 $(DROPIN_RUN) tests/dropin/test_backend.py -q Processes.test_launches_do_not_grow
 
 # The library linked with the stand-in for Metal, for the way of a Mac. All of it may be moved, so it is compiled again.

@@ -336,6 +336,7 @@ class NullBackend(Backend):
 # -- The simulator --------------------------------------------------------------------------------
 
 _ANSWER = 64  # bytes of the line that an answer begins with
+_MODULES = 20000  # compiled texts that are kept on disk
 
 
 class _Ended(Exception):
@@ -423,6 +424,15 @@ def _clang() -> str:
     return found
 
 
+def _trim(folder: str) -> None:
+    """Remove the older half of the files in a folder that has too many."""
+    with contextlib.suppress(OSError):
+        files = list(os.scandir(folder))
+        if len(files) > _MODULES:
+            for file in sorted(files, key=lambda f: f.stat().st_mtime)[:len(files) // 2]:
+                os.unlink(file.path)
+
+
 class SimulatorBackend(Backend):
     """Kernels run in the Metal simulator, by processes that start as they are needed."""
 
@@ -465,7 +475,9 @@ class SimulatorBackend(Backend):
         headers = {"SIM_CACHE": folder, "CLANGXX": _clang()}
         if os.path.isdir(os.path.join(_HERE, "include")):
             headers["SIM_INCLUDE"] = os.path.join(_HERE, "include")
-        return {**headers, "TRITON_METAL_MODULES": os.path.join(folder, "modules"), **os.environ}
+        modules = os.path.join(folder, "modules")
+        _trim(modules)
+        return {**headers, "TRITON_METAL_MODULES": modules, **os.environ}
 
     def _borrow(self) -> _Process:
         self._room.acquire()
