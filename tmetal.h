@@ -41544,6 +41544,9 @@ static uint32_t tmi_thread_format(int kind) {
 
 static uint32_t tmi_t_icmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b);
 
+static const uint8_t tmi_icmp_opposite[] = {TMI_NE,  TMI_EQ,  TMI_SGE, TMI_SGT, TMI_SLE,
+                                            TMI_SLT, TMI_UGE, TMI_UGT, TMI_ULE, TMI_ULT};
+
 static uint32_t tmi_t_un(tmi_thr *t, int op, tmi_tty type, uint32_t a) {
     int64_t c;
     TMI_ASSERT(t->job, "thread", a && a < t->ins.n);
@@ -41564,9 +41567,8 @@ static uint32_t tmi_t_un(tmi_thr *t, int op, tmi_tty type, uint32_t a) {
                                            negative, negative ? 0 - (uint64_t)c : whole, 0, 0));
     }
     if (op == TMI_TF_NOT && TMI_INS(t, a)->op == TMI_TF_ICMP) { /* predicates and their opposites */
-        static const uint8_t opposite[] = {TMI_NE,  TMI_EQ,  TMI_SGE, TMI_SGT, TMI_SLE,
-                                           TMI_SLT, TMI_UGE, TMI_UGT, TMI_ULE, TMI_ULT};
-        return tmi_t_icmp(t, opposite[TMI_INS(t, a)->c], TMI_INS(t, a)->a, TMI_INS(t, a)->b);
+        return tmi_t_icmp(t, tmi_icmp_opposite[TMI_INS(t, a)->c], TMI_INS(t, a)->a,
+                          TMI_INS(t, a)->b);
     }
     /* bits that are cut off anyway */
     if (op == TMI_TF_TRUNC && TMI_INS(t, a)->op == TMI_TF_AND
@@ -41973,7 +41975,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 522792016u
+#define TMI_STAMP_THREAD 2063200725u
 
 /*==============================================================================
  * >>layout  [22]  Linear layouts: which thread holds which element
@@ -60896,6 +60898,7 @@ static void tmi_emit_choose_each(tmi_emit *e, const tmi_ins *n, const char *s, u
  * the shuffle has a name. */
 static void tmi_emit_choose(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
+    tmi_ins     test = *TMI_INS(e->t, n->a);
     uint32_t    arm = tmi_emit_shuffled(e, n->b) ? n->b : n->c, name = tmi_value_name(e, id);
     const char *s = tmi_taken(e, name);
     tmi_comment(e, n);
@@ -60907,9 +60910,15 @@ static void tmi_emit_choose(tmi_emit *e, uint32_t id) {
     if (tmi_t_type(e->t, n->a).width > 1) tmi_emit_choose_each(e, n, s, arm);
     else {
         tmi_line(e);
-        tmi_put_str(e->out, arm == n->b ? "if (" : "if (!(");
-        tmi_expr(e, n->a, TMI_ANY, TMI_L_ANY);
-        tmi_put(e->out, arm == n->b ? ") %s = " : ")) %s = ", s);
+        tmi_put_str(e->out, "if (");
+        if (arm == n->c && test.op == TMI_TF_ICMP && !e->named[n->a]) {
+            test.c = tmi_icmp_opposite[test.c];
+            tmi_expr_icmp(e, &test, TMI_L_ANY);
+        } else {
+            if (arm == n->c) tmi_put_char(e->out, '!');
+            tmi_expr(e, n->a, TMI_ANY, arm == n->c ? TMI_L_UNARY : TMI_L_ANY);
+        }
+        tmi_put(e->out, ") %s = ", s);
         tmi_expr_wide(e, arm, TMI_ANY, n->type.width, TMI_L_ANY);
         tmi_end_line(e, ";\n");
     }
@@ -63649,7 +63658,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1104992611u
+#define TMI_STAMP_EMIT 2208609123u
 
 /*==============================================================================
  * >>json  [29]  Op lists as text: JSON in and out, the short form
