@@ -245,6 +245,26 @@ class AutotuneTest(unittest.TestCase):
             thread.join()
         self.assertEqual(len(calls), 2)
 
+    def test_a_fork_while_a_thread_tunes(self):
+        begun, end = threading.Event(), threading.Event()
+
+        def bench(call, quantiles):
+            begun.set()
+            end.wait(60)
+            return [1.0] * 3
+
+        kernel = self.tuned(do_bench=bench)
+        thread = threading.Thread(target=self.launch, args=(kernel,))
+        thread.start()
+        begun.wait(60)
+        pid = os.fork()
+        if pid == 0:
+            kernel.do_bench = lambda call, quantiles: [1.0] * 3
+            os._exit(0 if (self.launch(kernel) == 1).all() else 1)
+        end.set()
+        thread.join()
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+
     def test_results_on_disk(self):
         with tempfile.TemporaryDirectory() as folder, triton.knobs.cache.scope():
             triton.knobs.cache.dir = folder

@@ -11,6 +11,7 @@ import os
 import threading
 import time
 import warnings
+import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from . import cache, knobs
@@ -101,6 +102,7 @@ class Autotuner(KernelInterface):
         self.bench_time: Optional[float] = None
         self._launch = threading.local()  # the launch in progress of each thread
         self._tuning = threading.RLock()
+        _TUNERS.add(self)
 
     @property
     def nargs(self) -> Dict[str, Any]:
@@ -341,6 +343,18 @@ def _assign(array: Any, value: Any) -> None:
         array.zero_()
     else:
         array.copy_(value)
+
+
+_TUNERS: weakref.WeakSet[Autotuner] = weakref.WeakSet()
+
+
+def _renew_locks() -> None:
+    """After a fork: a lock that a different thread of the parent held would never open."""
+    for tuner in list(_TUNERS):
+        tuner._tuning = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_locks)
 
 
 class Heuristics(KernelInterface):
