@@ -691,6 +691,25 @@ def k(x, *rest, n, C: tl.constexpr = 2):
             triton.knobs.runtime.jit_post_compile_hook = None
         self.assertEqual((len(compiled), len({id(k) for k in made}), len(made)), (1, 1, 8))
 
+    def test_threads_hash_functions_that_mention_each_other(self):
+        source = "@triton.jit\ndef k(x):\n    tl.store(x, 1)\n    if False:\n        other(x)\n"
+        for _ in range(20):
+            first, second = from_text(source), from_text(source)
+            first.__globals__["other"], second.__globals__["other"] = second, first
+            gate = threading.Barrier(2)
+
+            def work(kernel, gate=gate):
+                gate.wait()
+                kernel.warmup(array(), grid=(1,))
+
+            threads = [threading.Thread(target=work, args=(kernel,), daemon=True)
+                       for kernel in (first, second)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(30)
+                self.assertFalse(thread.is_alive())
+
     @unittest.skipUnless(hasattr(os, "fork"), "needs fork")
     def test_fork_while_compiling(self):
         kernel = JITFunction(store_n.fn)

@@ -76,10 +76,12 @@ class JITCallable:
         for caller in [*self._callers.values()]:
             caller.forget()
 
+    def _closure(self) -> dict[str, Any]:
+        return {name: value for name, (_, value) in capture_scope(self.fn).items()}
+
     def get_capture_scope(self) -> dict[str, Any]:
         """The names that the function sees, with their values."""
-        closure = {name: value for name, (_, value) in capture_scope(self.fn).items()}
-        return {**self.__globals__, **closure}
+        return {**self.__globals__, **self._closure()}
 
     def parse(self) -> ast.Module:
         """The syntax tree of the source."""
@@ -96,7 +98,7 @@ class JITCallable:
     @property
     def cache_key(self) -> str:
         """A hash of the source and all that it depends on."""
-        with self._lock:
+        with _hashing[0]:
             if self.hash is None:
                 self.hash = f"recursion:{self._fn_name}"  # what a call of itself contributes
                 try:
@@ -109,7 +111,7 @@ class JITCallable:
     def _compute_hash(self) -> str:
         parts = [self._src]
         self.used_global_vals = {}
-        closure = {name: value for name, (_, value) in capture_scope(self.fn).items()}
+        closure = self._closure()
         for name, use in sorted(free_names(self._src).items()):
             space = closure if name in closure else self.__globals__
             value = unwrap(space.get(name))
@@ -187,8 +189,13 @@ def _is_ours(module: str) -> bool:
     return module.partition(".")[0] in (__name__.partition(".")[0], "triton")
 
 
+# Hashing visits functions that may mention each other, so that locks of their own could block.
+_hashing = [threading.RLock()]
+
+
 def _renew_locks() -> None:
     """After a fork: a lock that a different thread of the parent held would never open."""
+    _hashing[0] = threading.RLock()
     for function in [*_FUNCTIONS.values()]:
         function._lock = threading.RLock()  # pylint: disable=protected-access
 
@@ -347,9 +354,9 @@ def _like(original: tuple[Any, ...], parts: list[Any]) -> tuple[Any, ...]:
     return type(original)(*parts) if hasattr(original, "_fields") else tuple(parts)
 
 
-def mangle_type(arg: Any, specialize: bool = False) -> Any:
+def mangle_type(arg: Any, specialized: bool = False) -> Any:
     """The type of an argument in a signature."""
-    return globals()["specialize"](arg, False, specialize, True)[0]
+    return specialize(arg, False, specialized, True)[0]
 
 
 # -- Keys: computed for each launch, so by generated code --------------------------------------
@@ -457,13 +464,6 @@ _LAUNCH = """\
 """
 
 
-class Launchers(NamedTuple):
-    """Functions made for one kernel. They take a grid, and return one that takes arguments."""
-
-    launch: Callable[..., Any]
-    warmup: Callable[..., Any]
-
-
 def _key_lines(param: KernelParam) -> tuple[str, str]:
     """The lines that compute the key of a parameter, and its part of the key."""
     n, name = param.num, param.name
@@ -484,8 +484,11 @@ def _key_lines(param: KernelParam) -> tuple[str, str]:
     return lines, part
 
 
-def make_launchers(fn: JITFunction) -> Launchers:
-    """Write and execute the launchers of a kernel."""
+def make_launchers(fn: JITFunction) -> list[Callable[..., Any]]:
+    """Write and execute the launchers of a kernel, without and with `warmup`.
+
+    They take a grid, and return a function that takes arguments.
+    """
     names = [param.name for param in fn.params]
     space: dict[str, Any] = {  # parameters may be named `type` or `len`
         "_tm_type": type, "_tm_int": int, "_tm_float": float, "_tm_len": len,
@@ -517,12 +520,12 @@ def make_launchers(fn: JITFunction) -> Launchers:
               "named": "{" + ", ".join(f"'{name}': {name}" for name in names) + "}",
               "values": "".join(f"{name}, " for name in names)}
     name = fn.__name__ if fn.__name__.isidentifier() else "kernel"
-    made = []
+    made: list[Callable[..., Any]] = []
     for warmup, launch in ((False, _LAUNCH.format(**shared)), (True, "")):
         text = _LAUNCHER.format(function=name, warmup=warmup, launch=launch, **shared)
         exec(text, space)  # pylint: disable=exec-used
         made.append(_named(space["bind"], name))
-    return Launchers(*made)
+    return made
 
 
 def _named(bind: types.FunctionType, name: str) -> types.FunctionType:
@@ -643,10 +646,10 @@ class JITFunction(JITCallable, KernelInterface):
         from .driver import driver  # pylint: disable=import-outside-toplevel
         target = driver.active.get_current_target()
         kernels = KernelCache()
-        return kernels, kernels.launches, target, backend.active(), self._launchers.launch
+        return kernels, kernels.launches, target, backend.active(), self._launchers[0]
 
     @functools.cached_property
-    def _launchers(self) -> Launchers:
+    def _launchers(self) -> list[Callable[..., Any]]:
         return make_launchers(self)
 
     def is_gluon(self) -> bool:
@@ -667,13 +670,12 @@ class JITFunction(JITCallable, KernelInterface):
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
         if self.pre_run_hooks or "run" in self.__dict__:
             return super().__getitem__(grid)
-        return self._launchers.launch(grid)  # type: ignore[no-any-return]
+        return self._launchers[0](grid)  # type: ignore[no-any-return]
 
     def run(self, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         for hook in self.pre_run_hooks:
             hook(*args, **kwargs)
-        launchers = self._launchers
-        return (launchers.warmup if warmup else launchers.launch)(grid)(*args, **kwargs)
+        return self._launchers[bool(warmup)](grid)(*args, **kwargs)
 
     def _launch_with_hooks(self, kernel: CompiledKernel, grid: Any, x: int, y: int, z: int,
                            values: tuple[Any, ...]) -> None:
@@ -896,6 +898,8 @@ class MockTensor:
 class TensorWrapper:
     """An array whose elements are taken for a different type."""
 
+    _SAME, _COPIES = {"stride", "element_size", "numel"}, {"cpu", "clone", "to", "new_empty"}
+
     def __init__(self, base: Any, dtype: Any) -> None:
         self.dtype = dtype
         self.base = base
@@ -907,37 +911,17 @@ class TensorWrapper:
         """The address of the first element."""
         return arrays.address(self.base)
 
-    def stride(self, *args: Any) -> Any:
-        """As of the array."""
-        return self.base.stride(*args)
-
-    def element_size(self) -> int:
-        """Bytes of an element."""
-        return int(self.base.element_size())
-
-    def numel(self) -> int:
-        """The number of elements."""
-        return int(self.base.numel())
-
-    def cpu(self) -> TensorWrapper:
-        """A copy in the CPU's memory."""
-        return TensorWrapper(self.base.cpu(), self.dtype)
-
     def copy_(self, other: TensorWrapper) -> None:
         """Take over the elements of a different one."""
         self.base.copy_(other.base)
 
-    def clone(self) -> TensorWrapper:
-        """A copy."""
-        return TensorWrapper(self.base.clone(), self.dtype)
-
-    def to(self, device: Any) -> TensorWrapper:
-        """A copy on a device."""
-        return TensorWrapper(self.base.to(device), self.dtype)
-
-    def new_empty(self, sizes: Any) -> TensorWrapper:
-        """An array of the same type."""
-        return TensorWrapper(self.base.new_empty(sizes), self.dtype)
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._SAME | self._COPIES:
+            raise AttributeError(f"'TensorWrapper' object has no attribute '{name}'")
+        method = getattr(self.base, name)
+        if name in self._SAME:
+            return method
+        return lambda *args: TensorWrapper(method(*args), self.dtype)
 
     def __str__(self) -> str:
         return f"TensorWrapper[{self.dtype}]({self.base})"

@@ -99,9 +99,6 @@ class Builtin:
     def __hash__(self) -> int:
         return hash((self.module, self.__name__))
 
-    def __reduce__(self) -> builtins.tuple[Any, ...]:
-        return Builtin, (self.module, self.__name__)
-
 
 class constexpr:
     """A value that is known when a kernel is compiled."""
@@ -250,44 +247,34 @@ class dtype:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def is_fp8(self) -> bool:
-        """Is it one of the 8-bit floating-point types?"""
         return "fp8" in self.name
 
     def is_bool(self) -> bool:
-        """Is it int1?"""
         return self.name == "int1"
 
     def is_floating(self) -> bool:
-        """Is it a floating-point type?"""
         return self.name in self.FP_TYPES
 
     def is_standard_floating(self) -> bool:
-        """Is it a floating-point type of 16 bits or more?"""
         return self.name in self.STANDARD_FP_TYPES
 
     def is_int_signed(self) -> bool:
-        """Is it a signed integer type?"""
         return self.name in self.SINT_TYPES
 
     def is_int_unsigned(self) -> bool:
-        """Is it an unsigned integer type, or int1?"""
         return self.name in self.UINT_TYPES
 
     def is_int(self) -> bool:
-        """Is it an integer type, or int1?"""
         return self.is_int_signed() or self.is_int_unsigned()
 
     def is_block(self) -> bool:
-        """Is it the type of a block?"""
-        return False
+        return isinstance(self, block_type)
 
     def is_ptr(self) -> bool:
-        """Is it a pointer?"""
-        return False
+        return isinstance(self, pointer_type)
 
     def is_const(self) -> bool:
-        """Is it a pointer to memory that is only read?"""
-        return False
+        return isinstance(self, pointer_type) and self.const
 
     def kind(self) -> KIND:
         """Boolean, integral or floating."""
@@ -344,9 +331,6 @@ class dtype:
     def __repr__(self) -> str:
         return f"triton.language.{self.codegen_name()}"
 
-    def __reduce__(self) -> builtins.tuple[Any, ...]:
-        return type(self), (self.name,)
-
 
 class pointer_type(dtype):
     """A pointer to elements of a type."""
@@ -360,12 +344,6 @@ class pointer_type(dtype):
         self.const = const
         self.name = f"{'const_' if const else ''}pointer<{element}>"
 
-    def is_ptr(self) -> bool:
-        return True
-
-    def is_const(self) -> bool:
-        return self.const
-
     def mangle(self) -> str:
         return f"P{self.element_ty.mangle()}"
 
@@ -374,14 +352,8 @@ class pointer_type(dtype):
         return (isinstance(plain, pointer_type) and self.name == plain.name
                 and self.address_space == plain.address_space)
 
-    def __hash__(self) -> int:
-        return hash((self.name, self.address_space))
-
-    def __repr__(self) -> str:
-        return self.name
-
-    def __reduce__(self) -> builtins.tuple[Any, ...]:
-        return pointer_type, (self.element_ty, self.address_space, self.const)
+    __hash__ = dtype.__hash__
+    __repr__ = dtype.__str__
 
 
 class block_type(dtype):
@@ -395,10 +367,7 @@ class block_type(dtype):
         self.numel = validate_block_shape(self.shape)
         self.name = f"<{self.shape}, {element_ty}>"
 
-    def is_block(self) -> bool:
-        return True
-
-    def get_block_shapes(self) -> builtins.tuple[int, ...]:
+    def get_block_shapes(self) -> Any:
         """The sizes along the axes."""
         return self.shape
 
@@ -420,14 +389,8 @@ class block_type(dtype):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, block_type) and self.name == other.name
 
-    def __hash__(self) -> int:
-        return hash(self.name)
-
-    def __repr__(self) -> str:
-        return self.name
-
-    def __reduce__(self) -> builtins.tuple[Any, ...]:
-        return block_type, (self.element_ty, self.shape)
+    __hash__ = dtype.__hash__
+    __repr__ = dtype.__str__
 
 
 TRITON_MAX_TENSOR_NUMEL = 1048576
@@ -485,18 +448,17 @@ class base_value:
     """Base of the values in a kernel."""
 
 
-class tensor(base_value):
-    """A block or number in a kernel: for annotations and isinstance; Python makes none."""
-
+class _InKernels(base_value):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise ValueError("a triton.language.tensor exists in kernels only")
+        raise ValueError(f"a triton.language.{type(self).__name__} exists in kernels only")
 
 
-class tensor_descriptor(base_value):
+class tensor(_InKernels):
+    """A block or number in a kernel: for annotations and isinstance."""
+
+
+class tensor_descriptor(_InKernels):
     """A descriptor in a kernel: for annotations; host code makes a TensorDescriptor."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise ValueError("a triton.language.tensor_descriptor exists in kernels only")
 
 
 class tuple(base_value):  # pylint: disable=redefined-builtin
