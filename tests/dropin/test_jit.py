@@ -282,6 +282,17 @@ def k(p, level: tl.constexpr, mode: tl.constexpr):
         self.assertIn("8.0", text)
         self.assertIn("%p_0", text)
 
+    def test_tuples_of_constants(self):
+        kernel = from_text("""
+@triton.jit
+def k(x, p, q):
+    if p.y is None:
+        tl.store(x, p.x + q[1][0])
+""")
+        made = kernel.warmup(array(), Point(1, None), (None, (1, tl.constexpr(3))), grid=(1,))
+        self.assertIn("constant 2", made.asm["ttir"])
+        self.assertEqual(made.compiled.params, ("x",))
+
     def test_modules(self):
         inner = types.ModuleType("inner")
         inner.LIMIT = tl.constexpr(40)
@@ -713,7 +724,7 @@ def k(x, *rest, n, C: tl.constexpr = 2):
     @unittest.skipUnless(hasattr(os, "fork"), "needs fork")
     def test_fork_while_compiling(self):
         kernel = JITFunction(store_n.fn)
-        with kernel._lock:
+        with kernel.lock:
             child = os.fork()
             if not child:
                 code = 1

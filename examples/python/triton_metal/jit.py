@@ -51,7 +51,7 @@ class JITCallable:
         self._src, self.source_line = info.text, info.line
         self.file_name = info.path
         self.hash: Optional[str] = None
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()  # compiling and loading; renewed after a fork
         self._callers: weakref.WeakValueDictionary[int, JITFunction] = (
             weakref.WeakValueDictionary())  # kernels compiled with this source, by id
         # (name, id of the namespace) -> (value, namespace), as of when the hash was computed
@@ -197,7 +197,7 @@ def _renew_locks() -> None:
     """After a fork: a lock that a different thread of the parent held would never open."""
     _hashing[0] = threading.RLock()
     for function in [*_FUNCTIONS.values()]:
-        function._lock = threading.RLock()  # pylint: disable=protected-access
+        function.lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -694,7 +694,7 @@ class JITFunction(JITCallable, KernelInterface):
     def _compile_for(self, key: Any, bound: dict[str, Any], given: dict[str, Any],
                      warmup: bool) -> Any:
         """The kernel for a launch; threads that want the same one wait for the first."""
-        with self._lock:
+        with self.lock:
             launches = self.cache.launches
             if key in launches:
                 return launches[key]
@@ -738,7 +738,7 @@ class JITFunction(JITCallable, KernelInterface):
             if now != value:
                 raise RuntimeError(f"Global variable {name} has changed since we compiled this "
                                    f"kernel, from {value} to {now}")
-        with self._lock:
+        with self.lock:
             self.forget()
             return self._compile_for(key, bound, given, warmup)
 
@@ -786,7 +786,7 @@ class JITFunction(JITCallable, KernelInterface):
         options = types.SimpleNamespace(**{name: _tuples(value) for name, value
                                            in data["options"].items()})
         src = ASTSource(self, signature, constants, attrs)
-        with self._lock:
+        with self.lock:
             return self._build(src, options, True)
 
 

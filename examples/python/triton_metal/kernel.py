@@ -7,7 +7,6 @@ import copy
 import functools
 import operator
 import re
-import threading
 import types
 from collections import namedtuple
 from typing import Any, Callable, Iterator, NamedTuple, Optional
@@ -106,24 +105,6 @@ class ASTSource:
         return re.sub(r"\W", "_", name.rpartition(".")[2])
 
 
-class _Texts(NamedTuple):
-    """All that decides about the Metal, as library.compile takes it."""
-
-    source: str
-    path: str
-    kernel: str
-    args: str
-    consts: str
-    files: tuple[library.File, ...]
-    line: int
-    debug: bool
-    fusion: bool
-
-    def keywords(self) -> dict[str, Any]:
-        """As keyword arguments."""
-        return self._asdict()
-
-
 class Entries:
     """The texts of a signature: `args` and `consts` of the library, and how to flatten values."""
 
@@ -143,14 +124,11 @@ class Entries:
         for number, name in enumerate(src.fn.arg_names):
             kind = src.signature.get(name, "constexpr")
             path = (number,)
-            value = src.constants.get(path)
-            if kind != "constexpr" and not (isinstance(kind, tuple) and not _has_live(kind)):
+            if _is_live(kind):
                 self.args.append(f"{name}={self._entry(kind, path)}")
                 self.live.append((number, kind))
-            elif kind != "constexpr":
-                self.consts.append(f"{name}={self._tuple_of_constants(kind, path)}")
-            elif path in src.constants:
-                self.consts.append(f"{name}={self._constant(value, name)}")
+            elif isinstance(kind, tuple) or path in src.constants:
+                self.consts.append(f"{name}={self._constant(self._value(kind, path), name)}")
 
     def _constant(self, value: Any, name: str) -> str:
         text = self.program.expression(value, self.program.main)
@@ -160,14 +138,12 @@ class Entries:
                                    "function nor a tuple of these")
         return text
 
-    def _tuple_of_constants(self, kind: Any, path: tuple[int, ...]) -> str:
-        parts = [self._tuple_of_constants(one, (*path, i)) if isinstance(one, tuple)
-                 else self._constant(self.src.constants.get((*path, i)), self.src.name)
-                 for i, one in enumerate(kind)]
-        inside = ", ".join(parts) + ("," if len(parts) == 1 else "")
-        if not hasattr(kind, "_fields"):
-            return f"({inside})"
-        return f"{self.program.class_name(type(kind))}({inside})"
+    def _value(self, kind: Any, path: tuple[int, ...]) -> Any:
+        """The constant at a path; a tuple of constants is put together again."""
+        if not isinstance(kind, tuple):
+            return self.src.constants.get(path)
+        parts = [self._value(one, (*path, i)) for i, one in enumerate(kind)]
+        return type(kind)(*parts) if hasattr(kind, "_fields") else tuple(parts)
 
     def _entry(self, kind: Any, path: tuple[int, ...]) -> str:
         if isinstance(kind, tuple):
@@ -196,8 +172,9 @@ class Entries:
         return lambda values: (values[only],)
 
 
-def _has_live(kind: Any) -> bool:
-    return any(_has_live(one) if isinstance(one, tuple) else one != "constexpr" for one in kind)
+def _is_live(kind: Any) -> bool:
+    """Is some of an argument passed at run time?"""
+    return any(map(_is_live, kind)) if isinstance(kind, tuple) else kind != "constexpr"
 
 
 def flatten(value: Any, kind: Any) -> Iterator[Any]:
@@ -251,19 +228,22 @@ class CompiledKernel:
         self.program = Program(src.fn, self.name)
         entries = Entries(src, self.program)
         main = self.program.main
-        self._gpu = gpu
-        self._texts = _Texts(main.text(), main.path, main.entry, ", ".join(entries.args),
-                             ", ".join(entries.consts), tuple(self.program.files()),
-                             main.first_line(), options.debug, options.enable_fp_fusion)
-        self._lock = threading.Lock()
+        self._texts: dict[str, Any] = {
+            "source": main.text(), "path": main.path, "line": main.first_line(),
+            "kernel": main.entry, "args": ", ".join(entries.args),
+            "consts": ", ".join(entries.consts), "files": tuple(self.program.files()),
+            "debug": options.debug, "fusion": options.enable_fp_fusion, "gpu": gpu,
+            "triton": library.LANGUAGE}
+        self._aliased: Optional[library.Compiled] = None
         self.watched = tuple(one for name in self.program.watched for one in _watch(*name))
         self.compiled = self._compile("")
         self.pick = entries.picker()
         self._live = {number for number, _ in entries.live}
-        self.hash = digest(repr((self._texts, gpu)))
+        self.hash = digest(repr(self._texts))
         self.metadata = self._metadata(options, target)
         self.packed_metadata = (options.num_warps, options.num_ctas, self.metadata.shared)
-        self.asm = AsmDict({"metal": self.compiled.msl, "msl": self.compiled.msl}, self._ttir)
+        self.asm = AsmDict({"metal": self.compiled.msl, "msl": self.compiled.msl},
+                           lambda: library.ttir(**self._texts))
         self.kernel = self.compiled.msl
         self.module = self.function = None
         self.call: Callable[[int, int, int, tuple[Any, ...]], None] = self._first_call
@@ -272,30 +252,23 @@ class CompiledKernel:
 
     def _compile(self, alias: str) -> library.Compiled:
         try:
-            return library.compile(**self._texts.keywords(), gpu=self._gpu, alias=alias,
-                                   triton=library.LANGUAGE)
+            return library.compile(**self._texts, alias=alias)
         except CompilationError as error:
             failure = translate(error, self.program)
         raise failure
 
-    def _ttir(self) -> str:
-        return library.ttir(**self._texts.keywords(), gpu=self._gpu,
-                            triton=library.LANGUAGE)
-
-    @functools.cached_property
-    def _aliased(self) -> library.Compiled:
-        return self._compile("all")
-
     def aliased(self) -> library.Compiled:
         """The kernel for launches whose arguments overlap where it writes."""
-        with self._lock:
+        with self.src.fn.lock:
+            if self._aliased is None:
+                self._aliased = self._compile("all")
             return self._aliased
 
     def _metadata(self, options: types.SimpleNamespace, target: Any) -> Any:
         # Programs divide by `shared`. Metal reserves threadgroup memory in units of 16 bytes.
         shared = max(16, self._plan("threadgroup_bytes"))
         fields = {**vars(options), "name": self.name, "hash": self.hash, "target": target,
-                  "shared": shared, "arch": self._gpu, "global_scratch_size": 0,
+                  "shared": shared, "arch": self._texts["gpu"], "global_scratch_size": 0,
                   "global_scratch_align": 1, "tmem_size": 0}
         return _metadata_class(tuple(sorted(fields)))(**fields)
 
@@ -321,7 +294,7 @@ class CompiledKernel:
 
     def _init_handles(self) -> None:
         """Make the kernel ready for launches, which otherwise the first one does."""
-        with self._lock:
+        with self.src.fn.lock:
             if self.call == self._first_call:
                 from . import backend  # pylint: disable=import-outside-toplevel
                 about: tuple[Any, ...] = (self.module, self.function, self.name, {}, self.hash)

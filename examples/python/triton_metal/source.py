@@ -218,11 +218,6 @@ class Program:
         self._check_results(fn, closure)
         return unit
 
-    def class_name(self, cls: type) -> str:
-        """An expression of the main text for a class."""
-        inner = self._class(cls)
-        return self.main.alias(f"import {inner.name} as {{}}") + f".{inner.entry}"
-
     def _bind_all(self, unit: Unit, text: str, scope: dict[str, Any],
                   closure: dict[str, tuple[Namespace, Any]]) -> None:
         for name, use in free_names(text).items():
