@@ -56,6 +56,7 @@ class Memory(NamedTuple):
     lowest: int  # address of the lowest element: below `address` where strides are negative
     buffer: int  # id<MTLBuffer> that `base` counts from, for PyTorch's mps; 0: the CPU's memory
     writable: bool
+    device: str = "cpu"  # or "mps", "cuda"
 
 
 _Reader = Callable[[Any], Memory]
@@ -75,18 +76,17 @@ def _bounds(shape: Sequence[int], strides: Sequence[int], size: int) -> Tuple[in
 
 
 def _torch_memory(tensor: Any) -> Memory:
-    if tensor.device.type not in ("cpu", "mps"):
-        raise ValueError("Pointer argument cannot be accessed from Triton "
-                         f"({tensor.device.type} tensor?)")
-    size = tensor.element_size()
+    size, kind = tensor.element_size(), tensor.device.type
+    if kind not in ("cpu", "mps", "cuda"):
+        raise ValueError(f"Pointer argument cannot be accessed from Triton ({kind} tensor?)")
     storage = getattr(tensor, "untyped_storage", tensor.storage)()
     base, total = storage.data_ptr(), storage.nbytes()
     _, high = _bounds(tensor.shape, [s * size for s in tensor.stride()], size)
-    if tensor.device.type == "mps":
+    if kind == "mps":
         at = tensor.storage_offset() * size
-        return Memory(0, total, at, high, at, base, True)
+        return Memory(0, total, at, high, at, base, True, kind)
     address = tensor.data_ptr()
-    return Memory(base, total, address, high, address, 0, True)
+    return Memory(base, total, address, high, address, 0, True, kind)
 
 
 def _interface(array: Any) -> Tuple[int, bool, Tuple[int, ...], Tuple[int, ...], int]:

@@ -195,14 +195,18 @@ class Layout:
         """Python for: does a descriptor pad with NaN?"""
         return f"_pads({'d' if i in self.descriptors and not careful else 'a'}{i})"
 
-    def memories(self, values: Tuple[Any, ...]) -> Dict[int, arrays.Memory]:
-        """Where the pointers point. ValueError: one that is written may only be read."""
+    def memories(self, values: Tuple[Any, ...], *devices: str) -> Dict[int, arrays.Memory]:
+        """Where the pointers point. ValueError: not to these devices (none: anywhere), or one that
+        is written may only be read."""
         found: Dict[int, arrays.Memory] = {}
         for i, written in self.pointers.items():
             array = values[i]
             if hasattr(array, "block_shape"):  # a host descriptor, for its pointer
                 array = array.base
             found[i] = arrays.memory(array)
+            if devices and found[i].device not in devices:
+                raise ValueError(f"Pointer argument (at {i}) cannot be accessed from Triton "
+                                 f"({found[i].device} tensor?)")
             if written and not found[i].writable:
                 raise ValueError(f"the kernel writes `{self.names[i]}`, but the array is read-only")
         return found
@@ -574,9 +578,7 @@ class SimulatorBackend(Backend):
         def launch(x: int, y: int, z: int, values: Tuple[Any, ...]) -> None:
             if not (x and y and z):
                 return
-            memories = layout.memories(values)
-            if any(m.buffer for m in memories.values()):
-                raise ValueError("the simulator runs on arrays in the CPU's memory, not on mps")
+            memories = layout.memories(values, "cpu")
             if (layout.overlaps(memories)
                     or not self._run(kernel.compiled, (x, y, z), values, memories, False)):
                 self._run(kernel.aliased(), (x, y, z), values, memories, True)

@@ -289,7 +289,7 @@ class MetalBackend(Backend):
     def _slow(self, kernel: Any, grid: Tuple[int, int, int], values: Tuple[Any, ...]) -> None:
         """A launch with arrays of any kind."""
         layout = layout_of(kernel.compiled)
-        memories = layout.memories(values)
+        memories = layout.memories(values, "cpu", "mps")
         compiled = kernel.aliased() if layout.overlaps(memories) else kernel.compiled
         areas, places = areas_of(memories, layout)
         made: List[Tuple[_Buffer, int, bool]] = []
