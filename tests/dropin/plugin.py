@@ -18,6 +18,7 @@ import os
 import re
 import signal
 import sys
+import types
 from typing import Any, Iterator
 from zlib import crc32
 
@@ -69,18 +70,29 @@ def map_device(to: str) -> None:
         return value
 
     class MapDevice(TorchFunctionMode):
-        def __torch_function__(self, func: Any, types: Any, args: Any = (),
+        def __torch_function__(self, func: Any, classes: Any, args: Any = (),
                                kwargs: Any = None) -> Any:
             if func is torch.Tensor.cuda:
                 return args[0].to(to)
-            if func is torch.Tensor.is_cuda.__get__:  # type: ignore[attr-defined]
-                return True
+            if getattr(func, "__self__", None) is torch.Tensor.is_cuda:
+                return True  # The getter of the property.
             named = {name: mapped(value) for name, value in (kwargs or {}).items()}
             return func(*map(mapped, args), **named)
 
     MapDevice().__enter__()
-    generator, tensor_to = torch.Generator, torch.nn.Module.to
-    torch.Generator = lambda device="cpu": generator(mapped(device))  # type: ignore
+
+    class Generator(torch.Generator):
+        def __new__(cls, device: Any = "cpu") -> Any:
+            return super().__new__(cls, mapped(device))
+
+    tensor_to, register = torch.nn.Module.to, torch.library.Library.impl
+
+    def impl(self: Any, op_name: Any, fn: Any, dispatch_key: str = "", **named: Any) -> Any:
+        key = (dispatch_key or self.dispatch_key).replace("CUDA", to.upper())
+        return register(self, op_name, fn, key, **named)
+
+    torch.library.Library.impl = impl  # type: ignore
+    torch.Generator = Generator  # type: ignore[misc]
     torch.nn.Module.to = (  # type: ignore
         lambda self, *args, **kwargs: tensor_to(
             self, *map(mapped, args), **{name: mapped(value) for name, value in kwargs.items()})
@@ -90,16 +102,10 @@ def map_device(to: str) -> None:
     torch.cuda.device = lambda device=None: contextlib.nullcontext()  # type: ignore
     torch.cuda.get_device_capability = lambda device=None: (8, 0)
     torch.cuda.current_device = lambda: 0
-
-
-def pytest_configure(config: Any) -> None:
-    config.upstream_times = {}
-    if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
-        return  # The controller runs no test.
-    if os.environ.get("UPSTREAM_CUDA"):
-        importlib.import_module("on_cuda").use()
-    if os.environ.get("UPSTREAM_MAP_DEVICE"):
-        map_device(os.environ["UPSTREAM_MAP_DEVICE"])
+    torch.cuda.device_count = lambda: 1
+    torch.cuda.get_device_name = lambda device=None: "mapped"
+    torch.cuda.get_device_properties = lambda device=None: types.SimpleNamespace(
+        multi_processor_count=8, major=8, minor=0, name="mapped")
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
@@ -234,3 +240,7 @@ def pytest_sessionstart(session: Any) -> None:
 
 
 use_triton_metal()
+if os.environ.get("UPSTREAM_CUDA"):
+    importlib.import_module("on_cuda").use()
+if os.environ.get("UPSTREAM_MAP_DEVICE"):
+    map_device(os.environ["UPSTREAM_MAP_DEVICE"])

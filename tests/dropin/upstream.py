@@ -55,11 +55,15 @@ class Suite(NamedTuple):
     env: Tuple[Tuple[str, str], ...] = ()
 
 
+TRITON_PARTS = ("python/test", "python/tutorials", "python/triton/_internal_testing.py",
+                "python/triton/_filecheck.py", "python/triton/tools")
+
+
 # Triton's tests take the device as an option; its helper module is part of its package, not ours.
 def triton(about: str, files: Tuple[str, ...], **more: object) -> Suite:
     return Suite("triton", "release/3.7.x", about, tuple("python/test/unit/" + f for f in files),
                  options=("--device", "cpu", "--rootdir", "python/test"), helpers="python/triton",
-                 map_device="cpu", env=(("TRITON_METAL_LANGUAGE", "3.7"),),
+                 map_device="cpu", env=(("TRITON_METAL_LANGUAGE", "3.7"),), only=TRITON_PARTS,
                  **more)  # type: ignore[arg-type]
 
 
@@ -75,6 +79,7 @@ SUITES: Dict[str, Suite] = {
     "tutorials": Suite(
         "triton", "release/3.7.x", "Triton's tutorials 01 to 10, as programs", (),
         options=(os.path.join(HERE, "tutorials.py"), "--rootdir", HERE), map_device="cpu",
+        helpers="python/triton", only=TRITON_PARTS,
         packages=("matplotlib", "pandas", "tabulate")),
     "liger": Suite(
         "liger", "v0.8.2", "Liger-Kernel's kernels",
@@ -89,7 +94,8 @@ SUITES: Dict[str, Suite] = {
     "flaggems": Suite(
         "flaggems", "532ff438c70343d7aec9becdabb76a71225a0553", "FlagGems' operators",
         ("tests/test_*.py",), path="src", packages=("pyyaml", "sqlalchemy"),
-        options=("--ref", "cpu", "--mode", "quick"), env=(("GEMS_VENDOR", "arm"),)),
+        options=("--ref", "cpu", "--mode", "quick"), map_device="cpu",
+        env=(("GEMS_VENDOR", "nvidia"),)),
     "fla": Suite(
         "fla", "v0.5.2", "flash-linear-attention's operators and modules",
         ("tests/ops/test_*.py", "tests/modules/test_*.py"), path=".", map_device="cpu",
@@ -216,13 +222,20 @@ def call(command: List[str], folder: str, env: Dict[str, str], log: IO[str]) -> 
 
 def run(name: str, args: argparse.Namespace, sources: Dict[str, str]) -> None:
     suite = SUITES[name]
-    set_up_python(suite.packages, args.torch)
+    if not args.python:
+        set_up_python(suite.packages, args.torch)
     folder = set_up_source(suite, sources.get(suite.project))
     os.makedirs(os.path.join(WORK, "results"), exist_ok=True)
     results = os.path.join(WORK, "results", name + ".tsv")
     env = environment(suite, folder, args, results + ".new")
-    command = [PYTHON, "-m", "pytest", "-p", "plugin", "-p", "no:cacheprovider", "-q", "--tb=short",
-               "-W", "ignore", "--no-header", *suite.options]
+    options = suite.options
+    if os.environ.get("UPSTREAM_CUDA"):  # Tensors are where the suite puts them: see on_cuda.py.
+        env["UPSTREAM_MAP_DEVICE"] = ""
+        env["TRITON_METAL_DEVICE"] = "mps" if "--device" in options else "cuda"
+        options = tuple("cuda" if word == "cpu" else word for word in options)
+    command = [args.python or PYTHON, "-m", "pytest", "-p", "plugin", "-p", "no:cacheprovider",
+               "-q", "--tb=short", "-W", "ignore", "--no-header",
+               "--continue-on-collection-errors", *options]
     command += ["-n", str(args.jobs)] if args.jobs > 1 else []
     command += ["-k", args.k] if args.k else []
     command += args.file or files_of(suite, folder)
@@ -276,6 +289,7 @@ def main() -> None:
     parser.add_argument("--source", action="append", default=[], metavar="PROJECT=WHERE")
     parser.add_argument("--package", default=os.path.join(TOP, "build", "package"),
                         help="folder that holds triton_metal (default: build/package)")
+    parser.add_argument("--python", help="use this Python, which has PyTorch and pytest")
     parser.add_argument("--torch", default="torch", help="such as torch==2.15.0")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--shard", metavar="I/N", help="run part I (from 0) of N random parts")
