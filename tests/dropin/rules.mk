@@ -34,7 +34,7 @@ $(BUILD)/obj/dropin/%.o: tests/dropin/%.cc $(SIM_HEADERS)
 	$(SIM_CXX) $(SIM_FLAGS) -c $< -o $@
 $(PACKAGE)/triton_metal/simulator: $(BUILD)/obj/dropin/server.o $(SIM_OBJECTS) $(SIM_CASES)
 	@mkdir -p $(@D)
-	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -o $@
+	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -lpthread -o $@
 
 test-dropin: python ## the Python package in the simulator: launches, errors, threads, the documents' programs
 	@$(if $(DROPIN_PYTHON),for t in $(DROPIN_TESTS); do $(DROPIN_RUN) $$t -q || { echo "$$t failed"; exit 1; }; done,echo "no NumPy (Debian: python3-numpy): left out")

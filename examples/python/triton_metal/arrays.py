@@ -169,12 +169,13 @@ def _other_memory(array: Any) -> Memory:
     """Of an object that has data_ptr(): that of its array; otherwise its nbytes, or what its shape,
     stride() and element_size() span."""
     inner, low, high = _inner(array), 0, int(getattr(array, "nbytes", 0))
-    if (inner is None or _reader(inner) is _torch_memory) and hasattr(array, "element_size"):
+    try:
         size = array.element_size()
         low, high = _bounds(array.shape, [s * size for s in array.stride()], size)
-    elif inner is None and not hasattr(array, "nbytes"):
-        raise TypeError(f"{type(array).__name__} does not tell how much memory it has: "
-                        "it needs an attribute nbytes")
+    except (AttributeError, TypeError):  # one that stands for an array of NumPy has no strides
+        if inner is None and not hasattr(array, "nbytes"):
+            raise TypeError(f"{type(array).__name__} does not tell how much memory it has: "
+                            "it needs an attribute nbytes") from None
     if inner is None:
         address = array.data_ptr()
         return Memory(address + low, high - low, address, high - low, address + low, 0, True)
