@@ -66870,14 +66870,12 @@ static uint32_t tmi_gen_tile(tmi_gen *g, uint32_t axis, uint64_t n, uint32_t gri
 /* A program's number, row-major over n sizes, cut into an index for each. */
 static void tmi_gen_unravel(tmi_gen *g, uint32_t at, const uint64_t *size, uint32_t n,
                             uint32_t *out) {
-    uint64_t all = 1, below;
-    uint32_t i, part;
+    uint32_t i, outer = 0;
     TMI_ASSERT(g->job, "oplist", n <= TMI_LIST_RANK);
-    for (i = 0; i < n; i++) all *= size[i];
-    for (below = all, i = 0; i < n; i++) {
-        below /= size[i];
-        part = size[i] == 1 ? 0 : tmi_gen_div(g, at, below);
-        out[i] = below * size[i] == all ? part : tmi_gen_rem(g, part, size[i]);
+    while (outer < n && size[outer] == 1) outer++;
+    for (i = n; i-- > 0;) { /* by one extent after the other: see tmi_gen_cut */
+        out[i] = i == outer ? at : tmi_gen_rem(g, at, size[i]);
+        at = i > outer ? tmi_gen_div(g, at, size[i]) : 0;
     }
 }
 
@@ -71533,7 +71531,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 168580495u
+#define TMI_STAMP_OPLIST 630554994u
 
 /*==============================================================================
  * >>compile  [31]  What drives the others: options, refusals, from text to kernels
