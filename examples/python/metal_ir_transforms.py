@@ -44,7 +44,7 @@ def transform_ir(ir: Any) -> Tuple[Union[str, List[Dict[str, Any]]], Summary]:
     text = reports.program_text(ir)
     changed, report = reports.transform(text)
     summary = Summary(report)
-    if not reports.is_op_list(text):
+    if "graph" not in summary:  # Triton IR
         return changed, summary
     kernels = []
     functions = re.split(r"^(?=  tt\.func )", changed[:changed.rindex("\n}")], flags=re.MULTILINE)

@@ -8,6 +8,7 @@ import ctypes
 import functools
 import json
 import sys
+import types
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from . import arrays, backend, library
@@ -81,14 +82,6 @@ def program_text(program: Any) -> str:
                         f"returns, not {type(program).__name__}")
     text: str = asm["ttir"]
     return text
-
-
-def is_op_list(text: str) -> bool:
-    """True for an op list, False for Triton IR."""
-    data = text.encode()
-    is_ops = library.load().tmetal_is_ops
-    is_ops.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-    return bool(is_ops(data, len(data)))
 
 
 def explain(text: str) -> Dict[str, Any]:
@@ -167,21 +160,12 @@ def _new(like: Any, shape: Sequence[int], kind: str) -> Any:
     return (package.zeros if is_mlx(like) else package.empty)(tuple(shape), dtype=dtype)
 
 
-class _Program:
-    """An op list as a backend launches it. All its grids are fixed."""
-
-    def __init__(self, text: str, aligned: bool) -> None:
-        self.compiled = library.program(text, current_gpu(), aligned)
-        self.call = backend.active().prepare(self)
-
-    def aliased(self) -> library.Compiled:
-        """Not called: results are new arrays, which overlap nothing."""
-        raise RuntimeError("a result of an op list overlaps an input")
-
-
 @functools.lru_cache(maxsize=256)
-def _program(text: str, aligned: bool) -> _Program:
-    return _Program(text, aligned)
+def _program(text: str, aligned: bool) -> Tuple[library.Compiled, backend.Launch]:
+    """An op list, and a function that launches it. Results are new arrays, so none overlap."""
+    compiled = library.program(text, current_gpu(), aligned)
+    kernel = types.SimpleNamespace(compiled=compiled, aliased=lambda: compiled)
+    return compiled, backend.active().prepare(kernel)
 
 
 def run(ops: Sequence[Mapping[str, Any]], inputs: Mapping[str, Any]) -> List[Any]:
@@ -190,10 +174,10 @@ def run(ops: Sequence[Mapping[str, Any]], inputs: Mapping[str, Any]) -> List[Any
     `inputs` has an array for each input of the list, whose shapes and types are the list's.
     """
     text, first = op_list(ops), next(iter(inputs.values()))
-    params = _program(text, True).compiled.plan["params"]
+    params = _program(text, True)[0].plan["params"]
     results = [_new(first, p["shape"], p["type"]) for p in params if p["kind"] == "result"]
     values = [_row_major(inputs[p["name"]]) for p in params if p["kind"] == "input"]
     values += results
     aligned = all(arrays.address(value) % 16 == 0 for value in values)
-    _program(text, aligned).call(1, 1, 1, tuple(values))
+    _program(text, aligned)[1](1, 1, 1, tuple(values))  # the grids are the list's own
     return results
