@@ -308,6 +308,9 @@ class TimingTest(unittest.TestCase):
         for mode in ("min", "max", "mean", "median"):
             self.assertGreaterEqual(do_bench(work, 1, 5, return_mode=mode), 2)
         self.assertIsInstance(triton.testing.do_bench_cudagraph(work, rep=5), float)
+        calls.clear()
+        do_bench(work, warmup=1, rep=1)
+        self.assertEqual(len(calls), 2)
         with self.assertRaises(AssertionError):
             do_bench(work, return_mode="sum")
 
