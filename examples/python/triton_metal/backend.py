@@ -93,7 +93,8 @@ class Layout:
                 if kind in ("buffer", "address"):
                     before = self.pointers.get(a["param"], False)
                     self.pointers[a["param"]] = before or "write" in a["access"]
-                    sizes[a["param"]] = _bytes_of(a["type"])
+                    bits = re.search(r"\d+", a["type"])
+                    sizes[a["param"]] = max(1, int(bits.group()) // 8) if bits else 8
                 elif kind == "bytes":
                     numbers[a["param"]] = a["type"]
                 elif kind == "padding":
@@ -224,13 +225,6 @@ class Layout:
         return False
 
 
-def _bytes_of(kind: str) -> int:
-    if kind.startswith("f8"):
-        return 1
-    found = re.search(r"\d+", kind)
-    return max(1, int(found.group()) // 8) if found else 8
-
-
 def layout_of(compiled: library.Compiled) -> Layout:
     """The layout of a kernel, made once."""
     found: Optional[Layout] = compiled.attached.get("layout")
@@ -348,11 +342,7 @@ class _Ended(Exception):
 
 
 class _Found(Exception):
-    """What the simulator says of a text or a launch."""
-
-    def __init__(self, kind: str, line: int, text: str) -> None:
-        super().__init__(text)
-        self.kind, self.line, self.text = kind, line, text
+    """What the simulator says of a text or a launch: line of the Metal, words."""
 
 
 class _Process:
@@ -394,26 +384,22 @@ class _Process:
         """The words behind "ok"; raises _Found for errors."""
         kind, *words = self.read(_ANSWER).decode().split()
         if kind != "ok":
-            raise _Found(kind, int(words[0]), self.read(int(words[1])).decode(errors="replace"))
+            raise _Found(int(words[0]), self.read(int(words[1])).decode(errors="replace"))
         return words
 
     def end(self) -> str:
         """End it, and what it has started. How it ended."""
         import signal
-        if self._process.poll() is None:
-            try:
-                os.killpg(self._process.pid, signal.SIGKILL)
-            except OSError:
-                pass
+        with contextlib.suppress(OSError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         status = self._process.wait()
         self.close()
         return f"signal {-status}" if status < 0 else f"exit status {status}"
 
     def close(self) -> None:
         """Close the pipes: the process ends when it has nothing more to read."""
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream:
-                stream.close()
+        for stream in filter(None, (self._process.stdin, self._process.stdout)):
+            stream.close()
         self._process.returncode = self._process.returncode or 0  # nobody waits for it
 
 
@@ -483,54 +469,46 @@ class SimulatorBackend(Backend):
         _trim(modules)
         return {**headers, "TRITON_METAL_MODULES": modules, **os.environ}
 
-    def _borrow(self) -> _Process:
-        self._room.acquire()
-        try:
+    @contextlib.contextmanager
+    def _process(self) -> Iterator[_Process]:
+        """A process for one thread. One whose answer was not read is ended."""
+        from . import errors
+        with self._room:
             with self._lock:
-                if self._idle:
-                    return self._idle.pop()
-                process = _Process(self._environment())
-                self._all.append(process)
-                return process
-        except BaseException:
-            self._room.release()
-            raise
+                if not self._idle:
+                    self._idle.append(_Process(self._environment()))
+                    self._all.append(self._idle[-1])
+                process = self._idle.pop()
+            ended = True
+            try:
+                yield process
+                ended = False
+            except _Found:
+                ended = False
+                raise
+            except _Ended:
+                raise errors.SimulatorError(f"the simulator ended ({process.end()})") from None
+            finally:  # KeyboardInterrupt, too
+                if ended:
+                    process.end()
+                with self._lock:
+                    (self._all.remove if ended else self._idle.append)(process)
 
-    def _give_back(self, process: _Process, works: bool) -> None:
-        with self._lock:
-            (self._idle.append if works else self._all.remove)(process)
-        self._room.release()
-
-    def _with_process(self, work: Callable[[_Process], None]) -> None:
+    @staticmethod
+    def _error(compiled: library.Compiled, line: int, text: str) -> Exception:
         from . import errors
-        process, works = self._borrow(), True
-        try:
-            work(process)
-        except _Found:
-            raise
-        except _Ended:
-            works = False
-            raise errors.SimulatorError(f"the simulator ended ({process.end()})") from None
-        except BaseException:  # KeyboardInterrupt: its answer would be taken for the next one
-            works = False
-            process.end()
-            raise
-        finally:
-            self._give_back(process, works)
-
-    def _error(self, compiled: library.Compiled, found: _Found) -> Exception:
-        from . import errors
-        text = re.sub(r"^[^:\s]*:(\d+:)* ", "", found.text)
-        place = compiled.place(found.line) if found.line else None
+        text = re.sub(r"^[^:\s]*:(\d+:)* ", "", text)
+        place = compiled.place(line) if line else None
         lines = compiled.msl.splitlines()
         if place:
             source = linecache.getline(place[0], place[1]).strip()
             text = f"{place[0]}:{place[1]}: {text}" + (f"\n    {source}" if source else "")
-        if 0 < found.line <= len(lines):
-            text += f"\nline {found.line} of the Metal: {lines[found.line - 1].strip()}"
+        if 0 < line <= len(lines):
+            text += f"\nline {line} of the Metal: {lines[line - 1].strip()}"
         return errors.SimulatorError(text)
 
-    def _library(self, process: _Process, compiled: library.Compiled) -> int:
+    @staticmethod
+    def _library(process: _Process, compiled: library.Compiled) -> int:
         key = (compiled.msl, compiled.plan_text)
         if key not in process.libraries:
             msl, plan = compiled.msl.encode(), compiled.plan_text.encode()
@@ -545,32 +523,24 @@ class SimulatorBackend(Backend):
         areas, places = areas_of(memories, layout)
         leads = [area.base % 16 if area.bytes else 0 for area in areas]
         data = layout.packer()(*grid, values, [(i + 1, at + leads[i]) for i, at in places])
-        debug: List[Tuple[int, bytes]] = []
-        fits = True
-
-        def work(process: _Process) -> None:
-            nonlocal fits
-            head = (f"run {self._library(process, compiled)} {self._checks} {self._seconds} "
-                    f"{int(overlaps)} {len(areas)}\n")
-            head += "".join(f"{a.bytes} {n} {int(a.written)}\n" for a, n in zip(areas, leads))
-            process.write(head.encode() + data)
-            for area in areas:
-                process.write(bytes_view(area.base, area.bytes))
-            fits = process.answer()[0] == "1"
-            if not fits:
-                return
-            debug.extend((kernel, process.read(size)) for kernel, size in layout.debug)
-            for area in areas:
-                if area.written:
-                    process.read_into(bytes_view(area.base, area.bytes))
-
         try:
-            self._with_process(work)
+            with self._process() as process:
+                head = (f"run {self._library(process, compiled)} {self._checks} {self._seconds} "
+                        f"{int(overlaps)} {len(areas)}\n")
+                head += "".join(f"{a.bytes} {n} {int(a.written)}\n" for a, n in zip(areas, leads))
+                process.write(head.encode() + data)
+                for area in areas:
+                    process.write(bytes_view(area.base, area.bytes))
+                if process.answer()[0] == "0":
+                    return False
+                debug = [(kernel, process.read(size)) for kernel, size in layout.debug]
+                for area in areas:
+                    if area.written:
+                        process.read_into(bytes_view(area.base, area.bytes))
         except _Found as found:
-            raise self._error(compiled, found) from None
-        if fits:
-            _report(compiled, debug)
-        return fits
+            raise self._error(compiled, *found.args) from None
+        _report(compiled, debug)
+        return True
 
     def prepare(self, kernel: Any) -> Launch:
         layout = layout_of(kernel.compiled)
@@ -588,25 +558,19 @@ class SimulatorBackend(Backend):
 
 # -- Choice ---------------------------------------------------------------------------------------
 
-def _metal() -> Backend:
-    from .metal import MetalBackend
-    return MetalBackend()
-
-
-_BACKENDS: Dict[str, Callable[[], Backend]] = {
-    "metal": _metal, "null": NullBackend, "simulator": SimulatorBackend}
 _active: Optional[Backend] = None
 _choosing = threading.Lock()
 
 
 def _choose() -> Backend:
-    name = os.environ.get("TRITON_METAL_BACKEND", "")
-    if name and name not in _BACKENDS:
-        raise ValueError(f"TRITON_METAL_BACKEND is {name!r}, not one of "
-                         + ", ".join(sorted(_BACKENDS)))
-    if name:
-        return _BACKENDS[name]()
-    return _metal() if sys.platform == "darwin" else SimulatorBackend()
+    name = os.environ.get("TRITON_METAL_BACKEND") or (
+        "metal" if sys.platform == "darwin" else "simulator")
+    if name == "metal":
+        from .metal import MetalBackend
+        return MetalBackend()
+    if name not in ("simulator", "null"):
+        raise ValueError(f"TRITON_METAL_BACKEND is {name!r}, not one of metal, null, simulator")
+    return SimulatorBackend() if name == "simulator" else NullBackend()
 
 
 def active() -> Backend:

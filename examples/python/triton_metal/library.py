@@ -23,29 +23,30 @@ class File(NamedTuple):
     line: int  # of that file, in which the text begins
 
 
+_TEXT, _WORD, _SIZE, _POINTER = (ctypes.c_char_p, ctypes.c_uint32, ctypes.c_size_t,
+                                 ctypes.c_void_p)
+
+
+def fields(*rows: Tuple[Any, str]) -> Any:
+    """Fields of a ctypes structure, by rows of a type and names."""
+    return [(name, kind) for kind, names in rows for name in names.split()]
+
+
 class _File(ctypes.Structure):  # tmetal_triton_file
-    _fields_ = [("name", ctypes.c_char_p), ("text", ctypes.c_char_p), ("len", ctypes.c_size_t),
-                ("path", ctypes.c_char_p), ("line", ctypes.c_uint32)]
+    _fields_ = fields((_TEXT, "name text"), (_SIZE, "len"), (_TEXT, "path"), (_WORD, "line"))
 
 
 class _Request(ctypes.Structure):  # tm_request
-    _fields_ = [("source", ctypes.c_char_p), ("length", ctypes.c_size_t),
-                ("path", ctypes.c_char_p), ("kernel", ctypes.c_char_p), ("args", ctypes.c_char_p),
-                ("consts", ctypes.c_char_p), ("gpu", ctypes.c_char_p), ("alias", ctypes.c_char_p),
-                ("triton", ctypes.c_char_p), ("files", ctypes.POINTER(_File)),
-                ("n_files", ctypes.c_uint32), ("line", ctypes.c_uint32), ("debug", ctypes.c_uint32),
-                ("no_fusion", ctypes.c_uint32), ("reports", ctypes.c_uint32),
-                ("trace", ctypes.c_uint32), ("unspecialized", ctypes.c_uint32),
-                ("cache", ctypes.c_char_p), ("identity", ctypes.c_char_p),
-                ("identity_length", ctypes.c_size_t)]
+    _fields_ = fields(
+        (_TEXT, "source"), (_SIZE, "length"), (_TEXT, "path kernel args consts gpu alias triton"),
+        (ctypes.POINTER(_File), "files"),
+        (_WORD, "n_files line debug no_fusion reports trace unspecialized"),
+        (_TEXT, "cache identity"), (_SIZE, "identity_length"))
 
 
 class _Compiled(ctypes.Structure):  # tm_compiled
-    _fields_ = [("code", ctypes.c_uint32), ("found", ctypes.c_uint32), ("line", ctypes.c_uint32),
-                ("column", ctypes.c_uint32), ("file", ctypes.c_char_p),
-                ("message", ctypes.c_char_p), ("text", ctypes.c_char_p), ("plan", ctypes.c_char_p),
-                ("params", ctypes.c_char_p), ("result", ctypes.c_void_p),
-                ("prints", ctypes.c_char_p), ("places", ctypes.c_char_p)]
+    _fields_ = fields((_WORD, "code found line column"), (_TEXT, "file message text plan params"),
+                      (_POINTER, "result"), (_TEXT, "prints places"))
 
 
 _KERNEL, _TTIR, _PROGRAM = range(3)  # tm_task
@@ -60,37 +61,34 @@ class Problem(ctypes.Structure):
         return str(self.text.decode(errors="replace").rstrip())
 
 
-_FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
-    "tm_compile": (ctypes.POINTER(_Compiled), (ctypes.POINTER(_Request), ctypes.c_uint32)),
-    "tm_free": (None, (ctypes.c_void_p,)),
-    "tm_free_text": (None, (ctypes.c_void_p,)),
-    "tm_debug_text": (ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_char_p,
-                                        ctypes.c_size_t, ctypes.POINTER(ctypes.c_uint32))),
-}
-for _name in ("tm_launch_run", "tm_launch_null"):
-    _FUNCTIONS[_name] = (ctypes.c_int, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p))
-
-
-def library_path() -> str:
-    """The file of the shared library; TRITON_METAL_LIBRARY names a different one."""
-    name = "libtriton_metal.dylib" if sys.platform == "darwin" else "libtriton_metal.so"
-    return str(os.environ.get("TRITON_METAL_LIBRARY") or os.path.join(_HERE, name))
+_FUNCTIONS: Dict[str, Tuple[Any, ...]] = {  # the result, then the arguments
+    "tm_compile": (ctypes.POINTER(_Compiled), ctypes.POINTER(_Request), _WORD),
+    "tm_free": (None, _POINTER), "tm_free_text": (None, _POINTER),
+    "tm_debug_text": (_POINTER, _POINTER, _WORD, _TEXT, _SIZE, _POINTER),
+    "tm_launch_run": (ctypes.c_int, _POINTER, _TEXT, _POINTER),
+    "tm_launch_null": (ctypes.c_int, _POINTER, _TEXT, _POINTER)}
 
 
 @functools.lru_cache(maxsize=None)
 def load() -> ctypes.CDLL:
     """The library, with the functions above and all of tmetal.h. Loaded at the first call."""
-    path = library_path()
+    name = "libtriton_metal.dylib" if sys.platform == "darwin" else "libtriton_metal.so"
+    path = os.environ.get("TRITON_METAL_LIBRARY") or os.path.join(_HERE, name)
     if not os.path.exists(path):
         raise ImportError(f"{path} is missing: run 'make python', or install a wheel that has it")
     loaded = ctypes.CDLL(path)
     size = getattr(loaded, "tm_struct_bytes", int)()
     if size != ctypes.sizeof(_Request) * 1000 + ctypes.sizeof(_Compiled):
         raise ImportError(f"{path} is older or newer than {__file__}: run 'make python' again")
-    for name, (result, arguments) in _FUNCTIONS.items():
+    declare(loaded, _FUNCTIONS)
+    return loaded
+
+
+def declare(loaded: ctypes.CDLL, functions: Dict[str, Tuple[Any, ...]]) -> None:
+    """Say what functions of the library return, and take."""
+    for name, (result, *arguments) in functions.items():
         function = getattr(loaded, name)
         function.restype, function.argtypes = result, arguments
-    return loaded
 
 
 def take_text(address: Optional[int]) -> str:
@@ -103,10 +101,10 @@ def take_text(address: Optional[int]) -> str:
 
 
 @functools.lru_cache(maxsize=8)
-def _make_folder(path: str) -> Optional[bytes]:
+def _writable(path: Optional[str]) -> Optional[bytes]:
     try:
-        os.makedirs(path, exist_ok=True)
-        return os.fsencode(path) if os.access(path, os.W_OK) else None
+        os.makedirs(path or "", exist_ok=True)
+        return os.fsencode(path or "") if os.access(path or "", os.W_OK) else None
     except OSError:
         return None
 
@@ -167,10 +165,7 @@ class Compiled:
         return places
 
     def place(self, metal_line: int) -> Optional[Tuple[str, int]]:
-        """File and line of the Python that a line of the Metal comes from.
-
-        The kernel is compiled once more for that, with tmetal's reports.
-        """
+        """File and line of the Python behind a line of Metal, by compiling again with reports."""
         places = self._places
         nearest = max((line for line in places if line <= metal_line), default=None)
         return None if nearest is None else places[nearest]
@@ -183,9 +178,9 @@ def _failure(c: Any) -> Exception:
         line=c.line, column=c.column, code=c.code, text=c.text.decode(errors="replace"))
 
 
-def _run(task: int, source: str, path: str, kernel: str, args: str, consts: str,
-         files: Sequence[File], gpu: str, alias: str, debug: bool, fusion: bool, triton: str,
-         line: int, reports: bool = False) -> Any:
+def _run(task: int, *, source: str, path: str, kernel: str, args: str, consts: str,
+         files: Sequence[File], gpu: str, alias: str = "", debug: bool = False,
+         fusion: bool = True, triton: str = "", line: int = 0, reports: bool = False) -> Any:
     """A tm_compiled without errors; the caller frees it."""
     identity = repr((source, path, kernel, args, consts, [tuple(f) for f in files], debug, triton,
                      line)).encode(errors="surrogatepass")
@@ -194,15 +189,13 @@ def _run(task: int, source: str, path: str, kernel: str, args: str, consts: str,
         _File(f.name.encode(), text, len(text), os.fsencode(f.path), f.line)
         for f, text in zip(files, texts)))
     text = source.encode()
-    folder = cache_folder()
     request = _Request(
         source=text, length=len(text), path=os.fsencode(path), kernel=kernel.encode(),
         args=args.encode() or None, consts=consts.encode() or None, gpu=gpu.encode(),
         alias=alias.encode(), triton=triton.encode(), files=array, n_files=len(files), line=line,
         debug=debug, no_fusion=not fusion, reports=reports,
         trace=not reports and os.environ.get("TRITON_METAL_DEBUG") == "1",
-        cache=_make_folder(folder) if folder else None, identity=identity,
-        identity_length=len(identity))
+        cache=_writable(cache_folder()), identity=identity, identity_length=len(identity))
     pointer = load().tm_compile(ctypes.byref(request), task)
     if pointer and task == _KERNEL and not (alias or reports or pointer.contents.found):
         sys.stdout.write((pointer.contents.prints or b"").decode(errors="replace"))
@@ -229,31 +222,27 @@ def compile(*, source: str, path: str, kernel: str, args: str, consts: str,
     tmetal_options. `fusion` lets a*b+c be rounded once. `line`: where `source` begins in `path`.
     Raises errors.CompilationError, with all diagnostics of the run as its text.
     """
-    what = (source, path, kernel, args, consts, tuple(files), gpu, alias, debug, fusion, triton,
-            line)
+    what: Dict[str, Any] = {
+        "source": source, "path": path, "kernel": kernel, "args": args, "consts": consts,
+        "files": files, "gpu": gpu, "alias": alias, "debug": debug, "fusion": fusion,
+        "triton": triton, "line": line}
 
     def make(reports: bool) -> Compiled:
-        return Compiled(_run(_KERNEL, *what, reports), lambda: make(True))
+        return Compiled(_run(_KERNEL, reports=reports, **what), lambda: make(True))
 
     return make(False)
 
 
-def ttir(*, source: str, path: str, kernel: str, args: str, consts: str,
-         files: Sequence[File], gpu: str, alias: str = "", debug: bool = False,
-         fusion: bool = True, triton: str = "", line: int = 0) -> str:
+def ttir(**what: Any) -> str:
     """The kernel as Triton IR. Parameters are those of compile."""
-    pointer = _run(_TTIR, source, path, kernel, args, consts, files, gpu, alias, debug, fusion,
-                   triton, line)
+    pointer = _run(_TTIR, **what)
     text: str = pointer.contents.text.decode()
     load().tm_free(pointer)
     return text
 
 
 def program(source: str, gpu: str, aligned: bool = True) -> Compiled:
-    """Compile Triton IR or an op list. Raises errors.CompilationError.
-
-    `aligned`: rely on pointers to be multiples of 16 bytes, as op lists do.
-    """
+    """Compile Triton IR or an op list, whose pointers are multiples of 16 bytes if `aligned`."""
     return Compiled(_program(_PROGRAM, source, gpu, aligned), lambda: program(source, gpu, aligned))
 
 
