@@ -14,57 +14,54 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import sys
 import threading
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from . import arrays, library
-from .backend import NOT_DIRECT, Backend, Launch, Layout, areas_of, bytes_view, layout_of
+from .backend import NOT_DIRECT, Backend, Launch, Layout, areas_of, layout_of
 
 _ARENA_FULL, _ASSERTION = 901, 715  # TMETAL_E_ARENA, TMETAL_E_ASSERTION
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
+_P, _N, _S, _INT = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_int
+
+
 class _Arena(ctypes.Structure):  # tmetal_arena
-    _fields_ = [("base", ctypes.c_void_p), ("cap", ctypes.c_size_t), ("used", ctypes.c_size_t),
-                ("peak", ctypes.c_size_t), ("need", ctypes.c_size_t)]
+    _fields_ = library.fields((_P, "base"), (ctypes.c_size_t, "cap used peak need"))
 
 
 class _Cache(ctypes.Structure):  # tmetal_cache
-    _fields_ = [("dir", ctypes.c_char_p), ("max_bytes", ctypes.c_uint64)]
+    _fields_ = library.fields((_S, "dir"), (_N, "max_bytes"))
 
 
 class _Options(ctypes.Structure):  # tmetal_metal_options
-    _fields_ = [("symbol", ctypes.c_void_p), ("symbol_user", ctypes.c_void_p),
-                ("device", ctypes.c_char_p), ("family", ctypes.c_uint32),
-                ("queue_buffers", ctypes.c_uint32), ("cache", ctypes.POINTER(_Cache)),
-                ("object", ctypes.c_void_p)]
+    _fields_ = library.fields(
+        (_P, "symbol symbol_user"), (_S, "device"), (ctypes.c_uint32, "family queue_buffers"),
+        (ctypes.POINTER(_Cache), "cache"), (_P, "object"))
 
 
 class _Buffer(ctypes.Structure):  # tmetal_buffer
-    _fields_ = [("object", ctypes.c_void_p), ("contents", ctypes.c_void_p),
-                ("bytes", ctypes.c_uint64), ("address", ctypes.c_uint64)]
+    _fields_ = library.fields((_P, "object contents"), (_N, "bytes address"))
 
 
-_P, _INT = ctypes.c_void_p, ctypes.c_int
-_FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
-    "tmetal_metal_open": (_INT, (_P, _P, _P, _P)), "tmetal_metal_close": (None, (_P,)),
-    "tmetal_metal_device": (_P, (_P,)), "tmetal_load": (_INT, (_P, _P, _P, _P, _P, _P)),
-    "tmetal_unload": (None, (_P,)), "tmetal_launch_make": (_INT, (_P, _P, _P, _P)),
-    "tmetal_launch_free": (None, (_P,)), "tmetal_launch_seconds": (ctypes.c_double, (_P,)),
-    "tmetal_buffer_make": (_INT, (_P, ctypes.c_uint64, _P, _P)),
-    "tmetal_buffer_wrap": (_INT, (_P, _P, ctypes.c_uint64, _P, _P)),
-    "tmetal_buffer_free": (None, (_P, _P)), "tmetal_gpu_named": (_P, (ctypes.c_char_p,)),
-    "tmetal_launch_text": (ctypes.c_char_p, (_P, ctypes.c_uint32, _P))}
+_FUNCTIONS: Dict[str, Tuple[Any, ...]] = {
+    "tmetal_metal_open": (_INT, _P, _P, _P, _P), "tmetal_metal_close": (None, _P),
+    "tmetal_metal_device": (_P, _P), "tmetal_load": (_INT, _P, _P, _P, _P, _P, _P),
+    "tmetal_unload": (None, _P), "tmetal_launch_make": (_INT, _P, _P, _P, _P),
+    "tmetal_launch_free": (None, _P), "tmetal_launch_seconds": (ctypes.c_double, _P),
+    "tmetal_launch_text": (_S, _P, ctypes.c_uint32, _P),
+    "tmetal_buffer_make": (_INT, _P, _N, _P, _P), "tmetal_buffer_free": (None, _P, _P),
+    "tmetal_buffer_wrap": (_INT, _P, _P, _N, _P, _P), "tmetal_gpu_named": (_P, _S)}
 
 
 def _library() -> ctypes.CDLL:
     loaded = library.load()
     if loaded.tmetal_metal_open.argtypes is None:
-        for name, (result, arguments) in _FUNCTIONS.items():
-            function = getattr(loaded, name)
-            function.restype, function.argtypes = result, arguments
+        library.declare(loaded, _FUNCTIONS)
     return loaded
 
 
@@ -108,28 +105,25 @@ class _Program:
 
     def __init__(self, metal: _Object, compiled: library.Compiled) -> None:
         loaded = _library()
-        result = compiled.result
         self._metal = metal  # stays open as long as this
-        self._loaded = _Object(
-            lambda arena, out, problem: loaded.tmetal_load(metal.pointer, result, arena, out, None,
-                                                           problem), loaded.tmetal_unload)
-        self._idle: List[_Object] = []
+        self._loaded = _Object(functools.partial(_load, metal.pointer, compiled.result),
+                               loaded.tmetal_unload)
+        self._make = functools.partial(loaded.tmetal_launch_make, self._loaded.pointer)
+        self.idle: List[_Object] = []
 
-    def borrow(self) -> _Object:
-        """A launch: nobody else has it."""
+    def launch(self) -> _Object:
+        """A launch that nobody else has; it goes back into `idle`."""
         try:
-            return self._idle.pop()
+            return self.idle.pop()
         except IndexError:
-            loaded = _library()
-            return _Object(lambda arena, out, problem: loaded.tmetal_launch_make(
-                self._loaded.pointer, arena, out, problem), loaded.tmetal_launch_free)
-
-    def give_back(self, launch: _Object) -> None:
-        """It may be used again."""
-        self._idle.append(launch)
+            return _Object(self._make, _library().tmetal_launch_free)
 
     def __del__(self) -> None:
-        self._idle.clear()  # before the kernel
+        self.idle.clear()  # before the kernel
+
+
+def _load(metal: int, result: int, arena: Any, out: Any, problem: Any) -> int:
+    return int(_library().tmetal_load(metal, result, arena, out, None, problem))
 
 
 def _word(bits: int) -> int:
@@ -141,12 +135,9 @@ def _shader_bytes(args: List[Dict[str, Any]], layout: Layout) -> str:
     """What the data at one index are made of: a number, or a list of words of 8 bytes."""
     words: Dict[int, List[str]] = {}
     for a in args:
-        if a["kind"] == "programs":
-            bits = "xyz"[a["param"]]
-        elif a["kind"] == "padding":
-            bits = layout.pads(a["param"], careful=False)
-        else:
-            bits = layout.bits(a["param"])
+        kind, param = a["kind"], a["param"]
+        bits = ("xyz"[param] if kind == "programs" else
+                layout.pads(param, careful=False) if kind == "padding" else layout.bits(param))
         shift = a["offset"] % 8 * 8
         words.setdefault(a["offset"] // 8, []).append(f"({bits}) << {shift}" if shift else bits)
     texts = [f"_word({' | '.join(f'({bits})' for bits in words.get(i, ['0']))})"
@@ -156,28 +147,17 @@ def _shader_bytes(args: List[Dict[str, Any]], layout: Layout) -> str:
 
 def _shader_call(number: int, kernel: Dict[str, Any], layout: Layout) -> List[str]:
     """Lines that launch one kernel of a plan."""
-    by_index: Dict[int, List[Dict[str, Any]]] = {}
-    for a in kernel["args"]:
-        by_index.setdefault(a["index"], []).append(a)
     args: List[str] = []
-    for index in range(max(by_index, default=-1) + 1):
-        here = by_index.get(index)
+    for index in range(max((a["index"] for a in kernel["args"]), default=-1) + 1):
+        here = [a for a in kernel["args"] if a["index"] == index]
         kind = here[0]["kind"] if here else ""
-        if not here:
-            args.append("0")
-        elif kind == "buffer":
-            args.append(f"a{here[0]['param']}")
-        elif kind == "scratch":
-            args.append(f"s{here[0]['id']}")
-        else:
-            args.append(_shader_bytes(here, layout))
-    grid = ["x", "y", "z"]
-    if kernel["grid"] != "program":
-        grid = [str(n) for n in (kernel["grid"] if isinstance(kernel["grid"], list)
-                                 else kernel["grid"].values())]
+        args.append("0" if not here else f"a{here[0]['param']}" if kind == "buffer" else
+                    f"s{here[0]['id']}" if kind == "scratch" else _shader_bytes(here, layout))
+    fixed = kernel["grid"]
+    grid = ["x", "y", "z"] if fixed == "program" else [
+        str(n) for n in (fixed if isinstance(fixed, list) else fixed.values())]
     per = kernel.get("programs_per_threadgroup", 1)
-    if per > 1:
-        grid[0] = f"(({grid[0]} + {per - 1}) // {per})"
+    grid[0] = f"(({grid[0]} + {per - 1}) // {per})" if per > 1 else grid[0]
     times = kernel.get("grid_times", [1, 1, 1])
     times = list(times.values()) if isinstance(times, dict) else times
     grid = [f"{n} * {t}" if t > 1 else n for n, t in zip(grid, times)]
@@ -200,8 +180,7 @@ def shader_launch(compiled: library.Compiled, layout: Layout) -> Optional[Launch
             or not hasattr(torch.mps, "compile_shader")):
         return None
     shaders = torch.mps.compile_shader(compiled.msl)
-    space: Dict[str, Any] = {
-        **layout.names_in_code, "_word": _word, "_torch": torch}
+    space: Dict[str, Any] = {**layout.names_in_code, "_word": _word, "_torch": torch}
     lines = ["def launch(x, y, z, values):"]
     if layout.count:
         lines.append(f" ({', '.join(f'a{i}' for i in range(layout.count))},) = values")
@@ -233,9 +212,8 @@ class MetalBackend(Backend):
             self._cache = _Cache(os.fsencode(os.path.join(folder, "pipelines")), 0)
             os.makedirs(folder, exist_ok=True)
             options.cache = ctypes.pointer(self._cache)
-        self._metal = _Object(
-            lambda arena, out, problem: loaded.tmetal_metal_open(
-                ctypes.byref(options), arena, out, problem), loaded.tmetal_metal_close)
+        self._metal = _Object(functools.partial(loaded.tmetal_metal_open, ctypes.byref(options)),
+                              loaded.tmetal_metal_close)
         device = ctypes.string_at(loaded.tmetal_metal_device(self._metal.pointer))
         known = loaded.tmetal_gpu_named(device)
         name = ctypes.c_char_p.from_address(known).value if known else b"apple-m1"
@@ -256,13 +234,13 @@ class MetalBackend(Backend):
     def _run(self, compiled: library.Compiled, data: bytes) -> None:
         layout, loaded = layout_of(compiled), _library()
         program, problem = self._program(compiled), library.Problem()
-        launch = program.borrow()
+        launch = program.launch()
         try:
             code = loaded.tm_launch_run(launch.pointer, data, ctypes.byref(problem))
             said = "".join(_text(launch, kernel) for kernel, _ in layout.debug)
             self._local.seconds = loaded.tmetal_launch_seconds(launch.pointer)
         finally:
-            program.give_back(launch)
+            program.idle.append(launch)
         if code == _ASSERTION:
             raise RuntimeError("device-side assert triggered: " + said.rstrip())
         if said:
@@ -283,7 +261,7 @@ class MetalBackend(Backend):
         if loaded.tmetal_buffer_make(self._metal.pointer, max(16, lead + size),
                                      ctypes.byref(buffer), ctypes.byref(problem)):
             raise RuntimeError(str(problem))
-        bytes_view(buffer.contents + lead, size)[:] = bytes_view(base, size)
+        ctypes.memmove(buffer.contents + lead, base, size)
         return buffer, lead, True
 
     def _slow(self, kernel: Any, grid: Tuple[int, int, int], values: Tuple[Any, ...]) -> None:
@@ -295,10 +273,8 @@ class MetalBackend(Backend):
         made: List[Tuple[_Buffer, int, bool]] = []
         try:
             for area in areas:
-                if area.buffer:
-                    made.append((_Buffer(object=area.buffer), 0, False))
-                else:
-                    made.append(self._buffer(area.base, area.bytes))
+                made.append((_Buffer(object=area.buffer), 0, False) if area.buffer else
+                            self._buffer(area.base, area.bytes))
             data = layout_of(compiled).packer()(*grid, values, [
                 (made[n][0].object, made[n][1] + at) for n, at in places])
             if any(area.buffer for area in areas):
@@ -306,8 +282,7 @@ class MetalBackend(Backend):
             self._run(compiled, data)
             for area, (buffer, at, is_copy) in zip(areas, made):
                 if is_copy and area.written:
-                    bytes_view(area.base, area.bytes)[:] = bytes_view(buffer.contents + at,
-                                                                      area.bytes)
+                    ctypes.memmove(area.base, buffer.contents + at, area.bytes)
         finally:
             for area, (buffer, _, _) in zip(areas, made):
                 if not area.buffer:
