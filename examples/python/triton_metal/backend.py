@@ -39,29 +39,18 @@ class Shared(Exception):
 NOT_DIRECT = (AttributeError, OverflowError, TypeError, struct.error, Shared)
 
 
-def _bfloat16(value: float) -> int:
-    """The bits of a number as bf16, rounded to nearest even."""
-    word: int = struct.unpack("<I", struct.pack("<f", value))[0]
-    if value != value:
-        return word >> 16 | 0x40
-    return (word + 0x7fff + (word >> 16 & 1)) >> 16
+_LETTERS = {"f16": "e6x", "f32": "f4x", "f64": "d"}  # of struct, filled up to 8 bytes
 
 
-def _single(value: Any) -> float:
-    """A number that is too large for fp32 becomes infinite, as a cast in C does."""
-    return ctypes.c_float(value).value
-
-
-def _half(value: Any) -> float:
+def _bits(kind: str, value: Any) -> int:
+    """The bits of a float, rounded to nearest even; too large is infinite, as a cast in C does."""
+    if kind == "bf16":
+        word: int = _bits("f32", value)
+        return word >> 16 | 0x40 if value != value else (word + 0x7fff + (word >> 16 & 1)) >> 16
     try:
-        return float(struct.unpack("<e", struct.pack("<e", value))[0])
+        return int.from_bytes(struct.pack("<" + _LETTERS[kind], value), "little")
     except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
-
-
-def _float_bits(size: str, value: float) -> int:
-    data = struct.pack({"16": "<e", "32": "<f", "64": "<d"}[size], value)
-    return int.from_bytes(data, "little")
+        return _bits(kind, float("inf") if value > 0 else float("-inf"))
 
 
 def _pads(value: Any) -> int:
@@ -76,9 +65,7 @@ class Layout:
     number (of a pointer that a descriptor begins with: 1, where loads outside give NaN).
     """
 
-    names_in_code: Dict[str, Any] = {
-        "_pads": _pads, "Shared": Shared, "_bfloat16": _bfloat16, "_half": _half,
-        "_single": _single, "_bits": _float_bits}
+    names_in_code: Dict[str, Any] = {"_pads": _pads, "_bits": _bits, "Shared": Shared}
 
     def __init__(self, compiled: library.Compiled) -> None:
         self.pointers: Dict[int, bool] = {}  # parameter: is it written?
@@ -105,54 +92,38 @@ class Layout:
         self.names = compiled.params
         self._sizes, self._numbers = sizes, numbers
 
-    def _format(self, careful: bool) -> str:
-        parts = ["<IIII"]
-        whole = "Q" if careful else "q"  # only the low bits of the number's own type count
-        for i in range(self.count):
-            if i in self.pointers:
-                parts.append("QQQ" if i in self.padded else "QQ8x")
-            elif i in self._numbers:
-                letter = {"f16": "e6x", "f32": "f4x", "f64": "d"}.get(self._numbers[i], whole)
-                parts.append("16x" + letter)
-            else:
-                parts.append("24x")
-        return "".join(parts)
-
     def bits(self, i: int) -> str:
         """Python for the bits of number a<i>, with names_in_code."""
         kind = self._numbers[i]
-        if kind in ("f16", "f32", "f64"):
-            return f"_bits('{kind[1:]}', {self._number(i, True)})"
-        return self._number(i, True)
-
-    def _number(self, i: int, careful: bool) -> str:
-        kind = self._numbers[i]
-        if kind == "bf16":
-            return f"_bfloat16(a{i})"
-        if kind[0] == "f":
-            if not careful:
-                return f"a{i}"
-            return {"f16": f"_half(a{i})", "f32": f"_single(a{i})"}.get(kind, f"float(a{i})")
         if kind == "i1":
-            return f"1 if a{i} else 0"
-        return f"int(a{i}) & {(1 << int(kind[1:])) - 1}" if careful else f"a{i}"
+            return f"(1 if a{i} else 0)"
+        if kind[0] in "bf":
+            return f"_bits('{kind}', a{i})"
+        return f"int(a{i}) & {(1 << int(kind[1:])) - 1}"
 
     def _function(self, body: Sequence[str], careful: bool) -> Callable[..., bytes]:
-        packed: List[str] = []
+        form, packed = ["<IIII"], ["x", "y", "z", str(self.count)]
         for i in range(self.count):
+            kind = self._numbers.get(i, "")
             if i in self.pointers:
+                form.append("QQQ" if i in self.padded else "QQ8x")
                 packed += [f"b{i}", f"o{i}"] + (
                     [self.pads(i, careful)] if i in self.padded else [])
-            elif i in self._numbers:
-                packed.append(self._number(i, careful))
+            elif not kind:
+                form.append("24x")
+            elif careful or kind in ("i1", "bf16"):
+                form.append("16xQ")
+                packed.append(self.bits(i))
+            else:  # of an integer only the low bits count
+                form.append("16x" + _LETTERS.get(kind, "q"))
+                packed.append(f"a{i}")
         names = ", ".join(f"a{i}" for i in range(self.count))
-        lines = ["def pack(x, y, z, values, places=()):"]
+        lines = ["def pack(x, y, z, values, places=()):", *body,
+                 f"return _pack({', '.join(packed)})"]
         if self.count:
-            lines.append(f" ({names},) = values")
-        lines += [" " + line for line in body] + [
-            f" return _pack({', '.join(['x', 'y', 'z', str(self.count), *packed])})"]
-        space = {**self.names_in_code, "_pack": struct.Struct(self._format(careful)).pack}
-        exec("\n".join(lines), space)
+            lines.insert(1, f"({names},) = values")
+        space = {**self.names_in_code, "_pack": struct.Struct("".join(form)).pack}
+        exec("\n ".join(lines), space)
         function: Callable[..., bytes] = space["pack"]
         return function
 
