@@ -2047,6 +2047,7 @@ typedef struct tmi_job {
     const char           *file;   /* options.file, tidy */
     uint32_t              n_errors;
     int                   no_text; /* plan only: the Metal is not kept */
+    int                   is_python; /* the text is */
     int                   listed;  /* kernels of an op list: it decides about stages itself */
     const char           *kernel;  /* that remarks are about; "" */
     uint64_t              copied, most_copied; /* ops, see tmi_may_copy */
@@ -3239,7 +3240,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 2354863705u
+#define TMI_STAMP_BASE 1587848712u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -34760,10 +34761,12 @@ static void tmi_name_after(tmi_module *m, uint32_t value, uint32_t like) {
 /* Calls are copied into their callers and blocks behind each branch that reaches them, so a text
  * of 20 lines could ask for a million ops. Copies may add 1,000 ops and one for every 8 bytes of
  * text, ten times what Triton's own lines hold; past that the module is refused, and memory
- * stays in proportion to the text (see tmetal_arena_bound). A matrix product becomes as much as
- * 16 other ops do. */
+ * stays in proportion to the text (see tmetal_arena_bound). An op counts as 64 bytes if there is
+ * no text, or if it is Python, whose loops over constants are unrolled. A matrix product becomes
+ * as much as 16 other ops do. */
 static uint64_t tmi_most_copied(const tmi_job *job, const tmi_module *m) {
-    return 1000u + (job->text->len ? (uint64_t)job->text->len : (uint64_t)m->op.n * 64u) / 8u;
+    const uint64_t text = job->text->len, ops = (uint64_t)m->op.n * 64u;
+    return 1000u + (text > ops || (text && !job->is_python) ? text : ops) / 8u;
 }
 
 static int tmi_may_copy(tmi_job *job, const tmi_module *m, uint32_t op, uint64_t more) {
@@ -40574,7 +40577,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 1691921492u
+#define TMI_STAMP_TRANSFORM 3536794638u
 
 /*==============================================================================
  * >>thread  [21]  The per-thread form: what one GPU thread does
@@ -73298,6 +73301,7 @@ static void tmi_entry_folded(tmi_job *job, const tmi_module *m) {
 
 static void tmi_entry_triton(tmi_job *job, tmi_call *c) {
     const tmetal_triton_call *call = tmi_entry_triton_call(job, c);
+    job->is_python = 1;
     if (call) c->module = tmi_tri_module(job, c->src, (uint32_t)c->len, call);
     if (c->module) tmi_entry_folded(job, c->module);
 }

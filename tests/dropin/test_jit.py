@@ -323,6 +323,20 @@ def k(x):
         self.assertIn("105005", texts[0])
         self.assertIn("106006", texts[1])
 
+    def test_large_kernels_with_small_functions(self):
+        kernel = from_text("""
+@triton.jit
+def k(x, n):
+    i = tl.program_id(0)
+    if i >= n:
+        return
+    total = 0.0
+    for j in tl.static_range(400):
+        total += f(tl.load(x + i * 400 + j)) * j
+    tl.store(x, total)
+""", f=twice)
+        self.assertEqual(self.ir(kernel, array(), 5).count("tt.load"), 400)
+
     def test_replaced_source(self):
         kernel = JITFunction(store_n.fn)
         before = self.ir(kernel, array(), 5)
