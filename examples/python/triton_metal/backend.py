@@ -427,7 +427,8 @@ class SimulatorBackend(Backend):
                 process.close()
 
     def _environment(self) -> Dict[str, str]:
-        folder = library.cache_folder() or self._folder
+        folder = library.cache_folder()
+        folder = folder if library.writable(folder) else self._folder
         if folder is None:
             temporary = tempfile.TemporaryDirectory(prefix="triton-metal-")
             atexit.register(temporary.cleanup)

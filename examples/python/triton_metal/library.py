@@ -101,10 +101,12 @@ def take_text(address: Optional[int]) -> str:
 
 
 @functools.lru_cache(maxsize=8)
-def _writable(path: Optional[str]) -> Optional[bytes]:
+def writable(path: Optional[str]) -> Optional[bytes]:
+    """The name of a folder, which is made; None: there is none, or nothing can be written there."""
     try:
-        os.makedirs(path or "", exist_ok=True)
-        return os.fsencode(path or "") if os.access(path or "", os.W_OK) else None
+        if path:
+            os.makedirs(path, exist_ok=True)
+        return os.fsencode(path) if path and os.access(path, os.W_OK) else None
     except OSError:
         return None
 
@@ -195,7 +197,7 @@ def _run(task: int, *, source: str, path: str, kernel: str, args: str, consts: s
         alias=alias.encode(), triton=triton.encode(), files=array, n_files=len(files), line=line,
         debug=debug, no_fusion=not fusion, reports=reports,
         trace=not reports and os.environ.get("TRITON_METAL_DEBUG") == "1",
-        cache=_writable(cache_folder()), identity=identity, identity_length=len(identity))
+        cache=writable(cache_folder()), identity=identity, identity_length=len(identity))
     pointer = load().tm_compile(ctypes.byref(request), task)
     if pointer and task == _KERNEL and not (alias or reports or pointer.contents.found):
         sys.stdout.write((pointer.contents.prints or b"").decode(errors="replace"))

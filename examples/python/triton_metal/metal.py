@@ -208,9 +208,8 @@ class MetalBackend(Backend):
         options, folder = _Options(), library.cache_folder()
         options.symbol = ctypes.cast(loaded.tm_standin_symbol, ctypes.c_void_p).value \
             if hasattr(loaded, "tm_standin_symbol") else None
-        if folder:
+        if folder and library.writable(folder):
             self._cache = _Cache(os.fsencode(os.path.join(folder, "pipelines")), 0)
-            os.makedirs(folder, exist_ok=True)
             options.cache = ctypes.pointer(self._cache)
         self._metal = _Object(functools.partial(loaded.tmetal_metal_open, ctypes.byref(options)),
                               loaded.tmetal_metal_close)
