@@ -3,8 +3,7 @@
  *     cc -std=c99 -O2 -fPIC -shared examples/python/library.c -o libtriton_metal.so -lm
  *
  * Beside the functions below it exports all public functions of tmetal.h. No function has state of
- * its own: any number of threads may call. What a function returns is freed with the function that
- * its comment names. Strings are UTF-8. */
+ * its own: any number of threads may call. Strings are UTF-8. */
 #define TMETAL_IMPLEMENTATION
 #define TMETAL_TRITON
 #define TMETAL_METAL
@@ -119,8 +118,8 @@ static void tm_place(tm_text *rows, uint32_t line, const tmetal_place *python) {
     tm_add(rows, numbers), tm_add(rows, python->file), tm_add(rows, "\n");
 }
 
-/* Accesses first, since a line has places of what it computes with, too. Lines of Metal are those of
- * a kernel's own text, which is the result's where there is one. */
+/* Accesses first, since a line has places of what it computes with, too. Lines of Metal are those
+ * of a kernel's own text, which is the result's where there is one. */
 static char *tm_places(const tmetal_result *r) {
     const tmetal_kernel *k = &r->kernels[0];
     const uint32_t       is_one = r->n_kernels == 1;
@@ -128,7 +127,8 @@ static char *tm_places(const tmetal_result *r) {
     uint32_t             i;
     for (i = 0; i < k->n_accesses * is_one; i++)
         tm_place(&rows, k->accesses[i].line, &k->accesses[i].python);
-    for (i = 0; i < k->n_lines * is_one; i++) tm_place(&rows, k->lines[i].line, &k->lines[i].python);
+    for (i = 0; i < k->n_lines * is_one; i++)
+        tm_place(&rows, k->lines[i].line, &k->lines[i].python);
     return rows.at;
 }
 

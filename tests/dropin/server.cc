@@ -8,7 +8,8 @@
  *                      ok 1, the bytes of the debug buffers, then of the buffers that are WRITTEN
  *                      ok 0: arguments share elements, and OVERLAPS is 0: the kernel was not compiled for that
  *
- * An answer's line has 64 bytes. An argument is a tmetal_packed_arg: the number of a buffer from 1 on, or 0; its offset; bits. Errors:
+ * An answer's line has 64 bytes. An argument is a tmetal_packed_arg: the number of a buffer from 1 on, or 0; its
+ * offset; bits. Errors:
  *
  *   error LINE BYTES   and a text; LINE of the Metal, 0 where none is known
  *   violation LINE BYTES  likewise: what the simulator's checks found
@@ -63,7 +64,9 @@ void answer(const char *what, unsigned line, const std::string &text) {
     std::cout << text;
 }
 
-void write_bytes(const void *from, size_t n) { std::cout.write(static_cast<const char *>(from), static_cast<std::streamsize>(n)); }
+void write_bytes(const void *from, size_t n) {
+    std::cout.write(static_cast<const char *>(from), static_cast<std::streamsize>(n));
+}
 
 void compile() {
     const auto msl = next<size_t>(), plan = next<size_t>();
@@ -123,7 +126,8 @@ void read_launch(corpus::recorded_case &c, std::vector<given> &buffers) {
         c.parameters.push_back(p);
     }
     c.bytes.resize(total);
-    for (size_t i = 0; i < buffers.size(); i++) read_bytes(&c.bytes[c.buffers[i].in + buffers[i].lead], buffers[i].bytes);
+    for (size_t i = 0; i < buffers.size(); i++)
+        read_bytes(&c.bytes[c.buffers[i].in + buffers[i].lead], buffers[i].bytes);
 }
 
 void run() {

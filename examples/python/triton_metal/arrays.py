@@ -1,16 +1,9 @@
 """Arrays of PyTorch, NumPy, MLX and others: element types, addresses and memory.
 
-No library is imported here. What an array is follows from its attributes and the module of its
-type, so that a program pays only for what it uses.
-
-- PyTorch: `data_ptr()`. A tensor on `mps` is an MTLBuffer and an offset.
-- NumPy and others with `__array_interface__`. Zero-dimensional arrays are pointers, NumPy's scalars
-  are numbers.
-- MLX: arrays are evaluated first and then used in place. They must be row-contiguous, since MLX
-  may repeat one element with strides of 0: pass mx.contiguous(x) otherwise. MLX's graph does not
-  see what a kernel writes: evaluate what depends on an array before a kernel overwrites it.
-- Objects that wrap an array in an attribute `base` and name a type of their own, as
-  triton_metal.reinterpret returns them.
+No library is imported here. PyTorch's tensors are known by data_ptr(), on `mps` an MTLBuffer and an
+offset; NumPy's arrays and others by `__array_interface__`, where zero-dimensional arrays are
+pointers. MLX's are evaluated and used in place, and must be row-contiguous: MLX repeats an element
+with strides of 0. Other objects stand for an array in `base` or `_base`, or have nbytes.
 """
 from __future__ import annotations
 
