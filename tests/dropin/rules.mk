@@ -46,8 +46,9 @@ device-python: python
 
 check-dropin: test-dropin $(DROPIN_STANDIN) $(BUILD)/python-sim ## the same by Metal's stand-in, with tensors on mps
 	PYTHON_SIM=$(BUILD)/python-sim SIM_CACHE=$(BUILD)/dropin-cache/simulator $(DROPIN_RUN) tests/dropin/on_metal.py $(abspath $(DROPIN_STANDIN)) -q
-	LD_PRELOAD=$(abspath $(DROPIN_STANDIN)) TRITON_METAL_LIBRARY=$(abspath $(DROPIN_STANDIN)) TRITON_METAL_BACKEND=metal \
-	    SIM_CACHE=$(BUILD)/dropin-cache/simulator $(DROPIN_RUN) tests/dropin/device.py -q
+	for t in device test_surface; do \
+	    LD_PRELOAD=$(abspath $(DROPIN_STANDIN)) TRITON_METAL_LIBRARY=$(abspath $(DROPIN_STANDIN)) TRITON_METAL_BACKEND=metal \
+	    SIM_CACHE=$(BUILD)/dropin-cache/simulator $(DROPIN_RUN) tests/dropin/$$t.py -q || exit 1; done
 	$(foreach p,$(wildcard $(BUILD)/upstream/venv/bin/python),$(patsubst %$(DROPIN_PYTHON),%$(p),$(DROPIN_RUN)) tests/dropin/test_arrays.py -q)
 	DROPIN_LAUNCHES=10000 $(DROPIN_RUN) tests/dropin/test_backend.py -q Processes.test_launches_do_not_grow
 
