@@ -105,7 +105,7 @@ def map_device(to: str) -> None:
     torch.cuda.device_count = lambda: 1
     torch.cuda.get_device_name = lambda device=None: "mapped"
     torch.cuda.get_device_properties = lambda device=None: types.SimpleNamespace(
-        multi_processor_count=8, major=8, minor=0, name="mapped")
+        multi_processor_count=8, major=8, minor=0, name="mapped", total_memory=8 << 30)
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
@@ -131,6 +131,8 @@ def limit() -> Iterator[None]:
     def stop(signum: int, frame: Any) -> None:
         raise TestTimeout(f"the test took longer than {seconds:g} s")
 
+    torch = sys.modules.get("torch")
+    gradients = torch is not None and torch.is_grad_enabled()
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds, 5)
     try:
@@ -138,6 +140,8 @@ def limit() -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        if torch is not None:  # An interrupted no_grad() may have left them off.
+            torch.set_grad_enabled(gradients)
 
 
 @pytest.hookimpl(wrapper=True)
