@@ -66,7 +66,7 @@ builds() {
 # -- Short, and users of the public API alone -----------------------------------------------------------
 for source in examples/*.c examples/*.cc examples/*.m examples/*/*.swift examples/*/*.c examples/*/*.h; do
     case $source in examples/tmetal.c|examples/tmetal/*) continue ;; esac # the command line
-    [ "$(wc -l < "$source")" -lt 120 ] || fail "$source has 120 lines or more"
+    case $source in examples/python/*) ;; *) [ "$(wc -l < "$source")" -lt 120 ] ;; esac || fail "$source has 120 lines or more"
     grep -n 'tmi_\|TMI_' "$source" && fail "$source uses what is private"
     case $source in examples/*/*) shown=$(basename "$(dirname "$source")")/ ;; *) shown=$(basename "$source") ;; esac
     grep -q "^| \`$shown\`" examples/README.md || fail "examples/README.md does not name $shown"
