@@ -305,6 +305,9 @@ class Processes(unittest.TestCase):
 
     @unittest.skipUnless(IS_SIMULATOR, "a kernel on a GPU cannot be interrupted")
     def test_interrupts(self):
+        # a shell that starts a program in the background has it ignore the signal
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         x = np.zeros(1, np.float32)
         timer = threading.Timer(2.0, lambda: os.kill(os.getpid(), signal.SIGINT))
         timer.start()
