@@ -38,7 +38,7 @@ class Access(NamedTuple):
 
     @property
     def cost(self) -> float:
-        """Cache lines touched over the fewest possible: 1.0 is perfect."""
+        """Cache lines touched, divided by the fewest possible; 1.0 is ideal."""
         return self.lines / self.fewest_lines
 
 

@@ -10,7 +10,7 @@ import sys
 
 
 def _installed():
-    """Where an installed Triton is; None if there is none."""
+    """The spec of an installed Triton, or None."""
     own = os.path.realpath(__file__)
     for folder in sys.path:
         spec = importlib.machinery.PathFinder.find_spec("triton", [folder])
