@@ -137,23 +137,24 @@
  *     18  >>analyse    facts about a function: uses, constants, divisibility and contiguity
  *     19  >>detect     reductions and patterns: what a function computes, found by structure
  *     20  >>transform  passes over tile IR, before anything is planned
- *     21  >>thread     the per-thread form: what one GPU thread does
- *     22  >>layout     linear layouts: which thread holds which element
- *     23  >>plan       decisions before any code: what is kept, where each value lives, how many threads
- *     24  >>wait       programs that wait for each other
- *     25  >>lower      from tiles to threads
- *     26  >>clean      the per-thread form made ready to print
- *     27  >>report     what was found, chosen and given up
- *     28  >>emit       Metal text
- *     29  >>json       op lists as text: JSON in and out, the short form
- *     30  >>oplist     op lists to kernels: graph in, tile IR out
- *     31  >>compile    what drives the others: options, refusals, from text to kernels
- *     32  >>key        what a result depends on, as one number
- *     33  >>entry      public functions and the one setjmp
- *     34  >>cache      results on disk, and copies of results
- *     35  >>metal      launching: the Objective-C runtime and Metal, from C
- *     36  >>host       launch code: files in other languages that compile and launch a result
- *     37  >>tune       the tuner: which way to compile a program is fastest
+ *     21  >>shape      decisions that read the chip: threads, programs, stages, rounds
+ *     22  >>thread     the per-thread form: what one GPU thread does
+ *     23  >>layout     linear layouts: which thread holds which element
+ *     24  >>plan       decisions before any code: what is kept, where each value lives, how many threads
+ *     25  >>wait       programs that wait for each other
+ *     26  >>lower      from tiles to threads
+ *     27  >>clean      the per-thread form made ready to print
+ *     28  >>report     what was found, chosen and given up
+ *     29  >>emit       Metal text
+ *     30  >>json       op lists as text: JSON in and out, the short form
+ *     31  >>oplist     op lists to kernels: graph in, tile IR out
+ *     32  >>compile    what drives the others: options, refusals, from text to kernels
+ *     33  >>key        what a result depends on, as one number
+ *     34  >>entry      public functions and the one setjmp
+ *     35  >>cache      results on disk, and copies of results
+ *     36  >>metal      launching: the Objective-C runtime and Metal, from C
+ *     37  >>host       launch code: files in other languages that compile and launch a result
+ *     38  >>tune       the tuner: which way to compile a program is fastest
  *
  * Version 0.1.0. MIT licence; its text is at the end of the file.
  *============================================================================*/
@@ -38381,6 +38382,42 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
     return ok;
 }
 
+/* -- Arguments that may overlap: the option `alias` ------------------------------------------ */
+
+/* The next pair of the option `alias`: 1, 0 at its end, -1 where it is wrong. */
+static int tmi_alias_pair(const char **s, uint32_t *a, uint32_t *b) {
+    uint32_t *to = a;
+    int       digits = 0;
+    *a = *b = 0;
+    if (!*s || !**s) return 0;
+    for (;; ++*s) {
+        if (tmi_is_digit(**s) && digits < 6) *to = *to * 10 + (uint32_t)(**s - '0'), digits++;
+        else if (**s == '=' && to == a && digits) to = b, digits = 0;
+        else break;
+    }
+    if (to == a || !digits || (**s && **s != ',')) return -1;
+    if (**s) ++*s;
+    return 1;
+}
+
+/* Does the option say that all parameters may overlap? */
+static int tmi_transform_alias_all(const tmi_job *job) {
+    return job->opt->alias && strcmp(job->opt->alias, "all") == 0;
+}
+
+#define TMI_STAMP_TRANSFORM 2467312620u
+
+/*==============================================================================
+ * >>shape  [21]  How a kernel's work is divided, by the chip: threads, programs, stages, rounds
+ *
+ * gives   tmi_shape_...(): rewrites of tile IR for the chip, and the threads that go with them
+ * uses    >>ops  >>ir  >>verify  >>analyse  >>detect  >>transform
+ *
+ * The tile IR that arrives knows nothing of the chip. Here programs of short rows share a
+ * threadgroup, long rows go in rounds, thin products take several rounds at once, two sweeps
+ * become one and the reduction of a row becomes two kernels.
+ *============================================================================*/
+
 /* -- Two stages: a program's row is reduced by several threadgroups -------------------------------
  *
  * A kernel that is one program a row, where the row is the whole work, keeps no GPU busy with few
@@ -38428,7 +38465,7 @@ typedef struct tmi_split {
     uint32_t       wrong_op;
 } tmi_split;
 
-static TMI_COLD int tmi_split_refuse(tmi_split *s, uint32_t op, const char *why) {
+static TMI_COLD int tmi_shape_split_refuse(tmi_split *s, uint32_t op, const char *why) {
     if (!s->wrong) {
         s->wrong = why;
         s->wrong_op = op;
@@ -38437,7 +38474,7 @@ static TMI_COLD int tmi_split_refuse(tmi_split *s, uint32_t op, const char *why)
 }
 
 static int tmi_is_inside(const tmi_module *m, uint32_t op, uint32_t outer) {
-    TMI_ASSERT(NULL, "transform", op && op < m->op.n && outer && outer < m->op.n);
+    TMI_ASSERT(NULL, "shape", op && op < m->op.n && outer && outer < m->op.n);
     for (; op; op = tmi_parent_op(m, TMI_OP(m, op)))
         if (op == outer) return 1;
     return 0;
@@ -38454,7 +38491,7 @@ static int tmi_is_outside(const tmi_module *m, uint32_t v, uint32_t loop) {
 /* -- What may be split ------------------------------------------------------------------- */
 
 /* Everything but the loop and the stores must be work that may be done twice, or not at all. */
-static int tmi_split_ops(tmi_split *s) {
+static int tmi_shape_split_ops(tmi_split *s) {
     const tmi_module *m = s->m;
     uint32_t op, stores = 0;
     for (op = tmi_walk_next(m, s->func, s->func); op; op = tmi_walk_next(m, s->func, op)) {
@@ -38464,43 +38501,44 @@ static int tmi_split_ops(tmi_split *s) {
         case TMI_OP_FOR:
             if (nested) break;
             if (s->loop)
-                return tmi_split_refuse(s, op,
-                                        "it has several loops: the row is not the whole work");
-            if (stores) return tmi_split_refuse(s, op, "it stores before the loop");
+                return tmi_shape_split_refuse(s, op,
+                                             "it has several loops: the row is not the whole work");
+            if (stores) return tmi_shape_split_refuse(s, op, "it stores before the loop");
             s->loop = op;
             break;
         case TMI_OP_STORE:
-            if (nested) return tmi_split_refuse(s, op, "it stores in a loop or branch");
+            if (nested) return tmi_shape_split_refuse(s, op, "it stores in a loop or branch");
             stores++;
             break;
         case TMI_OP_LOAD:
             if (tmi_analyse_is_volatile(m, o))
-                return tmi_split_refuse(s, op, "a volatile load may not be done twice");
+                return tmi_shape_split_refuse(s, op, "a volatile load may not be done twice");
             break;
         case TMI_OP_PID:
         case TMI_OP_NPROGRAMS: s->axes |= 1u << (tmi_attr_int(m, o, "axis", 0) & 3); break;
         case TMI_OP_DOT:
-        case TMI_OP_DOT_SCALED: return tmi_split_refuse(s, op, "it multiplies matrices");
+        case TMI_OP_DOT_SCALED: return tmi_shape_split_refuse(s, op, "it multiplies matrices");
         case TMI_OP_WHILE:
-            return tmi_split_refuse(s, op, "how often a scf.while runs is not known before");
+            return tmi_shape_split_refuse(s, op, "how often a scf.while runs is not known before");
         case TMI_OP_IF:
-            if (!nested) return tmi_split_refuse(s, op, "it branches outside of the loop");
+            if (!nested) return tmi_shape_split_refuse(s, op, "it branches outside of the loop");
             break;
         case TMI_OP_RETURN: case TMI_OP_ASSUME: break;
         default:
             if (!(tmi_ops[o->kind].traits & (TMI_PURE | TMI_ENDS | TMI_ELT)))
-                return tmi_split_refuse(s, op, "it does more than load, compute and store");
+                return tmi_shape_split_refuse(s, op, "it does more than load, compute and store");
         }
     }
-    if (!stores) return tmi_split_refuse(s, s->func, "it stores nothing");
+    if (!stores) return tmi_shape_split_refuse(s, s->func, "it stores nothing");
     for (s->axis = 3; s->axis-- > 0;)
         if (!(s->axes >> s->axis & 1)) return 1;
-    return tmi_split_refuse(s, s->func, "it asks for its place along all three axes of the grid");
+    return tmi_shape_split_refuse(s, s->func,
+                                  "it asks for its place along all three axes of the grid");
 }
 
 /* A value that grows by the same step in each round; its steps are made outside of the loop or
  * are constants. */
-static int tmi_split_steps(const tmi_split *s, uint32_t i, tmi_steps *steps) {
+static int tmi_shape_split_steps(const tmi_split *s, uint32_t i, tmi_steps *steps) {
     const tmi_module *m = s->m;
     uint32_t body = tmi_op_body(m, TMI_OP(m, s->loop), 0), arg = tmi_block_arg(m, body, 1 + i),
              type = tmi_value_type(m, arg), k;
@@ -38518,7 +38556,7 @@ static int tmi_split_steps(const tmi_split *s, uint32_t i, tmi_steps *steps) {
 
 /* The operation that puts a carried value together with something of each round; TMI_OP_NONE:
  * none that parts allow. */
-static uint32_t tmi_split_joins(tmi_split *s, uint32_t i) {
+static uint32_t tmi_shape_split_joins(tmi_split *s, uint32_t i) {
     const tmi_module *m = s->m;
     uint32_t body = tmi_op_body(m, TMI_OP(m, s->loop), 0), arg = tmi_block_arg(m, body, 1 + i),
              y = tmi_in(m, TMI_OP(m, tmi_terminator(m, body)), i), def = tmi_def(m, y);
@@ -38529,32 +38567,35 @@ static uint32_t tmi_split_joins(tmi_split *s, uint32_t i) {
         tmi_is_ptrlike(m, tmi_value_type(m, arg)) ||
         (!tmi_is_extreme(op->kind) &&
          !tmi_neutral_bits(m, op->kind, tmi_value_type(m, arg), &bits)))
-        return tmi_split_refuse(s, s->loop,
-                                "a carried value is put together in a way that depends on the "
-                                "order of the rounds"),
+        return tmi_shape_split_refuse(s, s->loop,
+                                      "a carried value is put together in a way that depends on "
+                                      "the order of the rounds"),
                (uint32_t)TMI_OP_NONE;
     if (!tmi_read_once(&s->users, arg) || !tmi_read_once(&s->users, y))
-        return tmi_split_refuse(s, def, "the loop reads its accumulator"), (uint32_t)TMI_OP_NONE;
+        return tmi_shape_split_refuse(s, def,
+                                      "the loop reads its accumulator"), (uint32_t)TMI_OP_NONE;
     if (op->kind == TMI_OP_ADDF && tmi_bits(m, tmi_value_type(m, arg)) < 32)
-        return tmi_split_refuse(s, def, "a 16-bit accumulator would be rounded in another place"),
+        return tmi_shape_split_refuse(s, def,
+                                      "a 16-bit accumulator would be rounded in another place"),
                (uint32_t)TMI_OP_NONE;
     if (op->kind == TMI_OP_MULF)
-        return tmi_split_refuse(s, def,
+        return tmi_shape_split_refuse(s, def,
                                 "the product of some rounds may leave the range of its type, where "
-                                "that of all before does not"),
+                                      "that of all before does not"),
                (uint32_t)TMI_OP_NONE;
     return op->kind;
 }
 
-static int tmi_split_add(tmi_split *s, uint32_t op, uint32_t value, uint32_t carried,
-                         uint32_t kind) {
+static int tmi_shape_split_add(tmi_split *s, uint32_t op, uint32_t value, uint32_t carried,
+                               uint32_t kind) {
     const tmi_module *m = s->m;
     tmi_split_part   *p = &s->part[s->n];
     uint32_t          type = tmi_value_type(m, value);
-    if (s->n == TMI_SPLIT_MAX) return tmi_split_refuse(s, op, "it has more than 8 partial results");
+    if (s->n == TMI_SPLIT_MAX) return tmi_shape_split_refuse(s, op,
+                                                             "it has more than 8 partial results");
     if (tmi_numel(m, type) * s->parts > TMI_SPLIT_TILE)
-        return tmi_split_refuse(s, op, "its partial results are too large");
-    if (tmi_is_ptrlike(m, type)) return tmi_split_refuse(s, op, "it reduces pointers");
+        return tmi_shape_split_refuse(s, op, "its partial results are too large");
+    if (tmi_is_ptrlike(m, type)) return tmi_shape_split_refuse(s, op, "it reduces pointers");
     memset(p, 0, sizeof *p);
     p->value = value;
     p->op = op;
@@ -38567,28 +38608,29 @@ static int tmi_split_add(tmi_split *s, uint32_t op, uint32_t value, uint32_t car
 }
 
 /* What the loop accumulates, and the reduction behind it where that is all that reads it. */
-static int tmi_split_loop(tmi_split *s) {
+static int tmi_shape_split_loop(tmi_split *s) {
     const tmi_module *m = s->m;
     const tmi_op     *o = TMI_OP(m, s->loop);
     uint32_t i, kind, v, type = tmi_in_type(m, o, 0);
     tmi_steps steps;
     if (TMI_TYPE(m, type)->kind != TMI_T_INT || tmi_bits(m, type) < 32)
-        return tmi_split_refuse(s, s->loop, "its loop does not count in i32 or i64");
+        return tmi_shape_split_refuse(s, s->loop, "its loop does not count in i32 or i64");
     for (i = 0; i < o->n_out; i++) {
         const tmi_use_at *use;
         v = tmi_out(m, o, i);
-        if (!tmi_n_uses(&s->users, v) && tmi_split_steps(s, i, &steps)) continue;
-        kind = tmi_split_joins(s, i);
+        if (!tmi_n_uses(&s->users, v) && tmi_shape_split_steps(s, i, &steps)) continue;
+        kind = tmi_shape_split_joins(s, i);
         if (kind == TMI_OP_NONE) return 0;
         use = s->users.at + s->users.first[v];
         if (tmi_read_once(&s->users, v) && TMI_OP(m, use->op)->kind == TMI_OP_REDUCE &&
             TMI_OP(m, use->op)->block == s->body &&
             tmi_combiner_kind(m, TMI_OP(m, use->op)) == kind) {
-            if (!tmi_split_add(s, use->op, tmi_out(m, TMI_OP(m, use->op), 0), i, kind)) return 0;
-        } else if (!tmi_split_add(s, 0, v, i, kind)) return 0;
+            if (!tmi_shape_split_add(s, use->op, tmi_out(m, TMI_OP(m, use->op), 0), i, kind))
+                return 0;
+        } else if (!tmi_shape_split_add(s, 0, v, i, kind)) return 0;
         s->part[s->n - 1].init = tmi_in(m, o, 3 + i);
     }
-    return s->n ? 1 : tmi_split_refuse(s, s->loop, "its loop accumulates nothing");
+    return s->n ? 1 : tmi_shape_split_refuse(s, s->loop, "its loop accumulates nothing");
 }
 
 /* -- A range of a tile: the ops that make it, made again for fewer elements along one axis -- */
@@ -38601,18 +38643,18 @@ typedef struct tmi_slicing {
     int        dry, reads; /* dry: only ask; reads: it loads something that varies along the axis */
 } tmi_slicing;
 
-static uint32_t tmi_slice_type(tmi_slicing *x, uint32_t type, uint32_t axis) {
+static uint32_t tmi_shape_slice_type(tmi_slicing *x, uint32_t type, uint32_t axis) {
     uint32_t dims[TMI_MAX_RANK], i, rank = tmi_rank(x->s->m, type);
     for (i = 0; i < rank; i++) dims[i] = i == axis ? x->count : tmi_dim(x->s->m, type, i);
     return tmi_type_tensor(x->s->job, x->s->m, tmi_elem(x->s->m, type), dims, rank);
 }
 
-static uint32_t tmi_slice(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth);
+static uint32_t tmi_shape_slice(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth);
 
-static uint32_t tmi_slice_op(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth) {
+static uint32_t tmi_shape_slice_op(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth) {
     tmi_module *m = x->s->m;
     tmi_op      o = *TMI_OP(m, tmi_def(m, v));
-    uint32_t    in[8], i, r, type = tmi_slice_type(x, tmi_value_type(m, v), axis), at = axis;
+    uint32_t    in[8], i, r, type = tmi_shape_slice_type(x, tmi_value_type(m, v), axis), at = axis;
     int64_t     start;
     if (o.n_in > 8 || o.n_out != 1 || o.n_region) return 0;
     memset(in, 0, sizeof in);
@@ -38639,11 +38681,11 @@ static uint32_t tmi_slice_op(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t
         i = (uint32_t)tmi_attr_int(m, &o, "axis", 0);
         if (i == axis) return 0;
         at = axis - (i < axis);
-        in[0] = tmi_slice(x, in[0], at, depth);
+        in[0] = tmi_shape_slice(x, in[0], at, depth);
         break;
     case TMI_OP_BROADCAST:
         if (tmi_dim(m, tmi_value_type(m, in[0]), axis) != 1)
-            in[0] = tmi_slice(x, in[0], axis, depth);
+            in[0] = tmi_shape_slice(x, in[0], axis, depth);
         break;
     default:
         x->reads |= o.kind == TMI_OP_LOAD;
@@ -38652,7 +38694,7 @@ static uint32_t tmi_slice_op(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t
             return 0;
         for (i = 0; i < o.n_in; i++)
             if (tmi_is_tensor(m, tmi_value_type(m, in[i])))
-                in[i] = tmi_slice(x, in[i], axis, depth);
+                in[i] = tmi_shape_slice(x, in[i], axis, depth);
     }
     for (i = 0; i < o.n_in; i++)
         if (!in[i]) return 0;
@@ -38666,15 +38708,15 @@ static uint32_t tmi_slice_op(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t
 
 /* 0: it is not made element by element from ranges, numbers and memory.
  * Depth: its last argument. */
-static uint32_t tmi_slice(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth) {
+static uint32_t tmi_shape_slice(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth) {
     uint32_t i;
-    TMI_ASSERT(NULL, "transform", x->n <= 256);
-    TMI_ASSERT(NULL, "transform", v < x->s->m->value.n);
+    TMI_ASSERT(NULL, "shape", x->n <= 256);
+    TMI_ASSERT(NULL, "shape", v < x->s->m->value.n);
     if (!v || !depth || !tmi_def(x->s->m, v)) return 0;
     for (i = 0; i < x->n; i++)
         if (x->from[i] == v && x->axis[i] == axis) return x->to[i];
     if (x->n == 256) return 0;
-    i = tmi_slice_op(x, v, axis, depth - 1);
+    i = tmi_shape_slice_op(x, v, axis, depth - 1);
     if (!i || x->n == 256) return 0;
     x->from[x->n] = v;
     x->axis[x->n] = axis;
@@ -38682,14 +38724,14 @@ static uint32_t tmi_slice(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t de
     return i;
 }
 
-static void tmi_slicing_init(tmi_split *s, tmi_slicing *x, int dry) {
+static void tmi_shape_slicing_init(tmi_split *s, tmi_slicing *x, int dry) {
     memset(x, 0, sizeof *x);
     x->s = s;
     x->dry = dry;
 }
 
 /* May the combine region be applied to parts? One op in any order, or a place that decides ties. */
-static int tmi_split_region(const tmi_module *m, const tmi_op *red) {
+static int tmi_shape_split_region(const tmi_module *m, const tmi_op *red) {
     tmi_dt_reduce r;
     uint32_t      kind;
     memset(&r, 0, sizeof r);
@@ -38700,7 +38742,7 @@ static int tmi_split_region(const tmi_module *m, const tmi_op *red) {
 }
 
 /* Which values depend on a reduction: a part of a row does not know them. */
-static void tmi_split_reduced(tmi_split *s) {
+static void tmi_shape_split_reduced(tmi_split *s) {
     const tmi_module *m = s->m;
     uint32_t op, i;
     s->n_values = m->value.n;
@@ -38714,49 +38756,51 @@ static void tmi_split_reduced(tmi_split *s) {
 }
 
 /* Reductions of tiles that are loaded: each part takes a range of their axis. */
-static int tmi_split_tile(tmi_split *s) {
+static int tmi_shape_split_tile(tmi_split *s) {
     const tmi_module *m = s->m;
     uint32_t op, i, axis, count = 0;
     int      stored = 0, reads = 0;
-    tmi_split_reduced(s);
+    tmi_shape_split_reduced(s);
     for (op = TMI_BLOCK(m, s->body)->first_op; op; op = TMI_OP(m, op)->next) {
         const tmi_op *o = TMI_OP(m, op);
         tmi_slicing   x;
         stored |= o->kind == TMI_OP_STORE;
         if (o->kind != TMI_OP_REDUCE) continue;
-        tmi_slicing_init(s, &x, 1);
+        tmi_shape_slicing_init(s, &x, 1);
         axis = (uint32_t)tmi_attr_int(m, o, "axis", 0);
         for (i = 0; i < o->n_in && !s->reduced[tmi_in(m, o, i)]; i++) {}
-        if (i < o->n_in) return tmi_split_refuse(s, op, "a reduction needs what another one gives");
-        for (i = 0; i < o->n_in && tmi_slice(&x, tmi_in(m, o, i), axis, 64); i++) {}
+        if (i < o->n_in) return tmi_shape_split_refuse(s, op,
+                                                       "a reduction needs what another one gives");
+        for (i = 0; i < o->n_in && tmi_shape_slice(&x, tmi_in(m, o, i), axis, 64); i++) {}
         if (i < o->n_in)
-            return tmi_split_refuse(
+            return tmi_shape_split_refuse(
                 s, op,
                 "the tile that it reduces is not made element by element from what memory holds");
-        if (stored) return tmi_split_refuse(s, op, "it stores before the reduction");
-        if (!tmi_split_region(m, o))
-            return tmi_split_refuse(s, op, "its region is none that parts may be combined by");
+        if (stored) return tmi_shape_split_refuse(s, op, "it stores before the reduction");
+        if (!tmi_shape_split_region(m, o))
+            return tmi_shape_split_refuse(s, op,
+                                          "its region is none that parts may be combined by");
         if (count && tmi_dim(m, tmi_in_type(m, o, 0), axis) != count)
-            return tmi_split_refuse(s, op, "its reductions differ in length");
+            return tmi_shape_split_refuse(s, op, "its reductions differ in length");
         count = tmi_dim(m, tmi_in_type(m, o, 0), axis);
         reads |= x.reads;
         for (i = 0; i < o->n_out; i++)
-            if (!tmi_split_add(s, op, tmi_out(m, o, i), TMI_NONE, 0)) return 0;
+            if (!tmi_shape_split_add(s, op, tmi_out(m, o, i), TMI_NONE, 0)) return 0;
     }
     if (!s->n || !reads)
-        return tmi_split_refuse(s, s->func,
-                                "it has neither a loop nor a reduction of a row that it loads");
+        return tmi_shape_split_refuse(s, s->func,
+                                    "it has neither a loop nor a reduction of a row that it loads");
     while (s->parts > 1 && count < s->parts * (s->job->opt->two_stage == 1 ? TMI_SPLIT_LEAST : 2))
         s->parts /= 2;
     return s->parts > 1
         ? 1
-        : tmi_split_refuse(s, s->func, "the row is too short for several threadgroups");
+        : tmi_shape_split_refuse(s, s->func, "the row is too short for several threadgroups");
 }
 
 /* -- Taking a function apart ----------------------------------------------------------------- */
 
 /* What the stores need stays; the rest goes, the other stage's loop with it. */
-static void tmi_keep_needed(tmi_job *job, tmi_module *m, uint32_t func) {
+static void tmi_shape_keep_needed(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark mark = tmi_mark_take(job);
     uint8_t *need = TMI_TEMP(job, uint8_t, m->value.n);
     uint32_t op, prev, x, i;
@@ -38776,7 +38820,7 @@ static void tmi_keep_needed(tmi_job *job, tmi_module *m, uint32_t func) {
 }
 
 /* An op's attributes for itself alone: clones share theirs. */
-static void tmi_own_attrs(tmi_job *job, tmi_module *m, uint32_t op) {
+static void tmi_shape_own_attrs(tmi_job *job, tmi_module *m, uint32_t op) {
     uint32_t at = TMI_OP(m, op)->attr, last = 0, id;
     for (TMI_OP(m, op)->attr = 0; at; at = TMI_NAMED(m, at)->next) {
         tmi_named *n;
@@ -38790,29 +38834,8 @@ static void tmi_own_attrs(tmi_job *job, tmi_module *m, uint32_t op) {
     }
 }
 
-/* The next pair of the option `alias`: 1, 0 at its end, -1 where it is wrong. */
-static int tmi_alias_pair(const char **s, uint32_t *a, uint32_t *b) {
-    uint32_t *to = a;
-    int       digits = 0;
-    *a = *b = 0;
-    if (!*s || !**s) return 0;
-    for (;; ++*s) {
-        if (tmi_is_digit(**s) && digits < 6) *to = *to * 10 + (uint32_t)(**s - '0'), digits++;
-        else if (**s == '=' && to == a && digits) to = b, digits = 0;
-        else break;
-    }
-    if (to == a || !digits || (**s && **s != ',')) return -1;
-    if (**s) ++*s;
-    return 1;
-}
-
-/* Does the option say that all parameters may overlap? */
-static int tmi_transform_alias_all(const tmi_job *job) {
-    return job->opt->alias && strcmp(job->opt->alias, "all") == 0;
-}
-
 /* Is a parameter written that may overlap another? */
-static int tmi_transform_overlaps(const tmi_job *job, const tmi_module *m, uint32_t func) {
+static int tmi_shape_overlaps(const tmi_job *job, const tmi_module *m, uint32_t func) {
     uint32_t op, a, b;
     if (!job->opt->alias) return 0;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
@@ -38830,7 +38853,7 @@ static int tmi_transform_overlaps(const tmi_job *job, const tmi_module *m, uint3
 }
 
 /* Scratch pointers behind the parameters; aligned as whole allocations are. */
-static void tmi_split_params(tmi_split *s, uint32_t func) {
+static void tmi_shape_split_params(tmi_split *s, uint32_t func) {
     tmi_module *m = s->m;
     uint32_t block = tmi_op_body(m, TMI_OP(m, func), 0), n = TMI_BLOCK(m, block)->n_arg, i,
              *list = TMI_TEMP(s->job, uint32_t, n + s->n), name, hints;
@@ -38872,7 +38895,7 @@ static uint32_t tmi_b_program(tmi_build *b, uint32_t kind, uint32_t axis) {
 }
 
 /* Which program this is, counted over the axes that the kernel asks about: i64. */
-static uint32_t tmi_split_row(const tmi_split *s, tmi_build *b) {
+static uint32_t tmi_shape_split_row(const tmi_split *s, tmi_build *b) {
     uint32_t i, row = 0, one;
     for (i = 3; i-- > 0;) {
         if (!(s->axes >> i & 1)) continue;
@@ -38888,8 +38911,8 @@ static uint32_t tmi_split_row(const tmi_split *s, tmi_build *b) {
 }
 
 /* The scratch pointer of a partial result, `index` elements on. */
-static uint32_t tmi_split_address(tmi_split *s, tmi_build *b, uint32_t func,
-                                  const tmi_split_part *p, uint32_t index) {
+static uint32_t tmi_shape_split_address(tmi_split *s, tmi_build *b, uint32_t func,
+                                        const tmi_split_part *p, uint32_t index) {
     uint32_t block = tmi_op_body(s->m, TMI_OP(s->m, func), 0);
     return tmi_b_2(b, TMI_OP_ADDPTR, tmi_block_arg(s->m, block, p->param), index);
 }
@@ -38907,7 +38930,7 @@ static uint32_t tmi_b_stepped(tmi_build *b, uint32_t a, uint32_t n, uint32_t ste
 /* The rounds of one part: rounds are counted, then divided evenly. No bound can wrap: where a
  * part ends with the loop its bound is the loop's, and a part without rounds has two equal
  * bounds. */
-static void tmi_split_bounds(tmi_split *s, tmi_build *b, uint32_t loop, uint32_t part) {
+static void tmi_shape_split_bounds(tmi_split *s, tmi_build *b, uint32_t loop, uint32_t part) {
     tmi_module *m = s->m;
     uint32_t lo = tmi_in(m, TMI_OP(m, loop), 0), hi = tmi_in(m, TMI_OP(m, loop), 1),
              step = tmi_in(m, TMI_OP(m, loop), 2), i64 = m->t_i64;
@@ -38937,7 +38960,7 @@ static void tmi_split_bounds(tmi_split *s, tmi_build *b, uint32_t loop, uint32_t
         tmi_steps steps;
         uint32_t  keep = s->loop, v = tmi_in(m, TMI_OP(m, loop), 3 + k), i;
         s->loop = loop;
-        i = (uint32_t)tmi_split_steps(s, k, &steps);
+        i = (uint32_t)tmi_shape_split_steps(s, k, &steps);
         s->loop = keep;
         for (at = 0; at < s->n && s->part[at].carried != k; at++) {}
         if (at < s->n) continue;
@@ -38955,14 +38978,15 @@ static void tmi_split_bounds(tmi_split *s, tmi_build *b, uint32_t loop, uint32_t
     TMI_ID(m, TMI_OP(m, loop)->in + 1) = wide;
 }
 
-static void tmi_split_store(tmi_split *s, tmi_build *b, const tmi_split_part *p, uint32_t value,
-                            uint32_t place) {
+static void tmi_shape_split_store(tmi_split *s, tmi_build *b, const tmi_split_part *p,
+                                  uint32_t value,
+                                  uint32_t place) {
     tmi_module *m = s->m;
     uint32_t    n = (uint32_t)tmi_numel(m, tmi_value_type(m, value)), in[2];
-    TMI_ASSERT(b->job, "transform", place && value);
+    TMI_ASSERT(b->job, "shape", place && value);
     if (p->elem == m->t_i1) value = tmi_b_to_int(b, value, 8, 0);
     if (!p->scalar) place = tmi_b_2(b, TMI_OP_MULI, place, tmi_b_const(b, m->t_i64, n));
-    in[0] = tmi_split_address(s, b, s->first, p, place);
+    in[0] = tmi_shape_split_address(s, b, s->first, p, place);
     if (!p->scalar) {
         value = tmi_b_reshape(b, value, &n, 1);
         in[0] = tmi_b_splat(b, in[0], tmi_value_type(m, value));
@@ -38972,7 +38996,7 @@ static void tmi_split_store(tmi_split *s, tmi_build *b, const tmi_split_part *p,
     (void)tmi_b_op(b, TMI_OP_STORE, 0, in, 2);
 }
 
-static void tmi_split_first(tmi_split *s, const tmi_cloning *c) {
+static void tmi_shape_split_first(tmi_split *s, const tmi_cloning *c) {
     tmi_module *m = s->m;
     uint32_t    body = tmi_op_body(m, TMI_OP(m, s->first), 0), op, next, i, part, place, done = 0;
     uint64_t    bits;
@@ -38988,7 +39012,7 @@ static void tmi_split_first(tmi_split *s, const tmi_cloning *c) {
                 if (tmi_neutral_bits(m, s->part[i].kind, s->part[i].elem, &bits))
                     TMI_ID(m, TMI_OP(m, op)->in + 3 + s->part[i].carried) =
                         tmi_b_const(&b, tmi_value_type(m, s->part[i].init), bits);
-            tmi_split_bounds(s, &b, op, part);
+            tmi_shape_split_bounds(s, &b, op, part);
         }
     }
     for (i = 0; i < s->n && !s->loop; i++) { /* a range of each tile */
@@ -38997,37 +39021,38 @@ static void tmi_split_first(tmi_split *s, const tmi_cloning *c) {
         done = s->part[i].op;
         red = tmi_def(m, tmi_cloned(c, s->part[i].value));
         axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, red), "axis", 0);
-        tmi_slicing_init(s, &x, 0);
+        tmi_shape_slicing_init(s, &x, 0);
         x.b = tmi_build_before(s->job, m, red);
         x.count = tmi_dim(m, tmi_in_type(m, TMI_OP(m, red), 0), axis) / s->parts;
         x.offset = tmi_b_2(&x.b, TMI_OP_MULI, part, tmi_b_const(&x.b, m->t_i32, x.count));
         for (k = 0; k < TMI_OP(m, red)->n_in; k++) {
-            uint32_t v = tmi_slice(&x, tmi_in(m, TMI_OP(m, red), k), axis, 64);
+            uint32_t v = tmi_shape_slice(&x, tmi_in(m, TMI_OP(m, red), k), axis, 64);
             TMI_ID(m, TMI_OP(m, red)->in + k) = v;
         }
     }
     b = tmi_build_before(s->job, m, TMI_BLOCK(m, body)->last_op);
-    place = tmi_split_row(s, &b);
+    place = tmi_shape_split_row(s, &b);
     place = tmi_b_2(&b, TMI_OP_MULI, place, tmi_b_const(&b, m->t_i64, s->parts));
     place = tmi_b_2(&b, TMI_OP_ADDI, place, tmi_b_to_int(&b, part, 64, 0));
     for (i = 0; i < s->n; i++)
-        tmi_split_store(s, &b, &s->part[i], tmi_cloned(c, s->part[i].value), place);
-    tmi_keep_needed(s->job, m, s->first);
+        tmi_shape_split_store(s, &b, &s->part[i], tmi_cloned(c, s->part[i].value), place);
+    tmi_shape_keep_needed(s->job, m, s->first);
 }
 
 /* -- The second stage -------------------------------------------------------------------------- */
 
 /* All parts of a partial result: a tile whose first axis counts them. */
-static uint32_t tmi_split_load(tmi_split *s, tmi_build *b, const tmi_split_part *p, uint32_t row) {
+static uint32_t tmi_shape_split_load(tmi_split *s, tmi_build *b, const tmi_split_part *p,
+                                     uint32_t row) {
     tmi_module *m = s->m;
     uint32_t type = tmi_value_type(m, p->value), rank = tmi_rank(m, type),
              n = (uint32_t)tmi_numel(m, type), dims[TMI_MAX_RANK + 1], i, v, shape, at;
     dims[0] = s->parts;
     dims[1] = n;
     shape = tmi_type_tensor(s->job, m, m->t_i32, dims, p->scalar ? 1 : 2);
-    at = tmi_split_address(s, b, s->func, p,
-                           tmi_b_2(b, TMI_OP_MULI, row,
-                                   tmi_b_const(b, m->t_i64, (uint64_t)s->parts * n)));
+    at = tmi_shape_split_address(s, b, s->func, p,
+                                 tmi_b_2(b, TMI_OP_MULI, row,
+                                         tmi_b_const(b, m->t_i64, (uint64_t)s->parts * n)));
     at = tmi_b_splat(b, at, shape);
     v = tmi_b_range(b, s->parts);
     if (!p->scalar) {
@@ -39047,7 +39072,7 @@ static uint32_t tmi_split_load(tmi_split *s, tmi_build *b, const tmi_split_part 
 }
 
 /* What the loop began with, in the shape of the partial result; 0: it changes nothing. */
-static uint32_t tmi_split_begun(tmi_split *s, tmi_build *b, const tmi_split_part *p) {
+static uint32_t tmi_shape_split_begun(tmi_split *s, tmi_build *b, const tmi_split_part *p) {
     tmi_module     *m = s->m;
     uint64_t        bits = 0;
     uint32_t        r;
@@ -39065,7 +39090,7 @@ static uint32_t tmi_split_begun(tmi_split *s, tmi_build *b, const tmi_split_part
     return tmi_out(m, TMI_OP(m, r), 0);
 }
 
-static void tmi_split_second(tmi_split *s) {
+static void tmi_shape_split_second(tmi_split *s) {
     tmi_module *m = s->m;
     tmi_rename  names;
     uint32_t    i, k, row, n, v, begun, in[TMI_SPLIT_MAX];
@@ -39076,11 +39101,11 @@ static void tmi_split_second(tmi_split *s) {
         n = 1;
         b = tmi_build_before(s->job, m, p->op ? p->op : s->loop);
         if (s->loop && !p->op) b = tmi_build_before(s->job, m, TMI_OP(m, s->loop)->next);
-        row = tmi_split_row(s, &b);
+        row = tmi_shape_split_row(s, &b);
         if (s->loop) {
-            v = tmi_b_reduce(&b, p->kind, tmi_split_load(s, &b, p, row),
+            v = tmi_b_reduce(&b, p->kind, tmi_shape_split_load(s, &b, p, row),
                              tmi_value_type(m, p->value), 0);
-            begun = tmi_split_begun(s, &b, p);
+            begun = tmi_shape_split_begun(s, &b, p);
             if (begun) v = tmi_b_2(&b, p->kind, begun, v);
             tmi_rename_to(&names, p->value, v);
             tmi_name_after(m, v, p->value);
@@ -39088,10 +39113,10 @@ static void tmi_split_second(tmi_split *s) {
             tmi_cloning c;
             uint32_t    red;
             n = TMI_OP(m, p->op)->n_out;
-            for (k = 0; k < n; k++) in[k] = tmi_split_load(s, &b, p + k, row);
+            for (k = 0; k < n; k++) in[k] = tmi_shape_split_load(s, &b, p + k, row);
             tmi_cloning_init(s->job, m, &c);
             red = tmi_transform_clone_op(&c, p->op);
-            tmi_own_attrs(s->job, m, red);
+            tmi_shape_own_attrs(s->job, m, red);
             tmi_op_set_int(s->job, m, red, "axis", m->t_i32, 0);
             tmi_op_operands(s->job, m, red, in, n);
             tmi_b_insert(&b, red);
@@ -39100,12 +39125,12 @@ static void tmi_split_second(tmi_split *s) {
         }
     }
     tmi_rename_apply(&names, s->func);
-    tmi_keep_needed(s->job, m, s->func);
+    tmi_shape_keep_needed(s->job, m, s->func);
 }
 
 /* -- Both ------------------------------------------------------------------------------------ */
 
-static uint32_t tmi_split_parts_for(const tmetal_gpu *gpu, uint32_t asked) {
+static uint32_t tmi_shape_split_parts_for(const tmetal_gpu *gpu, uint32_t asked) {
     /* some threadgroups for each core */
     uint32_t parts = 1, want = asked > 1 ? asked : 4 * (gpu->cores ? gpu->cores : 8);
     while (parts < want && parts < TMI_SPLIT_PARTS) parts *= 2;
@@ -39113,7 +39138,7 @@ static uint32_t tmi_split_parts_for(const tmetal_gpu *gpu, uint32_t asked) {
 }
 
 /* Is what follows the reductions little work? */
-static int tmi_split_is_whole(tmi_split *s) {
+static int tmi_shape_split_is_whole(tmi_split *s) {
     tmi_module *m = s->m;
     tmi_mark    mark = tmi_mark_take(s->job);
     uint8_t    *need = TMI_TEMP(s->job, uint8_t, m->value.n);
@@ -39134,7 +39159,8 @@ static int tmi_split_is_whole(tmi_split *s) {
         for (i = 0; i < o->n_out && !s->loop; i++)
             whole &= tmi_numel(m, tmi_out_type(m, o, i)) < row;
         whole &= op != s->loop;
-        if (!whole) (void)tmi_split_refuse(s, op, "the row is needed again after the reduction");
+        if (!whole) (void)tmi_shape_split_refuse(s, op,
+                                                 "the row is needed again after the reduction");
         for (x = op; x; x = tmi_walk_next(m, op, x))
             for (i = 0; i < TMI_OP(m, x)->n_in; i++) need[tmi_in(m, TMI_OP(m, x), i)] = 1;
     }
@@ -39144,7 +39170,7 @@ static int tmi_split_is_whole(tmi_split *s) {
 
 /* Partial sums and products of 16-bit floats stay as exact as they are within a threadgroup: in
  * f32. */
-static void tmi_split_widen(tmi_split *s, tmi_split_part *p) {
+static void tmi_shape_split_widen(tmi_split *s, tmi_split_part *p) {
     tmi_module *m = s->m;
     uint32_t red = p->op, body = tmi_op_body(m, TMI_OP(m, red), 0),
              kind = tmi_combiner_kind(m, TMI_OP(m, red)), f32 = m->t_float[TMI_F_F32], i, x, v,
@@ -39170,16 +39196,16 @@ static void tmi_split_widen(tmi_split *s, tmi_split_part *p) {
 
 /* The function of the first stage, before that of the second; its name is one that the module
  * does not have yet. */
-static void tmi_split_apply(tmi_split *s) {
+static void tmi_shape_split_apply(tmi_split *s) {
     tmi_module *m = s->m;
     tmi_cloning c;
     const char *name = "";
     uint32_t    i, text;
     for (i = 0; i < s->n && !s->loop; i++)
-        if (TMI_OP(m, s->part[i].op)->n_in == 1) tmi_split_widen(s, &s->part[i]);
+        if (TMI_OP(m, s->part[i].op)->n_in == 1) tmi_shape_split_widen(s, &s->part[i]);
     tmi_cloning_init(s->job, m, &c);
     s->first = tmi_transform_clone_op(&c, s->func);
-    tmi_own_attrs(s->job, m, s->first);
+    tmi_shape_own_attrs(s->job, m, s->first);
     for (i = 1; i == 1 || tmi_find_func(m, name) || tmi_find_func(s->all, name); i++)
         name = tmi_format(s->job, 1, i > 1 ? "%s_parts_%u" : "%s_parts",
                           tmi_attr_str(m, TMI_OP(m, s->func), "sym_name"), i);
@@ -39187,15 +39213,15 @@ static void tmi_split_apply(tmi_split *s) {
     tmi_op_set_attr(s->job, m, s->first, "sym_name",
                     tmi_attr_new(s->job, m, TMI_A_STRING, 0, text));
     tmi_op_insert_before(m, s->func, s->first);
-    tmi_split_params(s, s->first);
-    tmi_split_params(s, s->func);
-    tmi_split_first(s, &c);
-    tmi_split_second(s);
+    tmi_shape_split_params(s, s->first);
+    tmi_shape_split_params(s, s->func);
+    tmi_shape_split_first(s, &c);
+    tmi_shape_split_second(s);
 }
 
 /* Requires: every pass done. 1: `func` is the second stage now, s->first the first. */
-static int tmi_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_module *all,
-                          const tmetal_gpu *gpu, tmi_split *s) {
+static int tmi_shape_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_module *all,
+                                const tmetal_gpu *gpu, tmi_split *s) {
     int done;
     memset(s, 0, sizeof *s);
     s->all = all;
@@ -39204,17 +39230,20 @@ static int tmi_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_
     s->func = func;
     s->body = tmi_op_body(m, TMI_OP(m, func), 0);
     s->n_own = TMI_BLOCK(m, s->body)->n_arg;
-    s->parts = tmi_split_parts_for(gpu, job->opt->two_stage);
+    s->parts = tmi_shape_split_parts_for(gpu, job->opt->two_stage);
     tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &s->users);
-    if (job->opt->plain) done = tmi_split_refuse(s, func, "the caller asked for no optimisation");
-    else if (job->opt->mlx == 1) done = tmi_split_refuse(s, func, "MLX takes one kernel at a time");
-    else if (tmi_transform_overlaps(job, m, func))
-        done = tmi_split_refuse(s, func, "its parameters overlap");
+    if (job->opt->plain) done = tmi_shape_split_refuse(s, func,
+                                                       "the caller asked for no optimisation");
+    else if (job->opt->mlx == 1) done = tmi_shape_split_refuse(s, func,
+                                                               "MLX takes one kernel at a time");
+    else if (tmi_shape_overlaps(job, m, func))
+        done = tmi_shape_split_refuse(s, func, "its parameters overlap");
     else
-        done = tmi_split_ops(s) && (s->loop ? tmi_split_loop(s) : tmi_split_tile(s)) &&
-            tmi_split_is_whole(s);
+        done = tmi_shape_split_ops(s) &&
+            (s->loop ? tmi_shape_split_loop(s) : tmi_shape_split_tile(s)) &&
+            tmi_shape_split_is_whole(s);
     if (done && s->n_own + s->n > 31)
-        done = tmi_split_refuse(s, func, "its parameters leave no buffer for the parts");
+        done = tmi_shape_split_refuse(s, func, "its parameters leave no buffer for the parts");
     if (!done) {
         tmi_remark(job, tmi_at_of(m, TMI_OP(m, s->wrong_op)), TMETAL_MISSED, "two stages",
                    "one threadgroup a program: %s", s->wrong);
@@ -39225,7 +39254,7 @@ static int tmi_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_
                "%u threadgroups a program, along axis %u of the grid, each reduce a part; a second "
                "kernel combines %u partial result%s of each from scratch memory",
                s->parts, s->axis, s->n, s->n == 1 ? "" : "s");
-    tmi_split_apply(s);
+    tmi_shape_split_apply(s);
     return 1;
 }
 
@@ -39262,13 +39291,13 @@ typedef struct tmi_batch {
     uint32_t    wrong_op;
 } tmi_batch;
 
-static TMI_COLD int tmi_transform_batch_refuse(tmi_batch *r, uint32_t op, const char *why) {
+static TMI_COLD int tmi_shape_batch_refuse(tmi_batch *r, uint32_t op, const char *why) {
     r->wrong = why;
     r->wrong_op = op;
     return 0;
 }
 
-static int tmi_transform_batch_any(const tmi_batch *r, uint32_t list, uint32_t n) {
+static int tmi_shape_batch_any(const tmi_batch *r, uint32_t list, uint32_t n) {
     uint32_t i;
     for (i = 0; i < n; i++)
         if (r->varies[TMI_ID(r->m, list + i)]) return 1;
@@ -39276,63 +39305,63 @@ static int tmi_transform_batch_any(const tmi_batch *r, uint32_t list, uint32_t n
 }
 
 /* `to` depends on the program where `from` does. 1: that is new. */
-static int tmi_transform_batch_pass_on(tmi_batch *r, uint32_t from, uint32_t to) {
+static int tmi_shape_batch_pass_on(tmi_batch *r, uint32_t from, uint32_t to) {
     if (!r->varies[from] || r->varies[to]) return 0;
     return r->varies[to] = 1;
 }
 
 /* What leaves a loop or branch: 1: something new depends on the program. */
-static int tmi_transform_batch_see_yield(tmi_batch *r, uint32_t op) {
+static int tmi_shape_batch_see_yield(tmi_batch *r, uint32_t op) {
     const tmi_module *m = r->m;
     const tmi_op     *o = TMI_OP(m, op), *up = TMI_OP(m, tmi_parent_op(m, o));
     uint32_t          i, arg, more = 0;
     for (i = 0; i < o->n_in; i++) {
-        more |= (uint32_t)tmi_transform_batch_pass_on(r, tmi_in(m, o, i), tmi_out(m, up, i));
+        more |= (uint32_t)tmi_shape_batch_pass_on(r, tmi_in(m, o, i), tmi_out(m, up, i));
         if (up->kind != TMI_OP_FOR) continue;
         arg = tmi_block_arg(m, o->block, 1 + i);
-        more |= (uint32_t)tmi_transform_batch_pass_on(r, tmi_in(m, up, 3 + i), arg);
-        more |= (uint32_t)tmi_transform_batch_pass_on(r, tmi_in(m, o, i), arg);
-        more |= (uint32_t)tmi_transform_batch_pass_on(r, arg, tmi_out(m, up, i));
+        more |= (uint32_t)tmi_shape_batch_pass_on(r, tmi_in(m, up, 3 + i), arg);
+        more |= (uint32_t)tmi_shape_batch_pass_on(r, tmi_in(m, o, i), arg);
+        more |= (uint32_t)tmi_shape_batch_pass_on(r, arg, tmi_out(m, up, i));
     }
     return (int)more;
 }
 
 /* What depends on the program; to be asked again while `*more` comes back. 0: it cannot be done. */
-static int tmi_transform_batch_see(tmi_batch *r, uint32_t op, int *more) {
+static int tmi_shape_batch_see(tmi_batch *r, uint32_t op, int *more) {
     const tmi_module *m = r->m;
     const tmi_op     *o = TMI_OP(m, op);
     uint32_t traits = tmi_ops[o->kind].traits, up = TMI_OP(m, tmi_parent_op(m, o))->kind, i,
-             any = (uint32_t)tmi_transform_batch_any(r, o->in, o->n_in);
+             any = (uint32_t)tmi_shape_batch_any(r, o->in, o->n_in);
     if ((any || o->kind == TMI_OP_PID) && (up == TMI_OP_REDUCE || up == TMI_OP_SCAN))
-        return tmi_transform_batch_refuse(r, op,
-                                          "a region that combines elements reads the program");
+        return tmi_shape_batch_refuse(r, op,
+                                      "a region that combines elements reads the program");
     switch (o->kind) {
     case TMI_OP_PID:
         if (tmi_attr_int(m, o, "axis", 0))
-            return tmi_transform_batch_refuse(r, op,
-                                              "its programs are counted along other axes than x");
+            return tmi_shape_batch_refuse(r, op,
+                                          "its programs are counted along other axes than x");
         any = 1;
         break;
     case TMI_OP_FOR:
-        if (tmi_transform_batch_any(r, o->in, 3))
-            return tmi_transform_batch_refuse(r, op, "programs differ in how often a loop runs");
+        if (tmi_shape_batch_any(r, o->in, 3))
+            return tmi_shape_batch_refuse(r, op, "programs differ in how often a loop runs");
         return 1;
-    case TMI_OP_IF: return any ? tmi_transform_batch_refuse(r, op,
-                                                            "programs branch differently") : 1;
-    case TMI_OP_YIELD: *more |= tmi_transform_batch_see_yield(r, op); return 1;
+    case TMI_OP_IF: return any ? tmi_shape_batch_refuse(r, op,
+                                                        "programs branch differently") : 1;
+    case TMI_OP_YIELD: *more |= tmi_shape_batch_see_yield(r, op); return 1;
     case TMI_OP_LOAD: case TMI_OP_STORE:
         if (tmi_analyse_is_volatile(m, o))
-            return tmi_transform_batch_refuse(r, op,
-                                              "a volatile load may wait for another program");
+            return tmi_shape_batch_refuse(r, op,
+                                          "a volatile load may wait for another program");
         break;
     case TMI_OP_DIVSI: case TMI_OP_DIVUI: case TMI_OP_REMSI: case TMI_OP_REMUI:
     case TMI_OP_CEILDIVSI: case TMI_OP_CEILDIVUI: case TMI_OP_FLOORDIVSI:
         if (r->varies[tmi_in(m, o, 1)]) /* 0 where a row is no program */
-            return tmi_transform_batch_refuse(r, op, "it divides by a number of its own");
+            return tmi_shape_batch_refuse(r, op, "it divides by a number of its own");
         break;
     case TMI_OP_RESHAPE:
         if (any && tmi_attr_of(m, o, "allow_reorder"))
-            return tmi_transform_batch_refuse(r, op, "a reshape may move elements as it likes");
+            return tmi_shape_batch_refuse(r, op, "a reshape may move elements as it likes");
         break;
     case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_REDUCE:
     case TMI_OP_SCAN: case TMI_OP_RETURN: case TMI_OP_ASSUME: case TMI_OP_REDUCE_RETURN:
@@ -39340,16 +39369,16 @@ static int tmi_transform_batch_see(tmi_batch *r, uint32_t op, int *more) {
     default:
         if (any ? !(traits & TMI_ELT) || !(traits & TMI_PURE)
                 : !(traits & TMI_PURE) || o->kind == TMI_OP_DOT || o->kind == TMI_OP_DOT_SCALED)
-            return tmi_transform_batch_refuse(r, op,
-                                              "it does more than load, compute, reduce and store");
+            return tmi_shape_batch_refuse(r, op,
+                                          "it does more than load, compute, reduce and store");
     }
     for (i = 0; any && i < o->n_out; i++) {
         if (r->varies[tmi_out(m, o, i)]) continue;
         if (tmi_attr_of(m, o, "tt.contiguity") || tmi_attr_of(m, o, "tt.divisibility") ||
             tmi_attr_of(m, o, "tt.constancy") ||
             tmi_rank(m, tmi_out_type(m, o, i)) == TMI_MAX_RANK)
-            return tmi_transform_batch_refuse(r, op,
-                                              "hints or axes leave no room for one more axis");
+            return tmi_shape_batch_refuse(r, op,
+                                          "hints or axes leave no room for one more axis");
         r->varies[tmi_out(m, o, i)] = 1;
         *more = 1;
     }
@@ -39357,7 +39386,7 @@ static int tmi_transform_batch_see(tmi_batch *r, uint32_t op, int *more) {
 }
 
 /* Does it reduce rows, and how long are they? */
-static int tmi_transform_batch_has_rows(tmi_batch *r) {
+static int tmi_shape_batch_has_rows(tmi_batch *r) {
     const tmi_module *m = r->m;
     uint32_t          op, i, folds = 0;
     for (op = tmi_walk_next(m, r->func, r->func); op; op = tmi_walk_next(m, r->func, op)) {
@@ -39371,20 +39400,20 @@ static int tmi_transform_batch_has_rows(tmi_batch *r) {
 }
 
 /* Values that depend on the program, over all rounds of loops. */
-static int tmi_transform_batch_see_all(tmi_batch *r) {
+static int tmi_shape_batch_see_all(tmi_batch *r) {
     uint32_t op, rounds;
     int      more = 1;
     for (rounds = 0; more; rounds++) {
-        if (rounds == 8) return tmi_transform_batch_refuse(r, r->func,
-                                                           "its loops hand on too much");
+        if (rounds == 8) return tmi_shape_batch_refuse(r, r->func,
+                                                       "its loops hand on too much");
         more = 0;
         for (op = tmi_walk_next(r->m, r->func, r->func); op; op = tmi_walk_next(r->m, r->func, op))
-            if (!tmi_transform_batch_see(r, op, &more)) return 0;
+            if (!tmi_shape_batch_see(r, op, &more)) return 0;
     }
     return rounds > 1; /* else no program differs from the next */
 }
 
-static uint32_t tmi_transform_batch_type(const tmi_batch *r, uint32_t type) {
+static uint32_t tmi_shape_batch_type(const tmi_batch *r, uint32_t type) {
     uint32_t dims[TMI_MAX_RANK], i, rank = tmi_rank(r->m, type);
     dims[0] = r->n;
     for (i = 0; i < rank; i++) dims[1 + i] = tmi_dim(r->m, type, i);
@@ -39392,8 +39421,8 @@ static uint32_t tmi_transform_batch_type(const tmi_batch *r, uint32_t type) {
 }
 
 /* An operand in the shape of the tile that it meets. */
-static uint32_t tmi_transform_batch_like(const tmi_batch *r, tmi_build *b, uint32_t v,
-                                         uint32_t shape) {
+static uint32_t tmi_shape_batch_like(const tmi_batch *r, tmi_build *b, uint32_t v,
+                                     uint32_t shape) {
     uint32_t dims[TMI_MAX_RANK], i, type = tmi_value_type(r->m, v), rank = tmi_rank(r->m, type);
     if (r->varies[v]) return rank < tmi_rank(r->m, shape) ? tmi_b_along(b, v, shape, 0) : v;
     if (!rank) return tmi_b_splat(b, v, shape);
@@ -39402,91 +39431,91 @@ static uint32_t tmi_transform_batch_like(const tmi_batch *r, tmi_build *b, uint3
     return tmi_b_broadcast(b, tmi_b_reshape(b, v, dims, 1 + rank), shape);
 }
 
-static void tmi_transform_batch_operands(const tmi_batch *r, uint32_t op, uint32_t shape) {
+static void tmi_shape_batch_operands(const tmi_batch *r, uint32_t op, uint32_t shape) {
     tmi_build b = tmi_build_before(r->job, r->m, op);
     uint32_t  i, v, n = TMI_OP(r->m, op)->n_in;
     for (i = 0; i < n; i++) {
-        v = tmi_transform_batch_like(r, &b, tmi_in(r->m, TMI_OP(r->m, op), i), shape);
+        v = tmi_shape_batch_like(r, &b, tmi_in(r->m, TMI_OP(r->m, op), i), shape);
         TMI_ID(r->m, TMI_OP(r->m, op)->in + i) = v;
     }
 }
 
 /* The first of these values that depends on the program: all have its shape. */
-static uint32_t tmi_transform_batch_shape(const tmi_batch *r, uint32_t list) {
+static uint32_t tmi_shape_batch_shape(const tmi_batch *r, uint32_t list) {
     while (!r->varies[TMI_ID(r->m, list)]) list++;
     return tmi_value_type(r->m, TMI_ID(r->m, list));
 }
 
 /* What a loop begins with or hands on, in the shape of what stands for it. */
-static void tmi_transform_batch_carried(const tmi_batch *r, uint32_t op, uint32_t from,
-                                        uint32_t of) {
+static void tmi_shape_batch_carried(const tmi_batch *r, uint32_t op, uint32_t from,
+                                    uint32_t of) {
     tmi_build b = tmi_build_before(r->job, r->m, op);
     uint32_t  i, v, to, n = TMI_OP(r->m, op)->n_in - from;
     for (i = 0; i < n; i++) {
         to = tmi_out(r->m, TMI_OP(r->m, of), i);
         if (!r->varies[to]) continue;
-        v = tmi_transform_batch_like(r, &b, tmi_in(r->m, TMI_OP(r->m, op), from + i),
+        v = tmi_shape_batch_like(r, &b, tmi_in(r->m, TMI_OP(r->m, op), from + i),
                           tmi_value_type(r->m, to));
         TMI_ID(r->m, TMI_OP(r->m, op)->in + from + i) = v;
     }
 }
 
 /* Loads and stores: of rows that are programs. */
-static void tmi_transform_batch_access(const tmi_batch *r, uint32_t op, uint32_t shape) {
+static void tmi_shape_batch_access(const tmi_batch *r, uint32_t op, uint32_t shape) {
     tmi_build b = tmi_build_before(r->job, r->m, op);
     uint32_t  at = TMI_OP(r->m, op)->kind == TMI_OP_LOAD ? 1 : 2, in[3], i,
              n = TMI_OP(r->m, op)->n_in, live;
-    tmi_transform_batch_operands(r, op, shape);
+    tmi_shape_batch_operands(r, op, shape);
     for (i = 0; i < n; i++) in[i] = tmi_in(r->m, TMI_OP(r->m, op), i);
     live = tmi_rank(r->m, shape) > 1 ? tmi_b_along(&b, r->live, shape, 0) : r->live;
     in[at] = n > at ? tmi_b_2(&b, TMI_OP_ANDI, in[at], live) : live;
     tmi_op_operands(r->job, r->m, op, in, tmi_max32(n, at + 1));
 }
 
-static void tmi_transform_batch_axis(const tmi_batch *r, uint32_t op) {
+static void tmi_shape_batch_axis(const tmi_batch *r, uint32_t op) {
     tmi_module *m = r->m;
     int64_t     axis = tmi_attr_int(m, TMI_OP(m, op), "axis", 0);
-    tmi_own_attrs(r->job, m, op);
+    tmi_shape_own_attrs(r->job, m, op);
     tmi_op_set_int(r->job, m, op, "axis", m->t_i32, axis + 1);
 }
 
 /* An op in place; the types of its results are right by now. */
-static void tmi_transform_batch_change(const tmi_batch *r, uint32_t op) {
+static void tmi_shape_batch_change(const tmi_batch *r, uint32_t op) {
     tmi_module *m = r->m;
     tmi_op      o = *TMI_OP(m, op);
     uint32_t    dims[TMI_MAX_RANK], i, in[2];
     tmi_build   b = tmi_build_before(r->job, m, op);
-    if (o.kind == TMI_OP_FOR) tmi_transform_batch_carried(r, op, 3, op);
-    else if (o.kind == TMI_OP_YIELD) tmi_transform_batch_carried(r, op, 0, tmi_parent_op(m, &o));
+    if (o.kind == TMI_OP_FOR) tmi_shape_batch_carried(r, op, 3, op);
+    else if (o.kind == TMI_OP_YIELD) tmi_shape_batch_carried(r, op, 0, tmi_parent_op(m, &o));
     else if (o.kind == TMI_OP_PID) {
         in[0] = r->first, in[1] = r->place;
         TMI_OP(m, op)->kind = TMI_OP_ADDI;
         TMI_OP(m, op)->attr = 0;
         tmi_op_operands(r->job, m, op, in, 2);
-    } else if (!tmi_transform_batch_any(r, o.in, o.n_in)) return;
+    } else if (!tmi_shape_batch_any(r, o.in, o.n_in)) return;
     else if (o.kind == TMI_OP_STORE || o.kind == TMI_OP_LOAD)
-        tmi_transform_batch_access(r, op, tmi_transform_batch_shape(r, o.in));
+        tmi_shape_batch_access(r, op, tmi_shape_batch_shape(r, o.in));
     else if (o.kind == TMI_OP_ASSUME) tmi_op_unlink(m, op);
     else if (o.kind == TMI_OP_REDUCE || o.kind == TMI_OP_SCAN) {
-        tmi_transform_batch_operands(r, op, tmi_transform_batch_shape(r, o.in));
-        tmi_transform_batch_axis(r, op);
-    } else if (o.kind == TMI_OP_EXPAND) tmi_transform_batch_axis(r, op);
+        tmi_shape_batch_operands(r, op, tmi_shape_batch_shape(r, o.in));
+        tmi_shape_batch_axis(r, op);
+    } else if (o.kind == TMI_OP_EXPAND) tmi_shape_batch_axis(r, op);
     else if (o.kind == TMI_OP_SPLAT) {
         for (i = 0; i < tmi_rank(m, tmi_out_type(m, &o, 0)); i++) dims[i] = i ? 1 : r->n;
         in[0] = tmi_b_reshape(&b, tmi_in(m, &o, 0), dims, i);
         TMI_OP(m, op)->kind = TMI_OP_BROADCAST;
         TMI_ID(m, TMI_OP(m, op)->in) = in[0];
     } else if (!(tmi_ops[o.kind].traits & TMI_VIEW))
-        tmi_transform_batch_operands(r, op, tmi_out_type(m, &o, 0));
+        tmi_shape_batch_operands(r, op, tmi_out_type(m, &o, 0));
 }
 
-static void tmi_transform_batch_apply(tmi_batch *r) {
+static void tmi_shape_batch_apply(tmi_batch *r) {
     tmi_module *m = r->m;
     uint32_t body = tmi_op_body(m, TMI_OP(m, r->func), 0), first = TMI_BLOCK(m, body)->first_op,
              op, next, v, n = m->value.n, i32;
     tmi_build   b = tmi_build_before(r->job, m, first);
     for (v = 1; v < n; v++)
-        if (r->varies[v]) TMI_VALUE(m, v)->type = tmi_transform_batch_type(r, tmi_value_type(m, v));
+        if (r->varies[v]) TMI_VALUE(m, v)->type = tmi_shape_batch_type(r, tmi_value_type(m, v));
     r->place = tmi_b_range(&b, r->n);
     i32 = tmi_value_type(m, r->place);
     v = tmi_b_program(&b, TMI_OP_PID, 0);
@@ -39499,14 +39528,14 @@ static void tmi_transform_batch_apply(tmi_batch *r) {
     TMI_VALUE(m, r->live)->name = n;
     for (op = first; op; op = next) {
         next = tmi_walk_next(m, r->func, op);
-        tmi_transform_batch_change(r, op);
+        tmi_shape_batch_change(r, op);
     }
     tmi_op_set_int(r->job, m, r->func, TMI_ATTR_PROGRAMS, m->t_i32, r->n);
 }
 
 /* Requires: every pass done. Leaves: a function of which each program is as many as its attribute
  * TMI_ATTR_PROGRAMS says; tt.get_num_programs counts those of the launch. */
-static void tmi_transform_batch(tmi_job *job, tmi_module *m, uint32_t func) {
+static void tmi_shape_batch(tmi_job *job, tmi_module *m, uint32_t func) {
     const tmetal_options *opt = job->opt;
     uint32_t asked = opt->programs, tile = opt->threads ? 4 * opt->threads : TMI_BATCH_TILE;
     int      done;
@@ -39520,20 +39549,20 @@ static void tmi_transform_batch(tmi_job *job, tmi_module *m, uint32_t func) {
     r.job = job;
     r.m = m;
     r.func = func;
-    if (!tmi_transform_batch_has_rows(&r) || (!asked && r.longest > TMI_BATCH_ROW)) return;
+    if (!tmi_shape_batch_has_rows(&r) || (!asked && r.longest > TMI_BATCH_ROW)) return;
     mark = tmi_mark_take(job);
     r.varies = TMI_TEMP(job, uint8_t, m->value.n);
     r.n = asked;
     if (!asked)
         for (r.n = TMI_BATCH_MOST; r.n > 1 && r.n * r.longest > tile;) r.n /= 2;
     done = r.longest > TMI_MAX_NUMEL / r.n
-        ? tmi_transform_batch_refuse(&r, func, "its rows are more together than a tile may have")
-        : tmi_transform_batch_see_all(&r) && r.n > 1;
+        ? tmi_shape_batch_refuse(&r, func, "its rows are more together than a tile may have")
+        : tmi_shape_batch_see_all(&r) && r.n > 1;
     if (r.wrong)
         tmi_remark(job, tmi_at_of(m, TMI_OP(m, r.wrong_op)), TMETAL_MISSED, "short rows",
                    "one program a threadgroup: %s", r.wrong);
     if (done) {
-        tmi_transform_batch_apply(&r);
+        tmi_shape_batch_apply(&r);
         tmi_remark(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_APPLIED, "short rows",
                    "%u programs in each threadgroup: a row of %u elements is little work for one",
                    r.n, (uint32_t)r.longest);
@@ -39564,17 +39593,17 @@ static void tmi_transform_batch(tmi_job *job, tmi_module *m, uint32_t func) {
 #define TMI_ROUNDS_STEPS 64u
 #define TMI_ROUNDS_TILE  1024u /* of the result: 16 tiles of 8 by 8, what a simdgroup holds */
 
-typedef struct tmi_transform_thin {
+typedef struct tmi_shape_thin {
     tmi_batch r;
     uint32_t  loop, body, dot, sum; /* sum: which carried value */
     uint32_t  hi;                   /* where the loop ends */
     uint32_t  cut;                  /* parts of a round's K */
     int64_t   step;
     tmi_users users;
-} tmi_transform_thin;
+} tmi_shape_thin;
 
 /* The product, and the carried value that it alone adds to. */
-static int tmi_transform_rounds_dot(tmi_transform_thin *x) {
+static int tmi_shape_rounds_dot(tmi_shape_thin *x) {
     const tmi_module *m = x->r.m;
     const tmi_op     *o = TMI_OP(m, x->dot);
     uint32_t type = tmi_out_type(m, o, 0), i, n = TMI_OP(m, x->loop)->n_out, d,
@@ -39599,8 +39628,8 @@ static int tmi_transform_rounds_dot(tmi_transform_thin *x) {
 }
 
 /* An operand that is loaded, and zero where a mask is false. */
-static int tmi_transform_rounds_loads(const tmi_transform_thin *x, uint32_t v,
-                                      const tmi_axes *axes) {
+static int tmi_shape_rounds_loads(const tmi_shape_thin *x, uint32_t v,
+                                  const tmi_axes *axes) {
     const tmi_module *m = x->r.m;
     const tmi_op     *o = TMI_OP(m, tmi_def(m, v));
     uint32_t          d;
@@ -39614,20 +39643,20 @@ static int tmi_transform_rounds_loads(const tmi_transform_thin *x, uint32_t v,
 }
 
 /* What a step moves on, in either place of an addition: see tmi_transform_any_steps(). */
-static uint32_t tmi_transform_rounds_before(const tmi_module *m, uint32_t v, uint32_t arg) {
+static uint32_t tmi_shape_rounds_before(const tmi_module *m, uint32_t v, uint32_t arg) {
     const tmi_op *o = TMI_OP(m, tmi_def(m, v));
     return o->kind == TMI_OP_ADDI && tmi_in(m, o, 1) == arg ? arg : tmi_in(m, o, 0);
 }
 
 /* What is carried beside the sum: moved on by the same step in each round. */
-static int tmi_transform_rounds_steps(const tmi_transform_thin *x, uint32_t i, tmi_steps *steps) {
+static int tmi_shape_rounds_steps(const tmi_shape_thin *x, uint32_t i, tmi_steps *steps) {
     const tmi_module *m = x->r.m;
     uint32_t arg = tmi_block_arg(m, x->body, 1 + i), type = tmi_value_type(m, arg), k,
              y = tmi_in(m, TMI_OP(m, tmi_terminator(m, x->body)), i);
     if (tmi_is_tensor(m, type) || tmi_n_uses(&x->users, tmi_out(m, TMI_OP(m, x->loop), i)) ||
         !tmi_find_steps(m, arg, y, tmi_is_ptrlike(m, type) ? TMI_OP_ADDPTR : TMI_OP_ADDI, steps))
         return 0;
-    for (; y != arg; y = tmi_transform_rounds_before(m, y, arg))
+    for (; y != arg; y = tmi_shape_rounds_before(m, y, arg))
         if (!tmi_read_once(&x->users, y)) return 0;
     for (k = 0; k < steps->n; k++)
         if (x->r.varies[steps->value[k]]) return 0;
@@ -39635,7 +39664,7 @@ static int tmi_transform_rounds_steps(const tmi_transform_thin *x, uint32_t i, t
 }
 
 /* May the rounds of a loop be done several at a time? */
-static int tmi_transform_rounds_can(tmi_transform_thin *x) {
+static int tmi_shape_rounds_can(tmi_shape_thin *x) {
     const tmi_module *m = x->r.m;
     const tmi_op     *loop = TMI_OP(m, x->loop);
     uint32_t          op, i;
@@ -39653,7 +39682,7 @@ static int tmi_transform_rounds_can(tmi_transform_thin *x) {
         if (o->kind == TMI_OP_DOT) x->dot = op;
     }
     x->hi = tmi_in(m, loop, 1);
-    if (!x->dot || !tmi_transform_rounds_dot(x) || tmi_attr_of(m, loop, "unsignedCmp") ||
+    if (!x->dot || !tmi_shape_rounds_dot(x) || tmi_attr_of(m, loop, "unsignedCmp") ||
         tmi_bits(m, tmi_value_type(m, x->hi)) != 32 ||
         !tmi_const_int(m, tmi_in(m, loop, 0), &lo) || lo < 0 ||
         !tmi_const_int(m, tmi_in(m, loop, 2), &x->step) || x->step < 1 || x->step > 65536)
@@ -39662,7 +39691,7 @@ static int tmi_transform_rounds_can(tmi_transform_thin *x) {
     for (op = TMI_BLOCK(m, x->body)->first_op; op; op = TMI_OP(m, op)->next)
         if (op == x->dot) x->r.varies[tmi_out(m, TMI_OP(m, op), 0)] = 1;
         else if (TMI_OP(m, op)->kind != TMI_OP_YIELD &&
-                 !tmi_transform_batch_see(&x->r, op, &more))
+                 !tmi_shape_batch_see(&x->r, op, &more))
             return 0;
         else if (TMI_OP(m, op)->kind == TMI_OP_LOAD &&
                  !x->r.varies[tmi_out(m, TMI_OP(m, op), 0)])
@@ -39670,24 +39699,24 @@ static int tmi_transform_rounds_can(tmi_transform_thin *x) {
     tmi_axis_make(x->r.job, x->r.m, x->r.func, tmi_walk_order(x->r.job, m, x->r.func), &axes);
     for (i = 0; i < 2; i++)
         if (!x->r.varies[tmi_in(m, TMI_OP(m, x->dot), i)] ||
-            !tmi_transform_rounds_loads(x, tmi_in(m, TMI_OP(m, x->dot), i), &axes))
+            !tmi_shape_rounds_loads(x, tmi_in(m, TMI_OP(m, x->dot), i), &axes))
             return 0;
     for (i = 0; i < loop->n_out; i++) {
         if (i == x->sum) continue;
-        if (!tmi_transform_rounds_steps(x, i, &steps)) return 0;
+        if (!tmi_shape_rounds_steps(x, i, &steps)) return 0;
         n_steps += steps.n;
     }
     return n_steps <= TMI_ROUNDS_STEPS;
 }
 
 /* What does not depend on the round moves before the loop. */
-static void tmi_transform_rounds_hoist(const tmi_transform_thin *x) {
+static void tmi_shape_rounds_hoist(const tmi_shape_thin *x) {
     tmi_module *m = x->r.m;
     uint32_t    op, next;
     for (op = TMI_BLOCK(m, x->body)->first_op; op; op = next) {
         next = TMI_OP(m, op)->next;
         if (TMI_OP(m, op)->kind == TMI_OP_YIELD || TMI_OP(m, op)->kind == TMI_OP_LOAD ||
-            tmi_transform_batch_any(&x->r, TMI_OP(m, op)->in, TMI_OP(m, op)->n_in))
+            tmi_shape_batch_any(&x->r, TMI_OP(m, op)->in, TMI_OP(m, op)->n_in))
             continue;
         tmi_op_unlink(m, op);
         tmi_op_insert_before(m, x->loop, op);
@@ -39695,8 +39724,8 @@ static void tmi_transform_rounds_hoist(const tmi_transform_thin *x) {
 }
 
 /* `arg` for the body's ops is `v`, a tile of one number a part. */
-static void tmi_transform_rounds_use(tmi_transform_thin *x, uint32_t first, uint32_t arg,
-                                     uint32_t v) {
+static void tmi_shape_rounds_use(tmi_shape_thin *x, uint32_t first, uint32_t arg,
+                                 uint32_t v) {
     tmi_module *m = x->r.m;
     uint32_t    op, i;
     x->r.varies[v] = 1;
@@ -39707,18 +39736,18 @@ static void tmi_transform_rounds_use(tmi_transform_thin *x, uint32_t first, uint
 }
 
 /* Carried value `i` for each part, and what the next rounds begin with. */
-static void tmi_transform_rounds_carry(tmi_transform_thin *x, uint32_t i, tmi_build *b,
-                                       uint32_t first) {
+static void tmi_shape_rounds_carry(tmi_shape_thin *x, uint32_t i, tmi_build *b,
+                                   uint32_t first) {
     tmi_module *m = x->r.m;
     uint32_t    arg = tmi_block_arg(m, x->body, 1 + i), end = tmi_terminator(m, x->body), op, by, k,
              place = tmi_b_to_int(b, x->r.place, 64, 1), v, next = arg;
     tmi_build   last = tmi_build_before(x->r.job, m, end);
     tmi_steps   steps;
-    (void)tmi_transform_rounds_steps(x, i, &steps);
+    (void)tmi_shape_rounds_steps(x, i, &steps);
     v = tmi_in(m, TMI_OP(m, end), i);
     while (v != arg) { /* the old steps go */
         op = tmi_def(m, v);
-        v = tmi_transform_rounds_before(m, v, arg);
+        v = tmi_shape_rounds_before(m, v, arg);
         tmi_op_unlink(m, op);
     }
     v = tmi_b_splat(b, arg, tmi_value_type(m, place));
@@ -39726,7 +39755,7 @@ static void tmi_transform_rounds_carry(tmi_transform_thin *x, uint32_t i, tmi_bu
         by = tmi_b_splat(b, steps.value[k], tmi_value_type(m, place));
         v = tmi_b_stepped(b, v, place, by);
     }
-    tmi_transform_rounds_use(x, first, arg, v);
+    tmi_shape_rounds_use(x, first, arg, v);
     for (k = steps.n; k-- > 0;) {
         by = tmi_b_const(&last, m->t_i64, x->r.n);
         next = tmi_b_stepped(&last, next, by, steps.value[k]);
@@ -39735,7 +39764,7 @@ static void tmi_transform_rounds_carry(tmi_transform_thin *x, uint32_t i, tmi_bu
 }
 
 /* The product: K of each round is cut too, so that a simdgroup loads all of its part at once. */
-static void tmi_transform_rounds_cut(tmi_transform_thin *x) {
+static void tmi_shape_rounds_cut(tmi_shape_thin *x) {
     tmi_module *m = x->r.m;
     uint32_t    in[3], i, dims[4], type, k;
     tmi_build   b = tmi_build_before(x->r.job, m, x->dot);
@@ -39752,7 +39781,7 @@ static void tmi_transform_rounds_cut(tmi_transform_thin *x) {
 }
 
 /* The sum: parts begin with zero, and what the loop began with is added at the end. */
-static void tmi_transform_rounds_sum(tmi_transform_thin *x) {
+static void tmi_shape_rounds_sum(tmi_shape_thin *x) {
     tmi_module *m = x->r.m;
     const uint32_t loop = x->loop, n = TMI_OP(m, loop)->n_out,
                    was = tmi_out(m, TMI_OP(m, loop), x->sum), type = tmi_value_type(m, was),
@@ -39775,15 +39804,15 @@ static void tmi_transform_rounds_sum(tmi_transform_thin *x) {
     tmi_op_results(x->r.job, m, tmi_def(m, v), &was, 1);
 }
 
-static void tmi_transform_rounds_apply(tmi_transform_thin *x) {
+static void tmi_shape_rounds_apply(tmi_shape_thin *x) {
     tmi_module *m = x->r.m;
     uint32_t    n = m->value.n, v, i, op, next, first, iv = tmi_block_arg(m, x->body, 0), step;
     tmi_build   b;
-    tmi_transform_rounds_hoist(x);
+    tmi_shape_rounds_hoist(x);
     first = TMI_BLOCK(m, x->body)->first_op;
     for (v = 1; v < n; v++)
         if (x->r.varies[v] && !TMI_VALUE(m, v)->is_arg)
-            TMI_VALUE(m, v)->type = tmi_transform_batch_type(&x->r, tmi_value_type(m, v));
+            TMI_VALUE(m, v)->type = tmi_shape_batch_type(&x->r, tmi_value_type(m, v));
     b = tmi_build_before(x->r.job, m, first);
     x->r.place = tmi_b_range(&b, x->r.n);
     i = tmi_value_type(m, x->r.place);
@@ -39791,27 +39820,27 @@ static void tmi_transform_rounds_apply(tmi_transform_thin *x) {
     v = tmi_b_2(&b, TMI_OP_SUBI, x->hi, iv); /* no bound wraps: 0 <= iv < hi */
     x->r.live = tmi_b_cmpi(&b, TMI_SLT, step, tmi_b_splat(&b, v, i));
     v = tmi_b_2(&b, TMI_OP_ADDI, tmi_b_splat(&b, iv, i), step);
-    tmi_transform_rounds_use(x, first, iv, v);
+    tmi_shape_rounds_use(x, first, iv, v);
     for (i = 0; i < TMI_OP(m, x->loop)->n_out; i++)
-        if (i != x->sum) tmi_transform_rounds_carry(x, i, &b, first);
+        if (i != x->sum) tmi_shape_rounds_carry(x, i, &b, first);
     for (op = first; op; op = next) {
         next = TMI_OP(m, op)->next;
         if (op != x->dot && TMI_OP(m, op)->kind != TMI_OP_YIELD)
-            tmi_transform_batch_change(&x->r, op);
+            tmi_shape_batch_change(&x->r, op);
     }
     b = tmi_build_before(x->r.job, m, x->loop);
     v = tmi_b_const(&b, tmi_value_type(m, iv), (uint64_t)x->step * x->r.n);
     TMI_ID(m, TMI_OP(m, x->loop)->in + 2) = v;
-    tmi_transform_rounds_cut(x);
-    tmi_transform_rounds_sum(x);
+    tmi_shape_rounds_cut(x);
+    tmi_shape_rounds_sum(x);
 }
 
 /* Requires: every pass done. Leaves: no loop that does a thin product in rounds of its own, where
  * that gains something. */
-static void tmi_transform_rounds(tmi_job *job, tmi_module *m, uint32_t func,
-                                 const tmetal_gpu *gpu) {
+static void tmi_shape_rounds(tmi_job *job, tmi_module *m, uint32_t func,
+                             const tmetal_gpu *gpu) {
     uint32_t   op, next, stale = 1;
-    tmi_transform_thin x;
+    tmi_shape_thin x;
     tmi_users  users; /* of all loops, until one is changed: they may be many */
     tmi_mark   outer, mark;
     if (job->opt->plain || job->opt->layouts || job->listed || job->n_errors ||
@@ -39837,9 +39866,9 @@ static void tmi_transform_rounds(tmi_job *job, tmi_module *m, uint32_t func,
         x.r.varies = TMI_TEMP(job, uint8_t, m->value.n + 1024u);
         x.loop = op;
         x.users = users;
-        if (tmi_transform_rounds_can(&x)) {
+        if (tmi_shape_rounds_can(&x)) {
             stale = 1;
-            tmi_transform_rounds_apply(&x);
+            tmi_shape_rounds_apply(&x);
             tmi_remark(job, tmi_at_of(m, TMI_OP(m, x.dot)), TMETAL_APPLIED, "thin product",
                        "%u rounds of the loop at once, %u simdgroups: each has a part of K, and "
                        "their sums are added up behind it", x.r.n, TMI_ROUNDS_PARTS);
@@ -39864,7 +39893,7 @@ static void tmi_transform_rounds(tmi_job *job, tmi_module *m, uint32_t func,
  * maximum of a thread's elements grows. So do a sum and the squares about the mean. */
 
 typedef struct tmi_stream {
-    tmi_split   s;          /* what tmi_slice reads of it: job, module */
+    tmi_split   s;          /* what tmi_shape_slice reads of it: job, module */
     uint32_t    func, body;
     uint32_t    length;     /* elements of the tiles */
     uint32_t    t, chunk;   /* threads, elements of a round */
@@ -39876,7 +39905,7 @@ typedef struct tmi_stream {
 } tmi_stream;
 
 /* The parameter that a pointer comes from; 0: not known. */
-static uint32_t tmi_transform_stream_base(const tmi_module *m, uint32_t v) {
+static uint32_t tmi_shape_stream_base(const tmi_module *m, uint32_t v) {
     while (tmi_def(m, v)) {
         uint32_t kind = tmi_def_kind(m, v);
         if (kind != TMI_OP_ADDPTR && kind != TMI_OP_SPLAT) return 0;
@@ -39887,18 +39916,18 @@ static uint32_t tmi_transform_stream_base(const tmi_module *m, uint32_t v) {
 
 /* Is what loads read left alone by all stores? A lone store may write where its own element, and
  * no other, was read. */
-static int tmi_transform_stream_memory(const tmi_stream *r) {
+static int tmi_shape_stream_memory(const tmi_stream *r) {
     const tmi_module *m = r->s.m;
     uint32_t first = TMI_BLOCK(m, r->body)->first_op, op, other, stores = 0, base;
     for (op = first; op; op = TMI_OP(m, op)->next) stores += TMI_OP(m, op)->kind == TMI_OP_STORE;
     for (op = first; op; op = TMI_OP(m, op)->next) {
         if (TMI_OP(m, op)->kind != TMI_OP_STORE) continue;
-        base = tmi_transform_stream_base(m, tmi_in(m, TMI_OP(m, op), 0));
+        base = tmi_shape_stream_base(m, tmi_in(m, TMI_OP(m, op), 0));
         if (!base || stores > 8) return 0;
         for (other = first; other; other = TMI_OP(m, other)->next) {
             const tmi_op *o = TMI_OP(m, other);
             if (other == op || (o->kind != TMI_OP_LOAD && o->kind != TMI_OP_STORE)) continue;
-            if (tmi_transform_stream_base(m, tmi_in(m, o, 0)) == base &&
+            if (tmi_shape_stream_base(m, tmi_in(m, o, 0)) == base &&
                 !(stores == 1 && tmi_in(m, o, 0) == tmi_in(m, TMI_OP(m, op), 0) &&
                   tmi_analyse_apart(m, tmi_in(m, o, 0), 0, 0)))
                 return 0;
@@ -39908,7 +39937,7 @@ static int tmi_transform_stream_memory(const tmi_stream *r) {
 }
 
 /* May this op of the function's own flow go in rounds, or stay as it is? */
-static int tmi_transform_stream_takes(tmi_stream *r, uint32_t op) {
+static int tmi_shape_stream_takes(tmi_stream *r, uint32_t op) {
     const tmi_module *m = r->s.m;
     const tmi_op     *o = TMI_OP(m, op);
     uint32_t i, type = 0, kind = o->kind, tiles = 0;
@@ -39919,7 +39948,7 @@ static int tmi_transform_stream_takes(tmi_stream *r, uint32_t op) {
         tiles++;
     }
     if (kind == TMI_OP_LOAD && (tmi_analyse_is_volatile(m, o) ||
-                                !tmi_transform_stream_base(m, tmi_in(m, o, 0))))
+                                !tmi_shape_stream_base(m, tmi_in(m, o, 0))))
         return 0;
     if (kind == TMI_OP_STORE && tiles) r->last = op;
     if (kind == TMI_OP_STORE || kind == TMI_OP_LOAD || kind == TMI_OP_RETURN) return 1;
@@ -39940,7 +39969,7 @@ static int tmi_transform_stream_takes(tmi_stream *r, uint32_t op) {
                                  : (tmi_ops[kind].traits & TMI_ELT) != 0);
 }
 
-static uint32_t tmi_transform_is(tmi_build *b, uint32_t x, uint32_t y) { /* ordered and equal */
+static uint32_t tmi_shape_is(tmi_build *b, uint32_t x, uint32_t y) { /* ordered and equal */
     uint32_t in[2], v, type = tmi_type_like(b->job, b->m, tmi_value_type(b->m, x), b->m->t_i1);
     in[0] = x;
     in[1] = y;
@@ -39950,8 +39979,8 @@ static uint32_t tmi_transform_is(tmi_build *b, uint32_t x, uint32_t y) { /* orde
 }
 
 /* A loop over the tile's ranges, before an op, that carries `n` numbers a thread. */
-static uint32_t tmi_transform_stream_begin(tmi_stream *r, uint32_t before, const uint32_t *init,
-                                           uint32_t n, tmi_slicing *x, uint32_t *carried) {
+static uint32_t tmi_shape_stream_begin(tmi_stream *r, uint32_t before, const uint32_t *init,
+                                       uint32_t n, tmi_slicing *x, uint32_t *carried) {
     tmi_module *m = r->s.m;
     tmi_build   b = tmi_build_before(r->s.job, m, before);
     /* a maximum and a sum, or the moments: sum, mean, squares about it, count */
@@ -39975,15 +40004,15 @@ static uint32_t tmi_transform_stream_begin(tmi_stream *r, uint32_t before, const
     tmi_b_insert(&b, loop);
     body = tmi_block_new(r->s.job, m, tmi_region_new(r->s.job, m, loop));
     tmi_block_args(r->s.job, m, body, v, 1 + n);
-    tmi_slicing_init(&r->s, x, 0);
+    tmi_shape_slicing_init(&r->s, x, 0);
     x->b = tmi_build_in(r->s.job, m, body, before);
     x->count = r->chunk;
     x->offset = v[0];
     return loop;
 }
 
-static void tmi_transform_stream_end(tmi_stream *r, uint32_t loop, tmi_slicing *x,
-                                     const uint32_t *yields, uint32_t n, uint32_t *out) {
+static void tmi_shape_stream_end(tmi_stream *r, uint32_t loop, tmi_slicing *x,
+                                 const uint32_t *yields, uint32_t n, uint32_t *out) {
     uint32_t i;
     (void)tmi_b_op(&x->b, TMI_OP_YIELD, 0, yields, n);
     for (i = 0; i < n; i++)
@@ -39991,19 +40020,19 @@ static void tmi_transform_stream_end(tmi_stream *r, uint32_t loop, tmi_slicing *
     tmi_op_results(r->s.job, r->s.m, loop, out, n);
 }
 
-static uint32_t tmi_transform_stream_fold(const tmi_stream *r, tmi_slicing *x, uint32_t kind,
-                                          uint32_t v) {
+static uint32_t tmi_shape_stream_fold(const tmi_stream *r, tmi_slicing *x, uint32_t kind,
+                                      uint32_t v) {
     return tmi_transform_fold_each(&x->b, kind, v, r->t, r->near);
 }
 
 /* Another value for what a reduction gave. */
-static void tmi_transform_stream_gives(tmi_stream *r, uint32_t red, uint32_t v) {
+static void tmi_shape_stream_gives(tmi_stream *r, uint32_t red, uint32_t v) {
     uint32_t out = tmi_out(r->s.m, TMI_OP(r->s.m, red), 0);
     tmi_name_after(r->s.m, v, out);
     tmi_rename_to(&r->names, out, v);
 }
 
-static void tmi_transform_stream_reduce(tmi_stream *r, uint32_t red) {
+static void tmi_shape_stream_reduce(tmi_stream *r, uint32_t red) {
     tmi_module *m = r->s.m;
     uint32_t    kind = tmi_combiner_kind(m, TMI_OP(m, red)), v, init, carried, out, loop,
              elem = tmi_elem(m, tmi_in_type(m, TMI_OP(m, red), 0));
@@ -40012,11 +40041,11 @@ static void tmi_transform_stream_reduce(tmi_stream *r, uint32_t red) {
     tmi_build   b = tmi_build_before(r->s.job, m, red);
     (void)tmi_neutral_bits(m, kind, elem, &bits);
     init = tmi_b_const(&b, elem, bits);
-    loop = tmi_transform_stream_begin(r, red, &init, 1, &x, &carried);
-    v = tmi_slice(&x, tmi_in(m, TMI_OP(m, red), 0), 0, 64);
-    v = tmi_b_2(&x.b, kind, carried, tmi_transform_stream_fold(r, &x, kind, v));
-    tmi_transform_stream_end(r, loop, &x, &v, 1, &out);
-    tmi_transform_stream_gives(r, red, tmi_b_reduce(&b, kind, out, elem, 0));
+    loop = tmi_shape_stream_begin(r, red, &init, 1, &x, &carried);
+    v = tmi_shape_slice(&x, tmi_in(m, TMI_OP(m, red), 0), 0, 64);
+    v = tmi_b_2(&x.b, kind, carried, tmi_shape_stream_fold(r, &x, kind, v));
+    tmi_shape_stream_end(r, loop, &x, &v, 1, &out);
+    tmi_shape_stream_gives(r, red, tmi_b_reduce(&b, kind, out, elem, 0));
 }
 
 /* -- A maximum and the sum of exp(x - maximum) -- */
@@ -40024,7 +40053,7 @@ static void tmi_transform_stream_reduce(tmi_stream *r, uint32_t red) {
 /* The sum that follows a maximum, where all that reads the maximum does not mind that it is -inf
  * where the row has nothing but NaN: differences with the row itself, and the logarithm of the sum
  * that is NaN then. 0: there is none. */
-static uint32_t tmi_transform_stream_partner(const tmi_stream *r, uint32_t red) {
+static uint32_t tmi_shape_stream_partner(const tmi_stream *r, uint32_t red) {
     const tmi_module *m = r->s.m;
     const tmi_op     *o = TMI_OP(m, red), *e, *d;
     uint32_t max = tmi_out(m, o, 0), x = tmi_in(m, o, 0), op, i, splat = 0, sum = 0;
@@ -40063,13 +40092,13 @@ static uint32_t tmi_transform_stream_partner(const tmi_stream *r, uint32_t red) 
 }
 
 /* One round: carried are maximum and sum of a thread's elements. */
-static void tmi_transform_online_round(const tmi_stream *r, tmi_build *b, uint32_t exp, uint32_t x,
-                                       const uint32_t *c, uint32_t *v) {
+static void tmi_shape_online_round(const tmi_stream *r, tmi_build *b, uint32_t exp, uint32_t x,
+                                   const uint32_t *c, uint32_t *v) {
     uint32_t each = tmi_value_type(b->m, c[0]), z,
              ninf = tmi_b_const(b, each, 0xff800000), zero = tmi_b_const(b, each, 0);
     v[0] = tmi_transform_fold_each(b, TMI_OP_MAXNUMF, x, r->t, r->near);
     v[0] = tmi_b_2(b, TMI_OP_MAXNUMF, c[0], v[0]);
-    z = tmi_transform_is(b, v[0], ninf);
+    z = tmi_shape_is(b, v[0], ninf);
     z = tmi_b_select(b, z, zero, v[0]);
     v[1] = tmi_b_1(b, exp, each, tmi_b_2(b, TMI_OP_SUBF, c[0], z));
     v[1] = tmi_b_2(b, TMI_OP_MULF, c[1], v[1]);
@@ -40081,20 +40110,20 @@ static void tmi_transform_online_round(const tmi_stream *r, tmi_build *b, uint32
 }
 
 /* Those of the row. */
-static void tmi_transform_online_end(tmi_build *b, uint32_t exp, const uint32_t *c, uint32_t *max,
-                                     uint32_t *sum) {
+static void tmi_shape_online_end(tmi_build *b, uint32_t exp, const uint32_t *c, uint32_t *max,
+                                 uint32_t *sum) {
     uint32_t each = tmi_value_type(b->m, c[0]), f32 = tmi_elem(b->m, each), x, z,
              ninf = tmi_b_const(b, each, 0xff800000), zero = tmi_b_const(b, each, 0);
     *max = tmi_b_reduce(b, TMI_OP_MAXNUMF, c[0], f32, 0);
     x = tmi_b_2(b, TMI_OP_SUBF, c[0], tmi_b_splat(b, *max, each));
     x = tmi_b_1(b, exp, each, x);
-    z = tmi_transform_is(b, c[0], ninf);
+    z = tmi_shape_is(b, c[0], ninf);
     x = tmi_b_select(b, z, zero, x);
     *sum = tmi_b_reduce(b, TMI_OP_ADDF, tmi_b_2(b, TMI_OP_MULF, c[1], x), f32, 0);
 }
 
 /* As one loop. A row without a finite maximum has no finite sum: NaN, as x - maximum is. */
-static void tmi_transform_stream_online(tmi_stream *r, uint32_t red, uint32_t sum) {
+static void tmi_shape_stream_online(tmi_stream *r, uint32_t red, uint32_t sum) {
     tmi_module *m = r->s.m;
     tmi_build   b = tmi_build_before(r->s.job, m, red);
     uint32_t f32 = m->t_float[TMI_F_F32], init[2], c[2], v[2], x, nan, loop, max, total,
@@ -40103,39 +40132,39 @@ static void tmi_transform_stream_online(tmi_stream *r, uint32_t red, uint32_t su
     init[0] = tmi_b_const(&b, f32, 0xff800000);
     init[1] = tmi_b_const(&b, f32, 0);
     nan = tmi_b_const(&b, f32, 0x7fc00000);
-    loop = tmi_transform_stream_begin(r, red, init, 2, &s, c);
-    x = tmi_slice(&s, tmi_in(m, TMI_OP(m, red), 0), 0, 64);
-    tmi_transform_online_round(r, &s.b, exp, x, c, v);
-    tmi_transform_stream_end(r, loop, &s, v, 2, c);
-    tmi_transform_online_end(&b, exp, c, &max, &total);
-    total = tmi_b_select(&b, tmi_transform_is(&b, max, init[0]), nan, total);
-    tmi_transform_stream_gives(r, red, max);
-    tmi_transform_stream_gives(r, sum, total);
+    loop = tmi_shape_stream_begin(r, red, init, 2, &s, c);
+    x = tmi_shape_slice(&s, tmi_in(m, TMI_OP(m, red), 0), 0, 64);
+    tmi_shape_online_round(r, &s.b, exp, x, c, v);
+    tmi_shape_stream_end(r, loop, &s, v, 2, c);
+    tmi_shape_online_end(&b, exp, c, &max, &total);
+    total = tmi_b_select(&b, tmi_shape_is(&b, max, init[0]), nan, total);
+    tmi_shape_stream_gives(r, red, max);
+    tmi_shape_stream_gives(r, sum, total);
 }
 
 /* -- All of it -- */
 
-static void tmi_transform_stream_stores(tmi_stream *r) {
+static void tmi_shape_stream_stores(tmi_stream *r) {
     tmi_module *m = r->s.m;
     tmi_slicing x;
     uint32_t    op, next, i, n, in[3],
-        loop = r->last ? tmi_transform_stream_begin(r, r->last, NULL, 0, &x, NULL) : 0;
+        loop = r->last ? tmi_shape_stream_begin(r, r->last, NULL, 0, &x, NULL) : 0;
     for (op = TMI_BLOCK(m, r->body)->first_op; op && loop; op = next) {
         next = TMI_OP(m, op)->next;
         n = TMI_OP(m, op)->n_in;
         if (TMI_OP(m, op)->kind != TMI_OP_STORE ||
             !tmi_is_tensor(m, tmi_in_type(m, TMI_OP(m, op), 0)))
             continue;
-        for (i = 0; i < n; i++) in[i] = tmi_slice(&x, tmi_in(m, TMI_OP(m, op), i), 0, 64);
+        for (i = 0; i < n; i++) in[i] = tmi_shape_slice(&x, tmi_in(m, TMI_OP(m, op), i), 0, 64);
         tmi_op_unlink(m, op);
         tmi_op_operands(r->s.job, m, op, in, n);
         tmi_op_append(m, x.b.block, op);
     }
-    if (loop) tmi_transform_stream_end(r, loop, &x, NULL, 0, NULL);
+    if (loop) tmi_shape_stream_end(r, loop, &x, NULL, 0, NULL);
 }
 
 /* Whole tiles: nothing reads them any more. */
-static void tmi_transform_stream_drop(const tmi_stream *r) {
+static void tmi_shape_stream_drop(const tmi_stream *r) {
     const tmi_module *m = r->s.m;
     uint32_t          op, prev, i, type;
     for (op = TMI_BLOCK(m, r->body)->last_op; op; op = prev) {
@@ -40150,7 +40179,7 @@ static void tmi_transform_stream_drop(const tmi_stream *r) {
 }
 
 /* Elements that each load and store of a tile of so many takes at once, at the least. */
-static uint32_t tmi_transform_stream_near(const tmi_stream *r, uint32_t length) {
+static uint32_t tmi_shape_stream_near(const tmi_stream *r, uint32_t length) {
     tmi_module *m = r->s.m;
     tmi_axes    axes;
     uint32_t    op, v = 2;
@@ -40184,7 +40213,7 @@ typedef struct tmi_sweep {
 
 /* A loop that carries one tile of f32, puts it together with one of each round by one op, and is
  * read by one reduction with that op. */
-static int tmi_transform_sweep_of(const tmi_stream *r, uint32_t loop, tmi_sweep *w) {
+static int tmi_shape_sweep_of(const tmi_stream *r, uint32_t loop, tmi_sweep *w) {
     const tmi_module *m = r->s.m;
     const tmi_op     *o = TMI_OP(m, loop), *u, *red;
     uint32_t          body, arg, y, v;
@@ -40216,8 +40245,8 @@ static int tmi_transform_sweep_of(const tmi_stream *r, uint32_t loop, tmi_sweep 
 
 /* Do two values hold the same elements, where counters of loops stand for each other? Loads before
  * the loops may have a store between them. Depth: its argument. */
-static int tmi_transform_same(const tmi_module *m, uint32_t a, uint32_t b,
-                              const uint32_t *counter, uint32_t depth, uint32_t *left) {
+static int tmi_shape_alike(const tmi_module *m, uint32_t a, uint32_t b,
+                           const uint32_t *counter, uint32_t depth, uint32_t *left) {
     const tmi_op *f, *g;
     uint32_t      i;
     if (a == b) return 1;
@@ -40238,28 +40267,28 @@ static int tmi_transform_same(const tmi_module *m, uint32_t a, uint32_t b,
             : !(tmi_ops[f->kind].traits & TMI_PURE) || !tmi_dt_same_attrs(m, f, g))
         return 0;
     for (i = 0; i < f->n_in; i++)
-        if (!tmi_transform_same(m, tmi_in(m, f, i), tmi_in(m, g, i), counter, depth - 1, left))
+        if (!tmi_shape_alike(m, tmi_in(m, f, i), tmi_in(m, g, i), counter, depth - 1, left))
             return 0;
     return 1;
 }
 
-static int tmi_transform_sweep_same(const tmi_stream *r, const tmi_sweep *w, uint32_t a,
-                                    uint32_t b) {
+static int tmi_shape_sweep_same(const tmi_stream *r, const tmi_sweep *w, uint32_t a,
+                                uint32_t b) {
     const tmi_module *m = r->s.m;
     uint32_t          counter[2], i, left = 256;
     if (!w->loop) return a == b; /* of one tile */
     for (i = 0; i < 2; i++)
         counter[i] = tmi_block_arg(m, tmi_op_body(m, TMI_OP(m, w[i].loop), 0), 0);
-    return tmi_transform_same(m, a, b, counter, 32, &left);
+    return tmi_shape_alike(m, a, b, counter, 32, &left);
 }
 
 /* The same rounds, and no store since the first began? */
-static int tmi_transform_sweep_pair(const tmi_stream *r, const tmi_sweep *w) {
+static int tmi_shape_sweep_pair(const tmi_stream *r, const tmi_sweep *w) {
     const tmi_module *m = r->s.m;
     const tmi_op     *a = TMI_OP(m, w[0].loop), *b = TMI_OP(m, w[1].loop);
     uint32_t          op, i, end = b->next;
     for (i = 0; i < 3; i++)
-        if (!tmi_transform_sweep_same(r, w, tmi_in(m, a, i), tmi_in(m, b, i))) return 0;
+        if (!tmi_shape_sweep_same(r, w, tmi_in(m, a, i), tmi_in(m, b, i))) return 0;
     for (op = w[0].loop; op != end && op; op = tmi_walk_next(m, r->func, op))
         if ((tmi_ops[TMI_OP(m, op)->kind].traits & (TMI_WRITES | TMI_FENCE)) ||
             (TMI_OP(m, op)->kind == TMI_OP_ASM && !tmi_attr_int(m, TMI_OP(m, op), "pure", 0)))
@@ -40269,7 +40298,7 @@ static int tmi_transform_sweep_pair(const tmi_stream *r, const tmi_sweep *w) {
 }
 
 /* x of exp(x - maximum of the first sweep); 0: the second does not sum that. */
-static uint32_t tmi_transform_sweep_exp(const tmi_stream *r, const tmi_sweep *w) {
+static uint32_t tmi_shape_sweep_exp(const tmi_stream *r, const tmi_sweep *w) {
     const tmi_module *m = r->s.m;
     const tmi_op     *e = TMI_OP(m, tmi_def(m, w[1].x)), *d, *s;
     if (w[0].kind != TMI_OP_MAXNUMF || (e->kind != TMI_OP_EXP && e->kind != TMI_OP_EXP2)) return 0;
@@ -40283,8 +40312,8 @@ static uint32_t tmi_transform_sweep_exp(const tmi_stream *r, const tmi_sweep *w)
 
 /* x of (x - c)^2, where c is a quotient or product of the first sweep's sum, the same in all
  * rounds; `mask`: where others than those count nothing, and add nothing to the first sum. */
-static uint32_t tmi_transform_sweep_square(const tmi_stream *r, const tmi_sweep *w, uint32_t *c,
-                                           uint32_t *mask) {
+static uint32_t tmi_shape_sweep_square(const tmi_stream *r, const tmi_sweep *w, uint32_t *c,
+                                       uint32_t *mask) {
     const tmi_module *m = r->s.m;
     const tmi_op     *q = TMI_OP(m, tmi_def(m, w[1].x)), *d, *s, *l;
     *mask = 0;
@@ -40296,7 +40325,7 @@ static uint32_t tmi_transform_sweep_square(const tmi_stream *r, const tmi_sweep 
         if (l->kind == TMI_OP_EXTF) l = TMI_OP(m, tmi_def(m, tmi_in(m, l, 0)));
         if (l->kind != TMI_OP_LOAD || l->n_in != 3 || !tmi_constant_is(m, tmi_in(m, l, 2), 0) ||
             !tmi_constant_is(m, tmi_in(m, d, 2), 0) ||
-            !tmi_transform_sweep_same(r, w, tmi_in(m, l, 1), tmi_in(m, d, 0)))
+            !tmi_shape_sweep_same(r, w, tmi_in(m, l, 1), tmi_in(m, d, 0)))
             return 0;
         *mask = tmi_in(m, l, 1);
         d = TMI_OP(m, tmi_def(m, tmi_in(m, d, 1)));
@@ -40311,12 +40340,12 @@ static uint32_t tmi_transform_sweep_square(const tmi_stream *r, const tmi_sweep 
 }
 
 /* The first loop again, before itself, with `n` numbers a thread instead of its tile. */
-static uint32_t tmi_transform_sweep_begin(tmi_stream *r, const tmi_sweep *w, const uint32_t *init,
-                                          uint32_t n, tmi_cloning *c, tmi_slicing *x,
-                                          uint32_t *carried) {
+static uint32_t tmi_shape_sweep_begin(tmi_stream *r, const tmi_sweep *w, const uint32_t *init,
+                                      uint32_t n, tmi_cloning *c, tmi_slicing *x,
+                                      uint32_t *carried) {
     tmi_module *m = r->s.m;
     uint32_t    body = tmi_op_body(m, TMI_OP(m, w->loop), 0), op, arg = tmi_block_arg(m, body, 1);
-    uint32_t    loop = tmi_transform_stream_begin(r, w->loop, init, n, x, carried), i, iv;
+    uint32_t    loop = tmi_shape_stream_begin(r, w->loop, init, n, x, carried), i, iv;
     for (i = 0; i < 3; i++)
         TMI_ID(m, TMI_OP(m, loop)->in + i) = tmi_in(m, TMI_OP(m, w->loop), i);
     TMI_OP(m, loop)->attr = TMI_OP(m, w->loop)->attr;
@@ -40336,7 +40365,7 @@ static uint32_t tmi_transform_sweep_begin(tmi_stream *r, const tmi_sweep *w, con
 }
 
 /* A row that no round reads has the sum that the loop began with; one of -inf has NaN. */
-static void tmi_transform_sweep_online(tmi_stream *r, const tmi_sweep *w) {
+static void tmi_shape_sweep_online(tmi_stream *r, const tmi_sweep *w) {
     tmi_module *m = r->s.m;
     tmi_build   b = tmi_build_before(r->s.job, m, w[0].loop);
     uint32_t f32 = m->t_float[TMI_F_F32], init[2], carried[2], v[2], max, total, some, loop,
@@ -40345,21 +40374,21 @@ static void tmi_transform_sweep_online(tmi_stream *r, const tmi_sweep *w) {
     tmi_cloning c;
     init[0] = tmi_b_const(&b, f32, 0xff800000);
     init[1] = tmi_b_const(&b, f32, 0);
-    loop = tmi_transform_sweep_begin(r, w, init, 2, &c, &x, carried);
-    tmi_transform_online_round(r, &x.b, exp, tmi_cloned(&c, w[0].x), carried, v);
-    tmi_transform_stream_end(r, loop, &x, v, 2, carried);
-    tmi_transform_online_end(&b, exp, carried, &max, &total);
+    loop = tmi_shape_sweep_begin(r, w, init, 2, &c, &x, carried);
+    tmi_shape_online_round(r, &x.b, exp, tmi_cloned(&c, w[0].x), carried, v);
+    tmi_shape_stream_end(r, loop, &x, v, 2, carried);
+    tmi_shape_online_end(&b, exp, carried, &max, &total);
     some = tmi_b_cmpi(&b, tmi_attr_of(m, TMI_OP(m, loop), "unsignedCmp") ? TMI_ULT : TMI_SLT,
                       tmi_in(m, TMI_OP(m, loop), 0), tmi_in(m, TMI_OP(m, loop), 1));
-    some = tmi_b_2(&b, TMI_OP_ANDI, some, tmi_transform_is(&b, max, init[0]));
+    some = tmi_b_2(&b, TMI_OP_ANDI, some, tmi_shape_is(&b, max, init[0]));
     total = tmi_b_select(&b, some, tmi_b_const(&b, f32, 0x7fc00000), total);
-    tmi_transform_stream_gives(r, w[0].red, max);
-    tmi_transform_stream_gives(r, w[1].red, total);
+    tmi_shape_stream_gives(r, w[0].red, max);
+    tmi_shape_stream_gives(r, w[1].red, total);
 }
 
 /* One round: carried are sum, mean, squares about it, and count of a thread's elements. */
-static void tmi_transform_moments_round(const tmi_stream *r, tmi_build *b, uint32_t x, uint32_t k,
-                                        const uint32_t *c, uint32_t *v) {
+static void tmi_shape_moments_round(const tmi_stream *r, tmi_build *b, uint32_t x, uint32_t k,
+                                    const uint32_t *c, uint32_t *v) {
     tmi_module *m = r->s.m;
     uint32_t type = tmi_value_type(m, x), each = tmi_value_type(m, c[0]), n, mean, off, share,
              zero = tmi_b_const(b, type, 0), one = tmi_b_const(b, each, 0x3f800000);
@@ -40388,48 +40417,48 @@ static void tmi_transform_moments_round(const tmi_stream *r, tmi_build *b, uint3
 
 /* The sum of (x - c)^2 of a thread's n elements is their squares about their mean and
  * n (mean - c)^2, whatever c is. */
-static void tmi_transform_moments_end(tmi_stream *r, const tmi_sweep *w, tmi_build *b,
-                                      const uint32_t *carried, uint32_t about) {
+static void tmi_shape_moments_end(tmi_stream *r, const tmi_sweep *w, tmi_build *b,
+                                  const uint32_t *carried, uint32_t about) {
     tmi_module *m = r->s.m;
     uint32_t f32 = m->t_float[TMI_F_F32], off, none, each = tmi_value_type(m, carried[0]);
-    tmi_transform_stream_gives(r, w[0].red, tmi_b_reduce(b, TMI_OP_ADDF, carried[0], f32, 0));
+    tmi_shape_stream_gives(r, w[0].red, tmi_b_reduce(b, TMI_OP_ADDF, carried[0], f32, 0));
     *b = tmi_build_before(r->s.job, m, w[1].red);
     none = tmi_b_const(b, each, 0);
     off = tmi_b_2(b, TMI_OP_SUBF, carried[1], tmi_b_splat(b, about, each));
     off = tmi_b_2(b, TMI_OP_MULF, tmi_b_2(b, TMI_OP_MULF, off, off), carried[3]);
-    off = tmi_b_select(b, tmi_transform_is(b, carried[3], none), none, off);
+    off = tmi_b_select(b, tmi_shape_is(b, carried[3], none), none, off);
     off = tmi_b_2(b, TMI_OP_ADDF, carried[2], off);
-    tmi_transform_stream_gives(r, w[1].red, tmi_b_reduce(b, TMI_OP_ADDF, off, f32, 0));
+    tmi_shape_stream_gives(r, w[1].red, tmi_b_reduce(b, TMI_OP_ADDF, off, f32, 0));
 }
 
-static void tmi_transform_sweep_moments(tmi_stream *r, const tmi_sweep *w, uint32_t about,
-                                        uint32_t mask) {
+static void tmi_shape_sweep_moments(tmi_stream *r, const tmi_sweep *w, uint32_t about,
+                                    uint32_t mask) {
     tmi_module *m = r->s.m;
     tmi_build   b = tmi_build_before(r->s.job, m, w[0].loop);
     uint32_t    init[4], carried[4], v[4], i, loop;
     tmi_slicing x;
     tmi_cloning c;
     for (i = 0; i < 4; i++) init[i] = tmi_b_const(&b, m->t_float[TMI_F_F32], 0);
-    loop = tmi_transform_sweep_begin(r, w, init, 4, &c, &x, carried);
-    tmi_transform_moments_round(r, &x.b, tmi_cloned(&c, w[0].x), mask ? tmi_cloned(&c, mask) : 0,
-                                carried, v);
-    tmi_transform_stream_end(r, loop, &x, v, 4, carried);
-    tmi_transform_moments_end(r, w, &b, carried, about);
+    loop = tmi_shape_sweep_begin(r, w, init, 4, &c, &x, carried);
+    tmi_shape_moments_round(r, &x.b, tmi_cloned(&c, w[0].x), mask ? tmi_cloned(&c, mask) : 0,
+                            carried, v);
+    tmi_shape_stream_end(r, loop, &x, v, 4, carried);
+    tmi_shape_moments_end(r, w, &b, carried, about);
 }
 
 /* Two sweeps, where they are such: 1. */
-static int tmi_transform_sweep_merge(tmi_stream *r, const tmi_sweep *w) {
+static int tmi_shape_sweep_merge(tmi_stream *r, const tmi_sweep *w) {
     tmi_module *m = r->s.m;
     uint32_t    x, c = 0, mask = 0, k, one;
-    if (!tmi_transform_sweep_pair(r, w)) return 0;
+    if (!tmi_shape_sweep_pair(r, w)) return 0;
     r->chunk = tmi_dim(m, tmi_out_type(m, TMI_OP(m, w->loop), 0), 0);
     r->t = r->chunk / TMI_EACH;
-    one = tmi_transform_sweep_exp(r, w);
-    x = one ? one : tmi_transform_sweep_square(r, w, &c, &mask);
-    if (!x || !tmi_transform_sweep_same(r, w, w->x, x)) return 0;
-    r->near = tmi_transform_stream_near(r, r->chunk);
-    if (one) tmi_transform_sweep_online(r, w);
-    else tmi_transform_sweep_moments(r, w, c, mask);
+    one = tmi_shape_sweep_exp(r, w);
+    x = one ? one : tmi_shape_sweep_square(r, w, &c, &mask);
+    if (!x || !tmi_shape_sweep_same(r, w, w->x, x)) return 0;
+    r->near = tmi_shape_stream_near(r, r->chunk);
+    if (one) tmi_shape_sweep_online(r, w);
+    else tmi_shape_sweep_moments(r, w, c, mask);
     for (k = 0; k < 2; k++) tmi_op_unlink(m, w[k].red), tmi_op_unlink(m, w[k].loop);
     tmi_remark(r->s.job, tmi_at_of(m, TMI_OP(m, w[1].loop)), TMETAL_APPLIED, "one sweep",
                "%s are found in one loop over the row",
@@ -40438,8 +40467,8 @@ static int tmi_transform_sweep_merge(tmi_stream *r, const tmi_sweep *w) {
 }
 
 /* Requires: every pass done. Leaves: no two loops that could be one as above. */
-static void tmi_transform_sweeps(tmi_job *job, tmi_module *m, uint32_t func,
-                                 const tmetal_gpu *gpu) {
+static void tmi_shape_sweeps(tmi_job *job, tmi_module *m, uint32_t func,
+                             const tmetal_gpu *gpu) {
     uint32_t   op, n = 0;
     tmi_mark   mark = tmi_mark_take(job);
     tmi_stream r;
@@ -40450,13 +40479,13 @@ static void tmi_transform_sweeps(tmi_job *job, tmi_module *m, uint32_t func,
     r.func = func;
     r.body = tmi_op_body(m, TMI_OP(m, func), 0);
     r.length = tmi_min32(job->opt->threads ? job->opt->threads : gpu->threads, 1024);
-    if (!job->opt->plain && !job->opt->layouts && !tmi_transform_overlaps(job, m, func) &&
+    if (!job->opt->plain && !job->opt->layouts && !tmi_shape_overlaps(job, m, func) &&
         !job->n_errors) {
         tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &r.users);
         tmi_rename_init(job, m, &r.names);
         for (op = TMI_BLOCK(m, r.body)->first_op; op && n < 2; op = TMI_OP(m, op)->next) {
-            if (!tmi_transform_sweep_of(&r, op, &w[n])) continue;
-            if (n && !tmi_transform_sweep_merge(&r, w)) {
+            if (!tmi_shape_sweep_of(&r, op, &w[n])) continue;
+            if (n && !tmi_shape_sweep_merge(&r, w)) {
                 tmi_remark(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_MISSED, "one sweep",
                            "two loops read the row: what the second sums does not follow from "
                            "parts that know only parts of the first");
@@ -40475,25 +40504,26 @@ static void tmi_transform_sweeps(tmi_job *job, tmi_module *m, uint32_t func,
 /* -- Long rows, all of it -------------------------------------------------------------------- */
 
 /* Can every tile that is reduced or stored be made again for a range? */
-static int tmi_transform_stream_can(tmi_stream *r) {
+static int tmi_shape_stream_can(tmi_stream *r) {
     const tmi_module *m = r->s.m;
     uint32_t    op, i;
     tmi_slicing x;
     for (op = TMI_BLOCK(m, r->body)->first_op; op; op = TMI_OP(m, op)->next)
-        if (!tmi_transform_stream_takes(r, op)) return 0;
-    tmi_slicing_init(&r->s, &x, 1);
+        if (!tmi_shape_stream_takes(r, op)) return 0;
+    tmi_shape_slicing_init(&r->s, &x, 1);
     x.count = r->chunk;
     for (op = TMI_BLOCK(m, r->body)->first_op; op; op = TMI_OP(m, op)->next) {
         const tmi_op *o = TMI_OP(m, op);
         for (i = 0; i < o->n_in && (o->kind == TMI_OP_REDUCE || o->kind == TMI_OP_STORE); i++)
-            if (tmi_is_tensor(m, tmi_in_type(m, o, i)) && !tmi_slice(&x, tmi_in(m, o, i), 0, 64))
+            if (tmi_is_tensor(m, tmi_in_type(m, o, i)) &&
+                !tmi_shape_slice(&x, tmi_in(m, o, i), 0, 64))
                 return 0;
     }
-    return r->loops && x.reads && tmi_transform_stream_memory(r);
+    return r->loops && x.reads && tmi_shape_stream_memory(r);
 }
 
 /* A sum and the squares about what it gives, as one loop: 1. */
-static int tmi_transform_stream_moments(tmi_stream *r, uint32_t red) {
+static int tmi_shape_stream_moments(tmi_stream *r, uint32_t red) {
     tmi_module *m = r->s.m;
     uint32_t    init[4], carried[4], v[4], i, op, x = 0, k = 0, about = 0, loop;
     tmi_sweep   w[2];
@@ -40509,23 +40539,23 @@ static int tmi_transform_stream_moments(tmi_stream *r, uint32_t red) {
             continue;
         w[1].red = op;
         w[1].x = tmi_in(m, TMI_OP(m, op), 0);
-        x = tmi_transform_sweep_square(r, w, &about, &k) == w[0].x;
+        x = tmi_shape_sweep_square(r, w, &about, &k) == w[0].x;
     }
     if (!x) return 0;
     for (i = 0; i < 4; i++) init[i] = tmi_b_const(&b, m->t_float[TMI_F_F32], 0);
-    loop = tmi_transform_stream_begin(r, red, init, 4, &s, carried);
-    x = tmi_slice(&s, w[0].x, 0, 64);
-    if (k) k = tmi_slice(&s, k, 0, 64);
-    tmi_transform_moments_round(r, &s.b, x, k, carried, v);
-    tmi_transform_stream_end(r, loop, &s, v, 4, carried);
-    tmi_transform_moments_end(r, w, &b, carried, about);
+    loop = tmi_shape_stream_begin(r, red, init, 4, &s, carried);
+    x = tmi_shape_slice(&s, w[0].x, 0, 64);
+    if (k) k = tmi_shape_slice(&s, k, 0, 64);
+    tmi_shape_moments_round(r, &s.b, x, k, carried, v);
+    tmi_shape_stream_end(r, loop, &s, v, 4, carried);
+    tmi_shape_moments_end(r, w, &b, carried, about);
     return 1;
 }
 
 /* Requires: every pass done. Leaves: no tile of more than 32 elements a thread that is reduced,
  * where such a tile could be taken in rounds. */
-static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
-                                const tmetal_gpu *gpu) {
+static int tmi_shape_stream(tmi_job *job, tmi_module *m, uint32_t func,
+                            const tmetal_gpu *gpu) {
     uint32_t   op, next, sum, most = job->opt->threads ? job->opt->threads : gpu->threads;
     tmi_mark   mark = tmi_mark_take(job);
     tmi_stream r;
@@ -40541,16 +40571,16 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
             r.length = tmi_max32(r.length,
                                  (uint32_t)tmi_numel(m, tmi_in_type(m, TMI_OP(m, op), 0)));
     if (r.length <= 2 * r.chunk || job->opt->plain || job->opt->layouts ||
-        tmi_transform_overlaps(job, m, func) || job->n_errors)
+        tmi_shape_overlaps(job, m, func) || job->n_errors)
         r.loops = 0;
-    else if (!tmi_transform_stream_can(&r)) {
+    else if (!tmi_shape_stream_can(&r)) {
         tmi_remark(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_MISSED, "long rows",
                    "a tile of %u elements is held whole: it is not made element by element from "
                    "memory that is left alone",
                    r.length);
         r.loops = 0;
     } else {
-        r.near = tmi_transform_stream_near(&r, r.length);
+        r.near = tmi_shape_stream_near(&r, r.length);
         tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &r.users);
         tmi_rename_init(job, m, &r.names);
         for (op = TMI_BLOCK(m, r.body)->first_op; op; op = next) {
@@ -40559,14 +40589,14 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
             /* of its own making, or done with another */
             sum = tmi_out(m, TMI_OP(m, op), 0);
             if (sum >= r.names.n || r.names.to[sum]) continue;
-            sum = tmi_transform_stream_partner(&r, op);
-            if (sum) tmi_transform_stream_online(&r, op, sum), r.loops--;
-            else if (tmi_transform_stream_moments(&r, op)) r.loops--;
-            else tmi_transform_stream_reduce(&r, op);
+            sum = tmi_shape_stream_partner(&r, op);
+            if (sum) tmi_shape_stream_online(&r, op, sum), r.loops--;
+            else if (tmi_shape_stream_moments(&r, op)) r.loops--;
+            else tmi_shape_stream_reduce(&r, op);
         }
-        tmi_transform_stream_stores(&r);
+        tmi_shape_stream_stores(&r);
         tmi_rename_apply(&r.names, func);
-        tmi_transform_stream_drop(&r);
+        tmi_shape_stream_drop(&r);
         tmi_op_set_int(job, m, func, TMI_ATTR_THREADS, m->t_i32, r.t);
         tmi_remark(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_APPLIED, "long rows",
                    "tiles of %u elements, more than registers hold, go in rounds of %u and are "
@@ -40577,10 +40607,10 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 3536794638u
+#define TMI_STAMP_SHAPE 3989039666u
 
 /*==============================================================================
- * >>thread  [21]  The per-thread form: what one GPU thread does
+ * >>thread  [22]  The per-thread form: what one GPU thread does
  *
  * gives   tmi_thr: instructions in structured blocks; tmi_t_*(): make them, folding as they are made
  * uses    >>ir
@@ -41981,7 +42011,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
 #define TMI_STAMP_THREAD 2063200725u
 
 /*==============================================================================
- * >>layout  [22]  Linear layouts: which thread holds which element
+ * >>layout  [23]  Linear layouts: which thread holds which element
  *
  * gives   tmi_lin and its algebra: views through shape ops, slices, blocked and matrix layouts
  * uses    >>ops  >>ir
@@ -42523,7 +42553,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
 #define TMI_STAMP_LAYOUT 3659405666u
 
 /*==============================================================================
- * >>plan  [23]  Decisions before any code: what is kept, where each value lives, how many threads
+ * >>plan  [24]  Decisions before any code: what is kept, where each value lives, how many threads
  *
  * gives   tmi_plan: class, memory root, component and layout of every value; instances
  * uses    >>ops  >>ir  >>verify  >>analyse  >>transform  >>thread  >>layout
@@ -45518,7 +45548,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
 #define TMI_STAMP_PLAN 526245632u
 
 /*==============================================================================
- * >>wait  [24]  Programs that wait for each other
+ * >>wait  [25]  Programs that wait for each other
  *
  * A loop waits if its exit depends on memory that another program writes and its rounds alone do
  * not bring the exit nearer. Programs with such loops run in turn (tmi_pick_order), so one that
@@ -46979,11 +47009,11 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
 #define TMI_STAMP_WAIT 3959765232u
 
 /*==============================================================================
- * >>lower  [25]  From tiles to threads
+ * >>lower  [26]  From tiles to threads
  *
  * gives   tmi_lower_func(): fills a tmi_thr
- * uses    >>ops  >>library  >>ir  >>verify  >>analyse  >>detect  >>transform  >>thread  >>layout
- *         >>plan
+ * uses    >>ops  >>library  >>ir  >>verify  >>analyse  >>detect  >>transform  >>shape  >>thread
+ *         >>layout  >>plan
  * order   program order; work on tiles of one layout is gathered into one loop nest where no
  *         dependence and no memory access forbids it
  *
@@ -53977,7 +54007,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
 #define TMI_STAMP_LOWER 3360399296u
 
 /*==============================================================================
- * >>clean  [26]  The per-thread form made ready to print
+ * >>clean  [27]  The per-thread form made ready to print
  *
  * gives   tmi_clean(): dead code out, masks merged into branches, values next to their first use,
  *         threadgroup memory laid out, barriers where the hazards are
@@ -55540,7 +55570,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
 #define TMI_STAMP_CLEAN 4021780932u
 
 /*==============================================================================
- * >>report  [27]  What was found, chosen and given up
+ * >>report  [28]  What was found, chosen and given up
  *
  * gives   tmi_report_layouts(): a row per tensor value in each layout it is held in; tmi_report_kernel():
  *         remarks on threads, products, reductions, memory accesses and exchanges
@@ -58625,7 +58655,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define TMI_STAMP_REPORT 802742105u
 
 /*==============================================================================
- * >>emit  [28]  Metal text
+ * >>emit  [29]  Metal text
  *
  * gives   tmi_emit_kernel(): the source text of one kernel and its launch plan
  * uses    >>ops  >>hardware  >>library  >>ir  >>analyse  >>detect  >>transform  >>thread  >>layout
@@ -63664,7 +63694,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
 #define TMI_STAMP_EMIT 2208609123u
 
 /*==============================================================================
- * >>json  [29]  Op lists as text: JSON in and out, the short form
+ * >>json  [30]  Op lists as text: JSON in and out, the short form
  *
  * gives   tmi_json_read(), tmi_json_write(), tmi_list_read(): the op list as a tree, every key kept
  * uses    >>ops  >>ir  >>parse
@@ -66474,7 +66504,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 #define TMI_STAMP_JSON 825830720u
 
 /*==============================================================================
- * >>oplist  [30]  Op lists to kernels: graph in, tile IR out
+ * >>oplist  [31]  Op lists to kernels: graph in, tile IR out
  *
  * gives   tmi_list_module(): fusion, one tt.func a kernel; tmi_put_params() and those beside it:
  *         one plan for all of them
@@ -71537,7 +71567,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 #define TMI_STAMP_OPLIST 630554994u
 
 /*==============================================================================
- * >>compile  [31]  What drives the others: options, refusals, from text to kernels
+ * >>compile  [32]  What drives the others: options, refusals, from text to kernels
  *
  * gives   tmi_compile_read_text() and tmi_compile_read_list(); tmi_compile_text(),
  *         tmi_compile_list(), tmi_compile_module(); tmi_compile_told() for tmetal_transform
@@ -72213,13 +72243,13 @@ static void tmi_compile_splits_add(tmi_job *job, tmi_splits *x, const tmi_module
     tmi_split *s = &x->of[x->n];
     tmi_mark   mark = tmi_mark_take(job);
     int        two = job->opt->two_stage && !job->listed && !job->n_errors &&
-        tmi_split_func(job, u->m, u->func, all, gpu, s);
+        tmi_shape_split_func(job, u->m, u->func, all, gpu, s);
     tmi_mark_drop(job, mark);
     if (two) {
         k[1] = k[0];
         k[0].grid_times[s->axis] = s->parts;
 #ifdef TMETAL_DEBUG
-        if (!tmi_verify_all(job, u->m)) tmi_bug(job, "transform", "two stages");
+        if (!tmi_verify_all(job, u->m)) tmi_bug(job, "shape", "two stages");
 #endif
         x->at[x->n++] = x->n_kernel;
         x->n_scratch += s->n;
@@ -72228,12 +72258,12 @@ static void tmi_compile_splits_add(tmi_job *job, tmi_splits *x, const tmi_module
         tmi_transform_picks_of(job, u->m, s->first);
     }
     if (job->opt->two_stage && !job->opt->plain) tmi_transform_picks_of(job, u->m, u->func);
-    if (!two) tmi_transform_sweeps(job, u->m, u->func, gpu);
-    if (!two) tmi_transform_rounds(job, u->m, u->func, gpu);
-    if (!two && !tmi_transform_stream(job, u->m, u->func, gpu))
-        tmi_transform_batch(job, u->m, u->func);
+    if (!two) tmi_shape_sweeps(job, u->m, u->func, gpu);
+    if (!two) tmi_shape_rounds(job, u->m, u->func, gpu);
+    if (!two && !tmi_shape_stream(job, u->m, u->func, gpu))
+        tmi_shape_batch(job, u->m, u->func);
 #ifdef TMETAL_DEBUG
-    if (!job->n_errors && !tmi_verify_all(job, u->m)) tmi_bug(job, "transform", "rows");
+    if (!job->n_errors && !tmi_verify_all(job, u->m)) tmi_bug(job, "shape", "rows");
 #endif
     x->unit[x->n_kernel++] = *u;
 }
@@ -72650,10 +72680,10 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 1016587316u
+#define TMI_STAMP_COMPILE 4081135226u
 
 /*==============================================================================
- * >>key  [32]  What a result depends on, as one number
+ * >>key  [33]  What a result depends on, as one number
  *
  * gives   tmi_key_of(), tmi_key_put_struct(): structs field by field
  * uses    every section, for its stamp
@@ -72864,6 +72894,7 @@ static const uint32_t tmi_key_stamps[] = {
     TMI_STAMP_HARDWARE, TMI_STAMP_LIBRARY, TMI_STAMP_IR, TMI_STAMP_PARSE, TMI_STAMP_PRINT,
     TMI_STAMP_VERIFY, TMI_STAMP_BUILDER, TMI_STAMP_PYTHON, TMI_STAMP_TRI, TMI_STAMP_TL,
     TMI_STAMP_TRITON, TMI_STAMP_ANALYSE, TMI_STAMP_DETECT, TMI_STAMP_TRANSFORM,
+    TMI_STAMP_SHAPE,
     TMI_STAMP_THREAD, TMI_STAMP_LAYOUT, TMI_STAMP_PLAN, TMI_STAMP_WAIT, TMI_STAMP_LOWER,
     TMI_STAMP_CLEAN, TMI_STAMP_REPORT, TMI_STAMP_EMIT, TMI_STAMP_JSON, TMI_STAMP_OPLIST,
     TMI_STAMP_COMPILE, TMI_STAMP_KEY};
@@ -72914,7 +72945,7 @@ static void tmi_key_of(const char *src, size_t len, const tmetal_options *opt, c
 }
 
 /*==============================================================================
- * >>entry  [33]  Public functions and the one setjmp
+ * >>entry  [34]  Public functions and the one setjmp
  *
  * gives   everything of >>api
  * uses    every section; nothing here but calls
@@ -74177,7 +74208,7 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
 #endif
 
 /*==============================================================================
- * >>cache  [34]  Results on disk, and copies of results
+ * >>cache  [35]  Results on disk, and copies of results
  *
  * gives   tmetal_result_copy(); tmetal_cache_find() and what follows it in >>api; files of the cache
  *         for >>metal
@@ -75112,7 +75143,7 @@ static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
 /*==============================================================================
- * >>metal  [35]  Launching: the Objective-C runtime and Metal, from C
+ * >>metal  [36]  Launching: the Objective-C runtime and Metal, from C
  *
  * gives   tmetal_metal_open() and what follows it in >>api
  * uses    >>ir  >>key  >>cache
@@ -77250,7 +77281,7 @@ TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_lau
 #endif /* TMETAL_METAL */
 
 /*==============================================================================
- * >>host  [36]  Launch code: files in other languages that compile and launch a result
+ * >>host  [37]  Launch code: files in other languages that compile and launch a result
  *
  * gives   tmetal_launch_code() and what stands with it in >>api
  * uses    >>entry
@@ -81292,7 +81323,7 @@ TMETAL_API const char *tmetal_host_suffix(tmetal_host host) {
 
 #ifdef TMETAL_TUNE
 /*==============================================================================
- * >>tune  [37]  The tuner: which way to compile a program is fastest
+ * >>tune  [38]  The tuner: which way to compile a program is fastest
  *
  * gives   tmetal_tune_...()
  * uses    >>ir  >>print  >>report  >>compile  >>key  >>entry
