@@ -2,7 +2,8 @@
  * diagnostics and the text printed back - and the memory it took. Two builds (another compiler, other
  * flags, another width of pointers) or two states of the header must print the same lines.
  *
- *     digest [--fill BYTE] [--twice] [--parts] [--key] [--modes] [--mode NAME|all] FILE-OR-DIRECTORY...
+ *     digest [--fill BYTE] [--twice] [--parts] [--key] [--modes] [--mode NAME|all] [--share I/N]
+ *            FILE-OR-DIRECTORY...
  *     digest --against LINES
  *
  * Files are Triton IR (.ttir) and op lists (.json; build/oplist --write DIR writes those of the tests).
@@ -11,10 +12,12 @@
  *   --twice       compile with the arena full of 0x00, then of 0xff; a difference is an error
  *   --parts       a hash each of Metal, plan, reports (layouts, accesses, barriers), remarks, diagnostics, printed text
  *   --key         also print tmetal_key, by options of which each is given: another one for each state of the header
- *   --modes       a second line for each file, in one further mode, which its bytes choose: two stages, layouts
- *                 forced, another GPU, aliases, 32 threads, plain, MLX, parts of a grid, bounds, one program a
- *                 threadgroup, operands staged or direct, logging, the summary of transforming
+ *   --modes       a second line for each file, in one further mode, which its bytes choose: on M1, M3 Max and M5
+ *                 two stages, 64 threads, plain, MLX, bounds and the summary of transforming, with the changed IR;
+ *                 layouts forced, aliases, 32 threads, parts of a grid, one program per threadgroup, operands
+ *                 staged or direct, logging
  *   --mode NAME   a second line in this mode; all: a line in each
+ *   --share I/N   only files I, I + N, I + 2 N and so on, from 0
  *   --against F   makes each line of F again (printed with --parts alone) and ends with 3 at the first that is another
  *   --memory      also print the peak of the arena, which the width of pointers changes */
 #include "outcome.h"
@@ -26,6 +29,7 @@
 
 typedef struct asked {
     int fill, twice, memory, parts, key, modes; /* modes: -1 one by the bytes, -2 all, else that one */
+    unsigned share, of;
 } asked;
 
 /* The line of a file in a mode. Gives 1 if something is wrong. */
@@ -34,7 +38,7 @@ static int line_of(FILE *to, const asked *a, const char *name, const char *text,
     char   *space;
     outcome o, p;
     int     part, bad = 0;
-    if (outcome_mode(mode + 1) == NULL) bytes *= 2; /* the summary: two compilations */
+    if (outcome_is_summary(mode)) bytes *= 2; /* the summary: two compilations */
     for (space = (char *)take_memory(bytes); (o = outcome_of(text, len, mode, space, bytes, a->fill)).code == TMETAL_E_ARENA && bytes >> 30 == 0; ) {
         free(space);
         space = (char *)take_memory(bytes *= 4);
@@ -111,10 +115,12 @@ int main(int argc, char **argv) {
     size_t k;
     memset(&files, 0, sizeof files);
     memset(&a, 0, sizeof a);
+    a.of = 1;
     while (outcome_mode(n_modes)) n_modes++;
     for (i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--fill") == 0 && i + 1 < argc) a.fill = (int)strtol(argv[++i], NULL, 0);
         else if (strcmp(argv[i], "--mode") == 0 && i + 1 < argc) a.modes = mode_named(argv[++i]);
+        else if (strcmp(argv[i], "--share") == 0 && i + 1 < argc && sscanf(argv[++i], "%u/%u", &a.share, &a.of) == 2 && a.of) continue;
         else if (strcmp(argv[i], "--against") == 0 && i + 1 < argc) return against(argv[++i]);
         else if (strcmp(argv[i], "--modes") == 0) a.modes = -1;
         else if (strcmp(argv[i], "--twice") == 0) a.twice = 1;
@@ -128,7 +134,7 @@ int main(int argc, char **argv) {
         fputs("usage: digest [--fill BYTE] [--twice] [--parts] [--key] [--memory] [--modes] [--mode NAME|all] FILE-OR-DIRECTORY...\n", stderr);
         return 2;
     }
-    for (k = 0; k < files.n; k++) {
+    for (k = a.share; k < files.n; k += a.of) {
         size_t len;
         char  *text = read_file(files.name[k], &len);
         int    own = a.modes == -1 ? outcome_own_mode(text, len) : a.modes;

@@ -70,33 +70,44 @@ static void add_result(uint64_t *part, const tmetal_result *r) {
     }
 }
 
-/* Ways to compile, one thing changed in each. */
+/* Ways to compile: one thing changed in each, and for three chips those that divide the work of a kernel differently. */
 static const struct {
     const char *name, *gpu, *layouts, *alias;
-    uint32_t    two_stage, threads, plain, mlx, parts, bounds, programs, operands, logging;
+    uint32_t    two_stage, threads, plain, mlx, parts, bounds, programs, operands, logging, summary;
 } modes[] = {
-    {"default", NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-    {"two-stage", NULL, NULL, NULL, 4, 0, 0, 0, 0, 0, 0, 0, 0},
-    {"tiled", NULL, "TILED", NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-    {"column-major", NULL, "COLUMN_MAJOR", NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-    {"m3", "apple-m3", NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-    {"a15", "apple-a15", NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-    {"alias", NULL, NULL, "0=1", 0, 0, 0, 0, 0, 0, 0, 0, 0},
-    {"32-threads", NULL, NULL, NULL, 0, 32, 0, 0, 0, 0, 0, 0, 0},
-    {"plain", NULL, NULL, NULL, 0, 0, 1, 0, 0, 0, 0, 0, 0},
-    {"mlx", NULL, NULL, NULL, 0, 0, 0, 1, 0, 0, 0, 0, 0},
-    {"parts", NULL, NULL, NULL, 0, 0, 0, 0, 1, 0, 0, 0, 0},
-    {"bounds", NULL, NULL, NULL, 0, 0, 0, 0, 0, 1, 0, 0, 0},
-    {"one-program", NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 1, 0, 0},
-    {"staged", NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, TMETAL_OPERANDS_STAGED, 0},
-    {"direct", "apple-m3", NULL, NULL, 0, 0, 0, 0, 0, 0, 0, TMETAL_OPERANDS_DIRECT, 0},
-    {"logging", NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 1}, /* and neither fused products nor doubles */
-    {"transform", NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+#define ON(chip, gpu) \
+    {chip "two-stage", gpu, NULL, NULL, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0}, \
+    {chip "64-threads", gpu, NULL, NULL, 0, 64, 0, 0, 0, 0, 0, 0, 0, 0}, \
+    {chip "plain", gpu, NULL, NULL, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}, \
+    {chip "mlx", gpu, NULL, NULL, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0}, \
+    {chip "bounds", gpu, NULL, NULL, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0}, \
+    {chip "transform", gpu, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}
+    {"default", NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    ON("", NULL),
+    {"tiled", NULL, "TILED", NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"column-major", NULL, "COLUMN_MAJOR", NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"m3-max", "apple-m3-max", NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    ON("m3-max-", "apple-m3-max"),
+    {"m5", "apple-m5", NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    ON("m5-", "apple-m5"),
+    {"a15", "apple-a15", NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"alias", NULL, NULL, "0=1", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"32-threads", NULL, NULL, NULL, 0, 32, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"parts", NULL, NULL, NULL, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0},
+    {"one-program", NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0},
+    {"staged", NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, TMETAL_OPERANDS_STAGED, 0, 0},
+    {"direct", "apple-m3", NULL, NULL, 0, 0, 0, 0, 0, 0, 0, TMETAL_OPERANDS_DIRECT, 0, 0},
+    {"logging", NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0}, /* and neither fused products nor doubles */
+#undef ON
 };
-enum { MODES = sizeof modes / sizeof *modes, TRANSFORM = MODES - 1 };
+enum { MODES = sizeof modes / sizeof *modes };
 
 const char *outcome_mode(int mode) {
     return mode < MODES ? modes[mode].name : NULL;
+}
+
+int outcome_is_summary(int mode) {
+    return modes[mode].summary != 0;
 }
 
 int outcome_own_mode(const char *text, size_t len) {
@@ -142,7 +153,7 @@ outcome outcome_of(const char *text, size_t len, int mode, void *memory, size_t 
         for (i = 0; i < (int)r.n_kernels; i++) o.part[OUTCOME_PLAN] = add_str(o.part[OUTCOME_PLAN], tmetal_mlx_json(&r.kernels[i], &arena));
     fill_memory(memory, fill, bytes);
     arena = tmetal_arena_on(memory, bytes);
-    if (mode == TRANSFORM) {
+    if (modes[mode].summary) {
         if (tmetal_transform(text, len, &opt, &arena, &changed, &r) == TMETAL_OK)
             o.part[OUTCOME_PRINTED] = add_summary(o.part[OUTCOME_PRINTED], &changed, &arena);
     } else if (is_list) {

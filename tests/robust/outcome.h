@@ -16,6 +16,7 @@ typedef struct outcome {
 
 /* What is compiled other than by default: modes from 1 on, by name; NULL past the last. */
 const char *outcome_mode(int mode);
+int         outcome_is_summary(int mode); /* tmetal_transform, which compiles twice? */
 /* The one that a text's bytes choose. */
 int outcome_own_mode(const char *text, size_t len);
 

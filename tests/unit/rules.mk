@@ -11,7 +11,7 @@ UNIT_FAST   = $(BUILD)/robust/header.o
 UNIT_CHECK := $(shell pkg-config --exists check 2>/dev/null && pkg-config --cflags --libs check)
 UNIT_TTIR   = find examples tests -name '*.ttir' ! -path 'tests/cases/*' ! -path 'tests/robust/odd/*' | LC_ALL=C sort
 
-.PHONY: test-unit test-cases test-census test-roundtrip test-memory test-compile check-compile test-golden test-fingerprints test-style bless check-roundtrip check-memory
+.PHONY: test-unit test-cases test-census test-roundtrip test-memory test-compile check-compile test-golden test-fingerprints check-same test-style bless check-roundtrip check-memory
 
 # -- Suites -----------------------------------------------------------------------------------------
 ifneq ($(UNIT_CHECK),)
@@ -83,6 +83,8 @@ $(BUILD)/plainly-built/digest: tests/robust/digest.c tests/robust/outcome.c test
 	$(QUICK_CC) -std=c99 -O0 -w tests/robust/digest.c tests/robust/outcome.c tests/robust/text.c tests/robust/header.c -o $@
 test-fingerprints: $(BUILD)/tmetal $(BUILD)/plainly-built/digest $(BUILD)/oplist ## which outputs became others: a few bits of everything that is given for 2,000 texts
 	@python3 tests/golden/fingerprints.py $(BUILD) $(BUILD)/plainly-built/digest
+check-same: $(BUILD)/tmetal $(BUILD)/plainly-built/digest $(BUILD)/oplist ## one hash of everything: all texts, ../shared/corpus too, in all modes, on M1, M3 Max and M5; what differs from an earlier build/everything.txt [WAS=FILE JOBS=n]
+	@JOBS=$(JOBS) CORPUS=$(CORPUS) python3 tests/golden/fingerprints.py $(BUILD) $(BUILD)/plainly-built/digest --all $(WAS)
 bless: $(BUILD)/tmetal $(BUILD)/digest $(BUILD)/oplist ## rewrite the golden texts; prints the lines gained and lost, and which outputs changed
 	sh tests/golden/run.sh $(BUILD) bless
 	@python3 tests/golden/fingerprints.py $(BUILD) $(BUILD)/digest --bless
