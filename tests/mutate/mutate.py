@@ -35,9 +35,14 @@ OWN = ("tests/kernels", "examples/kernels", "tests/detect", "tests/robust/odd")
 TEXTS = OWN + ("tests/cases", "tests/chips/kernels")  # with the op lists, those of fingerprints.py
 DIGEST_PARTS = ("Metal", "plan", "reports", "remarks", "diagnostics", "printed text")
 # As outcome.c names them, and what gives the corpus runner the same.
-MODES = {"": [], "two-stage": ["--two-stage", "4"], "m3": ["--gpu", "apple-m3"], "a15": ["--gpu", "apple-a15"],
-         "32-threads": ["--threads", "32"], "plain": ["--plain"], "bounds": ["--bounds"], "staged": ["--operands", "staged"],
+MODES = {"a15": ["--gpu", "apple-a15"], "32-threads": ["--threads", "32"], "staged": ["--operands", "staged"],
          "direct": ["--gpu", "apple-m3", "--operands", "direct"]}
+for gpu in ("", "m3-max", "m5"):
+    on = ["--gpu", "apple-" + gpu] if gpu else []
+    MODES[gpu] = on
+    for what in (["--two-stage", "4"], ["--threads", "64"], ["--plain"], ["--bounds"]):
+        name = "64-threads" if what[0] == "--threads" else what[0][2:]
+        MODES[f"{gpu}-{name}" if gpu else name] = on + what
 # Make targets, cheapest first: name, floors that it is for ("" all), whether it judges what is done rather than how it is
 # written. Longest first come those that hardly any mutant reaches.
 SUITES = [
