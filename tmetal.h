@@ -38418,6 +38418,131 @@ static int tmi_transform_alias_all(const tmi_job *job) {
  * become one and the reduction of a row becomes two kernels.
  *============================================================================*/
 
+/* -- The record: how a kernel's work is divided ----------------------------------------------- */
+
+/* Everything that is decided of a kernel before layouts are chosen. >>plan carries it out. */
+typedef struct tmi_shape_record {
+    uint32_t threads;     /* of a threadgroup; 0: not decided yet */
+    uint32_t grown;       /* from so many, each of which would hold too much; 0: not */
+    uint32_t programs;    /* Triton programs in a threadgroup: see TMI_ATTR_PROGRAMS */
+    uint32_t stage_limit; /* bytes that one product may stage at a time */
+    /* log2 of the elements of tiles that are scanned, and of those that a lane holds side by side;
+     * 0: as in other tiles */
+    uint32_t scan_bits, scan_run;
+    uint8_t  lean;        /* operands are loaded where they are staged, not held until then */
+    /* rows of staged operands stand without room between them: banks clash, but they fit */
+    uint8_t  tight;
+    uint8_t  unforced;    /* layouts that the caller asked for are left out, for want of memory */
+} tmi_shape_record;
+
+/* What a kernel that was made by a record takes. */
+typedef struct tmi_shape_cost {
+    uint32_t words;   /* 32-bit words that a thread holds at once */
+    int      has_mma; /* it has matrix products */
+    int      serial;  /* one threadgroup runs all programs in turn */
+} tmi_shape_cost;
+
+/* 32-bit words that a thread may hold where `threads` of them are resident at once: on Apple7 128
+ * up to 384 threads, 52 for 1,024 (Mesa, agx_performance.c; of newer families nothing is known).
+ * `spare`: a 16th less in a kernel of matrix products, for fragments and addresses that the
+ * compiler loads ahead in its unrolled loops. */
+static uint32_t tmi_shape_words(const tmetal_gpu *gpu, uint32_t threads, int spare) {
+    static const uint16_t rows[][2] = {{384, 128}, {512, 104}, {1024, 52}};
+    uint32_t i, words;
+    for (i = 0; i < 2 && threads > rows[i][0]; i++) {}
+    words = rows[i][1] * (gpu->registers ? gpu->registers : 128u) / 128u;
+    return spare ? words - words / 16 : words;
+}
+
+/* The record that a kernel begins with. */
+static tmi_shape_record tmi_shape_begin(const tmi_module *m, uint32_t func) {
+    tmi_shape_record r;
+    memset(&r, 0, sizeof r);
+    r.programs = (uint32_t)tmi_attr_int(m, TMI_OP(m, func), TMI_ATTR_PROGRAMS, 1);
+    return r;
+}
+
+/* The next narrower record after one whose kernel takes `bytes` of threadgroup memory: products
+ * stage less at a time until all fits; then the planner chooses layouts that the caller had
+ * `forced`, then rows stand without room between them. 0: it fits; -1: nothing does. */
+static int tmi_shape_narrower(const tmetal_gpu *gpu, uint32_t bytes, int forced, uint32_t *limit,
+                              tmi_shape_record *r) {
+    /* a core has some 60 KB for threadgroups of at most 32 (metal-kernels.md 12): two of them */
+    if (bytes <= gpu->tg_bytes - (*limit < gpu->tg_bytes / 4 ? 0 : gpu->tg_bytes / 16)) return 0;
+    if (*limit >= 2048) *limit /= 2;
+    else {
+        if (forced && !r->unforced) r->unforced = 1;
+        else if (!r->tight) r->tight = 1;
+        else return -1;
+        *limit = gpu->tg_bytes;
+    }
+    r->stage_limit = *limit - *limit / 4;
+    return 1;
+}
+
+/* The search of a kernel's record: >>compile makes a kernel by `now` and says what it takes, until
+ * tmi_shape_next() has no further one. Twice the threads, again and again, while one would hold
+ * too much and twice as many hold less than four fifths of it each: simdgroups that a product
+ * cannot use hold copies. Then products that still hold too much load their operands late. */
+enum { TMI_SHAPE_FIRST, TMI_SHAPE_GROW, TMI_SHAPE_LEAN, TMI_SHAPE_AGAIN };
+
+typedef struct tmi_shape_search {
+    const tmi_job    *job;
+    const tmetal_gpu *gpu;
+    tmi_shape_record  now, best;
+    tmi_shape_cost    cost;  /* of the best */
+    uint32_t          first; /* threads of the first */
+    int               step;  /* what `now` is tried for */
+} tmi_shape_search;
+
+/* Words that a thread holds beyond what it may. */
+static uint32_t tmi_shape_over(const tmi_shape_search *s, const tmi_shape_cost *c,
+                               uint32_t threads) {
+    const uint32_t most = tmi_shape_words(s->gpu, threads, c->has_mma);
+    return c->words > most ? c->words - most : 0;
+}
+
+/* Are twice the threads to be tried? Beyond 384 each may hold less (tmi_shape_words), and what is
+ * kept free for the compiler does not pay for that: the attention of 128 x 64 reached 62 TFLOP/s on
+ * an H200 with 256 threads of 122 words, 49 with 512, 41 with operands loaded late. */
+static int tmi_shape_grows(const tmi_shape_search *s) {
+    const uint32_t threads = s->best.threads;
+    return tmi_shape_over(s, &s->cost, threads) && 2 * threads <= s->gpu->threads &&
+        !s->cost.serial && !s->job->opt->threads && !s->job->opt->plain &&
+        (2 * threads <= 384 || s->cost.words > tmi_shape_words(s->gpu, threads, 0));
+}
+
+static int tmi_shape_try(tmi_shape_search *s, int step, uint32_t threads, int lean) {
+    s->now = s->best;
+    s->now.threads = threads;
+    s->now.lean = (uint8_t)lean;
+    s->now.tight = s->now.unforced = 0;
+    s->step = step;
+    return 1;
+}
+
+/* What the kernel by `now` takes; NULL: more threadgroup memory than there is. 1: `now` is another
+ * to be made; 0: the kernel that was made last is the one. */
+static int tmi_shape_next(tmi_shape_search *s, const tmi_shape_cost *c) {
+    const uint32_t was = s->best.threads;
+    int            kept = c != NULL;
+    if (s->step == TMI_SHAPE_AGAIN || (s->step == TMI_SHAPE_FIRST && !c)) return 0;
+    if (s->step == TMI_SHAPE_GROW)
+        kept = c && tmi_shape_over(s, c, s->now.threads) <= tmi_shape_over(s, &s->cost, was) &&
+            c->words < s->cost.words - s->cost.words / 5;
+    if (s->step == TMI_SHAPE_LEAN) kept = c && c->words < s->cost.words;
+    else if (kept) {
+        if (s->step == TMI_SHAPE_FIRST) s->first = s->now.threads;
+        s->best = s->now;
+        s->cost = *c;
+        if (tmi_shape_grows(s)) return tmi_shape_try(s, TMI_SHAPE_GROW, 2 * s->best.threads, 0);
+    }
+    if (s->step != TMI_SHAPE_LEAN && s->cost.has_mma &&
+        s->cost.words > tmi_shape_words(s->gpu, s->best.threads, 0))
+        return tmi_shape_try(s, TMI_SHAPE_LEAN, s->best.threads, 1);
+    return kept ? 0 : tmi_shape_try(s, TMI_SHAPE_AGAIN, s->best.threads, 0);
+}
+
 /* -- Two stages: a program's row is reduced by several threadgroups -------------------------------
  *
  * A kernel that is one program a row, where the row is the whole work, keeps no GPU busy with few
@@ -40607,7 +40732,7 @@ static int tmi_shape_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_SHAPE 3989039666u
+#define TMI_STAMP_SHAPE 4184527299u
 
 /*==============================================================================
  * >>thread  [22]  The per-thread form: what one GPU thread does
@@ -42556,7 +42681,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
  * >>plan  [24]  Decisions before any code: what is kept, where each value lives, how many threads
  *
  * gives   tmi_plan: class, memory root, component and layout of every value; instances
- * uses    >>ops  >>ir  >>verify  >>analyse  >>transform  >>thread  >>layout
+ * uses    >>ops  >>ir  >>verify  >>analyse  >>transform  >>shape  >>thread  >>layout
  * order   of the text; ties go to the earlier op, so that reports and kernels are the same everywhere
  *
  * A tensor value is one of three things. INLINE: index arithmetic and renamings, computed again in
@@ -42672,15 +42797,8 @@ typedef struct tmi_plan {
     const char      **staged[2];
     /* per op: layout + 1 that it works in where that is not its component's */
     uint32_t         *own;
-    uint32_t          stage_limit; /* bytes that one product may stage at a time */
-    /* rows of staged operands stand without room between them: banks clash, but they fit */
-    uint8_t           lean;  /* operands are loaded where they are staged, not held until then */
-    uint8_t           tight;
-    uint32_t          threads, n_sg;
-    /* log2 of the elements of tiles that are scanned, and of those that a lane holds side by side;
-     * 0: as in other tiles */
-    uint32_t          scan_bits, scan_run;
-    uint32_t          grown; /* from so many threads, each of which would hold too much; 0: not */
+    tmi_shape_record  shape; /* how the work is divided */
+    uint32_t          n_sg;  /* log2 of its simdgroups */
     /* parameters stored to, loaded from, as bits below 32; bit 31: others */
     uint32_t          written, read;
     uint8_t           unknown_write, base_changed, has_mma, chained; /* see tmi_has_chained_dots */
@@ -42688,9 +42806,7 @@ typedef struct tmi_plan {
     const char       *order;
     uint32_t          order_op; /* the atomic operation that it is about */
     uint8_t           serial;  /* one threadgroup runs all programs in turn: see tmi_pick_order */
-    uint32_t          programs; /* in a threadgroup: see TMI_ATTR_PROGRAMS */
-    /* layouts are as the caller wants; they are not, for want of memory */
-    uint8_t           forced, unforced;
+    uint8_t           forced;  /* layouts are as the caller wants */
     uint32_t          n_sites; /* prints and asserts */
     uint32_t         *site;    /* per op: its number among them + 1 */
     uint32_t          n_extra; /* arguments that are no parameters of the function */
@@ -43836,13 +43952,13 @@ static uint32_t tmi_plan_elements(tmi_plan *p, uint64_t most) {
     while (!scans && n < limit && longest > 32 * n && 2 * n * loads <= 64) n *= 2;
     while (loops && !scans && n < 32 && longest > 128 * n && n * bytes < 64 && 2 * n * loads <= 64)
         n *= 2;
-    if (scans && n > 4) p->scan_bits = tmi_log2(most), p->scan_run = tmi_log2(n);
+    if (scans && n > 4) p->shape.scan_bits = tmi_log2(most), p->shape.scan_run = tmi_log2(n);
     return n;
 }
 
 /* Threads a threadgroup: each with a few elements of the largest tile, at most 256 while that
  * leaves 32 or fewer registers of it a thread, then more; fewer where each folds a short axis by
- * itself. `asked`: that many; see tmi_compile_fit(). */
+ * itself. `asked`: that many; see tmi_shape_next(). */
 static uint32_t tmi_pick_threads(tmi_plan *p, uint32_t asked) {
     uint64_t most = 1;
     uint32_t i, want, groups;
@@ -43866,18 +43982,6 @@ static uint32_t tmi_pick_threads(tmi_plan *p, uint32_t asked) {
     want = tmi_max32(want, 32);
     want = tmi_min32(want, p->gpu->threads);
     return 1u << tmi_log2(want);
-}
-
-/* 32-bit words that a thread may hold where `threads` of them are resident at once: on Apple7 128
- * up to 384 threads, 52 for 1,024 (Mesa, agx_performance.c; of newer families nothing is known).
- * `spare`: a 16th less in a kernel of matrix products, for fragments and addresses that the
- * compiler loads ahead in its unrolled loops. */
-static uint32_t tmi_plan_words(const tmi_plan *p, uint32_t threads, int spare) {
-    static const uint16_t rows[][2] = {{384, 128}, {512, 104}, {1024, 52}};
-    uint32_t i, words;
-    for (i = 0; i < 2 && threads > rows[i][0]; i++) {}
-    words = rows[i][1] * (p->gpu->registers ? p->gpu->registers : 128u) / 128u;
-    return spare && p->has_mma ? words - words / 16 : words;
 }
 
 /* How simdgroups split rows and columns of a product's result: rows only when products are chained,
@@ -44231,7 +44335,8 @@ static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
 static uint32_t tmi_plan_order(const tmi_plan *p, const tmi_comp *c, uint32_t *order,
                                uint32_t *groups) {
     uint32_t rank = tmi_rank(p->m, c->type), turn, i, n = 0, folded = c->reduced;
-    if (p->programs > 1 && rank > 1 && !folded && tmi_dim(p->m, c->type, 0) == p->programs)
+    if (p->shape.programs > 1 && rank > 1 && !folded &&
+        tmi_dim(p->m, c->type, 0) == p->shape.programs)
         folded = ~1u;
     tmi_access_order(p, c->type, c->access, order);
     for (turn = 0; turn < 2; turn++)
@@ -44254,8 +44359,8 @@ static void tmi_blocked_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
     if (bits < TMI_LANE_BITS + p->n_sg + vec)
         vec = bits > TMI_LANE_BITS + p->n_sg ? bits - TMI_LANE_BITS - p->n_sg : 0;
     run = vec;
-    if (vec && bits == p->scan_bits && bits >= TMI_LANE_BITS + p->n_sg)
-        run = tmi_max32(vec, tmi_min32(tmi_min32(p->scan_run, bits - TMI_LANE_BITS - p->n_sg),
+    if (vec && bits == p->shape.scan_bits && bits >= TMI_LANE_BITS + p->n_sg)
+        run = tmi_max32(vec, tmi_min32(tmi_min32(p->shape.scan_run, bits - TMI_LANE_BITS - p->n_sg),
                                        tmi_dim_bits(m, c->type, order[0])));
     tmi_lin_blocked(m, c->type, order, groups, run, p->n_sg, l);
     l->vec = (uint8_t)vec;
@@ -44394,7 +44499,7 @@ static void tmi_force_layouts(tmi_plan *p) {
         if (TMI_OP(m, op)->kind != TMI_OP_REDUCE ||
             (f->layout = (uint8_t)tmi_reduction_wanted(p->job, m, p->func, TMI_OP(m, op))) == 0)
             continue;
-        if (p->unforced) {
+        if (p->shape.unforced) {
             f->why = "its exchanges need more threadgroup memory than there is";
             continue;
         }
@@ -44853,7 +44958,7 @@ static int tmi_plan_takes_turns(const tmi_plan *p, uint32_t id, uint32_t k) {
         const uint32_t t = tmi_in_type(m, op, i), cols = tmi_dim(m, t, tmi_rank(m, t) - 1);
         if (p->stage[i][id]) bytes += tmi_numel(m, t) / cols * (cols + 8) * tmi_bytes(m, t);
     }
-    for (; bytes > p->stage_limit; bytes /= 2, end--) {
+    for (; bytes > p->shape.stage_limit; bytes /= 2, end--) {
         for (i = 0; i < l->n_reg && l->reg[i] != 1u << (end - 1); i++) {}
         if (i == l->n_reg) return 1;
     }
@@ -44877,18 +44982,18 @@ static void tmi_plan_choose_late(tmi_plan *p) {
             if (p->stage[k][op]) tmi_plan_widens_late(p, op, k);
     for (op = p->flow[p->func]; op && !p->job->opt->plain; op = p->flow[op]) {
         v = TMI_OP(m, op)->kind == TMI_OP_LOAD ? tmi_out(m, TMI_OP(m, op), 0) : 0;
-        if (v && p->lean && p->klass[v] == TMI_C_NODE && tmi_plan_load_is_late(p, v) &&
+        if (v && p->shape.lean && p->klass[v] == TMI_C_NODE && tmi_plan_load_is_late(p, v) &&
             tmi_plan_late_is_read_once(p, v)) {
             p->klass[v] = TMI_C_INLINE;
             p->comp_of[tmi_op_element(p, op)] = 0;
         }
         for (k = 0; k < 2; k++) {
             if (!p->stage[k][op] ||
-                !(p->lean || (tmi_plan_is_made_late(p, TMI_OP(m, op), k) &&
+                !(p->shape.lean || (tmi_plan_is_made_late(p, TMI_OP(m, op), k) &&
                               tmi_plan_takes_turns(p, op, k))))
                 continue;
             v = tmi_in(m, TMI_OP(m, op), k);
-            bits = p->lean ? TMI_NONE : tmi_scalar_bits[tmi_s_of(m, tmi_value_type(m, v))];
+            bits = p->shape.lean ? TMI_NONE : tmi_scalar_bits[tmi_s_of(m, tmi_value_type(m, v))];
             tmi_plan_load_late(p, v, tmi_numel(m, tmi_value_type(m, v)), bits, 0);
         }
     }
@@ -45503,20 +45608,17 @@ static const char *tmi_plan_no_tensors(const tmi_job *job, const tmetal_gpu *gpu
     return job->opt->mlx ? "MLX chooses the language version" : NULL;
 }
 
+/* By a record, in which only the threads may be left open. */
 static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
-                          int unforced, int lean, uint32_t asked, uint32_t stage_limit,
-                          tmi_plan *p) {
+                          const tmi_shape_record *shape, tmi_plan *p) {
     TMI_ASSERT(job, "plan", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
     TMI_ASSERT(job, "plan", gpu != NULL);
     memset(p, 0, sizeof *p);
-    p->unforced = (uint8_t)unforced;
-    p->lean = (uint8_t)lean;
-    p->stage_limit = stage_limit;
+    p->shape = *shape;
     p->job = job;
     p->m = m;
     p->func = func;
     p->gpu = gpu;
-    p->programs = (uint32_t)tmi_attr_int(m, TMI_OP(m, func), TMI_ATTR_PROGRAMS, 1);
     m->no_matrix = !(gpu->features & TMETAL_GPU_SIMD_MATRIX);
     m->tensors = !tmi_plan_no_tensors(job, gpu);
     tmi_plan_room(p);
@@ -45533,8 +45635,8 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_drop_aliases(p);
     tmi_plan_find_reach(p);
     tmi_plan_components(p);
-    p->threads = tmi_pick_threads(p, asked);
-    p->n_sg = tmi_log2(p->threads / 32);
+    p->shape.threads = tmi_pick_threads(p, p->shape.threads);
+    p->n_sg = tmi_log2(p->shape.threads / 32);
     tmi_plan_choose_layouts(p);
     tmi_plan_choose_direct(p);
     tmi_plan_choose_late(p);
@@ -45545,7 +45647,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 526245632u
+#define TMI_STAMP_PLAN 2881845098u
 
 /*==============================================================================
  * >>wait  [25]  Programs that wait for each other
@@ -47812,7 +47914,7 @@ static uint32_t tmi_scalar_op(tmi_low *w, const tmi_op *op, uint32_t result) {
     case TMI_OP_NPROGRAMS:
         i = (uint32_t)tmi_attr_int(w->m, op, "axis", 0);
         if (w->p->serial) return w->programs[i];
-        return w->p->programs > 1 ? tmi_extra_value(w, TMETAL_ARG_PROGRAMS, i)
+        return w->p->shape.programs > 1 ? tmi_extra_value(w, TMETAL_ARG_PROGRAMS, i)
                                   : tmi_t_program(w->t, TMI_TF_NPROG, i);
     case TMI_OP_PADDING:
         i = (uint32_t)tmi_attr_int(w->m, op, "param", 0);
@@ -48948,7 +49050,7 @@ static uint32_t tmi_lower_passage_run(tmi_low *w, uint32_t value, uint32_t from,
     x.part = 0;
     for (x.bits = whole;; x.bits--) {
         count = padded ? tmi_padded_count(x.bits, bytes) : 1u << x.bits;
-        if (!x.bits || (uint64_t)bytes * count <= w->p->stage_limit) break;
+        if (!x.bits || (uint64_t)bytes * count <= w->p->shape.stage_limit) break;
     }
     x.buf = tmi_named_array(w, TMI_AS_GROUP, mem, count, value);
     arr = tmi_lower_register_array(w, to, out);
@@ -49054,7 +49156,8 @@ static int tmi_lower_rounds_of_registers(tmi_low *w, tmi_inst *in, uint32_t from
     uint32_t       bits = whole, drop, arr, buf, round, at, v, cond;
     tmi_lin        part;
     tmi_nest       n;
-    while (bits && (uint64_t)bytes * tmi_padded_count(bits, bytes) > w->p->stage_limit) bits--;
+    while (bits && (uint64_t)bytes * tmi_padded_count(bits, bytes) > w->p->shape.stage_limit)
+        bits--;
     drop = tmi_lower_round_bits(TMI_LIN(w->p, from), TMI_LIN(w->p, to), whole, whole - bits);
     if (!drop || (uint64_t)TMI_ROUNDS_COPIES >> (whole - bits) >> TMI_LIN(w->p, from)->n_reg == 0)
         return 0;
@@ -50272,19 +50375,20 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     tmi_thr *t = w->t;
     uint32_t src = tmi_in(w->m, op, 0), out = tmi_out(w->m, op, 0),
-             type = tmi_value_type(w->m, out), bins = (uint32_t)tmi_numel(w->m, type);
+             type = tmi_value_type(w->m, out), bins = (uint32_t)tmi_numel(w->m, type),
+             threads = w->p->shape.threads;
     uint32_t buf = tmi_named_array(w, TMI_AS_GROUP, tmi_tty_of(TMI_S_I32, 1), bins, out),
              flat = tmi_flat_lin(w, out), i, cond, v, part;
     tmi_nest n;
     int      kind;
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_HISTOGRAM);
     TMI_ARR(t, buf)->is_atomic = 1;
-    i = bins > w->p->threads ? tmi_t_for(t, bins / w->p->threads) : 0; /* both are powers of two */
-    if (bins < w->p->threads) (void)tmi_t_if(t, tmi_t_icmp_c(t, TMI_ULT, tmi_t_tid(t), bins));
+    i = bins > threads ? tmi_t_for(t, bins / threads) : 0; /* both are powers of two */
+    if (bins < threads) (void)tmi_t_if(t, tmi_t_icmp_c(t, TMI_ULT, tmi_t_tid(t), bins));
     v = tmi_t_tid(t);
-    if (i) v = tmi_t_add(t, tmi_t_mul_c(t, i, w->p->threads), v);
+    if (i) v = tmi_t_add(t, tmi_t_mul_c(t, i, threads), v);
     tmi_t_write(t, buf, v, 0, tmi_t_u32(t, 0));
-    if (bins != w->p->threads) tmi_t_close(t);
+    if (bins != threads) tmi_t_close(t);
     tmi_nest_open(w, &n, w->p->stage[0][id] - 1);
     v = tmi_elem_at(w, src, n.lin, 0);
     kind = tmi_t_kind(t, v);
@@ -52341,7 +52445,7 @@ static void tmi_place_inst(tmi_low *w, uint32_t inst) {
         if (in->by_shuffle) {
             src->escapes = 1;
             s.lo = outer ? 0 : src->slot + 1;
-        } else if (tmi_lower_convert_bytes(w->m, in) > w->p->stage_limit) {
+        } else if (tmi_lower_convert_bytes(w->m, in) > w->p->shape.stage_limit) {
             src->escapes = in->escapes = in->rounds = 1;
             in->slot = tmi_slot_add(w, 0, 0, 0);
             TMI_SLOT(w, w->first_slot + in->slot)->rounds = inst + 1;
@@ -53205,10 +53309,10 @@ static void tmi_product_init(tmi_low *w, uint32_t id, tmi_product *p) {
     p->widens = tmi_dot_is_mma(w->m, op) && tmi_lower_product_has_bf16(w->m, op) &&
         !w->job->opt->plain && !tmi_chip_has(w->p, TMETAL_GPU_BF16_MATH);
     /* all of K at once is worth more */
-    if (p->widens && tmi_product_bytes(w, p, p->k_bits) > w->p->stage_limit) p->widens = 0;
+    if (p->widens && tmi_product_bytes(w, p, p->k_bits) > w->p->shape.stage_limit) p->widens = 0;
     for (p->chunk_bits = 0;; p->chunk_bits++) { /* as much of K at a time as memory holds */
         k = p->k_bits - p->chunk_bits;
-        if (tmi_product_bytes(w, p, k) <= w->p->stage_limit || k <= 3) break;
+        if (tmi_product_bytes(w, p, k) <= w->p->shape.stage_limit || k <= 3) break;
     }
 }
 
@@ -53224,7 +53328,7 @@ static void tmi_lower_stage_room(tmi_low *w, tmi_product *p, uint32_t k) {
     rows = k ? s->k_bits : p->m_bits;
     cols = k ? p->n_bits : s->k_bits;
     s->flipped = tmi_is_flipped(w->m, type, l);
-    pad = w->p->tight ? 0 : 16 / tmi_scalar_bytes[elem.kind];
+    pad = w->p->shape.tight ? 0 : 16 / tmi_scalar_bytes[elem.kind];
     s->pitch = (1u << (s->flipped ? rows : cols)) + pad;
     s->plane = (1u << (s->flipped ? cols : rows)) * s->pitch;
     elem.width = (uint8_t)(1u << l->vec);
@@ -53254,9 +53358,9 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     tmi_lower_stage_room(w, p, k);
     if (k) rows = s->k_bits;
     else cols = s->k_bits;
-    if (w->p->lean && !w->p->pure[value])
+    if (w->p->shape.lean && !w->p->pure[value])
         tmi_needs(w->p, value, l, 0, tmi_lower_count_leaf, &leaves);
-    if (w->p->lean && !w->p->pure[value] && !leaves) /* a few loads on their way at once */
+    if (w->p->shape.lean && !w->p->pure[value] && !leaves) /* a few loads on their way at once */
         tmi_lower_nest_long(w, &n, w->p->stage[k][p->id] - 1, 2);
     else tmi_nest_open(w, &n, w->p->stage[k][p->id] - 1);
     fast = s->flipped ? row_axis : col_axis;
@@ -53313,7 +53417,8 @@ static TMI_APART void tmi_stage_ahead(tmi_low *w, uint32_t body) {
         tmi_product_init(w, op, &p);
         for (k = 0; k < 2 && !p.chunk_bits; k++) {
             tmi_origin o;
-            if (!w->p->stage[k][op] || tmi_operand_bytes(w->p, p.op, k) > w->p->stage_limit / 2)
+            if (!w->p->stage[k][op] ||
+                tmi_operand_bytes(w->p, p.op, k) > w->p->shape.stage_limit / 2)
                 continue;
             o.w = w;
             o.body = body;
@@ -53790,8 +53895,9 @@ static void tmi_lower_tensor_end(tmi_low *w, tmi_product *p, uint32_t value, uin
     tmi_tty    type;
     tmi_lin    l;
     tmi_nest   n;
-    s->out_pitch = (1u << p->n_bits) + (w->p->tight ? 0 : 4);
-    for (rows = 1u << p->m_bits; rows * s->out_pitch * 4 > w->p->stage_limit && s->m >> rounds > 1;)
+    s->out_pitch = (1u << p->n_bits) + (w->p->shape.tight ? 0 : 4);
+    for (rows = 1u << p->m_bits;
+         rows * s->out_pitch * 4 > w->p->shape.stage_limit && s->m >> rounds > 1;)
         rows /= 2, rounds++;
     s->slab = s->m >> rounds;
     type = TMI_ARR(t, p->acc)->type;
@@ -53980,7 +54086,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     w.t = t;
     w.job = job;
     w.m = p->m;
-    t->threads = p->threads;
+    t->threads = p->shape.threads;
     w.scalar = TMI_TEMP(job, uint32_t, p->m->value.n);
     w.avail = TMI_TEMP(job, uint32_t, p->m->value.n);
     w.scalar_next = TMI_TEMP(job, uint32_t, p->m->op.n);
@@ -54004,7 +54110,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3360399296u
+#define TMI_STAMP_LOWER 1444604778u
 
 /*==============================================================================
  * >>clean  [27]  The per-thread form made ready to print
@@ -55574,8 +55680,8 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
  *
  * gives   tmi_report_layouts(): a row per tensor value in each layout it is held in; tmi_report_kernel():
  *         remarks on threads, products, reductions, memory accesses and exchanges
- * uses    >>ops  >>ir  >>analyse  >>detect  >>transform  >>thread  >>layout  >>plan  >>lower
- *         >>clean
+ * uses    >>ops  >>ir  >>analyse  >>detect  >>transform  >>shape  >>thread  >>layout  >>plan
+ *         >>lower  >>clean
  * order   of the text
  *============================================================================*/
 
@@ -56121,10 +56227,10 @@ static int tmi_report_look_leaf(const tmi_look *k, const tmi_ins *n, tmi_lanes *
         tmi_report_lanes_exact(z, c);
         return 1;
     case TMI_TF_LANE: case TMI_TF_TID:
-        tmi_report_lanes_zero(z, n->op == TMI_TF_LANE || k->p->threads == 32 ? TMI_EXACT : 5);
+        tmi_report_lanes_zero(z, n->op == TMI_TF_LANE || k->p->shape.threads == 32 ? TMI_EXACT : 5);
         for (i = 0; i < 32; i++) z->at[i] = i;
         return 1;
-    case TMI_TF_GROUP: tmi_report_lanes_zero(z, k->p->threads == 32 ? TMI_EXACT : 0); return 1;
+    case TMI_TF_GROUP: tmi_report_lanes_zero(z, k->p->shape.threads == 32 ? TMI_EXACT : 0); return 1;
     case TMI_TF_PID: case TMI_TF_NPROG: tmi_report_lanes_zero(z, 0); return 1;
     case TMI_TF_PARAM: tmi_report_lanes_zero(z, tmi_report_param_known(k, n)); return 1;
     case TMI_TF_LOOPVAR:
@@ -57211,15 +57317,15 @@ static uint32_t tmi_report_tiles(const tmi_plan *p, uint32_t groups) {
 static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
     tmi_at      at = tmi_at_of(p->m, TMI_OP(p->m, p->func));
     uint64_t    most = 1;
-    uint32_t    i, groups = p->threads / 32, tiles = tmi_report_tiles(p, groups);
+    uint32_t    i, groups = p->shape.threads / 32, tiles = tmi_report_tiles(p, groups);
     const char *why;
     for (i = 0; i < p->comp.n; i++) {
         uint64_t n = tmi_numel(p->m, TMI_COMP(p, i)->type);
         if (n > most) most = n;
     }
     if (p->job->opt->threads) why = ", as asked for";
-    else if (p->grown)
-        why = tmi_format(p->job, 1, ": of %u each would hold too much at once", p->grown);
+    else if (p->shape.grown)
+        why = tmi_format(p->job, 1, ": of %u each would hold too much at once", p->shape.grown);
     else if (p->has_mma)
         why = tmi_format(p->job, 1,
                          ": %u simdgroup%s the tiles of the matrix products, up to %u accumulator "
@@ -57229,8 +57335,9 @@ static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
     else
         why = tmi_format(p->job, 1, ": the largest tile of %llu element%s leaves %llu a thread",
                          (unsigned long long)most, most == 1 ? "" : "s",
-                         (unsigned long long)tmi_max32((uint32_t)(most / p->threads), 1));
-    tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup%s", p->threads, why);
+                         (unsigned long long)tmi_max32((uint32_t)(most / p->shape.threads), 1));
+    tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup%s",
+               p->shape.threads, why);
     if (bytes)
         tmi_remark(p->job, at, TMETAL_APPLIED, "memory",
                    "%u bytes of threadgroup memory of the %u that %s has", bytes, p->gpu->tg_bytes,
@@ -57239,9 +57346,9 @@ static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
 
 /* What a thread holds, and where that is most. */
 static void tmi_report_size(tmi_plan *p, const tmi_thr *t) {
-    const uint32_t have = tmi_plan_words(p, p->threads, 0), words = t->size.words;
+    const uint32_t have = tmi_shape_words(p->gpu, p->shape.threads, 0), words = t->size.words;
     tmi_at         at = tmi_at_of(p->m, TMI_OP(p->m, TMI_INS(t, t->size.at)->src));
-    if (p->lean)
+    if (p->shape.lean)
         tmi_remark(p->job, at, TMETAL_APPLIED, "registers",
                    "operands of products are loaded where they are staged, once for each product, "
                    "because a thread would hold too much");
@@ -57253,7 +57360,7 @@ static void tmi_report_size(tmi_plan *p, const tmi_thr *t) {
         tmi_remark(p->job, at, TMETAL_MISSED, "registers",
                    "a thread needs about %u registers at once, more than the %u that %s may have "
                    "for %u threads: it keeps some in memory; smaller blocks help",
-                   words, have, p->gpu->name, p->threads);
+                   words, have, p->gpu->name, p->shape.threads);
 }
 
 /* Which way operands come, and the column of the GPU table that decided. */
@@ -58652,7 +58759,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 802742105u
+#define TMI_STAMP_REPORT 3169340324u
 
 /*==============================================================================
  * >>emit  [29]  Metal text
@@ -62395,7 +62502,7 @@ static void tmi_emit_params(tmi_emit *e, tmetal_kernel *k) {
     k->n_params = e->n_own;
     tmi_emit_specialized(e, k);
     k->makes_pointers = tmi_emit_makes_pointers(e->p);
-    k->programs = e->p->programs;
+    k->programs = e->p->shape.programs;
 }
 
 /* One argument a used parameter; where Metal's 31 do not suffice, scalars share one struct. */
@@ -63132,10 +63239,10 @@ static void tmi_name_params(tmi_emit *e) {
 /* What a launch needs to know beside the arguments. */
 static void tmi_emit_launch(tmi_plan *p, tmetal_kernel *k, uint32_t tg_bytes) {
     uint32_t i;
-    k->threads = p->threads;
+    k->threads = p->shape.threads;
     k->threadgroup_bytes = tg_bytes;
     /* a declared 32 loses barriers (facts, 13) */
-    k->max_total_threads = p->threads >= 64 ? p->threads : 0;
+    k->max_total_threads = p->shape.threads >= 64 ? p->shape.threads : 0;
     k->family = tmi_first_family(p);
     tmi_make_sites(p, k);
     if (p->serial) k->grid[0] = k->grid[1] = k->grid[2] = 1;
@@ -63691,7 +63798,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 2208609123u
+#define TMI_STAMP_EMIT 1149781007u
 
 /*==============================================================================
  * >>json  [30]  Op lists as text: JSON in and out, the short form
@@ -71880,81 +71987,44 @@ static void tmi_compile_refuse_params(tmi_job *job, tmi_module *m, uint32_t func
 
 /* -- From function to kernel ------------------------------------------------------------------- */
 
-/* The per-thread form with `threads` threads (0: the planner's), lean or not, and the threadgroup
+/* The per-thread form by a record, or by the first narrower one that fits, and the threadgroup
  * memory that it takes; TMI_NONE: more than there is, whatever is tried. */
 static uint32_t tmi_compile_lower(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
-                                  uint32_t threads, int lean, tmi_plan *p, tmi_thr *t,
-                                  uint32_t *most) {
-    uint32_t bytes, limit;
-    int      unforced = 0, tight = 0;
-    for (limit = gpu->tg_bytes;; limit /= 2) { /* products stage less at a time until all fits */
-        tmi_plan_make(job, m, func, gpu, unforced, lean, threads, limit - limit / 4, p);
-        p->tight = (uint8_t)tight;
+                                  tmi_shape_record *r, tmi_plan *p, tmi_thr *t, uint32_t *most) {
+    uint32_t limit = gpu->tg_bytes;
+    int      more = 1;
+    r->stage_limit = limit - limit / 4;
+    while (more > 0) {
+        tmi_plan_make(job, m, func, gpu, r, p);
         tmi_thr_init(job, m, t);
         tmi_lower_func(p, t);
-        *most = bytes = tmi_clean(t, gpu->tg_bytes / 2);
-        /* a core has some 60 KB for threadgroups of at most 32 (metal-kernels.md 12): two of them */
-        if (bytes <= gpu->tg_bytes - (limit < gpu->tg_bytes / 4 ? 0 : gpu->tg_bytes / 16))
-            return bytes;
-        if (limit >= 2048) continue;
-        if (p->forced && !unforced) unforced = 1; /* the planner's own layouts may fit */
-        else if (!tight) tight = 1;
-        else return TMI_NONE;
-        limit = gpu->tg_bytes * 2;
+        *most = tmi_clean(t, gpu->tg_bytes / 2);
+        more = tmi_shape_narrower(gpu, *most, p->forced, &limit, r);
     }
+    return more < 0 ? TMI_NONE : *most;
 }
 
-/* Words that a thread holds beyond what it may. */
-static uint32_t tmi_compile_over(const tmi_plan *p, const tmi_thr *t) {
-    const uint32_t most = tmi_plan_words(p, p->threads, 1);
-    return t->size.words > most ? t->size.words - most : 0;
-}
-
-/* Does a thread hold too much, while there may be more of them? */
-static int tmi_compile_grows(const tmi_plan *p, const tmi_thr *t) {
-    return tmi_compile_over(p, t) && 2 * p->threads <= p->gpu->threads && !p->serial &&
-        !p->job->opt->threads && !p->job->opt->plain;
-}
-
-/* Are twice the threads to be tried? Beyond 384 each may hold less (tmi_plan_words), and what is
- * kept free for the compiler does not pay for that: the attention of 128 x 64 reached 62 TFLOP/s on
- * an H200 with 256 threads of 122 words, 49 with 512, 41 with operands loaded late. */
-static int tmi_compile_tries(const tmi_plan *p, const tmi_thr *t) {
-    return tmi_compile_grows(p, t) &&
-        (2 * p->threads <= 384 || t->size.words > tmi_plan_words(p, p->threads, 0));
-}
-
-/* The same with twice the threads, again and again, while one would hold too much and twice as
- * many hold less than four fifths of it each: simdgroups that a product cannot use hold
- * copies. */
+/* The same by the record that >>shape settles on. */
 static uint32_t tmi_compile_fit(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
                                 tmi_plan *p, tmi_thr *t, uint32_t *most) {
-    tmi_mark mark = tmi_mark_take(job);
-    uint32_t bytes = tmi_compile_lower(job, m, func, gpu, 0, 0, p, t, most), first = p->threads,
-             threads = first, words = t->size.words, over;
-    int has_mma = p->has_mma, kept = 1; /* of the best; is it what p and t hold? */
-    if (bytes == TMI_NONE) return TMI_NONE;
-    while (kept && tmi_compile_tries(p, t)) {
-        over = tmi_compile_over(p, t);
+    tmi_mark         mark = tmi_mark_take(job);
+    tmi_shape_search s;
+    tmi_shape_cost   c;
+    uint32_t         bytes;
+    memset(&s, 0, sizeof s);
+    s.job = job;
+    s.gpu = gpu;
+    s.now = tmi_shape_begin(m, func);
+    for (;;) {
+        bytes = tmi_compile_lower(job, m, func, gpu, &s.now, p, t, most);
+        s.now = p->shape;
+        c.words = t->size.words;
+        c.has_mma = p->has_mma;
+        c.serial = p->serial;
+        if (!tmi_shape_next(&s, bytes == TMI_NONE ? NULL : &c)) break;
         tmi_mark_drop(job, mark);
-        bytes = tmi_compile_lower(job, m, func, gpu, 2 * threads, 0, p, t, most);
-        kept = bytes != TMI_NONE && tmi_compile_over(p, t) <= over &&
-            t->size.words < words - words / 5;
-        if (!kept) break;
-        threads *= 2;
-        words = t->size.words;
-        has_mma = p->has_mma;
     }
-    if (has_mma && words > tmi_plan_words(p, threads, 0)) {
-        tmi_mark_drop(job, mark);
-        bytes = tmi_compile_lower(job, m, func, gpu, threads, 1, p, t, most);
-        kept = bytes != TMI_NONE && t->size.words < words;
-    }
-    if (!kept) {
-        tmi_mark_drop(job, mark);
-        bytes = tmi_compile_lower(job, m, func, gpu, threads, 0, p, t, most);
-    }
-    p->grown = threads > first ? first : 0;
+    p->shape.grown = p->shape.threads > s.first ? s.first : 0;
     return bytes;
 }
 
@@ -71980,7 +72050,7 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     tmi_emit_kernel(&p, &t, bytes, TMI_REPORTS(job) ? &noted : NULL, k, joined);
     tmi_mark_drop(job, mark);
     k->registers = t.size.words;
-    k->register_room = tmi_plan_words(&p, p.threads, 0);
+    k->register_room = tmi_shape_words(gpu, p.shape.threads, 0);
     k->thread_bytes = t.size.own;
     if (job->opt->msl && k->msl_version > job->opt->msl) {
         tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_MSL_VERSION,
@@ -72680,7 +72750,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 4081135226u
+#define TMI_STAMP_COMPILE 1014706783u
 
 /*==============================================================================
  * >>key  [33]  What a result depends on, as one number
