@@ -38454,6 +38454,128 @@ static uint32_t tmi_shape_words(const tmetal_gpu *gpu, uint32_t threads, int spa
     return spare ? words - words / 16 : words;
 }
 
+/* -- Threads: how many share a tile ------------------------------------------------------------- */
+
+/* Elements along an axis that one thread folds by itself: from 64 on a hierarchy of lanes and
+ * simdgroups pays. */
+enum { TMI_SHAPE_BRIEF = 32 };
+
+/* A fold of a short axis, along which no neighbours in memory lie: as many threads as elements are
+ * kept have work. */
+typedef struct tmi_shape_brief {
+    uint32_t kept, comp;
+    int      of_loop; /* of a tile that a loop gives: its axis stands for a longer one */
+} tmi_shape_brief;
+
+/* What >>plan finds in tile IR; all but the first two about tiles of `most` elements. */
+typedef struct tmi_shape_facts {
+    uint64_t most;         /* elements of the largest tile */
+    uint32_t groups;       /* simdgroups that products have work for; 0: there are none */
+    uint32_t bytes, loads; /* that loads bring for each element; how many loads */
+    uint32_t longest;      /* elements that one fold combines */
+    int      folds_row, folds_part; /* rows are folded; so are parts of rows, in a loop */
+    int      in_loop;      /* loads stand in loops whose rounds only the launch tells */
+    int      scans, scans_single; /* some are scanned; as they are loaded, element by element */
+    int      moves;        /* elements change threads for another reason than a fold or scan */
+    tmi_shape_brief *brief;
+    uint32_t         n_brief;
+    /* would simdgroups of `want` threads fold together what `fewer` threads fold alone? */
+    int (*crosses)(void *plan, uint32_t comp, uint32_t want, uint32_t fewer);
+    void *plan;
+} tmi_shape_facts;
+
+/* Accumulator tiles of one simdgroup. 16, a block of 32 by 32, is what MLX takes on every GPU
+ * and metal-flash-attention where operands come straight from memory; more than 8 halves the
+ * speed of a GPU of 7 cores (ggml-org/llama.cpp #10982). A tile is 2 registers a lane, and
+ * operands want as many again. */
+static uint32_t tmi_shape_dot_tiles(const tmetal_gpu *gpu) {
+    if (gpu->registers && gpu->registers < 96) return 8;
+    return (gpu->features & TMETAL_GPU_DIRECT_DOT) || gpu->cores > 8 ? 16 : 8;
+}
+
+/* Elements of one operand that a thread holds on their way to threadgroup memory, half of the 128
+ * registers that it has. */
+enum { TMI_SHAPE_DOT_STAGED = 64 };
+
+/* Simdgroups for a product of so many tiles of 8 by 8, so that each has its tiles; at most 16. A
+ * thin one, of up to 16 rows or columns, has four as soon as each gets 4 tiles: what counts there is
+ * loads in flight. A deep one, of long K, has more while a thread would hold too much of an
+ * operand. In a chain rows stay in one simdgroup. */
+static uint32_t tmi_shape_dot_groups(const tmetal_gpu *gpu, uint32_t rows, uint32_t cols,
+                                     uint32_t batch, uint32_t k, int chained) {
+    const uint32_t all = rows * cols * batch, most = tmi_max32(rows, cols) * 8u * batch * k;
+    uint32_t g;
+    if (chained) return tmi_min32(tmi_max32(rows / 2, 1), 8);
+    g = tmi_min32(tmi_max32(all / tmi_shape_dot_tiles(gpu), 1), 16);
+    if (tmi_min32(rows, cols) <= 2) /* thin: as fast as its long side is read */
+        g = tmi_max32(g, tmi_min32(tmi_max32(all / 4, 1), 4));
+    while (g < 16 && most > g * 32 * TMI_SHAPE_DOT_STAGED && 4 * g < all) g *= 2;
+    return g;
+}
+
+/* Elements of the largest tile a thread: four, more where its loads would have less than 16 bytes
+ * a lane on their way, the most that one access of a lane moves. Where several simdgroups would
+ * fold a row, up to 16: two then share one of 1,024 (PyTorch's Metal softmax gives a row of up to
+ * 1,024 to one, MLX holds four a thread; Apple asks for few barriers). 8 where it is folded a
+ * part at a time: four simdgroups keep all of a core busy when rows are few. What is loaded takes
+ * at most half of the 128 registers that a thread may have (Mesa, agx_performance.c). Where
+ * elements change threads, and in scans, more threads with 16 bytes each were quicker: a row's
+ * cumsum in f32 0.94 of a copy with four elements, 0.81 with 16. Rows that are scanned as they are
+ * loaded, element by element, take a prefix sum each: 32 bytes, eight elements at most, so that few
+ * simdgroups share a row (in f16 157 us with four elements, 121 with eight). A loop waits for its
+ * loads in each round, so up to 64 bytes are on their way there while that leaves four simdgroups:
+ * a cross entropy of 32,000 in f16 took 160 us with 16 elements, 142 with 32 (one H200). */
+static uint32_t tmi_shape_elements(const tmi_shape_facts *f, tmi_shape_record *r) {
+    const uint32_t least = f->scans_single ? 32 : 16,
+                   limit = f->folds_row ? 16 : f->folds_part ? 8 : 4;
+    uint32_t       n = 4;
+    while (f->bytes && n < 16 && n * f->bytes < 16) n *= 2;
+    while (f->bytes && n < 8 && n * f->bytes < least && f->longest > 32 * n) n *= 2;
+    if (f->moves) return n;
+    while (!f->scans && n < limit && f->longest > 32 * n && 2 * n * f->loads <= 64) n *= 2;
+    while (f->in_loop && !f->scans && n < 32 && f->longest > 128 * n && n * f->bytes < 64 &&
+           2 * n * f->loads <= 64)
+        n *= 2;
+    if (f->scans && n > 4) r->scan_bits = tmi_log2(f->most), r->scan_run = tmi_log2(n);
+    return n;
+}
+
+/* Of `want` threads as many as fold a short axis of the largest tile without another simdgroup's
+ * help. All of them where a loop fills it with more than 8 elements each, which are folded once: sums
+ * over columns of [65536,1000] in f16 took 64 us with 128 threads, 43 with 256 (one H200). */
+static uint32_t tmi_shape_brief_threads(const tmi_shape_facts *f, uint32_t want) {
+    uint32_t i;
+    for (i = 0; i < f->n_brief; i++) {
+        const tmi_shape_brief *b = &f->brief[i];
+        const uint32_t         fewer = tmi_max32(b->kept, 32);
+        if (b->kept < want && !((b->kept < 32 || f->most > 8ull * b->kept) && b->of_loop) &&
+            f->crosses(f->plan, b->comp, want, fewer))
+            want = fewer;
+    }
+    return want;
+}
+
+/* Threads of a threadgroup: each with a few elements of the largest tile, at most 256 while that
+ * leaves 32 or fewer registers of it a thread, then more; fewer where each folds a short axis by
+ * itself. Unless a rewrite, the caller or the search has decided. */
+static void tmi_shape_threads(const tmi_job *job, const tmi_module *m, uint32_t func,
+                              const tmetal_gpu *gpu, const tmi_shape_facts *f,
+                              tmi_shape_record *r) {
+    uint32_t want, searched = r->threads;
+    if (f->groups) want = f->groups * 32;
+    else {
+        const uint64_t each = f->most / (job->opt->plain ? 4 : tmi_shape_elements(f, r));
+        want = each > 256 ? 256 : tmi_max32((uint32_t)each, 32);
+        want = tmi_shape_brief_threads(f, want);
+        while (want < 1024 && f->most / want > 32) want *= 2;
+    }
+    want = (uint32_t)tmi_attr_int(m, TMI_OP(m, func), TMI_ATTR_THREADS, want);
+    if (job->opt->threads) want = job->opt->threads;
+    else if (searched) want = searched;
+    want = tmi_min32(tmi_max32(want, 32), gpu->threads);
+    r->threads = 1u << tmi_log2(want);
+}
+
 /* The record that a kernel begins with. */
 static tmi_shape_record tmi_shape_begin(const tmi_module *m, uint32_t func) {
     tmi_shape_record r;
@@ -40732,7 +40854,7 @@ static int tmi_shape_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_SHAPE 4184527299u
+#define TMI_STAMP_SHAPE 3110113489u
 
 /*==============================================================================
  * >>thread  [22]  The per-thread form: what one GPU thread does
@@ -43736,7 +43858,7 @@ static const tmi_lin *tmi_op_lin(const tmi_plan *p, uint32_t op) {
                       : tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, op)));
 }
 
-/* -- Matrix products ------------------------------------------------------------------------- */
+/* -- Facts that the number of threads depends on ---------------------------------------------- */
 
 /* Does the result of a product reach an operand of another one through elementwise ops? Then
  * rows must stay in one simdgroup, so that the second product reads the first's registers. */
@@ -43752,52 +43874,6 @@ static int tmi_has_chained_dots(const tmi_plan *p) {
     }
     return 0;
 }
-
-/* Accumulator tiles of one simdgroup. 16, a block of 32 by 32, is what MLX takes on every GPU
- * and metal-flash-attention where operands come straight from memory; more than 8 halves the
- * speed of a GPU of 7 cores (ggml-org/llama.cpp #10982). A tile is 2 registers a lane, and
- * operands want as many again. */
-static uint32_t tmi_dot_tiles(const tmetal_gpu *gpu) {
-    if (gpu->registers && gpu->registers < 96) return 8;
-    return (gpu->features & TMETAL_GPU_DIRECT_DOT) || gpu->cores > 8 ? 16 : 8;
-}
-
-/* Elements of one operand that a thread holds on their way to threadgroup memory, half of the 128
- * registers that it has. */
-enum { TMI_DOT_STAGED = 64 };
-
-/* Simdgroups for the products, so that each has its tiles; at most 16. A thin one, of up to 16 rows
- * or columns, has four as soon as each gets 4 tiles: what counts there is loads in flight. A deep
- * one, of long K, has more while a thread would hold too much of an operand. */
-static uint32_t tmi_dot_groups(const tmi_plan *p) {
-    const tmi_module *m = p->m;
-    uint32_t op, groups = 0, tiles = tmi_dot_tiles(p->gpu);
-    for (op = p->flow[p->func]; op; op = p->flow[op]) {
-        const tmi_op *o = TMI_OP(m, op);
-        uint32_t d, rank, rows, cols, batch, g, most;
-        if (!tmi_dot_is_mma(m, o) && !tmi_plan_is_tensor(m, o)) continue;
-        d = tmi_out_type(m, o, 0);
-        rank = tmi_rank(m, d);
-        rows = tmi_dim(m, d, rank - 2) / 8;
-        cols = tmi_dim(m, d, rank - 1) / 8;
-        batch = rank > 2 ? tmi_dim(m, d, 0) : 1;
-        g = p->chained ? tmi_min32(tmi_max32(rows / 2, 1), 8)
-                       : tmi_min32(tmi_max32(rows * cols * batch / tiles, 1), 16);
-        if (!p->chained && tmi_min32(rows, cols) <= 2) /* thin: as fast as its long side is read */
-            g = tmi_max32(g, tmi_min32(tmi_max32(rows * cols * batch / 4, 1), 4));
-        most = tmi_max32(rows, cols) * 8u * batch * tmi_dim(m, tmi_in_type(m, o, 0), rank - 1);
-        while (!p->chained && g < 16 && most > g * 32 * TMI_DOT_STAGED && 4 * g < rows * cols * batch)
-            g *= 2;
-        groups = tmi_max32(groups, g);
-    }
-    return groups;
-}
-
-/* -- Threads ----------------------------------------------------------------------------------- */
-
-/* Elements along an axis that one thread folds by itself: from 64 on a hierarchy of lanes and
- * simdgroups pays. */
-enum { TMI_SHORT_FOLD = 32 };
 
 /* Is a tile folded that a loop gives? Its axis stands for a longer one. */
 static int tmi_folds_loop(const tmi_plan *p, const tmi_comp *c) {
@@ -43823,7 +43899,7 @@ static int tmi_folds_short(const tmi_plan *p, const tmi_comp *c) {
         if (c->reduced >> i & 1) folded *= tmi_dim(p->m, c->type, i);
     if (c->access && tmi_access_vec(p, TMI_OP(p->m, c->access), order[0]) && tmi_folds_loop(p, c))
         return 0;
-    return !(c->reduced >> order[0] & 1) && folded <= TMI_SHORT_FOLD;
+    return !(c->reduced >> order[0] & 1) && folded <= TMI_SHAPE_BRIEF;
 }
 
 static void tmi_blocked_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l);
@@ -43832,7 +43908,9 @@ static uint64_t tmi_access_cost(const tmi_plan *p, uint32_t id, const tmi_lin *l
 
 /* Would simdgroups of `want` threads have to fold an axis together, where `fewer` threads need
  * not, touching no more lines? */
-static int tmi_fold_crosses(tmi_plan *p, const tmi_comp *c, uint32_t want, uint32_t fewer) {
+static int tmi_plan_fold_crosses(void *plan, uint32_t comp, uint32_t want, uint32_t fewer) {
+    tmi_plan *p = (tmi_plan *)plan;
+    const tmi_comp *c = TMI_COMP(p, comp);
     uint32_t i, d, crosses = 0;
     uint64_t lines;
     tmi_lin  l, kept;
@@ -43845,24 +43923,6 @@ static int tmi_fold_crosses(tmi_plan *p, const tmi_comp *c, uint32_t want, uint3
     lines = tmi_access_cost(p, c->access, &l);
     p->n_sg = tmi_log2(fewer / 32);
     return !tmi_kept_for(p, c, &kept) || tmi_access_cost(p, c->access, &kept) <= lines;
-}
-
-/* Of `want` threads as many as fold a short axis of the largest tile without another simdgroup's
- * help. All of them where a loop fills it with more than 8 elements each, which are folded once: sums
- * over columns of [65536,1000] in f16 took 64 us with 128 threads, 43 with 256 (one H200). */
-static uint32_t tmi_short_fold_threads(tmi_plan *p, uint64_t most, uint32_t want) {
-    uint32_t i, k;
-    for (i = 0; i < p->comp.n && !p->job->opt->plain; i++) {
-        const tmi_comp *c = TMI_COMP(p, i);
-        uint64_t kept = tmi_numel(p->m, c->type);
-        if (kept != most || !tmi_folds_short(p, c)) continue;
-        for (k = 0; k < tmi_rank(p->m, c->type); k++)
-            if (c->reduced >> k & 1) kept /= tmi_dim(p->m, c->type, k);
-        if (kept < want && !((kept < 32 || most > 8 * kept) && tmi_folds_loop(p, c)) &&
-            tmi_fold_crosses(p, c, want, tmi_max32((uint32_t)kept, 32)))
-            want = tmi_max32((uint32_t)kept, 32);
-    }
-    return want;
 }
 
 /* Is a tile folded in a loop that carries what comes of it? It is a part of a longer row. */
@@ -43912,76 +43972,69 @@ static int tmi_plan_loads_in_loop(const tmi_plan *p, uint32_t load) {
         !tmi_const_int(p->m, tmi_in(p->m, TMI_OP(p->m, up), 1), &n);
 }
 
-/* Elements of the largest tile a thread: four, more where its loads would have less than 16 bytes
- * a lane on their way, the most that one access of a lane moves. Where several simdgroups would
- * fold a row, up to 16: two then share one of 1,024 (PyTorch's Metal softmax gives a row of up to
- * 1,024 to one, MLX holds four a thread; Apple asks for few barriers). 8 where it is folded a
- * part at a time: four simdgroups keep all of a core busy when rows are few. What is loaded takes
- * at most half of the 128 registers that a thread may have (Mesa, agx_performance.c). Where
- * elements change threads, and in scans, more threads with 16 bytes each were quicker: a row's
- * cumsum in f32 0.94 of a copy with four elements, 0.81 with 16. Rows that are scanned as they are
- * loaded, element by element, take a prefix sum each: 32 bytes, eight elements at most, so that few
- * simdgroups share a row (in f16 157 us with four elements, 121 with eight). A loop waits for its
- * loads in each round, so up to 64 bytes are on their way there while that leaves four simdgroups:
- * a cross entropy of 32,000 in f16 took 160 us with 16 elements, 142 with 32 (one H200). */
-static uint32_t tmi_plan_elements(tmi_plan *p, uint64_t most) {
-    uint32_t i, d, op, bytes = 0, loads = 0, longest = 1, limit = 4, n = 4, scans = 0, loops = 0,
-                      least = 16, order[TMI_MAX_RANK];
-    if (p->job->opt->plain) return n;
-    for (i = 0; i < p->comp.n; i++) {
-        const tmi_comp *c = TMI_COMP(p, i);
-        uint32_t        folded = 1, more = 0;
-        if (tmi_numel(p->m, c->type) != most) continue;
-        for (op = c->ops; op; op = p->op_next[op]) {
-            bytes += more = tmi_plan_load_bytes(p, op);
-            loads += more != 0;
-            loops |= more && tmi_plan_loads_in_loop(p, op);
-            if (TMI_OP(p->m, op)->kind != TMI_OP_SCAN) continue;
-            scans = 1;
-            tmi_access_order(p, c->type, c->access, order);
-            if (c->access && !tmi_access_vec(p, TMI_OP(p->m, c->access), order[0])) least = 32;
-        }
-        for (d = 0; d < tmi_rank(p->m, c->type); d++)
-            if (c->reduced >> d & 1) folded *= tmi_dim(p->m, c->type, d);
-        longest = tmi_max32(longest, folded);
-        if (c->reduced) limit = tmi_max32(limit, tmi_plan_folds_part(p, c) ? 8 : 16);
+/* Simdgroups that the products have work for; 0: there are none. */
+static uint32_t tmi_plan_dot_groups(const tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint32_t op, groups = 0;
+    for (op = p->flow[p->func]; op; op = p->flow[op]) {
+        const tmi_op *o = TMI_OP(m, op);
+        uint32_t d, rank;
+        if (!tmi_dot_is_mma(m, o) && !tmi_plan_is_tensor(m, o)) continue;
+        d = tmi_out_type(m, o, 0);
+        rank = tmi_rank(m, d);
+        groups = tmi_max32(groups, tmi_shape_dot_groups(
+                                       p->gpu, tmi_dim(m, d, rank - 2) / 8,
+                                       tmi_dim(m, d, rank - 1) / 8,
+                                       rank > 2 ? tmi_dim(m, d, 0) : 1,
+                                       tmi_dim(m, tmi_in_type(m, o, 0), rank - 1), p->chained));
     }
-    while (bytes && n < 16 && n * bytes < 16) n *= 2;
-    while (bytes && n < 8 && n * bytes < least && longest > 32 * n) n *= 2;
-    if (tmi_plan_moves(p, most)) return n;
-    while (!scans && n < limit && longest > 32 * n && 2 * n * loads <= 64) n *= 2;
-    while (loops && !scans && n < 32 && longest > 128 * n && n * bytes < 64 && 2 * n * loads <= 64)
-        n *= 2;
-    if (scans && n > 4) p->shape.scan_bits = tmi_log2(most), p->shape.scan_run = tmi_log2(n);
-    return n;
+    return groups;
 }
 
-/* Threads a threadgroup: each with a few elements of the largest tile, at most 256 while that
- * leaves 32 or fewer registers of it a thread, then more; fewer where each folds a short axis by
- * itself. `asked`: that many; see tmi_shape_next(). */
-static uint32_t tmi_pick_threads(tmi_plan *p, uint32_t asked) {
-    uint64_t most = 1;
-    uint32_t i, want, groups;
+/* Of a component of the largest tiles: loads, folds and scans. */
+static void tmi_plan_facts_of(tmi_plan *p, uint32_t comp, tmi_shape_facts *f) {
+    const tmi_comp *c = TMI_COMP(p, comp);
+    uint32_t op, d, more, folded = 1, order[TMI_MAX_RANK];
+    for (op = c->ops; op; op = p->op_next[op]) {
+        f->bytes += more = tmi_plan_load_bytes(p, op);
+        f->loads += more != 0;
+        f->in_loop |= more && tmi_plan_loads_in_loop(p, op);
+        if (TMI_OP(p->m, op)->kind != TMI_OP_SCAN) continue;
+        f->scans = 1;
+        tmi_access_order(p, c->type, c->access, order);
+        f->scans_single |= c->access && !tmi_access_vec(p, TMI_OP(p->m, c->access), order[0]);
+    }
+    for (d = 0; d < tmi_rank(p->m, c->type); d++)
+        if (c->reduced >> d & 1) folded *= tmi_dim(p->m, c->type, d);
+    f->longest = tmi_max32(f->longest, folded);
+    if (!c->reduced) return;
+    if (tmi_plan_folds_part(p, c)) f->folds_part = 1;
+    else f->folds_row = 1;
+    if (!tmi_folds_short(p, c)) return;
+    f->brief[f->n_brief].kept = (uint32_t)(f->most / folded);
+    f->brief[f->n_brief].of_loop = tmi_folds_loop(p, c);
+    f->brief[f->n_brief++].comp = comp;
+}
+
+/* What the number of threads depends on; scratch. */
+static void tmi_plan_facts(tmi_plan *p, tmi_shape_facts *f) {
+    uint32_t i;
+    memset(f, 0, sizeof *f);
     p->chained = (uint8_t)tmi_has_chained_dots(p);
-    groups = tmi_dot_groups(p);
-    p->has_mma = groups != 0;
+    f->groups = tmi_plan_dot_groups(p);
+    p->has_mma = f->groups != 0;
+    f->most = f->longest = 1;
     for (i = 0; i < p->comp.n; i++) {
         uint64_t n = tmi_numel(p->m, TMI_COMP(p, i)->type);
-        if (n > most) most = n;
+        if (n > f->most) f->most = n;
     }
-    if (groups) want = groups * 32;
-    else {
-        uint64_t each = most / tmi_plan_elements(p, most);
-        want = each > 256 ? 256 : tmi_max32((uint32_t)each, 32);
-        want = tmi_short_fold_threads(p, most, want);
-        while (want < 1024 && most / want > 32) want *= 2;
-    }
-    want = (uint32_t)tmi_attr_int(p->m, TMI_OP(p->m, p->func), TMI_ATTR_THREADS, want);
-    if (p->job->opt->threads) want = p->job->opt->threads;
-    else if (asked) want = asked;
-    want = tmi_max32(want, 32);
-    want = tmi_min32(want, p->gpu->threads);
-    return 1u << tmi_log2(want);
+    if (p->has_mma || p->job->opt->plain) return; /* nothing else is asked for then */
+    f->brief = TMI_TEMP(p->job, tmi_shape_brief, p->comp.n);
+    for (i = 0; i < p->comp.n; i++)
+        if (tmi_numel(p->m, TMI_COMP(p, i)->type) == f->most) tmi_plan_facts_of(p, i, f);
+    f->moves = tmi_plan_moves(p, f->most);
+    f->crosses = tmi_plan_fold_crosses;
+    f->plan = p;
 }
 
 /* How simdgroups split rows and columns of a product's result: rows only when products are chained,
@@ -45611,6 +45664,7 @@ static const char *tmi_plan_no_tensors(const tmi_job *job, const tmetal_gpu *gpu
 /* By a record, in which only the threads may be left open. */
 static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
                           const tmi_shape_record *shape, tmi_plan *p) {
+    tmi_shape_facts facts;
     TMI_ASSERT(job, "plan", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
     TMI_ASSERT(job, "plan", gpu != NULL);
     memset(p, 0, sizeof *p);
@@ -45635,7 +45689,8 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_drop_aliases(p);
     tmi_plan_find_reach(p);
     tmi_plan_components(p);
-    p->shape.threads = tmi_pick_threads(p, p->shape.threads);
+    tmi_plan_facts(p, &facts);
+    tmi_shape_threads(job, m, func, gpu, &facts, &p->shape);
     p->n_sg = tmi_log2(p->shape.threads / 32);
     tmi_plan_choose_layouts(p);
     tmi_plan_choose_direct(p);
@@ -45647,7 +45702,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 2881845098u
+#define TMI_STAMP_PLAN 3990819891u
 
 /*==============================================================================
  * >>wait  [25]  Programs that wait for each other
