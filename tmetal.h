@@ -148,13 +148,14 @@
  *     29  >>emit       Metal text
  *     30  >>json       op lists as text: JSON in and out, the short form
  *     31  >>oplist     op lists to kernels: graph in, tile IR out
- *     32  >>compile    what drives the others: options, refusals, from text to kernels
- *     33  >>key        what a result depends on, as one number
- *     34  >>entry      public functions and the one setjmp
- *     35  >>cache      results on disk, and copies of results
- *     36  >>metal      launching: the Objective-C runtime and Metal, from C
- *     37  >>host       launch code: files in other languages that compile and launch a result
- *     38  >>tune       the tuner: which way to compile a program is fastest
+ *     32  >>graph      op lists as graphs: what is spelled out, what shares a kernel, memory
+ *     33  >>compile    what drives the others: options, refusals, from text to kernels
+ *     34  >>key        what a result depends on, as one number
+ *     35  >>entry      public functions and the one setjmp
+ *     36  >>cache      results on disk, and copies of results
+ *     37  >>metal      launching: the Objective-C runtime and Metal, from C
+ *     38  >>host       launch code: files in other languages that compile and launch a result
+ *     39  >>tune       the tuner: which way to compile a program is fastest
  *
  * Version 0.1.0. MIT licence; its text is at the end of the file.
  *============================================================================*/
@@ -64693,7 +64694,7 @@ typedef struct tmi_node {
     int64_t         num[8];     /* by form: see its rule */
     double          val[3];
     int             has_val;    /* bit each of val that stands in the list */
-    /* what >>oplist decides */
+    /* what >>graph decides */
     uint32_t        n_use, twin, loc;
     uint32_t        kernel;     /* that computes it, + 1; 0: inputs and what is fused into others */
     uint32_t        buffer;     /* node whose memory holds it; 0: none */
@@ -66068,7 +66069,7 @@ static int tmi_json_rule_rope(tmi_list *l, tmi_node *n) {
     return tmi_arg_type(l, n);
 }
 
-/* -- What >>oplist builds of other ops -- */
+/* -- What >>graph builds of other ops -- */
 
 static int tmi_json_pool_fits(tmi_list *l, tmi_node *n, const tmi_shape *x, int ceil_mode) {
     uint32_t i;
@@ -66663,15 +66664,13 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 825830720u
+#define TMI_STAMP_JSON 3307526239u
 
 /*==============================================================================
  * >>oplist  [31]  Op lists to kernels: graph in, tile IR out
  *
- * gives   tmi_list_module(): fusion, one tt.func a kernel; tmi_put_params() and those beside it:
- *         one plan for all of them
- * uses    >>ops  >>ir  >>verify  >>detect  >>transform  >>plan  >>json
- * order   kernels in the order of the list; a kernel stands where its last op does
+ * gives   tmi_oplist_build_all(): a tt.func for each kernel that >>graph asks for
+ * uses    >>ops  >>ir  >>verify  >>transform  >>plan  >>json
  *
  * A kernel has a root, whose result it stores, and at most one anchor: a reduction, a product, a softmax.
  * Elementwise ops between the anchor and the root work on the anchor's tile before it is stored; those
@@ -70110,6 +70109,20 @@ static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32
     }
 }
 
+#endif
+
+#define TMI_STAMP_OPLIST 1011767864u
+
+/*==============================================================================
+ * >>graph  [32]  Op lists as graphs: what is spelled out, what shares a kernel, memory
+ *
+ * gives   tmi_list_module(): fusion, one tt.func a kernel; tmi_put_params() and those beside it:
+ *         one plan for all of them
+ * uses    >>ops  >>ir  >>detect  >>json  >>oplist
+ * order   kernels in the order of the list; a kernel stands where its last op does
+ *============================================================================*/
+
+#ifndef TMETAL_NO_OPS
 /* -- The graph: two stages, fusion, memory ----------------------------------------------------- */
 
 static void tmi_count_uses(tmi_list *l) {
@@ -70146,7 +70159,7 @@ static void tmi_graph_make(tmi_graph *gr, tmi_list *l) {
     gr->claimed = TMI_TEMP(l->job, uint8_t, l->node.n);
     for (i = 0; i < l->n_order; i++) {
         const tmi_node *n = TMI_NODE(l, l->order[i]);
-        TMI_ASSERT(l->job, "oplist", !gr->place[l->order[i]] && !n->is_gone);
+        TMI_ASSERT(l->job, "graph", !gr->place[l->order[i]] && !n->is_gone);
         gr->place[l->order[i]] = i + 1;
         for (k = 0; k < n->n_in; k++) gr->first[n->in[k] + 2]++;
     }
@@ -70155,7 +70168,7 @@ static void tmi_graph_make(tmi_graph *gr, tmi_list *l) {
     for (i = 0; i < l->n_order; i++) {
         const tmi_node *n = TMI_NODE(l, l->order[i]);
         for (k = 0; k < n->n_in; k++) {
-            TMI_ASSERT(l->job, "oplist", gr->place[n->in[k]] <= i); /* inputs come first */
+            TMI_ASSERT(l->job, "graph", gr->place[n->in[k]] <= i); /* inputs come first */
             gr->user[gr->first[n->in[k] + 1]++] = i;
         }
     }
@@ -70601,7 +70614,7 @@ static int tmi_is_smaller(const void *ctx, uint32_t a, uint32_t b) { /* in the o
 static void tmi_list_record(tmi_list *l, tmetal_remark_kind kind, const char *what, const char *why,
                             uint32_t root, const uint32_t *op, uint32_t n) {
     tmi_fused *f = (tmi_fused *)tmi_vec_add(l->job, &l->fused);
-    TMI_ASSERT(l->job, "oplist", n && root && (kind == TMETAL_MISSED) == (*why != 0));
+    TMI_ASSERT(l->job, "graph", n && root && (kind == TMETAL_MISSED) == (*why != 0));
     f->kind = kind;
     f->what = what;
     f->why = why;
@@ -70621,7 +70634,7 @@ static int tmi_sp_is_read(tmi_spelled *s, const tmi_graph *gr) {
         for (inside = i = 0; i < s->q.at.n_op; i++)
             for (k = 0; k < TMI_NODE(l, s->q.op[i])->n_in; k++)
                 inside += TMI_NODE(l, s->q.op[i])->in[k] == v;
-        TMI_ASSERT(l->job, "oplist", inside <= TMI_NODE(l, v)->n_use);
+        TMI_ASSERT(l->job, "graph", inside <= TMI_NODE(l, v)->n_use);
         if (inside == TMI_NODE(l, v)->n_use) continue;
         if (!of) of = v; /* by a node made on the way, if by no op */
         for (u = gr->first[v]; u < gr->first[v + 1] && gr->user[u] < reader; u++)
@@ -70649,7 +70662,7 @@ static void tmi_list_unread(tmi_list *l, uint32_t node) {
     tmi_todo(l->job, &todo, node);
     while (todo.n) {
         tmi_node *n = TMI_NODE(l, tmi_base_todo_next(&todo));
-        TMI_ASSERT(l->job, "oplist", n->n_use > 0 && !n->is_gone);
+        TMI_ASSERT(l->job, "graph", n->n_use > 0 && !n->is_gone);
         if (--n->n_use || n->is_result || n->kind == TMI_L_OP_NONE) continue;
         n->is_gone = 1;
         for (k = 0; k < n->n_in; k++) tmi_todo(l->job, &todo, n->in[k]);
@@ -70678,7 +70691,7 @@ static int tmi_sp_try(const tmi_graph *gr, uint32_t root, uint32_t axes, const c
         to.axes = axes;
         for (to.axis = 0; !(axes >> to.axis & 1); to.axis++) {}
     }
-    TMI_ASSERT(l->job, "oplist", s.q.at.n_op <= TMI_SPELLED_MAX && to.n_in && s.q.op[0] == root);
+    TMI_ASSERT(l->job, "graph", s.q.at.n_op <= TMI_SPELLED_MAX && to.n_in && s.q.op[0] == root);
     to.spelt = l->fused.n;
     *TMI_NODE(l, root) = to;
     for (i = 1; i < s.q.at.n_op && to.base; i++) TMI_NODE(l, s.q.op[i])->part_of = root;
@@ -70791,7 +70804,7 @@ static void tmi_two_stages(tmi_list *l, uint32_t node, tmi_vec *order) {
     memset(&g, 0, sizeof g);
     g.l = l;
     fold = tmi_comb_of(&g, n);
-    TMI_ASSERT(l->job, "oplist", part * (groups - 1) < size && part * groups >= size);
+    TMI_ASSERT(l->job, "graph", part * (groups - 1) < size && part * groups >= size);
     first = tmi_part_node(l, node, n->kind, 1, fold.type, (uint32_t)groups, ".parts");
     p = TMI_NODE(l, first);
     p->in[0] = n->in[0];
@@ -70843,7 +70856,7 @@ static void tmi_scatter_steps(tmi_list *l, uint32_t node, tmi_vec *order) {
 /* A concat of more inputs than a kernel has buffers for is one of concats, each a kernel: all 30
  * inputs beside the result, in levels. */
 #define TMI_CONCAT_MOST 30u
-static void tmi_oplist_concat_steps(tmi_list *l, uint32_t node, tmi_vec *order) {
+static void tmi_graph_concat_steps(tmi_list *l, uint32_t node, tmi_vec *order) {
     uint32_t i, k, at, first, last, n_part, part;
     while (TMI_NODE(l, node)->n_in > TMI_CONCAT_MOST) {
         const uint32_t *in = TMI_NODE(l, node)->in;
@@ -70879,8 +70892,8 @@ typedef struct tmi_expanding {
     tmi_vec  *order;
 } tmi_expanding;
 
-static tmi_node *tmi_oplist_add(const tmi_expanding *e, const char *suffix, uint16_t kind,
-                                uint32_t a, uint32_t b, uint32_t *node) {
+static tmi_node *tmi_graph_add(const tmi_expanding *e, const char *suffix, uint16_t kind,
+                               uint32_t a, uint32_t b, uint32_t *node) {
     tmi_node *n;
     *node = tmi_node_made(e->l, e->op, suffix, kind, b ? 2 : 1);
     n = TMI_NODE(e->l, *node);
@@ -70891,7 +70904,7 @@ static tmi_node *tmi_oplist_add(const tmi_expanding *e, const char *suffix, uint
 }
 
 /* The op is this now, of one input or two. */
-static void tmi_oplist_become(const tmi_expanding *e, uint16_t kind, uint32_t a, uint32_t b) {
+static void tmi_graph_become(const tmi_expanding *e, uint16_t kind, uint32_t a, uint32_t b) {
     tmi_node *n = TMI_NODE(e->l, e->op);
     n->was = tmi_list_ops[n->kind].name;
     n->kind = kind;
@@ -70905,9 +70918,9 @@ static void tmi_oplist_become(const tmi_expanding *e, uint16_t kind, uint32_t a,
 }
 
 /* An input with an element for each channel, as [C,1,..]: it stretches along what is behind. */
-static uint32_t tmi_oplist_channel(const tmi_expanding *e, uint32_t in, uint32_t axis) {
+static uint32_t tmi_graph_channel(const tmi_expanding *e, uint32_t in, uint32_t axis) {
     uint32_t  node, i;
-    tmi_node *n = tmi_oplist_add(e, ".channel", TMI_L_OP_RESHAPE, in, 0, &node);
+    tmi_node *n = tmi_graph_add(e, ".channel", TMI_L_OP_RESHAPE, in, 0, &node);
     n->dtype = TMI_NODE(e->l, in)->dtype;
     n->shape.rank -= axis;
     n->shape.dim[0] = TMI_NODE(e->l, in)->shape.dim[0];
@@ -70916,80 +70929,80 @@ static uint32_t tmi_oplist_channel(const tmi_expanding *e, uint32_t in, uint32_t
 }
 
 /* (x - mean) * (rsqrt(variance + eps) * weight) + bias */
-static void tmi_oplist_batch_norm(const tmi_expanding *e) {
+static void tmi_graph_batch_norm(const tmi_expanding *e) {
     const tmi_node *n = TMI_NODE(e->l, e->op);
     const uint32_t *in = n->in;
     uint32_t        axis = n->axis, last = n->n_in - 1, y, r, c;
     int             affine = n->n_in == 5;
     const double    eps = n->val[0];
     tmi_node       *a;
-    c = tmi_oplist_channel(e, in[last], axis);
-    a = tmi_oplist_add(e, ".variance", TMI_L_OP_ADD, c, 0, &r);
+    c = tmi_graph_channel(e, in[last], axis);
+    a = tmi_graph_add(e, ".variance", TMI_L_OP_ADD, c, 0, &r);
     a->val[0] = eps;
     a->has_val = 1;
     a->shape = TMI_NODE(e->l, c)->shape;
     a->dtype = TMI_LT_F32;
-    a = tmi_oplist_add(e, ".factor", TMI_L_OP_RSQRT, r, 0, &r);
+    a = tmi_graph_add(e, ".factor", TMI_L_OP_RSQRT, r, 0, &r);
     a->shape = TMI_NODE(e->l, c)->shape;
     a->dtype = TMI_LT_F32;
     if (affine) {
-        a = tmi_oplist_add(e, ".weight", TMI_L_OP_MUL, r, tmi_oplist_channel(e, in[1], axis), &r);
+        a = tmi_graph_add(e, ".weight", TMI_L_OP_MUL, r, tmi_graph_channel(e, in[1], axis), &r);
         a->shape = TMI_NODE(e->l, c)->shape;
         a->dtype = TMI_LT_F32;
     }
-    a = tmi_oplist_add(e, ".centered", TMI_L_OP_SUB, in[0],
-                       tmi_oplist_channel(e, in[last - 1], axis), &y);
+    a = tmi_graph_add(e, ".centered", TMI_L_OP_SUB, in[0],
+                      tmi_graph_channel(e, in[last - 1], axis), &y);
     a->dtype = TMI_LT_F32;
     if (!affine) {
-        tmi_oplist_become(e, TMI_L_OP_MUL, y, r);
+        tmi_graph_become(e, TMI_L_OP_MUL, y, r);
         return;
     }
-    a = tmi_oplist_add(e, ".scaled", TMI_L_OP_MUL, y, r, &y);
+    a = tmi_graph_add(e, ".scaled", TMI_L_OP_MUL, y, r, &y);
     a->dtype = TMI_LT_F32;
-    tmi_oplist_become(e, TMI_L_OP_ADD, y, tmi_oplist_channel(e, in[2], axis));
+    tmi_graph_become(e, TMI_L_OP_ADD, y, tmi_graph_channel(e, in[2], axis));
 }
 
 /* A layer norm of [N, G, elements of a group], and weight and bias of [C,1,..] behind it. */
-static void tmi_oplist_group_norm(const tmi_expanding *e) {
+static void tmi_graph_group_norm(const tmi_expanding *e) {
     const tmi_node *n = TMI_NODE(e->l, e->op);
     const uint32_t *in = n->in;
     uint32_t        n_in = n->n_in, y;
     uint64_t        all = tmi_shape_numel(&n->shape);
     const double    eps = n->val[0];
-    tmi_node       *a = tmi_oplist_add(e, ".groups", TMI_L_OP_RESHAPE, in[0], 0, &y);
+    tmi_node       *a = tmi_graph_add(e, ".groups", TMI_L_OP_RESHAPE, in[0], 0, &y);
     a->dtype = TMI_NODE(e->l, in[0])->dtype;
     a->shape.rank = 3;
     a->shape.dim[1] = (uint32_t)n->num[0];
     a->shape.dim[2] = (uint32_t)(all / a->shape.dim[0] / a->shape.dim[1]);
-    a = tmi_oplist_add(e, ".norm", TMI_L_OP_LAYER_NORM, y, 0, &y);
+    a = tmi_graph_add(e, ".norm", TMI_L_OP_LAYER_NORM, y, 0, &y);
     a->shape = TMI_NODE(e->l, a->in[0])->shape;
     a->axis = 2;
     a->axes = 4;
     a->val[0] = eps;
     if (n_in == 1) {
-        tmi_oplist_become(e, TMI_L_OP_RESHAPE, y, 0);
+        tmi_graph_become(e, TMI_L_OP_RESHAPE, y, 0);
         return;
     }
     a->dtype = TMI_LT_F32;
-    a = tmi_oplist_add(e, ".image", TMI_L_OP_RESHAPE, y, 0, &y);
+    a = tmi_graph_add(e, ".image", TMI_L_OP_RESHAPE, y, 0, &y);
     a->dtype = TMI_LT_F32;
     if (n_in == 3) {
-        a = tmi_oplist_add(e, ".scaled", TMI_L_OP_MUL, y, tmi_oplist_channel(e, in[1], 1), &y);
+        a = tmi_graph_add(e, ".scaled", TMI_L_OP_MUL, y, tmi_graph_channel(e, in[1], 1), &y);
         a->dtype = TMI_LT_F32;
     }
-    tmi_oplist_become(e, n_in == 3 ? TMI_L_OP_ADD : TMI_L_OP_MUL, y,
-                      tmi_oplist_channel(e, in[n_in - 1], 1));
+    tmi_graph_become(e, n_in == 3 ? TMI_L_OP_ADD : TMI_L_OP_MUL, y,
+                     tmi_graph_channel(e, in[n_in - 1], 1));
 }
 
 /* A reduction of the windows, which stand along two axes of a view. A mean of windows that are not
  * all of one size is a sum, divided by how many there are. */
-static void tmi_oplist_pool(const tmi_expanding *e) {
+static void tmi_graph_pool(const tmi_expanding *e) {
     tmi_node       *n = TMI_NODE(e->l, e->op), *a;
     const tmi_shape x = TMI_NODE(e->l, n->in[0])->shape;
     const tmi_node  was = *n;
     int             is_max = n->kind == TMI_L_OP_MAX_POOL2D, even = 1;
     uint32_t        i, y, counts;
-    a = tmi_oplist_add(e, ".windows", TMI_L_OP_WINDOWS, n->in[0], 0, &y);
+    a = tmi_graph_add(e, ".windows", TMI_L_OP_WINDOWS, n->in[0], 0, &y);
     a->dtype = TMI_NODE(e->l, n->in[0])->dtype;
     a->shape.rank = 6;
     memcpy(a->num, was.num, sizeof a->num);
@@ -71005,41 +71018,41 @@ static void tmi_oplist_pool(const tmi_expanding *e) {
             even = 0;
     }
     if (is_max || even) {
-        tmi_oplist_become(e, is_max ? TMI_L_OP_MAX_POOL2D : TMI_L_OP_MEAN, y, 0);
+        tmi_graph_become(e, is_max ? TMI_L_OP_MAX_POOL2D : TMI_L_OP_MEAN, y, 0);
         n->axes = 3u << 2;
         return;
     }
-    a = tmi_oplist_add(e, ".sums", TMI_L_OP_SUM, y, 0, &y);
+    a = tmi_graph_add(e, ".sums", TMI_L_OP_SUM, y, 0, &y);
     a->dtype = TMI_LT_F32;
     a->axes = 3u << 2;
-    a = tmi_oplist_add(e, ".counts", TMI_L_OP_COUNTS, y, 0, &counts);
+    a = tmi_graph_add(e, ".counts", TMI_L_OP_COUNTS, y, 0, &counts);
     a->n_in = 0;
     a->dtype = TMI_LT_F32;
     a->shape.rank = 2;
     memcpy(a->num, was.num, sizeof a->num);
     for (i = 0; i < 2; i++) a->shape.dim[i] = n->shape.dim[2 + i], a->perm[i] = x.dim[2 + i];
-    tmi_oplist_become(e, TMI_L_OP_DIV, y, counts);
+    tmi_graph_become(e, TMI_L_OP_DIV, y, counts);
 }
 
 /* [.., H, ..] as [.., H, 1, ..], stretched along the ones. */
-static void tmi_oplist_upsample(const tmi_expanding *e) {
+static void tmi_graph_upsample(const tmi_expanding *e) {
     const tmi_node *n = TMI_NODE(e->l, e->op);
     const tmi_shape x = TMI_NODE(e->l, n->in[0])->shape;
     int64_t         times[3];
     uint32_t        i, y;
-    tmi_node       *a = tmi_oplist_add(e, ".elements", TMI_L_OP_RESHAPE, n->in[0], 0, &y);
+    tmi_node       *a = tmi_graph_add(e, ".elements", TMI_L_OP_RESHAPE, n->in[0], 0, &y);
     for (i = 0; i + 2 < x.rank; i++) times[i] = n->num[i];
     a->shape = x;
     a->shape.rank = 2 + 2 * (x.rank - 2);
     for (i = 2; i < x.rank; i++) a->shape.dim[2 * i - 2] = x.dim[i], a->shape.dim[2 * i - 1] = 1;
-    a = tmi_oplist_add(e, ".repeated", TMI_L_OP_BROADCAST, y, 0, &y);
+    a = tmi_graph_add(e, ".repeated", TMI_L_OP_BROADCAST, y, 0, &y);
     a->shape = TMI_NODE(e->l, a->in[0])->shape;
     for (i = 2; i < x.rank; i++) a->shape.dim[2 * i - 1] = (uint32_t)times[i - 2];
-    tmi_oplist_become(e, TMI_L_OP_RESHAPE, y, 0);
+    tmi_graph_become(e, TMI_L_OP_RESHAPE, y, 0);
 }
 
 /* Off the axis both inputs are stretched to the result. */
-static void tmi_oplist_gather(const tmi_expanding *e) {
+static void tmi_graph_gather(const tmi_expanding *e) {
     tmi_node *n = TMI_NODE(e->l, e->op);
     uint32_t  i, node, in[2];
     for (i = 0; i < 2; i++) {
@@ -71048,38 +71061,38 @@ static void tmi_oplist_gather(const tmi_expanding *e) {
         to.dim[n->axis] = x->shape.dim[n->axis];
         in[i] = n->in[i];
         if (tmi_shape_same(&to, &x->shape)) continue;
-        tmi_oplist_add(e, ".stretched", TMI_L_OP_BROADCAST, in[i], 0, &node)->shape = to;
+        tmi_graph_add(e, ".stretched", TMI_L_OP_BROADCAST, in[i], 0, &node)->shape = to;
         TMI_NODE(e->l, node)->dtype = x->dtype;
         in[i] = node;
     }
-    if (in[0] != n->in[0] || in[1] != n->in[1]) tmi_oplist_become(e, n->kind, in[0], in[1]);
+    if (in[0] != n->in[0] || in[1] != n->in[1]) tmi_graph_become(e, n->kind, in[0], in[1]);
 }
 
-static void tmi_oplist_expand(tmi_list *l, uint32_t op, tmi_vec *order) {
+static void tmi_graph_expand(tmi_list *l, uint32_t op, tmi_vec *order) {
     tmi_expanding e;
     e.l = l;
     e.op = op;
     e.order = order;
     switch (TMI_NODE(l, op)->kind) {
-    case TMI_L_OP_BATCH_NORM: tmi_oplist_batch_norm(&e); break;
-    case TMI_L_OP_GROUP_NORM: tmi_oplist_group_norm(&e); break;
-    case TMI_L_OP_MAX_POOL2D: case TMI_L_OP_AVG_POOL2D: tmi_oplist_pool(&e); break;
-    case TMI_L_OP_UPSAMPLE_NEAREST: tmi_oplist_upsample(&e); break;
+    case TMI_L_OP_BATCH_NORM: tmi_graph_batch_norm(&e); break;
+    case TMI_L_OP_GROUP_NORM: tmi_graph_group_norm(&e); break;
+    case TMI_L_OP_MAX_POOL2D: case TMI_L_OP_AVG_POOL2D: tmi_graph_pool(&e); break;
+    case TMI_L_OP_UPSAMPLE_NEAREST: tmi_graph_upsample(&e); break;
     case TMI_L_OP_GATHER:
-        if (TMI_NODE(l, op)->num[0]) tmi_oplist_gather(&e);
+        if (TMI_NODE(l, op)->num[0]) tmi_graph_gather(&e);
         break;
     default: break;
     }
 }
 
-static void tmi_oplist_split(tmi_list *l, uint32_t op, tmi_vec *order) {
+static void tmi_graph_split(tmi_list *l, uint32_t op, tmi_vec *order) {
     if (TMI_NODE(l, op)->kind == TMI_L_OP_SCATTER_ADD) tmi_scatter_steps(l, op, order);
-    else if (TMI_NODE(l, op)->kind == TMI_L_OP_CONCAT) tmi_oplist_concat_steps(l, op, order);
+    else if (TMI_NODE(l, op)->kind == TMI_L_OP_CONCAT) tmi_graph_concat_steps(l, op, order);
     else tmi_two_stages(l, op, order);
 }
 
 /* The order again, with what a step makes for an op before it. */
-static void tmi_oplist_steps(tmi_list *l, void (*step)(tmi_list *, uint32_t, tmi_vec *)) {
+static void tmi_graph_steps(tmi_list *l, void (*step)(tmi_list *, uint32_t, tmi_vec *)) {
     tmi_mark mark = tmi_mark_take(l->job);
     tmi_vec  order;
     uint32_t i, *list;
@@ -71123,7 +71136,7 @@ static uint32_t tmi_graph_root(tmi_graph *gr, uint32_t at) {
             while (next[k] < gr->first[members[k] + 1] && gr->user[next[k]] <= last) next[k]++;
             if (next[k] < gr->first[members[k] + 1]) i = tmi_min32(i, gr->user[next[k]]);
         }
-        TMI_ASSERT(l->job, "oplist", i < l->n_order);
+        TMI_ASSERT(l->job, "graph", i < l->n_order);
         n = TMI_NODE(l, l->order[i]);
         for (k = 0; k < n->n_in; k++) from += gr->in_set[n->in[k]];
         if (!tmi_follows(l, n, shape)) break;
@@ -71259,7 +71272,7 @@ static void tmi_fuse(tmi_graph *gr) {
         places = inside ? tmi_placing_of(&at_indices, gr, i, &place) : 0;
         if (places > TMI_FUSED_PLACES) inside = 0;
         gr->root[i] = inside ? same : i + 1;
-        TMI_ASSERT(l->job, "oplist", gr->root[i] > i && gr->root[i] <= l->n_order &&
+        TMI_ASSERT(l->job, "graph", gr->root[i] > i && gr->root[i] <= l->n_order &&
                    deepest <= TMI_FUSED_DEPTH);
         depth[i] = inside ? deepest + 1 : 0;
         if (inside) at_indices.n[i] = places, at_indices.id[i] = place;
@@ -71311,7 +71324,7 @@ static void tmi_put_params(tmi_list *l, uint32_t n) {
         if (!is_input && !x->is_result) continue;
         dims = TMI_NEW(l->job, uint32_t, x->shape.rank);
         memcpy(dims, x->shape.dim, x->shape.rank * sizeof *dims);
-        TMI_ASSERT(l->job, "oplist", x->slot < n && !p[x->slot].name && x->dtype);
+        TMI_ASSERT(l->job, "graph", x->slot < n && !p[x->slot].name && x->dtype);
         p[x->slot].name = x->id;
         p[x->slot].type = tmi_list_types[x->dtype].name[0];
         p[x->slot].dims = dims;
@@ -71377,7 +71390,7 @@ static void tmi_put_scratch(tmi_list *l, const tmi_kern *k, uint32_t n) {
 }
 
 /* From functions to launches: each has arguments of its own. */
-static void tmi_oplist_put_launches(tmi_list *l, const tmi_kern *k, uint32_t n) {
+static void tmi_graph_put_launches(tmi_list *l, const tmi_kern *k, uint32_t n) {
     tmetal_result *out = l->job->out;
     tmetal_kernel *all;
     tmetal_arg    *args;
@@ -71391,7 +71404,7 @@ static void tmi_oplist_put_launches(tmi_list *l, const tmi_kern *k, uint32_t n) 
         if (all[i].n_args) memcpy(args, all[i].args, all[i].n_args * sizeof *args);
         all[i].args = args;
     }
-    TMI_ASSERT(l->job, "oplist", at == out->n_kernels);
+    TMI_ASSERT(l->job, "graph", at == out->n_kernels);
     out->kernels = all;
     out->n_kernels = n;
 }
@@ -71406,7 +71419,7 @@ static void tmi_bind_args(tmi_list *l, const tmi_kern *k, tmetal_kernel *out) {
         const tmi_node *x;
         if (a->kind == TMETAL_ARG_GRID) continue;
         x = TMI_NODE(l, k->arg[a->param]);
-        TMI_ASSERT(l->job, "oplist",
+        TMI_ASSERT(l->job, "graph",
                    x->is_scratch ? x->slot < l->job->out->n_scratch
                                  : x->slot < l->job->out->n_params);
         a->param = x->slot;
@@ -71492,7 +71505,7 @@ static void tmi_record_kernel(tmi_list *l, const tmi_kern *k) {
     for (i = 0; i < k->n_op; i++) {
         int behind = anchor && tmi_is_behind(l, k->op[i], anchor);
         node = k->op[i];
-        TMI_ASSERT(l->job, "oplist", TMI_NODE(l, node)->home == TMI_NODE(l, k->root)->home);
+        TMI_ASSERT(l->job, "graph", TMI_NODE(l, node)->home == TMI_NODE(l, k->root)->home);
         if (node > l->n_op || (TMI_NODE(l, node)->part_of && node != anchor)) continue;
         if (behind) store[n_store++] = node;
         if (!behind || node == anchor) loads[n_load++] = node;
@@ -71696,10 +71709,10 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
     tmi_count_uses(l);
     tmi_mark_results(l);
     tmi_graph_before(l);
-    tmi_oplist_steps(l, tmi_oplist_expand);
+    tmi_graph_steps(l, tmi_graph_expand);
     tmi_count_uses(l);
     if (!l->job->opt->plain) tmi_find_spelled(l);
-    tmi_oplist_steps(l, tmi_oplist_split);
+    tmi_graph_steps(l, tmi_graph_split);
     mark = tmi_mark_take(l->job);
     tmi_graph_make(&gr, l);
     tmi_fuse(&gr);
@@ -71726,10 +71739,10 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 630554994u
+#define TMI_STAMP_GRAPH 3454337907u
 
 /*==============================================================================
- * >>compile  [32]  What drives the others: options, refusals, from text to kernels
+ * >>compile  [33]  What drives the others: options, refusals, from text to kernels
  *
  * gives   tmi_compile_read_text() and tmi_compile_read_list(); tmi_compile_text(),
  *         tmi_compile_list(), tmi_compile_module(); tmi_compile_told() for tmetal_transform
@@ -72642,7 +72655,7 @@ static void tmi_compile_list(tmi_job *job, const char *src, size_t len) {
     if (!m) return;
     tmi_compile_module(job, m);
     if (job->n_errors) return;
-    tmi_oplist_put_launches(l, k, n);
+    tmi_graph_put_launches(l, k, n);
     tmi_put_params(l, tmi_number_params(l));
     tmi_put_scratch(l, k, n);
     tmi_graph_after(l, k, n);
@@ -72805,10 +72818,10 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 1014706783u
+#define TMI_STAMP_COMPILE 4176249754u
 
 /*==============================================================================
- * >>key  [33]  What a result depends on, as one number
+ * >>key  [34]  What a result depends on, as one number
  *
  * gives   tmi_key_of(), tmi_key_put_struct(): structs field by field
  * uses    every section, for its stamp
@@ -73022,6 +73035,7 @@ static const uint32_t tmi_key_stamps[] = {
     TMI_STAMP_SHAPE,
     TMI_STAMP_THREAD, TMI_STAMP_LAYOUT, TMI_STAMP_PLAN, TMI_STAMP_WAIT, TMI_STAMP_LOWER,
     TMI_STAMP_CLEAN, TMI_STAMP_REPORT, TMI_STAMP_EMIT, TMI_STAMP_JSON, TMI_STAMP_OPLIST,
+    TMI_STAMP_GRAPH,
     TMI_STAMP_COMPILE, TMI_STAMP_KEY};
 
 /* What this build leaves out: it refuses what others take. */
@@ -73070,7 +73084,7 @@ static void tmi_key_of(const char *src, size_t len, const tmetal_options *opt, c
 }
 
 /*==============================================================================
- * >>entry  [34]  Public functions and the one setjmp
+ * >>entry  [35]  Public functions and the one setjmp
  *
  * gives   everything of >>api
  * uses    every section; nothing here but calls
@@ -74333,7 +74347,7 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
 #endif
 
 /*==============================================================================
- * >>cache  [35]  Results on disk, and copies of results
+ * >>cache  [36]  Results on disk, and copies of results
  *
  * gives   tmetal_result_copy(); tmetal_cache_find() and what follows it in >>api; files of the cache
  *         for >>metal
@@ -75268,7 +75282,7 @@ static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
 /*==============================================================================
- * >>metal  [36]  Launching: the Objective-C runtime and Metal, from C
+ * >>metal  [37]  Launching: the Objective-C runtime and Metal, from C
  *
  * gives   tmetal_metal_open() and what follows it in >>api
  * uses    >>ir  >>key  >>cache
@@ -77406,7 +77420,7 @@ TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_lau
 #endif /* TMETAL_METAL */
 
 /*==============================================================================
- * >>host  [37]  Launch code: files in other languages that compile and launch a result
+ * >>host  [38]  Launch code: files in other languages that compile and launch a result
  *
  * gives   tmetal_launch_code() and what stands with it in >>api
  * uses    >>entry
@@ -81448,7 +81462,7 @@ TMETAL_API const char *tmetal_host_suffix(tmetal_host host) {
 
 #ifdef TMETAL_TUNE
 /*==============================================================================
- * >>tune  [38]  The tuner: which way to compile a program is fastest
+ * >>tune  [39]  The tuner: which way to compile a program is fastest
  *
  * gives   tmetal_tune_...()
  * uses    >>ir  >>print  >>report  >>compile  >>key  >>entry
