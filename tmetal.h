@@ -21356,15 +21356,24 @@ static tmi_tri_value tmi_tl_expect_zero(tmi_tri *t, const tmi_tri_value *in) {
     return in[0];
 }
 
-/* A remark of the result: what was asked to be printed while compiling. */
+/* A remark of the result: what was asked to be printed while compiling. A tensor's sizes are
+ * constexprs of Triton, and print as such. */
 static tmi_tri_value tmi_tl_static_print(tmi_tri *t, const tmi_tri_value *in) {
     tmi_text text;
-    uint32_t i;
+    uint32_t i, k;
     tmi_text_init(t->job, &text);
     for (i = 0; i < in[0].n; i++) {
         tmi_tri_value v = tmi_tri_field(t, &in[0], i);
         if (i) tmi_put_char(&text, ' ');
-        (void)tmi_tri_put_value(t, &text, &v, 0);
+        if (v.kind != TMI_V_TENSOR || v.cls) {
+            (void)tmi_tri_put_value(t, &text, &v, 0);
+            continue;
+        }
+        tmi_put(&text, "%s[", TMI_DTYPE(t, v.dt)->text);
+        for (k = 0; k < tmi_tri_rank(t, &v); k++)
+            tmi_put(&text, k ? ", constexpr[%u]" : "constexpr[%u]",
+                    tmi_dim(t->m, tmi_tri_type(t, &v), k));
+        tmi_put_char(&text, ']');
     }
     tmi_tl_tell(t, TMETAL_FOUND, tmi_text_join(&text, 0));
     return tmi_tri_of(TMI_V_NONE);
@@ -23568,7 +23577,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 2177486491u
+#define TMI_STAMP_TL 1466979698u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -61947,9 +61956,10 @@ static void tmi_stmt_log(tmi_emit *e, const tmi_ins *n) {
     tmi_comment(e, n);
     tmi_line(e);
     e->uses_logging = 1;
-    tmi_put_str(e->out, "os_log_default.log(\"pid (%u, %u, %u) idx (");
+    tmi_put_str(e->out, "os_log_default.log(\"pid (%u, %u, %u)");
+    if (values) tmi_put_str(e->out, " idx (");
     for (i = 3; i < n->b - values; i++) tmi_put_str(e->out, i > 3 ? ", %u" : "%u");
-    tmi_put_char(e->out, ')');
+    if (values) tmi_put_char(e->out, ')');
     tmi_put_format(e, tmi_attr_str(e->m, op, "prefix"));
     if (values) {
         tmi_tty type = tmi_t_type(e->t, TMI_LST(e->t, n->a + n->b - 1));
@@ -63782,6 +63792,56 @@ static uint32_t tmi_debug_shape(const char **text, uint32_t *dim) {
     return n;
 }
 
+/* mant * 2^exp, exp > 0, in full: at most 309 digits, eighteen at a time. */
+static void tmi_emit_integer(tmi_text *t, uint64_t mant, int exp) {
+    uint64_t q, place;
+    uint32_t i;
+    int      any = 0;
+    tmi_big  a, b;
+    tmi_big_set(&a, mant);
+    tmi_big_shl(&a, (uint32_t)exp);
+    for (i = 18; i-- > 0;) {
+        if (i * 59 > tmi_big_bits(&a)) continue; /* 10^18 is more than 2^59 */
+        tmi_big_set(&b, 1);
+        tmi_big_pow10(&b, i * 18);
+        q = tmi_big_div(&a, &b);
+        for (place = 100000000000000000u; any && place > q && place > 1; place /= 10)
+            tmi_put_char(t, '0');
+        if (any || q || !i) tmi_put_u64(t, q), any = 1;
+    }
+}
+
+/* As C's "%f": six digits after the point, ties to even. */
+static void tmi_emit_fixed(tmi_text *t, const tmi_float_format *f, uint64_t bits) {
+    int      negative = 0, exp = 0, side;
+    uint64_t mant = 0, whole, part, place;
+    tmi_big  a, b;
+    if (!tmi_float_split(f, bits, &negative, &mant, &exp)) {
+        int nan = f->special || (bits & (((uint64_t)1 << f->man_bits) - 1));
+        tmi_put_str(t, nan ? "nan" : negative ? "-inf" : "inf");
+        return;
+    }
+    if (negative) tmi_put_char(t, '-');
+    if (exp > 0) {
+        tmi_emit_integer(t, mant, exp);
+        tmi_put_str(t, ".000000");
+        return;
+    }
+    whole = exp > -64 ? mant >> -exp : 0;
+    tmi_big_set(&a, exp > -64 ? mant - (whole << -exp) : mant);
+    tmi_big_mul(&a, 1000000u);
+    tmi_big_set(&b, 1);
+    tmi_big_shl(&b, (uint32_t)-exp);
+    part = tmi_big_div(&a, &b);
+    tmi_big_shl(&a, 1);
+    side = tmi_big_cmp(&a, &b);
+    part += side > 0 || (side == 0 && (part & 1));
+    tmi_put(t, "%llu.", (unsigned long long)(whole + part / 1000000));
+    for (part %= 1000000, place = 100000; place > part && place > 1; place /= 10)
+        tmi_put_char(t, '0');
+    tmi_put_u64(t, part);
+}
+
 static void tmi_put_value_text(tmi_text *t, const char *type, uint64_t bits, int is_signed,
                                int hex) {
     uint32_t width = 64, f;
@@ -63789,38 +63849,50 @@ static void tmi_put_value_text(tmi_text *t, const char *type, uint64_t bits, int
         for (width = 0, type++; tmi_is_digit(*type); type++)
             width = width * 10 + (uint32_t)(*type - '0');
         if (width < 64) bits &= ((uint64_t)1 << width) - 1;
-        if (hex) tmi_put_str(t, "0x"), tmi_put_hex(t, bits, (width + 3) / 4);
-        else if (is_signed && width > 1)
-            tmi_put(t, "%lld",
-                    (long long)(width < 64 && bits >> (width - 1)
-                                    ? (int64_t)(bits | ~(((uint64_t)1 << width) - 1))
-                                    : (int64_t)bits));
-        else tmi_put(t, "%llu", (unsigned long long)bits);
-        return;
-    }
-    for (f = 0; f < TMI_F_COUNT; f++) {
-        size_t n = strlen(tmi_float_names[f]);
-        if (strncmp(type, tmi_float_names[f], n) == 0 && (type[n] == '>' || !type[n])) {
-            tmi_put_float(t, &tmi_float_formats[f], bits);
-            return;
+        if (is_signed && width > 1 && width < 64 && bits >> (width - 1) && !hex)
+            bits |= ~(((uint64_t)1 << width) - 1);
+        if (!hex && is_signed && width > 1) tmi_put(t, "%lld", (long long)bits);
+        else if (!hex) tmi_put_u64(t, bits);
+        width = (width + 3) / 4;
+        if (!hex) return;
+    } else {
+        for (f = 0; f < TMI_F_COUNT; f++) {
+            size_t n = strlen(tmi_float_names[f]);
+            if (strncmp(type, tmi_float_names[f], n) == 0 && (type[n] == '>' || !type[n])) {
+                tmi_emit_fixed(t, &tmi_float_formats[f], bits);
+                return;
+            }
         }
+        width = bits ? tmi_log2(bits) / 4 + 1 : 1; /* pointers */
     }
-    tmi_put_str(t, "0x"); /* pointers */
-    tmi_put_hex(t, bits, 16);
+    tmi_put_str(t, "0x");
+    while (width-- > 0) tmi_put_char(t, "0123456789abcdef"[bits >> (4 * width) & 15]);
 }
 
+/* The element's index, each number as wide as the largest along its axis; the last runs fastest. */
+static void tmi_emit_index(tmi_text *t, const uint32_t *dim, uint32_t n, uint32_t element) {
+    uint32_t i, k, at, place;
+    tmi_put_str(t, "idx (");
+    for (i = 0; i < n; i++) {
+        for (at = 1, k = i + 1; k < n; k++) at *= dim[k];
+        at = dim[i] ? element / at % dim[i] : 0;
+        if (i) tmi_put_str(t, ", ");
+        for (place = 10; place < dim[i]; place *= 10)
+            if (at < place) tmi_put_char(t, ' ');
+        tmi_put_u64(t, at);
+    }
+    tmi_put_char(t, ')');
+}
+
+/* As Triton prints it. */
 static void tmi_put_record(tmi_text *t, const tmetal_site *s, const unsigned char *r,
                            uint32_t words, uint32_t operand) {
-    uint32_t dim[TMI_MAX_RANK], n = 0, i, k, at, element = tmi_word_at(r + 20);
+    uint32_t    dim[TMI_MAX_RANK], n;
     const char *type = operand < s->n_operands ? s->types[operand] : "";
-    tmi_put(t, "pid (%u, %u, %u) ", tmi_word_at(r + 8), tmi_word_at(r + 12), tmi_word_at(r + 16));
+    tmi_put(t, "pid (%u, %u, %u)", tmi_word_at(r + 8), tmi_word_at(r + 12), tmi_word_at(r + 16));
     n = tmi_debug_shape(&type, dim);
-    tmi_put_str(t, "idx (");
-    for (i = 0; i < n; i++) { /* the last axis runs fastest */
-        for (at = 1, k = i + 1; k < n; k++) at *= dim[k];
-        tmi_put(t, i ? ", %u" : "%u", element / at % (dim[i] ? dim[i] : 1));
-    }
-    tmi_put(t, ")%s", s->text);
+    if (s->n_operands) tmi_put_char(t, ' '), tmi_emit_index(t, dim, n, tmi_word_at(r + 20));
+    tmi_put_str(t, s->text);
     if (operand < s->n_operands && words > 6) {
         uint64_t bits = tmi_word_at(r + 24) | (words > 7 ? (uint64_t)tmi_word_at(r + 28) << 32 : 0);
         if (s->n_operands > 1) tmi_put(t, "(operand %u) ", operand);
@@ -63854,7 +63926,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1149781007u
+#define TMI_STAMP_EMIT 2585441003u
 
 /*==============================================================================
  * >>json  [30]  Op lists as text: JSON in and out, the short form

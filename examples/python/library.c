@@ -201,6 +201,7 @@ static tmetal_code tm_try(const tm_request *q, tm_task task, tmetal_arena *arena
     opt.no_fusion = q->no_fusion;
     opt.reports = q->reports;
     opt.unspecialized = q->unspecialized;
+    opt.debug_bytes = 1u << 20; /* as CUDA has for prints */
     opt.trace = q->trace ? tm_print_pass : NULL;
     if (task >= TM_PROGRAM) return tm_try_program(q, task, &opt, arena, r, c);
     call.kernel = q->kernel;

@@ -232,12 +232,12 @@ set +f
 cp "$out/out" "$out/special.json"
 holds "$out/special.json" '[(s["name"], s.get("multiple"), s.get("equal")) for s in j["kernels"][0]["specialized"]] == [("x", 16, None), ("out", 16, None), ("n", 16, None), ("unread", None, 1)]'
 gives 0 run tests/examples/checked.case
-says '^pid (1, 0, 0) idx (7) v: -2.0$'
+says '^pid (1, 0, 0) idx ( 7) v: -2.000000$'
 grep -q '^debug:' "$out/out" && fail "run prints the words of the debug buffer"
 # what a kernel prints by way of the debug buffer, and by logging; elements past four axes are counted there
 gives 0 run tests/kernels/lookalikes/print_of_every_type.case
-says '^pid (0, 0, 0) idx (0) f16, fp8: (operand 0) 0.5$'
-says '^pid (0, 0, 0) idx (0) hex8: 0xFF$'
+says '^pid (0, 0, 0) idx (0) f16, fp8: (operand 0) 0.500000$'
+says '^pid (0, 0, 0) idx (0) hex8: 0xff$'
 says '^pid (0, 0, 0) idx (0, 1, 0, 1, 0, 0) deep: 5$'
 alike='s/at: .*[1-9a-fA-F].*/at/; s/0x0*\([0-9A-Fa-f]\)/\1/; s/\(\.[0-9]*[1-9]\)0*$/\1/; s/\.0*$//'
 sed -n '/^pid/p' "$out/out" | grep -v ' deep: ' | sed "$alike" | tr A-F a-f | LC_ALL=C sort > "$out/buffered"

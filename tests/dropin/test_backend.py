@@ -59,6 +59,19 @@ def talk(x):
 
 
 @triton_metal.jit
+def talk_in_blocks(x, UNUSED: tl.constexpr):
+    value = tl.load(x + tl.arange(0, 16)[:, None] + tl.arange(0, 2)[None, :])
+    tl.device_print("a b", value, value.to(tl.int16))
+    tl.static_print(value)
+
+
+@triton_metal.jit
+def greet():
+    tl.device_print("hello")
+    tl.device_print("hex", tl.program_id(0) + 0xabc, hex=True)
+
+
+@triton_metal.jit
 def numbers(out, a, b, c, d):
     tl.store(out, a.to(tl.float64))
     tl.store(out + 1, b.to(tl.float64))
@@ -233,6 +246,21 @@ class Errors(unittest.TestCase):
                          ["pid (0, 0, 0) idx () value: 2", "pid (1, 0, 0) idx () value: 2"])
         with self.assertRaisesRegex(RuntimeError, "device-side assert triggered(.|\n)*too large"):
             talk[(1,)](np.array([5], np.int32), debug=True)
+
+    def test_prints_are_as_of_triton(self):
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            talk_in_blocks[(1,)](np.full(17, -0.25, np.float32), object())
+        lines = said.getvalue().splitlines()
+        self.assertEqual(len(lines), 65)
+        self.assertEqual(lines[0], "fp32[constexpr[16], constexpr[2]]")
+        self.assertIn("pid (0, 0, 0) idx ( 9, 1) a b: (operand 0) -0.250000", lines)
+        self.assertIn("pid (0, 0, 0) idx (15, 0) a b: (operand 1) 0", lines)
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            greet[(1,)]()  # without arguments
+        self.assertEqual(sorted(said.getvalue().splitlines()),
+                         ["pid (0, 0, 0) hello", "pid (0, 0, 0) idx () hex: 0x00000abc"])
 
     def test_what_is_no_array(self):
         class Strange:

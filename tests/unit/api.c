@@ -958,6 +958,45 @@ START_TEST(a_debug_buffer_is_told_word_by_word) {
 }
 END_TEST
 
+/* Printed floats are those of C's "%f", ties and the largest included. */
+START_TEST(printed_floats_are_exact) {
+    static const char    *types[] = {"64xf32", "64xf64"};
+    static const uint8_t  is_signed[] = {1, 1};
+    static const uint64_t hard[] = {0, 1, (uint64_t)1 << 63, 0x7fefffffffffffff, 0x3f80000000000000, 0x3f98000000000000,
+                                    0x3feffffff79c842f, 0x7ff0000000000000, 0xfff0000000000000, 0x433fffffffffffff};
+    tmetal_site           site;
+    tmetal_kernel         kernel;
+    uint64_t              seed = 88172645463325252u;
+    unsigned              i;
+    memset(&site, 0, sizeof site);
+    memset(&kernel, 0, sizeof kernel);
+    site.text = " v: ";
+    site.types = types;
+    site.is_signed = is_signed;
+    site.n_operands = 2;
+    kernel.sites = &site;
+    kernel.n_sites = 1;
+    for (i = 0; i < 3000; i++) {
+        uint32_t     words[8 + 8] = {8, 0, 0, 0, 0, 0, 0, 0, 8, 0, 1, 2, 3, 9, 0, 0};
+        tmetal_arena arena = arena_at(0);
+        const int    wide = i % 2 == 0;
+        double       d;
+        float        f;
+        char         expected[400];
+        seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+        words[8 + 1] = wide ? 1u << 24 : 0;
+        words[8 + 6] = (uint32_t)(wide && i / 2 < sizeof hard / sizeof *hard ? hard[i / 2] : seed);
+        words[8 + 7] = (uint32_t)((wide && i / 2 < sizeof hard / sizeof *hard ? hard[i / 2] : seed) >> 32);
+        memcpy(&f, words + 8 + 6, 4);
+        memcpy(&d, words + 8 + 6, 8);
+        if (!wide) d = (double)f;
+        if (d != d) continue;
+        snprintf(expected, sizeof expected, "pid (1, 2, 3) idx ( 9) v: (operand %d) %f\n", wide, d);
+        ck_assert_str_eq(tmetal_debug_text(&kernel, words, sizeof words, &arena), expected);
+    }
+}
+END_TEST
+
 /* A caller's limit above what any GPU has is taken for that. */
 START_TEST(threadgroups_are_no_larger_than_any_gpu_has) {
     static const char text[] = "tt.func public @k(%p: !tt.ptr<f32>, %q: !tt.ptr<f32>) {\n"
@@ -1640,6 +1679,8 @@ int main(void) {
     tcase_add_test(t, plain_code_is_longer_than_optimised_code);
     tcase_add_test(t, fusion_is_off_when_asked);
     tcase_add_test(t, a_debug_buffer_is_told_word_by_word);
+    tcase_add_test(t, printed_floats_are_exact);
+    tcase_add_test(t, printed_floats_are_exact);
     tcase_add_test(t, threadgroups_are_no_larger_than_any_gpu_has);
     tcase_add_test(t, branches_side_by_side_are_no_nesting);
     tcase_add_test(t, errors_stop_at_the_number_asked_for);

@@ -430,7 +430,7 @@ _CONSTANT = """\
 _LAUNCHER = """\
 def bind(_tm_grid):
   def {function}({parameters}):
-{keys}    _tm_key = ({parts}_tm_self.debug or _tm_runtime.debug)
+{keys}    _tm_key = ({parts}_tm_self.debug or _tm_runtime.debug,)
     if _tm_options:
         _tm_key += _tm_options_key(_tm_options)
     _tm_kernel = _tm_caches[0][1].get(_tm_key)

@@ -132,6 +132,9 @@ class Entries:
 
     def _constant(self, value: Any, name: str) -> str:
         text = self.program.expression(value, self.program.main)
+        if text is None and not any(isinstance(node, ast.Name) and node.id == name
+                                    for node in ast.walk(self.src.fn.parse())):
+            text = self.program.expression(repr(value), self.program.main)  # nothing reads it
         if text is None:
             raise CompilationError(self.src.fn.src, None, f"{name} = {value!r} cannot be a "
                                    "constant of a kernel: it is neither a number, text, type, "
