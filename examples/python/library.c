@@ -293,9 +293,3 @@ TMETAL_API int tm_launch_run(tmetal_launch *launch, const tm_call *call, tmetal_
                                                   problem);
     return (int)(code == TMETAL_OK ? tmetal_launch_wait(launch, 0, problem) : code);
 }
-
-/* The same up to Metal: for measuring what a launch costs in Python. */
-TMETAL_API int tm_launch_null(tmetal_launch *launch, const tm_call *call, tmetal_problem *problem) {
-    (void)launch, (void)call, (void)problem;
-    return 0;
-}

@@ -53,8 +53,9 @@ class Kernel:
         for number, kernel in enumerate(plan["kernels"]):
             places, constants = self._arguments(kernel, rows, (x, y, z), scratch, debug, number)
             self._start(kernel, (x, y, z), places, constants)
-        if debug:
-            backend._report(self.compiled, [(n, bytes(t.cpu().numpy())) for n, t in debug])
+        for n, tensor in debug:
+            text, failed = self.compiled.debug_text(bytes(tensor.cpu().numpy()), n)
+            backend.report(text, bool(failed))
 
     @staticmethod
     def _arguments(kernel: Any, rows: Any, grid: Any, scratch: Any, debug: Any,
@@ -105,7 +106,6 @@ class Kernel:
 
 
 def _is_on_gpu(array: Any) -> bool:
-    array = array.base if hasattr(array, "block_shape") else array
     return getattr(getattr(array, "device", None), "type", "") == "cuda"
 
 

@@ -11,17 +11,17 @@ import ctypes
 import sys
 from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
 
-# Triton's short names by the names that libraries use.
-_ELEMENTS: Dict[str, str] = {
-    "bool": "i1", "bool_": "i1", "int1": "i1", "int8": "i8", "int16": "i16", "int32": "i32",
-    "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
-    "half": "fp16", "float16": "fp16", "bfloat16": "bf16", "float": "fp32", "float32": "fp32",
-    "double": "fp64", "float64": "fp64", "float8_e4m3fn": "fp8e4nv", "float8_e5m2": "fp8e5",
-    "float8_e4m3fnuz": "fp8e4b8", "float8_e5m2fnuz": "fp8e5b16", "float8e4nv": "fp8e4nv",
-    "float8e5": "fp8e5", "float8e4b8": "fp8e4b8", "float8e5b16": "fp8e5b16",
-    "float8e4b15": "fp8e4b15"}
-_ELEMENTS.update({short: short for short in list(_ELEMENTS.values())})
-
+type_canonicalisation_dict: Dict[str, str] = {  # in signatures
+    "bool": "u1", "int1": "u1", "uint1": "u1", "i1": "u1", "float8e4nv": "fp8e4nv",
+    "float8e5": "fp8e5", "float8e4b15": "fp8e4b15", "float8_e4m3fn": "fp8e4nv",
+    "float8e4b8": "fp8e4b8", "float8_e4m3fnuz": "fp8e4b8", "float8_e5m2": "fp8e5",
+    "float8e5b16": "fp8e5b16", "float8_e5m2fnuz": "fp8e5b16", "half": "fp16", "float16": "fp16",
+    "bfloat16": "bf16", "float": "fp32", "float32": "fp32", "double": "fp64", "float64": "fp64",
+    "int8": "i8", "int16": "i16", "int": "i32", "int32": "i32", "int64": "i64", "uint8": "u8",
+    "uint16": "u16", "uint32": "u32", "uint64": "u64", "void": "void"}
+type_canonicalisation_dict.update({name: name for name in
+                                   list(type_canonicalisation_dict.values())})
+_ELEMENTS = {**type_canonicalisation_dict, **dict.fromkeys(("bool", "bool_", "int1", "i1"), "i1")}
 _known: Dict[Any, str] = {}
 
 
@@ -55,17 +55,14 @@ class Memory(NamedTuple):
 _Reader = Callable[[Any], Memory]
 
 
-def _bounds(shape: Sequence[int], strides: Sequence[int], size: int) -> Tuple[int, int]:
-    """Bytes from the first element down to the lowest, and up to the end of the highest."""
-    low, high = 0, size
-    for extent, stride in zip(shape, strides):
-        if extent == 0:
-            return 0, 0
-        if stride < 0:
-            low += (extent - 1) * stride
-        else:
-            high += (extent - 1) * stride
-    return low, high
+def _memory(address: int, shape: Sequence[int], strides: Sequence[int], size: int,
+            writable: bool = True) -> Memory:
+    """The memory of elements of `size` bytes; `strides` are in bytes."""
+    steps = [(extent - 1) * stride for extent, stride in zip(shape, strides)]
+    if 0 in shape:
+        return Memory(address, 0, address, 0, address, 0, writable)
+    lowest, span = address + sum(step for step in steps if step < 0), size + sum(map(abs, steps))
+    return Memory(lowest, span, address, span, lowest, 0, writable)
 
 
 def _torch_memory(tensor: Any) -> Memory:
@@ -73,16 +70,14 @@ def _torch_memory(tensor: Any) -> Memory:
     if kind not in ("cpu", "mps", "cuda"):
         raise ValueError(f"Pointer argument cannot be accessed from Triton ({kind} tensor?)")
     storage = getattr(tensor, "untyped_storage", tensor.storage)()
-    base, total = storage.data_ptr(), storage.nbytes()
-    _, high = _bounds(tensor.shape, [s * size for s in tensor.stride()], size)
-    if kind == "mps":
-        at = tensor.storage_offset() * size
-        return Memory(0, total, at, high, at, base, True, kind)
-    address = tensor.data_ptr()
-    return Memory(base, total, address, high, address, 0, True, kind)
+    base, total, on_mps = storage.data_ptr(), storage.nbytes(), kind == "mps"
+    found = _memory(tensor.storage_offset() * size if on_mps else tensor.data_ptr(), tensor.shape,
+                    [stride * size for stride in tensor.stride()], size)
+    return found._replace(base=0 if on_mps else base, bytes=total, buffer=base if on_mps else 0,
+                          device=kind)
 
 
-def _interface(array: Any) -> Tuple[int, bool, Tuple[int, ...], Tuple[int, ...], int]:
+def _interface_memory(array: Any) -> Memory:
     about = array.__array_interface__
     if about.get("data") is None:
         raise TypeError(f"{type(array).__name__} does not tell where its memory is")
@@ -90,27 +85,25 @@ def _interface(array: Any) -> Tuple[int, bool, Tuple[int, ...], Tuple[int, ...],
     shape, size = tuple(about["shape"]), int(about["typestr"][2:])
     strides = about.get("strides")
     if strides is None:
-        strides, step = (), size
+        strides, step = [], size
         for extent in reversed(shape):
-            strides, step = (step, *strides), step * extent
-    return address, not read_only, shape, tuple(strides), size
+            strides.insert(0, step)
+            step *= extent
+    return _memory(address, shape, strides, size, not read_only)
 
 
 def _numpy_memory(array: Any) -> Memory:
-    address, writable, shape, strides, size = _interface(array)
-    low, high = _bounds(shape, strides, size)
-    root = array
+    """With that of the array that it is a view of."""
+    found, root = _interface_memory(array), array
     while hasattr(getattr(root, "base", None), "__array_interface__"):
         root = root.base
-    base, end = address + low, address + high
-    if root is not array:
-        start, _, outer_shape, outer_strides, outer = _interface(root)
-        outer_low, outer_high = _bounds(outer_shape, outer_strides, outer)
-        base, end = min(base, start + outer_low), max(end, start + outer_high)
-    return Memory(base, end - base, address, high - low, address + low, 0, writable)
+    outer = _interface_memory(root)
+    base = min(found.base, outer.base)
+    end = max(found.base + found.bytes, outer.base + outer.bytes)
+    return found._replace(base=base, bytes=end - base)
 
 
-def _mlx_address(array: Any) -> Tuple[int, int, bool]:
+def _mlx_memory(array: Any) -> Memory:
     core = sys.modules["mlx.core"]
     if array.dtype == core.bfloat16:  # the buffer protocol does not know it
         array = array.view(core.uint16)
@@ -118,12 +111,11 @@ def _mlx_address(array: Any) -> Tuple[int, int, bool]:
     view = memoryview(array)
     if not view.c_contiguous:
         raise ValueError("a kernel needs row-contiguous MLX arrays: pass mx.contiguous(x)")
-    if not view.nbytes:
-        return 0, 0, True
-    if view.readonly:
+    if view.nbytes and view.readonly:
         raise ValueError("MLX gives no writable view of this array")
-    flat = view.cast("B") if view.ndim else view
-    return ctypes.addressof(ctypes.c_char.from_buffer(flat)), view.nbytes, True
+    flat = view.cast("B") if view.ndim and view.nbytes else view
+    address = ctypes.addressof(ctypes.c_char.from_buffer(flat)) if view.nbytes else 0
+    return _memory(address, [view.nbytes], [1], 1)
 
 
 def _mlx_stride(array: Any, axis: int) -> int:
@@ -138,15 +130,9 @@ def add_strides() -> None:
 
     Programs pass strides to their kernels; MLX does not say them otherwise.
     """
-    core = sys.modules.get("mlx.core")
-    kind = getattr(core, "array", None)
+    kind = getattr(sys.modules.get("mlx.core"), "array", None)
     if kind is not None and not hasattr(kind, "stride"):
         kind.stride = _mlx_stride
-
-
-def _mlx_memory(array: Any) -> Memory:
-    address, total, writable = _mlx_address(array)
-    return Memory(address, total, address, total, address, 0, writable)
 
 
 def _inner(array: Any) -> Any:
@@ -161,23 +147,24 @@ def _inner(array: Any) -> Any:
 def _other_memory(array: Any) -> Memory:
     """Of an object that has data_ptr(): that of its array; otherwise its nbytes, or what its shape,
     stride() and element_size() span."""
-    inner, low, high = _inner(array), 0, int(getattr(array, "nbytes", 0))
+    inner, start = _inner(array), array.data_ptr()
+    around = memory(inner) if inner is not None else None
+    if around and start >= around.buffer:  # on mps counted from the buffer, or from 0
+        start -= around.buffer
     try:
         size = array.element_size()
-        low, high = _bounds(array.shape, [s * size for s in array.stride()], size)
+        found = _memory(start, array.shape, [s * size for s in array.stride()], size)
     except (AttributeError, TypeError):  # one that stands for an array of NumPy has no strides
-        if inner is None and not hasattr(array, "nbytes"):
+        if hasattr(array, "nbytes"):
+            found = _memory(start, [int(array.nbytes)], [1], 1)
+        elif around:
+            found = around._replace(address=start, lowest=start + around.lowest - around.address)
+        else:
             raise TypeError(f"{type(array).__name__} does not tell how much memory it has: "
                             "it needs an attribute nbytes") from None
-    if inner is None:
-        address = array.data_ptr()
-        return Memory(address + low, high - low, address, high - low, address + low, 0, True)
-    found = memory(inner)
-    if not high:
-        low, high = found.lowest - found.address, found.lowest + found.span - found.address
-    address = array.data_ptr()  # on mps counted from the buffer, or from 0
-    address -= found.buffer if address >= found.buffer else 0
-    return found._replace(address=address, span=high - low, lowest=address + low)
+    if around is None:
+        return found
+    return around._replace(address=start, span=found.span, lowest=found.lowest)
 
 
 _readers: Dict[type, Optional[_Reader]] = {}
@@ -190,9 +177,7 @@ def _find_reader(kind: type) -> Optional[_Reader]:
     if ("mlx.core", "array") in names:
         return _mlx_memory
     if hasattr(kind, "data_ptr"):
-        if hasattr(kind, "storage_offset"):
-            return _torch_memory
-        return _other_memory
+        return _torch_memory if hasattr(kind, "storage_offset") else _other_memory
     return _numpy_memory if hasattr(kind, "__array_interface__") else None
 
 
@@ -221,13 +206,9 @@ def memory(array: Any) -> Memory:
 def address(array: Any) -> int:
     """The address that decides about `:16`. On mps: the offset in the buffer, which is aligned."""
     reader = _reader(array)
-    if reader is _torch_memory:
-        if array.device.type == "mps":
-            return int(array.storage_offset() * array.element_size())
-        return int(array.data_ptr())
-    if reader is _other_memory:
-        inner = _inner(array)
-        return int(array.data_ptr()) if inner is None else memory(array).address
     if reader is _numpy_memory:
         return int(array.__array_interface__["data"][0])
+    if reader is _torch_memory and array.device.type != "mps" or (
+            reader is _other_memory and _inner(array) is None):
+        return int(array.data_ptr())
     return memory(array).address

@@ -2,8 +2,8 @@
 
 Environment, read when the first kernel runs:
 
-    TRITON_METAL_BACKEND    "metal", "simulator" or "null", which packs arguments and launches
-                            nothing; default: Metal on a Mac, else the simulator, which needs Linux
+    TRITON_METAL_BACKEND    "metal" or "simulator"; default: Metal on a Mac, else the simulator,
+                            which needs Linux
     TRITON_METAL_GPU        the GPU that kernels are compiled for, "apple-m3-max"
     TRITON_METAL_CHECK      "0": the simulator does not look for races and uninitialized memory
     TRITON_METAL_SECONDS    a launch in the simulator that takes longer is an error; default: a day
@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import ctypes
+import itertools
 import linecache
 import os
 import re
@@ -35,7 +36,7 @@ class Shared(Exception):
     """Two tensors of one buffer: do they overlap?"""
 
 
-# What Layout.tensor_packer's functions raise for arguments that are not for them.
+# What Layout.packer's functions raise for arguments that they cannot place by themselves.
 NOT_DIRECT = (AttributeError, OverflowError, TypeError, struct.error, Shared)
 
 
@@ -53,10 +54,6 @@ def _bits(kind: str, value: Any) -> int:
         return _bits(kind, float("inf") if value > 0 else float("-inf"))
 
 
-def _pads(value: Any) -> int:
-    return int(getattr(value, "padding", "zero") == "nan")
-
-
 class Layout:
     """What a kernel takes, from its plan, and functions generated for it that pack arguments.
 
@@ -65,32 +62,33 @@ class Layout:
     number (of a pointer that a descriptor begins with: 1, where loads outside give NaN).
     """
 
-    names_in_code: Dict[str, Any] = {"_pads": _pads, "_bits": _bits, "Shared": Shared}
+    names_in_code: Dict[str, Any] = {"_bits": _bits, "Shared": Shared}
 
     def __init__(self, compiled: library.Compiled) -> None:
-        self.pointers: Dict[int, bool] = {}  # parameter: is it written?
-        self.padded: List[int] = []
-        self.descriptors: Tuple[int, ...] = ()  # pointers in whose places they stand, once seen
-        numbers: Dict[int, str] = {}
+        pointers: Dict[int, bool] = {}
+        self._numbers: Dict[int, str] = {}
+        self._sizes: Dict[int, int] = {}
+        self._padded: List[int] = []
         self.debug: List[Tuple[int, int]] = []  # kernel of the plan, bytes
-        sizes: Dict[int, int] = {}
         for at, kernel in enumerate(compiled.plan["kernels"]):
             for a in kernel["args"]:
                 kind = a["kind"]
                 if kind in ("buffer", "address"):
-                    before = self.pointers.get(a["param"], False)
-                    self.pointers[a["param"]] = before or "write" in a["access"]
+                    pointers[a["param"]] = pointers.get(a["param"]) or "write" in a["access"]
                     bits = re.search(r"\d+", a["type"])
-                    sizes[a["param"]] = max(1, int(bits.group()) // 8) if bits else 8
+                    self._sizes[a["param"]] = max(1, int(bits.group()) // 8) if bits else 8
                 elif kind == "bytes":
-                    numbers[a["param"]] = a["type"]
+                    self._numbers[a["param"]] = a["type"]
                 elif kind == "padding":
-                    self.padded.append(a["param"])
+                    self._padded.append(a["param"])
                 elif kind == "debug":
                     self.debug.append((at, a["bytes"]))
-        self.count = len(compiled.params)
+        self.pointers = dict(sorted(pointers.items()))  # parameter: is it written?
         self.names = compiled.params
-        self._sizes, self._numbers = sizes, numbers
+        arguments = [f"a{i}" for i in range(len(self.names))]
+        arguments += [f"p{i}" for i in compiled.descriptors]
+        # Takes `values` apart: the parameters, then for each descriptor: does it pad with NaN?
+        self.unpacking = [f"({', '.join(arguments)},) = values"] if arguments else []
 
     def bits(self, i: int) -> str:
         """Python for the bits of number a<i>, with names_in_code."""
@@ -101,107 +99,77 @@ class Layout:
             return f"_bits('{kind}', a{i})"
         return f"int(a{i}) & {(1 << int(kind[1:])) - 1}"
 
-    def _function(self, body: Sequence[str], careful: bool) -> Callable[..., bytes]:
-        form, packed = ["<IIII"], ["x", "y", "z", str(self.count)]
-        for i in range(self.count):
+    def packer(self, direct: bool = False) -> Callable[..., bytes]:
+        """pack(x, y, z, values, places): places of the pointers in the order of the parameters.
+
+        With `direct`, pack(x, y, z, values) for PyTorch's tensors on mps, if a look suffices.
+        AttributeError: something else was passed. Shared: two pointers are of one buffer.
+        OverflowError, struct.error: a number needs the other packer.
+        """
+        form, packed, lines = ["<IIII"], ["x", "y", "z", str(len(self.names))], [*self.unpacking]
+        if direct:
+            lines += self._look()
+        elif self.pointers:
+            lines.append("(" + "".join(f"(b{i}, o{i}), " for i in self.pointers) + ") = places")
+        for i in range(len(self.names)):
             kind = self._numbers.get(i, "")
             if i in self.pointers:
-                form.append("QQQ" if i in self.padded else "QQ8x")
-                packed += [f"b{i}", f"o{i}"] + (
-                    [self.pads(i, careful)] if i in self.padded else [])
+                form.append("QQQ" if i in self._padded else "QQ8x")
+                packed += [f"b{i}", f"o{i}"] + ([f"p{i}"] if i in self._padded else [])
             elif not kind:
                 form.append("24x")
-            elif careful or kind in ("i1", "bf16"):
-                form.append("16xQ")
-                packed.append(self.bits(i))
-            else:  # of an integer only the low bits count
+            elif direct and kind not in ("i1", "bf16"):  # of an integer only the low bits count
                 form.append("16x" + _LETTERS.get(kind, "q"))
                 packed.append(f"a{i}")
-        names = ", ".join(f"a{i}" for i in range(self.count))
-        lines = ["def pack(x, y, z, values, places=()):", *body,
-                 f"return _pack({', '.join(packed)})"]
-        if self.count:
-            lines.insert(1, f"({names},) = values")
+            else:
+                form.append("16xQ")
+                packed.append(self.bits(i))
+        lines = ["def pack(x, y, z, values, places=()):", *lines]
         space = {**self.names_in_code, "_pack": struct.Struct("".join(form)).pack}
-        exec("\n ".join(lines), space)
+        exec("\n ".join([*lines, f"return _pack({', '.join(packed)})"]), space)
         function: Callable[..., bytes] = space["pack"]
         return function
 
-    def packer(self) -> Callable[..., bytes]:
-        """pack(x, y, z, values, places): places of the pointers in the order of the parameters."""
-        places = ", ".join(f"(b{i}, o{i})" for i in sorted(self.pointers))
-        return self._function([f"({places},) = places"] if places else [], careful=True)
-
-    def tensor_packer(self, device: str) -> Callable[..., bytes]:
-        """pack(x, y, z, values) for PyTorch's tensors on a device, if a look suffices.
-
-        AttributeError: something else was passed. Shared: two pointers are of one buffer.
-        OverflowError, struct.error: a number needs packer().
-        """
-        pointers = sorted(self.pointers)
-        lines = self.unwrapping()
-        if pointers:
-            test = " and ".join(f"a{i}.is_{device}" for i in pointers)
-            lines.append(f"if not ({test}): raise AttributeError")
-        for i in pointers:
-            size = self._sizes[i]
-            lines.append(f"o{i} = a{i}.storage_offset()" + (f" * {size}" if size > 1 else ""))
-            lines.append(f"b{i} = a{i}.data_ptr() - o{i}")
-        if len(pointers) > 1 and any(self.pointers.values()):
-            buffers = ", ".join(f"b{i}" for i in pointers)
-            lines.append(f"if len({{{buffers}}}) < {len(pointers)}: raise Shared")
-        return self._function(lines, careful=False)
-
-    def unwrapping(self) -> List[str]:
-        """Python that takes the tensors out of the descriptors that were seen."""
-        return [f"d{i}, a{i} = a{i}, a{i}.base" for i in self.descriptors]
-
-    def sees_descriptors(self, values: Tuple[Any, ...]) -> bool:
-        """Are there descriptors among these arguments that were not seen before?"""
-        found = tuple(i for i in self.pointers if hasattr(values[i], "block_shape"))
-        is_new = found != self.descriptors
-        self.descriptors = found
-        return is_new
-
-    def pads(self, i: int, careful: bool) -> str:
-        """Python for: does a descriptor pad with NaN?"""
-        return f"_pads({'d' if i in self.descriptors and not careful else 'a'}{i})"
+    def _look(self) -> List[str]:
+        """Lines that find the buffers and offsets of tensors on mps."""
+        if not self.pointers:
+            return []
+        test = " and ".join(f"a{i}.is_mps" for i in self.pointers)
+        lines = [f"if not ({test}): raise AttributeError"]
+        for i in self.pointers:
+            size = f" * {self._sizes[i]}" if self._sizes[i] > 1 else ""
+            lines += [f"o{i} = a{i}.storage_offset(){size}", f"b{i} = a{i}.data_ptr() - o{i}"]
+        if len(self.pointers) > 1 and any(self.pointers.values()):
+            buffers = ", ".join(f"b{i}" for i in self.pointers)
+            lines.append(f"if len({{{buffers}}}) < {len(self.pointers)}: raise Shared")
+        return lines
 
     def memories(self, values: Tuple[Any, ...], *devices: str) -> Dict[int, arrays.Memory]:
         """Where the pointers point. ValueError: not to these devices (none: anywhere), or one that
         is written may only be read."""
-        found: Dict[int, arrays.Memory] = {}
-        for i, written in self.pointers.items():
-            array = values[i]
-            if hasattr(array, "block_shape"):  # a host descriptor, for its pointer
-                array = array.base
-            found[i] = arrays.memory(array)
-            if devices and found[i].device not in devices:
+        found = {i: arrays.memory(values[i]) for i in self.pointers}
+        for i, memory in found.items():
+            if devices and memory.device not in devices:
                 raise ValueError(f"Pointer argument (at {i}) cannot be accessed from Triton "
-                                 f"({found[i].device} tensor?)")
-            if written and not found[i].writable:
+                                 f"({memory.device} tensor?)")
+            if self.pointers[i] and not memory.writable:
                 raise ValueError(f"the kernel writes `{self.names[i]}`, but the array is read-only")
         return found
 
     def overlaps(self, memories: Dict[int, arrays.Memory]) -> bool:
         """Do two arrays share elements, and the kernel writes one of them?"""
-        known = sorted(memories.items())
-        for k, (i, m) in enumerate(known):
-            for j, other in known[k + 1:]:
-                if ((self.pointers[i] or self.pointers[j]) and m.buffer == other.buffer
-                        and m.span and other.span
-                        and m.lowest < other.lowest + other.span
-                        and other.lowest < m.lowest + m.span):
-                    return True
-        return False
+        return any((self.pointers[i] or self.pointers[j]) and a.buffer == b.buffer
+                   and a.span and b.span
+                   and a.lowest < b.lowest + b.span and b.lowest < a.lowest + a.span
+                   for (i, a), (j, b) in itertools.combinations(memories.items(), 2))
 
 
 def layout_of(compiled: library.Compiled) -> Layout:
     """The layout of a kernel, made once."""
-    found: Optional[Layout] = compiled.attached.get("layout")
-    if found is None:
-        found = compiled.attached["layout"] = Layout(compiled)
-    return found
+    if "layout" not in compiled.attached:
+        compiled.attached["layout"] = Layout(compiled)
+    layout: Layout = compiled.attached["layout"]
+    return layout
 
 
 class Area(NamedTuple):
@@ -215,21 +183,19 @@ class Area(NamedTuple):
 
 def areas_of(memories: Dict[int, arrays.Memory], layout: Layout) -> Tuple[List[Area], List[_Place]]:
     """Areas without a common byte, and for each pointer its area's number and its offset in it."""
-    order = sorted(memories.items(), key=lambda item: (item[1].buffer, item[1].base))
     areas: List[Area] = []
     where: Dict[int, _Place] = {}
-    for i, m in order:
-        last = areas[-1] if areas else None
-        if (last and m.bytes and last.bytes and last.buffer == m.buffer
-                and m.base < last.base + last.bytes):
-            end = max(last.base + last.bytes, m.base + m.bytes)
-            areas[-1] = Area(m.buffer, last.base, end - last.base,
-                              last.written or layout.pointers[i])
+    for i, m in sorted(memories.items(), key=lambda item: (item[1].buffer, item[1].base)):
+        area = Area(m.buffer, m.base if m.bytes else m.address, m.bytes, layout.pointers[i])
+        last = areas[-1] if areas else Area(-1, 0, 0, False)
+        end = last.base + last.bytes
+        if last.buffer == area.buffer and area.bytes and last.bytes and area.base < end:
+            end = max(end, area.base + area.bytes)
+            areas[-1] = Area(last.buffer, last.base, end - last.base, last.written or area.written)
         else:
-            areas.append(Area(m.buffer, m.base if m.bytes else m.address, m.bytes,
-                               layout.pointers[i]))
+            areas.append(area)
         where[i] = (len(areas) - 1, m.address - areas[-1].base)
-    return areas, [where[i] for i in sorted(where)]
+    return areas, [where[i] for i in memories]
 
 
 def bytes_view(address: int, size: int) -> memoryview:
@@ -237,15 +203,13 @@ def bytes_view(address: int, size: int) -> memoryview:
     return memoryview((ctypes.c_char * size).from_address(address)).cast("B")
 
 
-def _report(compiled: library.Compiled, debug: Sequence[Tuple[int, bytes]]) -> None:
-    """Print what a launch printed, and raise what it asserted."""
-    for kernel, buffer in debug:
-        text, failed = compiled.debug_text(buffer, kernel)
-        if failed:
-            raise RuntimeError("device-side assert triggered: " + text.rstrip())
-        if text:
-            sys.stdout.write(text)
-            sys.stdout.flush()
+def report(text: str, failed: bool) -> None:
+    """Print what a launch printed, or raise what it asserted."""
+    if failed:
+        raise RuntimeError("device-side assert triggered: " + text.rstrip())
+    if text:
+        sys.stdout.write(text)
+        sys.stdout.flush()
 
 
 # -- Backends -------------------------------------------------------------------------------------
@@ -254,14 +218,16 @@ class Backend:
     """Something that runs kernels."""
 
     name = ""
-    gpu = ""
     has_timer = False  # does `seconds` return GPU time?
+
+    def __init__(self) -> None:
+        self.gpu = os.environ.get("TRITON_METAL_GPU", "apple-m1")
 
     def prepare(self, kernel: Any) -> Launch:
         """A function that launches a kernel of the package: it has `compiled` and `aliased()`.
 
-        Its last argument are the arguments in the order of kernel.compiled.params. In place of a
-        host descriptor's pointer the descriptor itself may stand, for its padding.
+        Its last argument are the arguments in the order of kernel.compiled.params, then for each
+        of compiled.descriptors: does it pad with NaN?
         """
         raise NotImplementedError
 
@@ -276,30 +242,6 @@ class Backend:
     def seconds(self, kernel: Any) -> Optional[float]:
         """GPU time of this thread's last timed launch; None where there is no such timer."""
         return None
-
-
-class NullBackend(Backend):
-    """Packs arguments as for Metal and launches nothing."""
-
-    name = "null"
-
-    def __init__(self) -> None:
-        self.gpu = os.environ.get("TRITON_METAL_GPU", "apple-m1")
-
-    def prepare(self, kernel: Any) -> Launch:
-        layout = layout_of(kernel.compiled)
-        direct, packer = layout.tensor_packer("cpu"), layout.packer()
-        run = library.load().tm_launch_null
-
-        def launch(x: int, y: int, z: int, values: Tuple[Any, ...]) -> None:
-            try:
-                run(None, direct(x, y, z, values), None)
-            except NOT_DIRECT:
-                places = [(m.base, m.address - m.base)
-                          for _, m in sorted(layout.memories(values).items())]
-                run(None, packer(x, y, z, values, places), None)
-
-        return launch
 
 
 # -- The simulator --------------------------------------------------------------------------------
@@ -339,23 +281,23 @@ class _Process:
         except BrokenPipeError:
             raise _Ended from None
 
-    def read_into(self, view: memoryview) -> None:
-        while view:
-            n = os.readv(self._from, [view])
+    def read(self, view: memoryview) -> memoryview:
+        rest = view
+        while rest:
+            n = os.readv(self._from, [rest])
             if not n:
                 raise _Ended
-            view = view[n:]
+            rest = rest[n:]
+        return view
 
-    def read(self, size: int) -> bytes:
-        data = bytearray(size)
-        self.read_into(memoryview(data))
-        return bytes(data)
+    def read_bytes(self, size: int) -> bytes:
+        return bytes(self.read(memoryview(bytearray(size))))
 
     def answer(self) -> List[str]:
         """The words behind "ok"; raises _Found for errors."""
-        kind, *words = self.read(_ANSWER).decode().split()
+        kind, *words = self.read_bytes(_ANSWER).decode().split()
         if kind != "ok":
-            raise _Found(int(words[0]), self.read(int(words[1])).decode(errors="replace"))
+            raise _Found(int(words[0]), self.read_bytes(int(words[1])).decode(errors="replace"))
         return words
 
     def end(self) -> str:
@@ -400,7 +342,7 @@ class SimulatorBackend(Backend):
     name = "simulator"
 
     def __init__(self) -> None:
-        self.gpu = os.environ.get("TRITON_METAL_GPU", "apple-m1")
+        super().__init__()
         self._checks = int(os.environ.get("TRITON_METAL_CHECK", "1") != "0")
         self._seconds = float(os.environ.get("TRITON_METAL_SECONDS", "86400"))
         self._folder: Optional[str] = None
@@ -409,7 +351,6 @@ class SimulatorBackend(Backend):
         atexit.register(self._close)
 
     def _start_anew(self) -> None:
-        self._pid = os.getpid()
         self._lock = threading.Lock()
         self._room = threading.BoundedSemaphore(max(2, os.cpu_count() or 2))
         self._idle: List[_Process] = []
@@ -417,18 +358,15 @@ class SimulatorBackend(Backend):
 
     def _after_fork(self) -> None:
         """The processes are the parent's: this one starts its own."""
-        for process in self._all:
-            process.close()
+        self._close()
         self._start_anew()
 
     def _close(self) -> None:
-        if self._pid == os.getpid():
-            for process in self._all:
-                process.close()
+        for process in self._all:
+            process.close()
 
     def _environment(self) -> Dict[str, str]:
-        folder = library.cache_folder()
-        folder = folder if library.writable(folder) else self._folder
+        folder = library.cache_folder() or self._folder
         if folder is None:
             temporary = tempfile.TemporaryDirectory(prefix="triton-metal-")
             atexit.register(temporary.cleanup)
@@ -505,13 +443,15 @@ class SimulatorBackend(Backend):
                     process.write(bytes_view(area.base, area.bytes))
                 if process.answer()[0] == "0":
                     return False
-                debug = [(kernel, process.read(size)) for kernel, size in layout.debug]
+                debug = [(process.read_bytes(size), kernel) for kernel, size in layout.debug]
                 for area in areas:
                     if area.written:
-                        process.read_into(bytes_view(area.base, area.bytes))
+                        process.read(bytes_view(area.base, area.bytes))
         except _Found as found:
             raise self._error(compiled, *found.args) from None
-        _report(compiled, debug)
+        for said in debug:
+            text, failed = compiled.debug_text(*said)
+            report(text, bool(failed))
         return True
 
     def prepare(self, kernel: Any) -> Launch:
@@ -534,22 +474,18 @@ _active: Optional[Backend] = None
 _choosing = threading.Lock()
 
 
-def _choose() -> Backend:
-    name = os.environ.get("TRITON_METAL_BACKEND") or (
-        "metal" if sys.platform == "darwin" else "simulator")
-    if name == "metal":
-        from .metal import MetalBackend
-        return MetalBackend()
-    if name not in ("simulator", "null"):
-        raise ValueError(f"TRITON_METAL_BACKEND is {name!r}, not one of metal, null, simulator")
-    return SimulatorBackend() if name == "simulator" else NullBackend()
-
-
 def active() -> Backend:
     """The backend of this process, chosen at the first call."""
     global _active
-    if _active is None:
-        with _choosing:
-            if _active is None:
-                _active = _choose()
-    return _active
+    with _choosing if _active is None else contextlib.nullcontext():
+        if _active is None:
+            name = os.environ.get("TRITON_METAL_BACKEND") or (
+                "metal" if sys.platform == "darwin" else "simulator")
+            if name == "metal":
+                from .metal import MetalBackend
+                _active = MetalBackend()
+            elif name == "simulator":
+                _active = SimulatorBackend()
+            else:
+                raise ValueError(f"TRITON_METAL_BACKEND is {name!r}, not one of metal, simulator")
+        return _active

@@ -17,7 +17,7 @@ class FileCacheManager(CacheManager):
     """Files in a folder named after the key, in knobs.cache.dir."""
 
     def __init__(self, key: str) -> None:
-        if library.cache_folder() is None:
+        if os.environ.get("TRITON_METAL_CACHE") == "0":
             raise RuntimeError("there is no folder for the cache while TRITON_METAL_CACHE is 0")
         self.key = key
         self.cache_dir = os.path.join(knobs.cache.dir, key)
@@ -51,8 +51,5 @@ def get_cache_manager(key: str) -> Any:
 def triton_key() -> str:
     """A text that differs between versions of the compiler: tmetal_key of an empty module."""
     key = ctypes.create_string_buffer(65)
-    function = library.load().tmetal_key
-    function.restype, function.argtypes = None, [ctypes.c_char_p, ctypes.c_size_t,
-                                                 ctypes.c_void_p, ctypes.c_char_p]
-    function(b"", 0, None, key)
+    library.load().tmetal_key(b"", 0, None, key)
     return "tmetal-" + key.value.decode()

@@ -160,19 +160,17 @@ class Entries:
         aligned = ["tt.divisibility", 16] in [list(one) for one in self.src.attrs.get(path, ())]
         return text + (":16" if aligned and not text.startswith("tensordesc") else "")
 
-    def picker(self) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-        """A function from all arguments of a launch to the values of compiled.params."""
-        if any(isinstance(kind, tuple) or kind.startswith("tensordesc") for _, kind in self.live):
-            live = self.live
-            return lambda values: tuple(value for number, kind in live
-                                        for value in flatten(values[number], kind))
-        numbers = [number for number, _ in self.live]
-        if len(numbers) > 1:
-            return operator.itemgetter(*numbers)
-        if not numbers:
-            return lambda values: ()
-        only = numbers[0]
-        return lambda values: (values[only],)
+    def picker(self) -> tuple[Callable[[tuple[Any, ...]], tuple[Any, ...]], tuple[int, ...]]:
+        """A function from all arguments of a launch to those that Backend.prepare describes.
+
+        And which of them are the pointers of host descriptors.
+        """
+        leaves = [leaf for number, kind in self.live for leaf in _leaves(f"v[{number}]", kind)]
+        bases = [i for i, leaf in enumerate(leaves) if leaf.endswith(".base")]
+        leaves += [f"int({leaves[i][:-len('.base')]}.padding == 'nan')" for i in bases]
+        pick: Callable[[tuple[Any, ...]], tuple[Any, ...]] = eval(
+            f"lambda v: ({''.join(leaf + ', ' for leaf in leaves)})")
+        return pick, tuple(bases)
 
 
 def _is_live(kind: Any) -> bool:
@@ -180,20 +178,17 @@ def _is_live(kind: Any) -> bool:
     return any(map(_is_live, kind)) if isinstance(kind, tuple) else kind != "constexpr"
 
 
-def flatten(value: Any, kind: Any) -> Iterator[Any]:
-    """An argument as the parameters of the compiled kernel that it becomes.
-
-    A descriptor becomes itself (for its base and padding), its shape and its strides.
-    """
+def _leaves(argument: str, kind: Any) -> Iterator[str]:
+    """Python for the parameters of the compiled kernel that an argument becomes."""
     if isinstance(kind, tuple):
-        for inner, inner_kind in zip(value, kind):
-            yield from flatten(inner, inner_kind)
+        for i, inner in enumerate(kind):
+            yield from _leaves(f"{argument}[{i}]", inner)
     elif kind.startswith("tensordesc"):
-        yield value
-        yield from (int(size) for size in value.shape)
-        yield from (int(stride) for stride in value.strides)
+        yield f"{argument}.base"
+        for sizes in ("shape", "strides"):
+            yield from (f"int({argument}.{sizes}[{axis}])" for axis in range(kind.count(",") + 1))
     elif kind != "constexpr":
-        yield value
+        yield argument
 
 
 @functools.lru_cache(maxsize=None)
@@ -231,22 +226,21 @@ class CompiledKernel:
         self.program = Program(src.fn, self.name)
         entries = Entries(src, self.program)
         main = self.program.main
-        self._texts: dict[str, Any] = {
-            "source": main.text(), "path": main.path, "line": main.first_line(),
-            "kernel": main.entry, "args": ", ".join(entries.args),
-            "consts": ", ".join(entries.consts), "files": tuple(self.program.files()),
-            "debug": options.debug, "fusion": options.enable_fp_fusion, "gpu": gpu,
-            "triton": library.LANGUAGE}
+        self._source = library.Source(
+            main.text(), gpu, path=main.path, line=main.first_line(), kernel=main.entry,
+            args=", ".join(entries.args), consts=", ".join(entries.consts),
+            files=tuple(self.program.files()), triton=library.LANGUAGE,
+            debug=options.debug, fusion=options.enable_fp_fusion)
+        self.pick, self._descriptors = entries.picker()
         self._aliased: Optional[library.Compiled] = None
         self.watched = tuple(one for name in self.program.watched for one in _watch(*name))
         self.compiled = self._compile("")
-        self.pick = entries.picker()
         self._live = {number for number, _ in entries.live}
-        self.hash = digest(repr(self._texts))
+        self.hash = digest(repr(self._source))
         self.metadata = self._metadata(options, target)
         self.packed_metadata = (options.num_warps, options.num_ctas, self.metadata.shared)
         self.asm = AsmDict({"metal": self.compiled.msl, "msl": self.compiled.msl},
-                           lambda: library.ttir(**self._texts))
+                           lambda: library.texts(library.TTIR, self._source)[0])
         self.kernel = self.compiled.msl
         self.module = self.function = None
         self.call: Callable[[int, int, int, tuple[Any, ...]], None] = self._first_call
@@ -255,7 +249,9 @@ class CompiledKernel:
 
     def _compile(self, alias: str) -> library.Compiled:
         try:
-            return library.compile(**self._texts, alias=alias)
+            compiled = library.Compiled(self._source._replace(alias=alias))
+            compiled.descriptors = self._descriptors
+            return compiled
         except CompilationError as error:
             failure = translate(error, self.program)
         raise failure
@@ -271,7 +267,7 @@ class CompiledKernel:
         # Programs divide by `shared`. Metal reserves threadgroup memory in units of 16 bytes.
         shared = max(16, self._plan("threadgroup_bytes"))
         fields = {**vars(options), "name": self.name, "hash": self.hash, "target": target,
-                  "shared": shared, "arch": self._texts["gpu"], "global_scratch_size": 0,
+                  "shared": shared, "arch": self._source.gpu, "global_scratch_size": 0,
                   "global_scratch_align": 1, "tmem_size": 0}
         return _metadata_class(tuple(sorted(fields)))(**fields)
 

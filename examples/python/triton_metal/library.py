@@ -5,7 +5,7 @@ import ctypes
 import functools
 import os
 import sys
-from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 # The Triton whose language kernels are written in, where versions read the same text differently.
 LANGUAGE = os.environ.get("TRITON_METAL_LANGUAGE", "3.9")
@@ -23,8 +23,27 @@ class File(NamedTuple):
     line: int  # of that file, in which the text begins
 
 
-_TEXT, _WORD, _SIZE, _POINTER = (ctypes.c_char_p, ctypes.c_uint32, ctypes.c_size_t,
-                                 ctypes.c_void_p)
+class Source(NamedTuple):
+    """What to compile: a kernel's text, Triton IR or an op list."""
+
+    text: str
+    gpu: str
+    path: str = "<program>"
+    line: int = 0  # of `path`, in which the text begins
+    kernel: str = ""
+    args: str = ""  # this, `consts` and `triton` are as of tmetal_triton_call
+    consts: str = ""
+    files: Tuple[File, ...] = ()
+    triton: str = ""
+    alias: str = ""  # as of tmetal_options
+    debug: bool = False
+    fusion: bool = True  # a*b+c may be rounded once
+    aligned: bool = True  # pointers of a program are multiples of 16 bytes
+    reports: bool = False
+
+
+_TEXT, _POINTER, _INT = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int
+_WORD, _LONG, _SIZE = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t
 
 
 def fields(*rows: Tuple[Any, str]) -> Any:
@@ -49,7 +68,7 @@ class _Compiled(ctypes.Structure):  # tm_compiled
                       (_POINTER, "result"), (_TEXT, "prints places"))
 
 
-_KERNEL, _TTIR, _PROGRAM = range(3)  # tm_task
+KERNEL, TTIR, PROGRAM, EXPLAIN, TRANSFORM = range(5)  # tm_task
 
 
 class Problem(ctypes.Structure):
@@ -65,8 +84,19 @@ _FUNCTIONS: Dict[str, Tuple[Any, ...]] = {  # the result, then the arguments
     "tm_compile": (ctypes.POINTER(_Compiled), ctypes.POINTER(_Request), _WORD),
     "tm_free": (None, _POINTER), "tm_free_text": (None, _POINTER),
     "tm_debug_text": (_POINTER, _POINTER, _WORD, _TEXT, _SIZE, _POINTER),
-    "tm_launch_run": (ctypes.c_int, _POINTER, _TEXT, _POINTER),
-    "tm_launch_null": (ctypes.c_int, _POINTER, _TEXT, _POINTER)}
+    "tm_launch_run": (_INT, _POINTER, _TEXT, _POINTER),
+    "tmetal_metal_open": (_INT, _POINTER, _POINTER, _POINTER, _POINTER),
+    "tmetal_metal_close": (None, _POINTER), "tmetal_metal_device": (_POINTER, _POINTER),
+    "tmetal_load": (_INT, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
+    "tmetal_unload": (None, _POINTER),
+    "tmetal_launch_make": (_INT, _POINTER, _POINTER, _POINTER, _POINTER),
+    "tmetal_launch_free": (None, _POINTER), "tmetal_launch_seconds": (ctypes.c_double, _POINTER),
+    "tmetal_launch_text": (_TEXT, _POINTER, _WORD, _POINTER),
+    "tmetal_buffer_make": (_INT, _POINTER, _LONG, _POINTER, _POINTER),
+    "tmetal_buffer_wrap": (_INT, _POINTER, _POINTER, _LONG, _POINTER, _POINTER),
+    "tmetal_buffer_free": (None, _POINTER, _POINTER),
+    "tmetal_gpu_find": (_POINTER, _TEXT, _WORD),
+    "tmetal_key": (None, _TEXT, _SIZE, _POINTER, _TEXT)}
 
 
 @functools.lru_cache(maxsize=None)
@@ -80,64 +110,97 @@ def load() -> ctypes.CDLL:
     size = getattr(loaded, "tm_struct_bytes", int)()
     if size != ctypes.sizeof(_Request) * 1000 + ctypes.sizeof(_Compiled):
         raise ImportError(f"{path} is older or newer than {__file__}: run 'make python' again")
-    declare(loaded, _FUNCTIONS)
+    for function, (result, *arguments) in _FUNCTIONS.items():
+        declared = getattr(loaded, function)
+        declared.restype, declared.argtypes = result, arguments
     return loaded
 
 
-def declare(loaded: ctypes.CDLL, functions: Dict[str, Tuple[Any, ...]]) -> None:
-    """Say what functions of the library return, and take."""
-    for name, (result, *arguments) in functions.items():
-        function = getattr(loaded, name)
-        function.restype, function.argtypes = result, arguments
-
-
-def take_text(address: Optional[int]) -> str:
-    """The text at an address that a function of the library returned, which is freed."""
-    if not address:
-        raise MemoryError
-    text = ctypes.string_at(address).decode(errors="replace")
-    load().tm_free_text(address)
-    return text
-
-
 @functools.lru_cache(maxsize=8)
-def writable(path: Optional[str]) -> Optional[bytes]:
-    """The name of a folder, which is made; None: there is none, or nothing can be written there."""
+def _is_writable(path: str) -> bool:
+    """Make a folder. Can files be written there?"""
     try:
-        if path:
-            os.makedirs(path, exist_ok=True)
-        return os.fsencode(path) if path and os.access(path, os.W_OK) else None
+        os.makedirs(path, exist_ok=True)
+        return os.access(path, os.W_OK)
     except OSError:
-        return None
+        return False
 
 
 def cache_folder() -> Optional[str]:
-    """The folder for files that later processes read again; None: TRITON_METAL_CACHE is 0."""
-    if os.environ.get("TRITON_METAL_CACHE", "1") == "0":
-        return None
+    """The folder for files that later processes read again; None: none is wanted, or writable."""
     own, shared = os.environ.get("TRITON_METAL_CACHE_DIR"), os.environ.get("TRITON_CACHE_DIR")
     if own or shared:
-        return own or os.path.join(shared or "", "triton_metal")
-    if sys.platform == "darwin":
-        return os.path.expanduser("~/Library/Caches/triton_metal")
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(base, "triton_metal")
+        path = own or os.path.join(shared or "", "triton_metal")
+    elif sys.platform == "darwin":
+        path = os.path.expanduser("~/Library/Caches/triton_metal")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        path = os.path.join(base, "triton_metal")
+    wanted = os.environ.get("TRITON_METAL_CACHE", "1") != "0"
+    return path if wanted and _is_writable(path) else None
+
+
+def _compile(task: int, source: Source) -> Any:
+    """A tm_compiled without errors, which the caller frees."""
+    text, identity = source.text.encode(), repr(source).encode(errors="surrogatepass")
+    texts = [file.text.encode() for file in source.files]
+    files = (_File * max(1, len(texts)))(*(
+        _File(file.name.encode(), inner, len(inner), os.fsencode(file.path), file.line)
+        for file, inner in zip(source.files, texts)))
+    folder = cache_folder()
+    request = _Request(
+        source=text, length=len(text), path=os.fsencode(source.path), line=source.line,
+        kernel=source.kernel.encode(), args=source.args.encode() or None,
+        consts=source.consts.encode() or None, files=files, n_files=len(texts),
+        gpu=source.gpu.encode(), alias=source.alias.encode(), triton=source.triton.encode(),
+        debug=source.debug, no_fusion=not source.fusion, unspecialized=not source.aligned,
+        reports=source.reports, trace=task == KERNEL and not source.reports
+        and os.environ.get("TRITON_METAL_DEBUG") == "1",
+        cache=folder and os.fsencode(folder), identity=identity, identity_length=len(identity))
+    pointer = load().tm_compile(ctypes.byref(request), task)
+    if not pointer:
+        raise MemoryError(f"{source.kernel or source.path}: memory for compiling has run out")
+    c = pointer.contents
+    if task == KERNEL and not (source.alias or source.reports or c.found):
+        sys.stdout.write((c.prints or b"").decode(errors="replace"))
+    if c.code:
+        from . import errors
+        message, file, all_of_it = (part.decode(errors="replace")
+                                    for part in (c.message, c.file, c.text))
+        failure = errors.CompilationError(None, None, message, file=file, line=c.line,
+                                          column=c.column, code=c.code, text=all_of_it)
+        load().tm_free(pointer)
+        raise failure
+    return pointer
+
+
+def texts(task: int, source: Source) -> Tuple[str, str]:
+    """Text and JSON that the compiler makes of a source: by TTIR, EXPLAIN or TRANSFORM."""
+    pointer = _compile(task, source)
+    text, json = pointer.contents.text or b"", pointer.contents.plan or b""
+    load().tm_free(pointer)
+    return text.decode(), json.decode()
 
 
 class Compiled:
-    """A compiled kernel: its Metal and its launch plan. It may be used by several threads."""
+    """A compiled kernel: its Metal and its launch plan. It may be used by several threads.
 
-    def __init__(self, pointer: Any, again: Callable[[], Compiled]) -> None:
+    A kernel's text may be found in the cache on disk. Otherwise it, or as PROGRAM Triton IR or an
+    op list, is compiled. Raises errors.CompilationError, whose text has all diagnostics.
+    """
+
+    def __init__(self, source: Source, task: int = KERNEL) -> None:
+        pointer = _compile(task, source)
         c = pointer.contents
         self.handle: int = ctypes.cast(pointer, ctypes.c_void_p).value or 0  # tm_compiled
         self.result: int = c.result  # tmetal_result, part of it
         self._free = load().tm_free
+        self._source, self._task = source, task
         self.msl: str = c.text.decode()
         self.plan_text: str = c.plan.decode()
         self.params: Tuple[str, ...] = tuple(c.params.decode().split("\n")[:-1])
-        self.from_cache = bool(c.found)
+        self.descriptors: Tuple[int, ...] = ()  # pointers of host descriptors: see backend.Layout
         self._rows: str = c.places.decode(errors="replace")
-        self._again = again
         self.attached: Dict[str, Any] = {}  # what a backend keeps with it
 
     def __del__(self) -> None:
@@ -155,109 +218,24 @@ class Compiled:
     def debug_text(self, buffer: bytes, kernel: int = 0) -> Tuple[str, int]:
         """What a kernel of the plan left in its debug buffer: its prints, and failed assertions."""
         failed = ctypes.c_uint32()
-        text = load().tm_debug_text(self.handle, kernel, buffer, len(buffer), ctypes.byref(failed))
-        return take_text(text), failed.value
+        address = load().tm_debug_text(self.handle, kernel, buffer, len(buffer),
+                                       ctypes.byref(failed))
+        if not address:
+            raise MemoryError
+        text = ctypes.string_at(address).decode(errors="replace")
+        load().tm_free_text(address)
+        return text, failed.value
 
     @functools.cached_property
     def _places(self) -> Dict[int, Tuple[str, int]]:
-        rows = (row.split(",", 2) for row in (self._rows or self._again()._rows).splitlines())
+        rows = self._rows or Compiled(self._source._replace(reports=True), self._task)._rows
         places: Dict[int, Tuple[str, int]] = {}
-        for metal, line, path in rows:
+        for row in rows.splitlines():
+            metal, line, path = row.split(",", 2)
             places.setdefault(int(metal), (path, int(line)))
         return places
 
     def place(self, metal_line: int) -> Optional[Tuple[str, int]]:
         """File and line of the Python behind a line of Metal, by compiling again with reports."""
-        places = self._places
-        nearest = max((line for line in places if line <= metal_line), default=None)
-        return None if nearest is None else places[nearest]
-
-
-def _failure(c: Any) -> Exception:
-    from . import errors
-    return errors.CompilationError(
-        None, None, c.message.decode(errors="replace"), file=c.file.decode(errors="replace"),
-        line=c.line, column=c.column, code=c.code, text=c.text.decode(errors="replace"))
-
-
-def _run(task: int, *, source: str, path: str, kernel: str, args: str, consts: str,
-         files: Sequence[File], gpu: str, alias: str = "", debug: bool = False,
-         fusion: bool = True, triton: str = "", line: int = 0, reports: bool = False) -> Any:
-    """A tm_compiled without errors; the caller frees it."""
-    identity = repr((source, path, kernel, args, consts, [tuple(f) for f in files], debug, triton,
-                     line)).encode(errors="surrogatepass")
-    texts = [f.text.encode() for f in files]
-    array = (_File * max(1, len(files)))(*(
-        _File(f.name.encode(), text, len(text), os.fsencode(f.path), f.line)
-        for f, text in zip(files, texts)))
-    text = source.encode()
-    request = _Request(
-        source=text, length=len(text), path=os.fsencode(path), kernel=kernel.encode(),
-        args=args.encode() or None, consts=consts.encode() or None, gpu=gpu.encode(),
-        alias=alias.encode(), triton=triton.encode(), files=array, n_files=len(files), line=line,
-        debug=debug, no_fusion=not fusion, reports=reports,
-        trace=not reports and os.environ.get("TRITON_METAL_DEBUG") == "1",
-        cache=writable(cache_folder()), identity=identity, identity_length=len(identity))
-    pointer = load().tm_compile(ctypes.byref(request), task)
-    if pointer and task == _KERNEL and not (alias or reports or pointer.contents.found):
-        sys.stdout.write((pointer.contents.prints or b"").decode(errors="replace"))
-    return _check(pointer, kernel)
-
-
-def _check(pointer: Any, name: str) -> Any:
-    if not pointer:
-        raise MemoryError(f"{name}: memory for compiling has run out")
-    if pointer.contents.code:
-        try:
-            raise _failure(pointer.contents)
-        finally:
-            load().tm_free(pointer)
-    return pointer
-
-
-def compile(*, source: str, path: str, kernel: str, args: str, consts: str,
-            files: Sequence[File], gpu: str, alias: str = "", debug: bool = False,
-            fusion: bool = True, triton: str = "", line: int = 0) -> Compiled:
-    """Compile a kernel from its text, or find it in the cache on disk.
-
-    `args`, `consts` and `triton` are as of tmetal_triton_call in tmetal.h, `alias` as of
-    tmetal_options. `fusion` lets a*b+c be rounded once. `line`: where `source` begins in `path`.
-    Raises errors.CompilationError, with all diagnostics of the run as its text.
-    """
-    what: Dict[str, Any] = {
-        "source": source, "path": path, "kernel": kernel, "args": args, "consts": consts,
-        "files": files, "gpu": gpu, "alias": alias, "debug": debug, "fusion": fusion,
-        "triton": triton, "line": line}
-
-    def make(reports: bool) -> Compiled:
-        return Compiled(_run(_KERNEL, reports=reports, **what), lambda: make(True))
-
-    return make(False)
-
-
-def ttir(**what: Any) -> str:
-    """The kernel as Triton IR. Parameters are those of compile."""
-    pointer = _run(_TTIR, **what)
-    text: str = pointer.contents.text.decode()
-    load().tm_free(pointer)
-    return text
-
-
-def program(source: str, gpu: str, aligned: bool = True) -> Compiled:
-    """Compile Triton IR or an op list, whose pointers are multiples of 16 bytes if `aligned`."""
-    return Compiled(_program(_PROGRAM, source, gpu, aligned), lambda: program(source, gpu, aligned))
-
-
-def report(task: int, source: str, gpu: str) -> Tuple[str, str]:
-    """Text and JSON that the compiler makes of Triton IR or an op list, by a tm_task."""
-    pointer = _program(task, source, gpu)
-    texts = (pointer.contents.text or b"").decode(), (pointer.contents.plan or b"").decode()
-    load().tm_free(pointer)
-    return texts
-
-
-def _program(task: int, source: str, gpu: str, aligned: bool = True) -> Any:
-    text = source.encode()
-    request = _Request(source=text, length=len(text), path=b"<program>", gpu=gpu.encode(),
-                       unspecialized=not aligned)
-    return _check(load().tm_compile(ctypes.byref(request), task), "<program>")
+        nearest = max((line for line in self._places if line <= metal_line), default=None)
+        return None if nearest is None else self._places[nearest]

@@ -20,14 +20,12 @@ import sys
 import threading
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-from . import arrays, library
-from .backend import NOT_DIRECT, Backend, Launch, Layout, areas_of, layout_of
+from . import library
+from .backend import NOT_DIRECT, Backend, Launch, Layout, areas_of, layout_of, report
 
 _ARENA_FULL, _ASSERTION = 901, 715  # TMETAL_E_ARENA, TMETAL_E_ASSERTION
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-
-
-_P, _N, _S, _INT = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_int
+_P, _N, _S = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_char_p
 
 
 class _Arena(ctypes.Structure):  # tmetal_arena
@@ -48,35 +46,25 @@ class _Buffer(ctypes.Structure):  # tmetal_buffer
     _fields_ = library.fields((_P, "object contents"), (_N, "bytes address"))
 
 
-_FUNCTIONS: Dict[str, Tuple[Any, ...]] = {
-    "tmetal_metal_open": (_INT, _P, _P, _P, _P), "tmetal_metal_close": (None, _P),
-    "tmetal_metal_device": (_P, _P), "tmetal_load": (_INT, _P, _P, _P, _P, _P, _P),
-    "tmetal_unload": (None, _P), "tmetal_launch_make": (_INT, _P, _P, _P, _P),
-    "tmetal_launch_free": (None, _P), "tmetal_launch_seconds": (ctypes.c_double, _P),
-    "tmetal_launch_text": (_S, _P, ctypes.c_uint32, _P),
-    "tmetal_buffer_make": (_INT, _P, _N, _P, _P), "tmetal_buffer_free": (None, _P, _P),
-    "tmetal_buffer_wrap": (_INT, _P, _P, _N, _P, _P), "tmetal_gpu_named": (_P, _S)}
-
-
-def _library() -> ctypes.CDLL:
-    loaded = library.load()
-    if loaded.tmetal_metal_open.argtypes is None:
-        library.declare(loaded, _FUNCTIONS)
-    return loaded
+def _arenas(size: int) -> Iterator[_Arena]:
+    """Arenas, each of more memory than the one before."""
+    while True:
+        memory = (ctypes.c_char * size)()
+        arena = _Arena(ctypes.addressof(memory), size, 0, 0, 0)
+        arena.memory = memory  # lives as long
+        yield arena
+        size = max(size * 4, arena.need)
 
 
 class _Object:
     """An object of the launcher, in an arena that is part of it."""
 
     def __init__(self, make: Callable[..., int], free: Callable[[int], None]) -> None:
-        size, problem, made = 1 << 16, library.Problem(), ctypes.c_void_p()
-        while True:
-            self._memory = (ctypes.c_char * size)()
-            self._arena = _Arena(ctypes.addressof(self._memory), size, 0, 0, 0)
+        problem, made = library.Problem(), ctypes.c_void_p()
+        for self._arena in _arenas(1 << 16):
             code = make(ctypes.byref(self._arena), ctypes.byref(made), ctypes.byref(problem))
             if code != _ARENA_FULL:
                 break
-            size = max(size * 4, self._arena.need)
         if code:
             raise RuntimeError(str(problem))
         self.pointer = made.value or 0
@@ -85,30 +73,24 @@ class _Object:
     def __del__(self) -> None:
         if getattr(self, "pointer", 0):
             self._free(self.pointer)
-            self.pointer = 0
 
 
 def _text(launch: _Object, kernel: int) -> str:
     """What a kernel of the last launch printed and asserted."""
-    size = 1 << 18
-    while True:
-        memory = (ctypes.c_char * size)()
-        arena = _Arena(ctypes.addressof(memory), size, 0, 0, 0)
-        text = _library().tmetal_launch_text(launch.pointer, kernel, ctypes.byref(arena))
-        if text is not None:
-            return str(text.decode(errors="replace"))
-        size *= 4
+    read = library.load().tmetal_launch_text
+    texts = (read(launch.pointer, kernel, ctypes.byref(arena)) for arena in _arenas(1 << 18))
+    found: bytes = next(text for text in texts if text is not None)
+    return found.decode(errors="replace")
 
 
 class _Program:
     """A kernel that Metal has compiled, and what its launches need, each for one at a time."""
 
     def __init__(self, metal: _Object, compiled: library.Compiled) -> None:
-        loaded = _library()
+        loaded = library.load()
         self._metal = metal  # stays open as long as this
-        self._loaded = _Object(functools.partial(_load, metal.pointer, compiled.result),
-                               loaded.tmetal_unload)
-        self._make = functools.partial(loaded.tmetal_launch_make, self._loaded.pointer)
+        self._loaded = _Object(lambda arena, made, problem: int(loaded.tmetal_load(
+            metal.pointer, compiled.result, arena, made, None, problem)), loaded.tmetal_unload)
         self.idle: List[_Object] = []
 
     def launch(self) -> _Object:
@@ -116,14 +98,12 @@ class _Program:
         try:
             return self.idle.pop()
         except IndexError:
-            return _Object(self._make, _library().tmetal_launch_free)
+            loaded = library.load()
+            return _Object(functools.partial(loaded.tmetal_launch_make, self._loaded.pointer),
+                           loaded.tmetal_launch_free)
 
     def __del__(self) -> None:
         self.idle.clear()  # before the kernel
-
-
-def _load(metal: int, result: int, arena: Any, out: Any, problem: Any) -> int:
-    return int(_library().tmetal_load(metal, result, arena, out, None, problem))
 
 
 def _word(bits: int) -> int:
@@ -137,7 +117,7 @@ def _shader_bytes(args: List[Dict[str, Any]], layout: Layout) -> str:
     for a in args:
         kind, param = a["kind"], a["param"]
         bits = ("xyz"[param] if kind == "programs" else
-                layout.pads(param, careful=False) if kind == "padding" else layout.bits(param))
+                f"p{param}" if kind == "padding" else layout.bits(param))
         shift = a["offset"] % 8 * 8
         words.setdefault(a["offset"] // 8, []).append(f"({bits}) << {shift}" if shift else bits)
     texts = [f"_word({' | '.join(f'({bits})' for bits in words.get(i, ['0']))})"
@@ -153,19 +133,16 @@ def _shader_call(number: int, kernel: Dict[str, Any], layout: Layout) -> List[st
         kind = here[0]["kind"] if here else ""
         args.append("0" if not here else f"a{here[0]['param']}" if kind == "buffer" else
                     f"s{here[0]['id']}" if kind == "scratch" else _shader_bytes(here, layout))
-    fixed = kernel["grid"]
-    grid = ["x", "y", "z"] if fixed == "program" else [
-        str(n) for n in (fixed if isinstance(fixed, list) else fixed.values())]
+    fixed, times = kernel["grid"], kernel.get("grid_times", {})
+    grid = [axis if fixed == "program" else str(fixed[axis]) for axis in "xyz"]
     per = kernel.get("programs_per_threadgroup", 1)
     grid[0] = f"(({grid[0]} + {per - 1}) // {per})" if per > 1 else grid[0]
-    times = kernel.get("grid_times", [1, 1, 1])
-    times = list(times.values()) if isinstance(times, dict) else times
-    grid = [f"{n} * {t}" if t > 1 else n for n, t in zip(grid, times)]
+    grid = [f"{n} * {times.get(axis, 1)}" for n, axis in zip(grid, "xyz")]
     threads = kernel["threads_per_threadgroup"]
     size = f"({grid[0]} * {threads}, {grid[1]}, {grid[2]})"
-    return [f" threads = {size}",
-            " if max(threads) >= 1 << 32: raise ValueError('the grid is too large for Metal')",
-            f" _kernel{number}({', '.join([*args, ''])}threads=threads,"
+    return [f"threads = {size}",
+            "if max(threads) >= 1 << 32: raise ValueError('the grid is too large for Metal')",
+            f"_kernel{number}({', '.join([*args, ''])}threads=threads,"
             f" group_size=({threads}, 1, 1))"]
 
 
@@ -181,18 +158,14 @@ def shader_launch(compiled: library.Compiled, layout: Layout) -> Optional[Launch
         return None
     shaders = torch.mps.compile_shader(compiled.msl)
     space: Dict[str, Any] = {**layout.names_in_code, "_word": _word, "_torch": torch}
-    lines = ["def launch(x, y, z, values):"]
-    if layout.count:
-        lines.append(f" ({', '.join(f'a{i}' for i in range(layout.count))},) = values")
-    lines += [" " + line for line in layout.unwrapping()]
+    lines = ["def launch(x, y, z, values):", *layout.unpacking]
     for s in plan["scratch"]:
-        make = "zeros" if s.get("zero") else "empty"
-        lines.append(f" s{s['id']} = _torch.{make}({s['bytes']} + x * y * z * "
+        lines.append(f"s{s['id']} = _torch.empty({s['bytes']} + x * y * z * "
                      f"{s.get('program_bytes', 0)}, dtype=_torch.uint8, device='mps')")
     for number, kernel in enumerate(plan["kernels"]):
         space[f"_kernel{number}"] = getattr(shaders, kernel["entry"])
         lines += _shader_call(number, kernel, layout)
-    exec("\n".join(lines), space)
+    exec("\n ".join(lines), space)
     launch: Launch = space["launch"]
     return launch
 
@@ -204,19 +177,20 @@ class MetalBackend(Backend):
     has_timer = True
 
     def __init__(self) -> None:
-        loaded = _library()
-        options, folder = _Options(), library.cache_folder()
-        options.symbol = ctypes.cast(loaded.tm_standin_symbol, ctypes.c_void_p).value \
-            if hasattr(loaded, "tm_standin_symbol") else None
-        if folder and library.writable(folder):
+        super().__init__()
+        loaded, options, folder = library.load(), _Options(), library.cache_folder()
+        if hasattr(loaded, "tm_standin_symbol"):  # of the tests
+            options.symbol = ctypes.cast(loaded.tm_standin_symbol, ctypes.c_void_p).value
+        if folder:
             self._cache = _Cache(os.fsencode(os.path.join(folder, "pipelines")), 0)
             options.cache = ctypes.pointer(self._cache)
         self._metal = _Object(functools.partial(loaded.tmetal_metal_open, ctypes.byref(options)),
                               loaded.tmetal_metal_close)
         device = ctypes.string_at(loaded.tmetal_metal_device(self._metal.pointer))
-        known = loaded.tmetal_gpu_named(device)
-        name = ctypes.c_char_p.from_address(known).value if known else b"apple-m1"
-        self.gpu = os.environ.get("TRITON_METAL_GPU") or (name or b"").decode()
+        known = loaded.tmetal_gpu_find(device, 0)
+        name = ctypes.c_char_p.from_address(known).value if known else None
+        if name and not os.environ.get("TRITON_METAL_GPU"):
+            self.gpu = name.decode()
         self._local = threading.local()
         self._loading = threading.Lock()
         self._pid = os.getpid()
@@ -231,7 +205,7 @@ class MetalBackend(Backend):
             return program
 
     def _run(self, compiled: library.Compiled, data: bytes) -> None:
-        layout, loaded = layout_of(compiled), _library()
+        layout, loaded = layout_of(compiled), library.load()
         program, problem = self._program(compiled), library.Problem()
         launch = program.launch()
         try:
@@ -240,17 +214,13 @@ class MetalBackend(Backend):
             self._local.seconds = loaded.tmetal_launch_seconds(launch.pointer)
         finally:
             program.idle.append(launch)
-        if code == _ASSERTION:
-            raise RuntimeError("device-side assert triggered: " + said.rstrip())
-        if said:
-            sys.stdout.write(said)
-            sys.stdout.flush()
+        report(said, code == _ASSERTION)
         if code:
             raise RuntimeError(str(problem))
 
     def _buffer(self, base: int, size: int) -> Tuple[_Buffer, int, bool]:
         """Memory of the CPU as a buffer, the offset there, and: is it a copy?"""
-        loaded, buffer, problem = _library(), _Buffer(), library.Problem()
+        loaded, buffer, problem = library.load(), _Buffer(), library.Problem()
         # Large allocations of macOS begin with a page and have the rest of their last one.
         if not base % _PAGE and size >= 16 * _PAGE and not loaded.tmetal_buffer_wrap(
                 self._metal.pointer, base, -(-size // _PAGE) * _PAGE, ctypes.byref(buffer),
@@ -285,22 +255,14 @@ class MetalBackend(Backend):
         finally:
             for area, (buffer, _, _) in zip(areas, made):
                 if not area.buffer:
-                    _library().tmetal_buffer_free(self._metal.pointer, ctypes.byref(buffer))
+                    library.load().tmetal_buffer_free(self._metal.pointer, ctypes.byref(buffer))
 
     # -- Launches ------------------------------------------------------------------------------
 
     def prepare(self, kernel: Any) -> Launch:
         layout = layout_of(kernel.compiled)
-        direct = layout.tensor_packer("mps")
+        direct = layout.packer(direct=True)
         shader: List[Optional[Launch]] = []
-
-        def again(x: int, y: int, z: int, values: Tuple[Any, ...]) -> None:
-            nonlocal direct
-            if not layout.sees_descriptors(values):
-                return self._slow(kernel, (x, y, z), values)
-            direct = layout.tensor_packer("mps")
-            shader.clear()
-            return launch(x, y, z, values)
 
         def launch(x: int, y: int, z: int, values: Tuple[Any, ...]) -> None:
             if os.getpid() != self._pid:
@@ -310,7 +272,7 @@ class MetalBackend(Backend):
             try:
                 data = direct(x, y, z, values)
             except NOT_DIRECT:
-                return again(x, y, z, values)
+                return self._slow(kernel, (x, y, z), values)
             if not layout.pointers:
                 return self._run(kernel.compiled, data)
             if not shader:

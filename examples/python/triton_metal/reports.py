@@ -13,8 +13,6 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from . import arrays, backend, library
 
-_EXPLAIN, _TRANSFORM = 3, 4  # tm_task of library.c
-
 
 # -- The GPU table --------------------------------------------------------------------------------
 
@@ -39,13 +37,10 @@ class Gpu(ctypes.Structure):
 
 def gpu(name: str) -> Gpu:
     """The row that a name means: tmetal's own, or one that Metal has for a device or a chip."""
-    find = library.load().tmetal_gpu_find
-    find.restype, find.argtypes = ctypes.POINTER(Gpu), [ctypes.c_char_p, ctypes.c_uint32]
-    row = find(name.encode(), 0)
+    row = library.load().tmetal_gpu_find(name.encode(), 0)
     if not row:
         raise ValueError(f"unknown GPU {name!r}: 'tmetal gpus' lists the names")
-    found: Gpu = row.contents
-    return found
+    return Gpu.from_address(row)
 
 
 def current_gpu() -> str:
@@ -86,19 +81,20 @@ def program_text(program: Any) -> str:
 
 def explain(text: str) -> Dict[str, Any]:
     """Layouts, accesses, barriers and reductions of a program, as tmetal_explain_json has them."""
-    report: Dict[str, Any] = json.loads(library.report(_EXPLAIN, text, current_gpu())[0])
+    source = library.Source(text, current_gpu())
+    report: Dict[str, Any] = json.loads(library.texts(library.EXPLAIN, source)[0])
     return report
 
 
 def transform(text: str) -> Tuple[str, Dict[str, Any]]:
     """The changed Triton IR of a program, and the changes as tmetal_transform_json has them."""
-    changed, summary = library.report(_TRANSFORM, text, current_gpu())
+    changed, summary = library.texts(library.TRANSFORM, library.Source(text, current_gpu()))
     return changed, json.loads(summary)
 
 
 def plan(text: str) -> Dict[str, Any]:
     """The launch plan of a program, as docs/plan.md describes it."""
-    return library.program(text, current_gpu()).plan
+    return library.Compiled(library.Source(text, current_gpu()), library.PROGRAM).plan
 
 
 # -- Running op lists -----------------------------------------------------------------------------
@@ -163,7 +159,8 @@ def _new(like: Any, shape: Sequence[int], kind: str) -> Any:
 @functools.lru_cache(maxsize=256)
 def _program(text: str, aligned: bool) -> Tuple[library.Compiled, backend.Launch]:
     """An op list, and a function that launches it. Results are new arrays, so none overlap."""
-    compiled = library.program(text, current_gpu(), aligned)
+    source = library.Source(text, current_gpu(), aligned=aligned)
+    compiled = library.Compiled(source, library.PROGRAM)
     kernel = types.SimpleNamespace(compiled=compiled, aliased=lambda: compiled)
     return compiled, backend.active().prepare(kernel)
 

@@ -37,7 +37,7 @@ class _Buffer:
 
     def __init__(self, size):
         from triton_metal import backend, library, metal
-        self._library, self._metal, self.about = metal._library(), backend.active()._metal, metal._Buffer()
+        self._library, self._metal, self.about = library.load(), backend.active()._metal, metal._Buffer()
         problem = library.Problem()
         if self._library.tmetal_buffer_make(self._metal.pointer, max(size, 1), ctypes.byref(self.about),
                                             ctypes.byref(problem)):
