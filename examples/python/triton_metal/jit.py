@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import functools
 import inspect
 import operator
@@ -14,25 +13,15 @@ import weakref
 from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional, Union
 
 from . import arrays, knobs, language
-from .kernel import (ASTSource, CompiledKernel, TensorDescriptor, compile_source, digest,
-                     parse_options)
-from .source import SourceInfo, capture_scope, free_names, unwrap
+from .arrays import type_canonicalisation_dict
+from .kernel import ASTSource, CompiledKernel, TensorDescriptor, compile_source, parse_options
+from .source import Globals, Program, SourceInfo, capture_scope
 
 __all__ = ["ASTSource", "BoundConstexprFunction", "CompiledKernel", "ConstexprFunction",
            "JITCallable", "JITFunction", "KernelInterface", "KernelParam", "MockTensor", "Param",
            "TensorDescriptor", "TensorWrapper", "compile_source", "constexpr_function", "jit",
            "mangle_type", "reinterpret", "specialize", "type_canonicalisation_dict"]
 
-type_canonicalisation_dict: dict[str, str] = {
-    "bool": "u1", "int1": "u1", "uint1": "u1", "i1": "u1", "float8e4nv": "fp8e4nv",
-    "float8e5": "fp8e5", "float8e4b15": "fp8e4b15", "float8_e4m3fn": "fp8e4nv",
-    "float8e4b8": "fp8e4b8", "float8_e4m3fnuz": "fp8e4b8", "float8_e5m2": "fp8e5",
-    "float8e5b16": "fp8e5b16", "float8_e5m2fnuz": "fp8e5b16", "half": "fp16", "float16": "fp16",
-    "bfloat16": "bf16", "float": "fp32", "float32": "fp32", "double": "fp64", "float64": "fp64",
-    "int8": "i8", "int16": "i16", "int": "i32", "int32": "i32", "int64": "i64", "uint8": "u8",
-    "uint16": "u16", "uint32": "u32", "uint64": "u64", "void": "void"}
-type_canonicalisation_dict.update({name: name for name in
-                                   list(type_canonicalisation_dict.values())})
 _SCALAR_TYPES = set(type_canonicalisation_dict.values())
 
 
@@ -54,8 +43,7 @@ class JITCallable:
         self.lock = threading.RLock()  # compiling and loading; renewed after a fork
         self._callers: weakref.WeakValueDictionary[int, JITFunction] = (
             weakref.WeakValueDictionary())  # kernels compiled with this source, by id
-        # (name, id of the namespace) -> (value, namespace), as of when the hash was computed
-        self.used_global_vals: dict[tuple[str, int], tuple[Any, dict[str, Any]]] = {}
+        self.used_global_vals: Globals = {}  # as of when the hash was computed
         self._fn_name = f"{fn.__module__}.{fn.__qualname__}"
         self.__doc__ = fn.__doc__
         self.__name__ = fn.__name__
@@ -72,16 +60,14 @@ class JITCallable:
     def _unsafe_update_src(self, new_src: str) -> None:
         """Replace the source, and drop the kernels that were compiled with the old one."""
         self._src = new_src
-        self.hash = None
+        self.hash, self.used_global_vals = None, {}
         for caller in [*self._callers.values()]:
             caller.forget()
 
-    def _closure(self) -> dict[str, Any]:
-        return {name: value for name, (_, value) in capture_scope(self.fn).items()}
-
     def get_capture_scope(self) -> dict[str, Any]:
         """The names that the function sees, with their values."""
-        return {**self.__globals__, **self._closure()}
+        closure = {name: value for name, (_, value) in capture_scope(self.fn).items()}
+        return {**self.__globals__, **closure}
 
     def parse(self) -> ast.Module:
         """The syntax tree of the source."""
@@ -98,73 +84,24 @@ class JITCallable:
     @property
     def cache_key(self) -> str:
         """A hash of the source and all that it depends on."""
-        with _hashing[0]:
-            if self.hash is None:
-                self.hash = f"recursion:{self._fn_name}"  # what a call of itself contributes
-                try:
-                    self.hash = self._compute_hash()
-                except BaseException:
-                    self.hash = None
-                    raise
-            return self.hash
+        if self.hash is None:
+            program = Program(self)
+            for inner, used in program.used:
+                self._check_globals(inner, used)
+                inner.used_global_vals = {**inner.used_global_vals, **used}
+                self.used_global_vals.update(used)
+            self.hash = program.digest()
+        return self.hash
 
-    def _compute_hash(self) -> str:
-        parts = [self._src]
-        self.used_global_vals = {}
-        closure = self._closure()
-        for name, use in sorted(free_names(self._src).items()):
-            space = closure if name in closure else self.__globals__
-            value = unwrap(space.get(name))
-            if use.in_body and value is not None or isinstance(value, JITCallable):
-                self._depend(parts, value, space if use.in_body else None, name)
-                for chain in sorted(use.chains):
-                    self._depend_on_member(parts, value, chain)
-        used = sorted(self.used_global_vals.items())
-        constants = [(name, value) for (name, _), (value, _) in used
-                     if isinstance(value, language.constexpr)]
-        self.used_global_vals = dict(used)
-        return digest("\n".join([*parts, str(self.starting_line_number), str(constants)]))
-
-    def _depend_on_member(self, parts: list[str], value: Any, chain: str) -> None:
-        for name in chain.split("."):
-            if not isinstance(value, types.ModuleType) or _is_ours(value.__name__) or (
-                    value.__name__ in ("copy", "math")):
-                return
-            value = getattr(value, name, None)
-        if value is not None:
-            self._depend(parts, unwrap(value), None, chain)
-
-    def _depend(self, parts: list[str], value: Any, space: Optional[dict[str, Any]],
-                name: str) -> None:
-        """Take a value that the source mentions into the hash, as Triton does."""
-        if isinstance(value, types.ModuleType) or getattr(value, "__triton_builtin__", False):
-            return
-        if getattr(value, "__triton_aggregate__", False):
-            for member in value.hash_attrs:
-                self._depend(parts, member, None, name)
-            parts.append(str(getattr(value, "__annotations__", {})))
-            return
-        if isinstance(value, JITCallable):
-            self._depend_on_function(parts, value)
-            return
-        is_plain = not callable(value) or isinstance(value, (type, language.constexpr))
-        if not is_plain and not isinstance(value, types.BuiltinFunctionType) \
-                and not _is_ours(getattr(value, "__module__", "") or ""):
-            raise RuntimeError(f"Unsupported function referenced: {value}")
-        if is_plain and space is not None:
-            self.used_global_vals[(name, id(space))] = (_snapshot(value), space)
-
-    def _depend_on_function(self, parts: list[str], inner: JITCallable) -> None:
-        key = inner.cache_key
-        for shared in self.used_global_vals.keys() & inner.used_global_vals.keys():
-            ours, theirs = self.used_global_vals[shared][0], inner.used_global_vals[shared][0]
-            if ours != theirs:
+    def _check_globals(self, inner: Any, used: Globals) -> None:
+        """Do kernels that were compiled before see the same values?"""
+        for shared in used.keys() & inner.used_global_vals.keys() if inner is not self else ():
+            now, then = used[shared][0], inner.used_global_vals[shared][0]
+            if now != then:
                 raise RuntimeError(
-                    f"Global variable {shared[0]} has value {ours} when compiling "
-                    f"{self._fn_name}, but inner kernel {inner.__name__} has conflicting value "
-                    f"{theirs} from when it was first compiled.  This is not allowed.")
-        self.used_global_vals.update(inner.used_global_vals)
-        parts.append(f"{key}{getattr(inner, 'noinline', False)}")
+                    f"Global variable {shared[0]} has value {now} when compiling {self._fn_name}, "
+                    f"but inner kernel {inner.__name__} has conflicting value {then} from when it "
+                    "was first compiled.  This is not allowed.")
 
     def __hash__(self) -> int:
         return hash(self.cache_key)
@@ -177,25 +114,8 @@ class JITCallable:
 _FUNCTIONS: weakref.WeakValueDictionary[int, JITCallable] = weakref.WeakValueDictionary()
 
 
-def _snapshot(value: Any) -> Any:
-    """A copy that stays as it is when the value changes; the value if it cannot be copied."""
-    try:
-        return copy.deepcopy(value)
-    except Exception:  # of user-defined classes
-        return value
-
-
-def _is_ours(module: str) -> bool:
-    return module.partition(".")[0] in (__name__.partition(".")[0], "triton")
-
-
-# Hashing visits functions that may mention each other, so that locks of their own could block.
-_hashing = [threading.RLock()]
-
-
 def _renew_locks() -> None:
     """After a fork: a lock that a different thread of the parent held would never open."""
-    _hashing[0] = threading.RLock()
     for function in [*_FUNCTIONS.values()]:
         function.lock = threading.RLock()
 
@@ -367,22 +287,15 @@ _POINTERS: set[type] = set()  # types of arrays with a cheap data_ptr(), seen so
 
 def _argument_key(arg: Any, is_const: bool, value: bool, align: bool) -> Any:
     """The key of an argument that the generated code does not know."""
-    kind = type(arg)
-    if hasattr(kind, "data_ptr") and not isinstance(arg, tuple):
-        arrays.element(arg.dtype)
-        _POINTERS.add(kind)
-        return arg.dtype if value and align and not arg.data_ptr() & 15 else (arg.dtype,)
-    if isinstance(arg, JITCallable):
-        return "constexpr", _constant_key(arg)
-    if isinstance(arg, language.constexpr):
-        return "constexpr", _constant_key(arg.value)
-    if isinstance(arg, TensorDescriptor):
-        return "descriptor", arg.base.dtype, tuple(arg.block_shape)
     if isinstance(arg, tuple):
-        return kind, tuple(_argument_key(one, False, True, True) for one in arg)
-    if arrays.is_array(arg):
-        return arg.dtype if value and align and not arrays.address(arg) & 15 else (arg.dtype,)
-    return specialize(arg, is_const, value, align)
+        return type(arg), tuple(_argument_key(one, False, True, True) for one in arg)
+    if arrays.is_array(arg) or hasattr(arg, "data_ptr"):
+        arrays.element(arg.dtype)
+        if hasattr(arg, "data_ptr"):
+            _POINTERS.add(type(arg))
+        return arg.dtype if value and align and not address(arg) & 15 else (arg.dtype,)
+    kind, known = specialize(arg, is_const, value, align)
+    return kind, _constant_key(arg) if kind == "constexpr" else known
 
 
 _TRUE, _FALSE = (bool, True), (bool, False)
@@ -428,24 +341,22 @@ _CONSTANT = """\
     _tm_{n} = {name} if _tm_type({name}) in _tm_plain else _tm_constant_key({name})
 """
 _LAUNCHER = """\
-def bind(_tm_grid):
+def bind(_tm_grid, _tm_warmup=False):
   def {function}({parameters}):
 {keys}    _tm_key = ({parts}_tm_self.debug or _tm_runtime.debug,)
     if _tm_options:
         _tm_key += _tm_options_key(_tm_options)
     _tm_kernel = _tm_caches[0][1].get(_tm_key)
     if _tm_kernel is None:
-        _tm_kernel = _tm_self._compile_for(_tm_key, {named}, _tm_options, {warmup})
+        _tm_kernel = _tm_self._compile_for(_tm_key, {named}, _tm_options, _tm_warmup)
         if _tm_kernel is None:
             return None
     for _tm_space, _tm_name, _tm_value in _tm_kernel.watched:
         if _tm_space.get(_tm_name) is not _tm_value:
-            _tm_kernel = _tm_self._renew(_tm_key, {named}, _tm_options, {warmup})
+            _tm_kernel = _tm_self._renew(_tm_key, {named}, _tm_options, _tm_warmup)
             break
-{launch}    return _tm_kernel
-  return {function}
-"""
-_LAUNCH = """\
+    if _tm_warmup:
+        return _tm_kernel
     if _tm_type(_tm_grid) is _tm_tuple:
         _tm_sizes = _tm_grid
     else:
@@ -461,6 +372,8 @@ _LAUNCH = """\
         _tm_self._launch_with_hooks(_tm_kernel, _tm_sizes, _tm_x, _tm_y, _tm_z, ({values}))
     elif _tm_x > 0 and _tm_y > 0 and _tm_z > 0:
         _tm_kernel.call(_tm_x, _tm_y, _tm_z, _tm_kernel.pick(({values})))
+    return _tm_kernel
+  return {function}
 """
 
 
@@ -484,11 +397,8 @@ def _key_lines(param: KernelParam) -> tuple[str, str]:
     return lines, part
 
 
-def make_launchers(fn: JITFunction) -> list[Callable[..., Any]]:
-    """Write and execute the launchers of a kernel, without and with `warmup`.
-
-    They take a grid, and return a function that takes arguments.
-    """
+def make_launcher(fn: JITFunction) -> Callable[..., Any]:
+    """Write and execute the launcher of a kernel: bind(grid, warmup) -> the user's function."""
     names = [param.name for param in fn.params]
     space: dict[str, Any] = {  # parameters may be named `type` or `len`
         "_tm_type": type, "_tm_int": int, "_tm_float": float, "_tm_len": len,
@@ -514,18 +424,14 @@ def make_launchers(fn: JITFunction) -> list[Callable[..., Any]]:
             space[f"_tm_default_{name}"] = parameter.default
             parameters.append(f"{name}=_tm_default_{name}")
     rows = [_key_lines(param) for param in fn.params]
-    shared = {"parameters": ", ".join([*parameters, "**_tm_options"]),
-              "keys": "".join(lines for lines, _ in rows),
-              "parts": "".join(parts for _, parts in rows),
-              "named": "{" + ", ".join(f"'{name}': {name}" for name in names) + "}",
-              "values": "".join(f"{name}, " for name in names)}
     name = fn.__name__ if fn.__name__.isidentifier() else "kernel"
-    made: list[Callable[..., Any]] = []
-    for warmup, launch in ((False, _LAUNCH.format(**shared)), (True, "")):
-        text = _LAUNCHER.format(function=name, warmup=warmup, launch=launch, **shared)
-        exec(text, space)  # pylint: disable=exec-used
-        made.append(_named(space["bind"], name))
-    return made
+    text = _LAUNCHER.format(
+        function=name, parameters=", ".join([*parameters, "**_tm_options"]),
+        keys="".join(lines for lines, _ in rows), parts="".join(parts for _, parts in rows),
+        named="{" + ", ".join(f"'{name}': {name}" for name in names) + "}",
+        values="".join(f"{name}, " for name in names))
+    exec(text, space)  # pylint: disable=exec-used
+    return _named(space["bind"], name)
 
 
 def _named(bind: types.FunctionType, name: str) -> types.FunctionType:
@@ -637,7 +543,7 @@ class JITFunction(JITCallable, KernelInterface):
 
     def forget(self) -> None:
         """Drop all compiled kernels."""
-        self.hash = None
+        self.hash, self.used_global_vals = None, {}
         for kernels, *_ in self.device_caches.values():
             kernels.clear()
 
@@ -646,11 +552,11 @@ class JITFunction(JITCallable, KernelInterface):
         from .driver import driver  # pylint: disable=import-outside-toplevel
         target = driver.active.get_current_target()
         kernels = KernelCache()
-        return kernels, kernels.launches, target, backend.active(), self._launchers[0]
+        return kernels, kernels.launches, target, backend.active(), self._launcher
 
     @functools.cached_property
-    def _launchers(self) -> list[Callable[..., Any]]:
-        return make_launchers(self)
+    def _launcher(self) -> Callable[..., Any]:
+        return make_launcher(self)
 
     def is_gluon(self) -> bool:
         """False: Gluon is not supported."""
@@ -670,12 +576,12 @@ class JITFunction(JITCallable, KernelInterface):
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
         if self.pre_run_hooks or "run" in self.__dict__:
             return super().__getitem__(grid)
-        return self._launchers[0](grid)  # type: ignore[no-any-return]
+        return self._launcher(grid)  # type: ignore[no-any-return]
 
     def run(self, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         for hook in self.pre_run_hooks:
             hook(*args, **kwargs)
-        return self._launchers[bool(warmup)](grid)(*args, **kwargs)
+        return self._launcher(grid, warmup)(*args, **kwargs)
 
     def _launch_with_hooks(self, kernel: CompiledKernel, grid: Any, x: int, y: int, z: int,
                            values: tuple[Any, ...]) -> None:

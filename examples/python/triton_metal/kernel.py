@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterator, NamedTuple, Optional
 
 from . import arrays, errors, knobs, language, library
 from .errors import CompilationError
-from .source import Program, Unit
+from .source import Program, Unit, digest
 
 # What a launch may be given by keyword beside the kernel's parameters: Triton's options for all of
 # its GPUs, with their defaults. They are checked and kept in the metadata; the planner chooses
@@ -52,12 +52,6 @@ def parse_options(given: dict[str, Any], parameters: Any = ()) -> types.SimpleNa
     chosen["debug"] = bool(chosen["debug"])
     chosen["extern_libs"] = tuple(dict(chosen["extern_libs"] or {}).items())
     return types.SimpleNamespace(**chosen)
-
-
-def digest(text: str) -> str:
-    """The SHA-256 of a text."""
-    import hashlib  # slow to import, and launches do not need it
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class SpecializationProxy(NamedTuple):

@@ -531,10 +531,7 @@ def must_use_result(x: Any, s: Union[bool, str] = True) -> Any:
 
 def _aggregate(cls: Any) -> Any:
     """Marks a class whose objects are values in kernels, with the annotated fields."""
-    fields = getattr(cls, "__annotations__", {})
-    methods = [value for value in vars(cls).values() if hasattr(value, "cache_key")]
     cls.__triton_aggregate__ = True
-    cls.hash_attrs = [*methods, *fields.values()]
     return cls
 
 

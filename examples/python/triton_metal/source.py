@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import enum
 import functools
 import inspect
@@ -29,6 +30,14 @@ PACKAGE = __name__.partition(".")[0]
 KNOWN_MODULES = {"math", "operator", "itertools", "numpy", "torch", "os", "sys", "platform", "copy",
                  "builtins", "typing", "enum"}
 Namespace = Union[dict[str, Any], types.CellType]
+# (name, id of the namespace) -> (a copy of the value, namespace)
+Globals = dict[tuple[str, int], tuple[Any, dict[str, Any]]]
+
+
+def digest(text: str) -> str:
+    """The SHA-256 of a text."""
+    import hashlib  # slow to import, and launches do not need it
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class SourceInfo:
@@ -172,13 +181,15 @@ class Program:
     """A function and all that it reaches.
 
     `watched` has each name that was looked up, with the object that it was: if one is a different
-    object later, the texts are out of date. `functions` has every function that was reached.
+    object later, the texts are out of date. `functions` has every function that was reached, and
+    `used` the values that each uses from outside, which may not change.
     """
 
     def __init__(self, fn: Any, entry: str = "") -> None:
         self.units: list[Unit] = []
         self.watched: list[tuple[Namespace, str, Any]] = []
         self.functions: list[Any] = []
+        self.used: list[tuple[Any, Globals]] = []
         self.unbound: set[str] = set()  # names whose values have no text
         self._known: dict[Any, Unit] = {}
         self._kept: list[Any] = []  # objects whose id is a key of _known
@@ -190,6 +201,10 @@ class Program:
     def files(self) -> list[File]:
         """All texts but the main one."""
         return [unit.file() for unit in self.units if unit is not self.main]
+
+    def digest(self) -> str:
+        """A hash of all texts, and of the lines where they begin."""
+        return digest(repr([(unit.text(), unit.line) for unit in self.units]))
 
     def _new(self, key: Any, keep: Any) -> Unit:
         unit = self._known[key] = Unit(f"tmf{len(self.units)}")
@@ -215,18 +230,17 @@ class Program:
             unit.entry = found.group(1)
         closure = capture_scope(fn.fn)
         self._bind_all(unit, fn.src, fn.__globals__, closure)
+        if not isinstance(fn, PlainFunction):
+            self.used.append((fn, _values_used(fn, closure)))
         self._check_results(fn, closure)
         return unit
 
     def _bind_all(self, unit: Unit, text: str, scope: dict[str, Any],
                   closure: dict[str, tuple[Namespace, Any]]) -> None:
         for name, use in free_names(text).items():
-            if name in closure:
-                space, value = closure[name]
-            elif name in scope:
-                space, value = scope, scope[name]
-            else:
+            if name not in closure and name not in scope:
                 continue
+            space, value = closure.get(name) or (scope, scope[name])
             if self._bind(unit, name, value, use.chains) and use.in_body:
                 self.watched.append((space, name, value))
 
@@ -280,7 +294,10 @@ class Program:
             for method in vars(cls).values():
                 plain = getattr(method, "fn", method)
                 if isinstance(plain, types.FunctionType):
-                    closure.update(capture_scope(plain))
+                    inner = capture_scope(plain)
+                    closure.update(inner)
+                    if plain is not method:
+                        self.used.append((method, _values_used(method, inner)))
             self._bind_all(unit, info.text, scope, closure)
         elif hasattr(cls, "_fields"):
             unit.mark = "from typing import NamedTuple"
@@ -420,7 +437,7 @@ class Program:
 
     def _place(self, value: Any) -> Optional[tuple[str, str]]:
         """The module and the name under which a function or class is found in it."""
-        if hasattr(value, "cache_key") and hasattr(value, "source_line"):
+        if hasattr(value, "source_line"):
             inner = self.function(value)
             return inner.name, inner.entry
         ours = _place_of_ours(value)
@@ -438,6 +455,55 @@ def unwrap(value: Any) -> Any:
     while hasattr(value, "fn") and hasattr(value, "run") and not hasattr(value, "source_line"):
         value = value.fn
     return value
+
+
+def _values_used(fn: Any, closure: dict[str, tuple[Namespace, Any]]) -> Globals:
+    """The values that a function uses from outside, and a check of the functions among them."""
+    used: Globals = {}
+    for name, use in free_names(fn.src).items():
+        space = {name: closure[name][1]} if name in closure else fn.__globals__
+        value = unwrap(space.get(name))
+        for chain in sorted(use.chains):
+            _is_plain(_member(value, chain))
+        if use.in_body and _is_plain(value):
+            used[(name, id(space))] = (_snapshot(value), space)
+    return used
+
+
+def _member(module: Any, chain: str) -> Any:
+    """What a.b is in a module that is not known to be harmless; otherwise None."""
+    for name in chain.split("."):
+        if not isinstance(module, types.ModuleType) or _is_ours(module.__name__) \
+                or module.__name__ in ("copy", "math"):
+            return None
+        module = unwrap(getattr(module, name, None))
+    return module
+
+
+def _is_plain(value: Any) -> bool:
+    """Is it a value? It may not change once a kernel uses it. RuntimeError: a foreign function."""
+    if value is None or isinstance(value, types.ModuleType) or hasattr(value, "source_line") \
+            or getattr(value, "__triton_builtin__", False) \
+            or getattr(value, "__triton_aggregate__", False):
+        return False
+    if not callable(value) or isinstance(value, (type, language.constexpr)):
+        return True
+    if isinstance(value, types.BuiltinFunctionType) or _is_ours(
+            getattr(value, "__module__", "") or ""):
+        return False
+    raise RuntimeError(f"Unsupported function referenced: {value}")
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] in (PACKAGE, "triton")
+
+
+def _snapshot(value: Any) -> Any:
+    """A copy that stays as it is when the value changes; the value if it cannot be copied."""
+    try:
+        return copy.deepcopy(value)
+    except Exception:  # of user-defined classes
+        return value
 
 
 def _place_of_ours(value: Any) -> Optional[tuple[str, str]]:
