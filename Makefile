@@ -65,6 +65,7 @@ include tests/hosts/rules.mk
 include tests/python/rules.mk
 include tests/dropin/rules.mk
 include tests/cuda/rules.mk
+include tests/agx/rules.mk
 include tests/triton/rules.mk
 include tests/formats/rules.mk
 include tests/coverage/rules.mk
