@@ -8,25 +8,24 @@ name when a kernel that uses it is compiled. A name that Triton does not have ra
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import enum
 import operator
+import re
 import sys
 import types
 from typing import Any, Callable, Iterator, NoReturn, Optional, Union
 
-ALL = """abs add advance aggregate_replace arange argmax argmin associative_scan assume atomic_add
- atomic_and atomic_cas atomic_load atomic_max atomic_min atomic_or atomic_poll atomic_store
- atomic_xchg atomic_xor bitonic_merge broadcast broadcast_to cast cat cdiv ceil clamp condition cos
- cumprod cumsum debug_barrier device_assert device_print div_rn dot dot_scaled erf exp exp2
- expand_dims expect_zero fdiv flip floor fma full gather histogram inline_asm_elementwise
- interleave join load load_tensor_descriptor log log2 make_block_ptr make_tensor_descriptor
- map_elementwise max max_constancy max_contiguous maximum min minimum mul multiple_of num_programs
- pair_uniform_to_normal permute philox philox_impl program_id rand rand4x randint randint4x randn
- randn4x range ravel reduce reduce_or reshape rsqrt sigmoid sin slice softmax sort split sqrt
- sqrt_rn squeeze static_assert static_print static_range store store_tensor_descriptor sub sum
- swizzle2d to_tensor topk trans uint_to_uniform_float umulhi unsqueeze view where xor_sum zeros
- zeros_like""".split()
-MATH = "abs ceil cos div_rn erf exp exp2 fdiv floor fma log log2 rsqrt sin sqrt sqrt_rn umulhi "
+# Names that the front end knows, by module.
+CORE = """add advance aggregate_replace arange associative_scan assume atomic_add atomic_and
+ atomic_cas atomic_load atomic_max atomic_min atomic_or atomic_poll atomic_store atomic_xchg
+ atomic_xor broadcast broadcast_to cast cat clamp condition debug_barrier device_assert
+ device_print dot dot_scaled expand_dims expect_zero full gather histogram inline_asm_elementwise
+ join load load_tensor_descriptor make_block_ptr make_tensor_descriptor map_elementwise
+ max_constancy max_contiguous maximum minimum mul multiple_of num_programs permute program_id range
+ reduce reshape slice split static_assert static_print static_range store store_tensor_descriptor
+ sub to_tensor trans view where"""
+MATH = "abs ceil cos div_rn erf exp exp2 fdiv floor fma log log2 rsqrt sin sqrt sqrt_rn umulhi"
 STANDARD = """_argmax_combine _argmax_combine_tie_break_fast _argmax_combine_tie_break_left
  _argmin_combine _argmin_combine_tie_break_fast _argmin_combine_tie_break_left _bitonic_merge
  _compare_and_swap _elementwise_max _elementwise_min _indicator _log2 _or_combine _prod_combine
@@ -35,31 +34,25 @@ STANDARD = """_argmax_combine _argmax_combine_tie_break_fast _argmax_combine_tie
  zeros_like"""
 RANDOM = """N_ROUNDS_DEFAULT pair_uniform_to_normal philox philox_impl rand rand4x randint
  randint4x randn randn4x uint_to_uniform_float"""
-LIBDEVICE = """abs acos acosh add_rd add_rn add_ru add_rz asin asinh atan atan2 atanh brev
- byte_perm cbrt ceil clz copysign cos cosh cospi cyl_bessel_i0 cyl_bessel_i1 div_rd div_rn div_ru
- div_rz double2float_rd double2float_rn double2float_ru double2float_rz double2hiint double2int_rd
- double2int_rn double2int_ru double2int_rz double2ll_rd double2ll_rn double2ll_ru double2ll_rz
- double2loint double2uint_rd double2uint_rn double2uint_ru double2uint_rz double2ull_rd
- double2ull_rn double2ull_ru double2ull_rz double_as_longlong erf erfc erfcinv erfcx erfinv exp
- exp10 exp2 expm1 fast_cosf fast_dividef fast_exp10f fast_expf fast_log10f fast_log2f fast_logf
- fast_powf fast_sinf fast_tanf fast_tanhf fdim ffs finitef float2int_rd float2int_rn float2int_ru
- float2int_rz float2ll_rd float2ll_rn float2ll_ru float2ll_rz float2uint_rd float2uint_rn
- float2uint_ru float2uint_rz float2ull_rd float2ull_rn float2ull_ru float2ull_rz float_as_int
- float_as_uint floor fma fma_rd fma_rn fma_ru fma_rz fmod hadd hiloint2double hypot ilogb
- int2double_rn int2float_rd int2float_rn int2float_ru int2float_rz int_as_float isfinited isinf
- isnan j0 j1 jn ldexp lgamma ll2double_rd ll2double_rn ll2double_ru ll2double_rz ll2float_rd
- ll2float_rn ll2float_ru ll2float_rz llrint llround log log10 log1p log2 logb longlong_as_double
- mul24 mul_rd mul_rn mul_ru mul_rz mulhi nearbyint nextafter norm3d norm4d normcdf normcdfinv popc
- pow rcbrt rcp64h rcp_rd rcp_rn rcp_ru rcp_rz remainder rhadd rhypot rint rnorm3d rnorm4d round
- rsqrt rsqrt_rn sad saturatef scalbn signbit sin sinh sinpi sqrt sqrt_rd sqrt_rn sqrt_ru sqrt_rz
- sub_rd sub_rn sub_ru sub_rz tan tanh tgamma trunc uint2double_rn uint2float_rd uint2float_rn
- uint2float_ru uint2float_rz uint_as_float ull2double_rd ull2double_rn ull2double_ru ull2double_rz
- ull2float_rd ull2float_rn ull2float_ru ull2float_rz y0 y1 yn"""
-TARGET_INFO = """cuda_capability_geq current_target is_cuda is_hip is_hip_cdna3 is_hip_cdna4
- is_hip_gfx1250"""
+# add_r? stands for add_rd, add_rn, add_ru and add_rz
+LIBDEVICE = re.sub(r"(\w+)_r\?", r"\1_rd \1_rn \1_ru \1_rz", """
+ abs acos acosh add_r? asin asinh atan atan2 atanh brev byte_perm cbrt ceil clz copysign
+ cos cosh cospi cyl_bessel_i0 cyl_bessel_i1 div_r? double2float_r? double2hiint double2int_r?
+ double2ll_r? double2loint double2uint_r? double2ull_r? double_as_longlong erf erfc erfcinv erfcx
+ erfinv exp exp10 exp2 expm1 fast_cosf fast_dividef fast_exp10f fast_expf fast_log10f fast_log2f
+ fast_logf fast_powf fast_sinf fast_tanf fast_tanhf fdim ffs finitef float2int_r? float2ll_r?
+ float2uint_r? float2ull_r? float_as_int float_as_uint floor fma fma_r? fmod hadd hiloint2double
+ hypot ilogb int2double_rn int2float_r? int_as_float isfinited isinf isnan j0 j1 jn ldexp lgamma
+ ll2double_r? ll2float_r? llrint llround log log10 log1p log2 logb longlong_as_double mul24 mul_r?
+ mulhi nearbyint nextafter norm3d norm4d normcdf normcdfinv popc pow rcbrt rcp64h rcp_r? remainder
+ rhadd rhypot rint rnorm3d rnorm4d round rsqrt rsqrt_rn sad saturatef scalbn signbit sin sinh sinpi
+ sqrt sqrt_r? sub_r? tan tanh tgamma trunc uint2double_rn uint2float_r? uint_as_float ull2double_r?
+ ull2float_r? y0 y1 yn""")
+ALL = sorted({name for name in f"{CORE} {MATH} {STANDARD} {RANDOM}".split()
+              if name.islower() and name[0] != "_"} - {"sort_impl"})
 MEMBERS = {
-    "core": " ".join(ALL) + " get_int_dtype CONSTEXPR_0 extern_elementwise",
-    "math": MATH + LIBDEVICE,  # as in Triton 2
+    "core": " ".join(ALL) + " CONSTEXPR_0 extern_elementwise",
+    "math": f"{MATH} {LIBDEVICE}",  # as in Triton 2
     "standard": STANDARD,
     "random": RANDOM,
     "extra": "",
@@ -70,7 +63,8 @@ MEMBERS = {
     "extra.cuda.gdc": "gdc_launch_dependents gdc_wait",
     "extra.hip": "memrealtime num_threads num_warps smid",
     "extra.hip.libdevice": LIBDEVICE,
-    "target_info": TARGET_INFO,
+    "target_info": "cuda_capability_geq current_target is_cuda is_hip is_hip_cdna3 is_hip_cdna4 "
+                   "is_hip_gfx1250",
 }
 LIBRARY = set((STANDARD + RANDOM).split()) - {"N_ROUNDS_DEFAULT"}  # jit functions in Triton
 
@@ -178,17 +172,11 @@ def _add_operators() -> None:
 _add_operators()
 
 
+@dataclasses.dataclass(frozen=True)
 class constexpr_type:
     """The type of a constexpr: its value."""
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, constexpr_type) and bool(self.value == other.value)
-
-    def __hash__(self) -> int:
-        return hash((constexpr_type, self.value))
+    value: Any
 
     def __repr__(self) -> str:
         return f"constexpr_type[{self.value}]"
@@ -230,8 +218,7 @@ class dtype:
         self.itemsize = self.primitive_bitwidth // 8
         if self.is_int():
             self.int_bitwidth = self.primitive_bitwidth
-            self.int_signedness = (self.SIGNEDNESS.SIGNED if self.is_int_signed()
-                                   else self.SIGNEDNESS.UNSIGNED)
+            self.int_signedness = self.SIGNEDNESS(int(not self.is_int_signed()))
         elif self.is_floating():
             self.fp_mantissa_width, self.exponent_bias = self._MANTISSA_AND_BIAS[plain]
 
@@ -241,31 +228,15 @@ class dtype:
         return type_str in (dtype.SINT_TYPES + dtype.UINT_TYPES + dtype.FP_TYPES
                             + dtype.OTHER_TYPES)
 
+    _KINDS = {"fp8": FP_TYPES[:5], "bool": ["int1"], "floating": FP_TYPES,
+              "standard_floating": STANDARD_FP_TYPES, "int_signed": SINT_TYPES,
+              "int_unsigned": UINT_TYPES, "int": SINT_TYPES + UINT_TYPES}
+
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("is_") and dtype.is_dtype(name[3:]):
-            return lambda: self.name == name[3:]
+        """is_floating() and so on, and for each type: is_fp32()."""
+        if name.startswith("is_") and (name[3:] in self._KINDS or dtype.is_dtype(name[3:])):
+            return lambda: self.name in self._KINDS.get(name[3:], [name[3:]])
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-    def is_fp8(self) -> bool:
-        return "fp8" in self.name
-
-    def is_bool(self) -> bool:
-        return self.name == "int1"
-
-    def is_floating(self) -> bool:
-        return self.name in self.FP_TYPES
-
-    def is_standard_floating(self) -> bool:
-        return self.name in self.STANDARD_FP_TYPES
-
-    def is_int_signed(self) -> bool:
-        return self.name in self.SINT_TYPES
-
-    def is_int_unsigned(self) -> bool:
-        return self.name in self.UINT_TYPES
-
-    def is_int(self) -> bool:
-        return self.is_int_signed() or self.is_int_unsigned()
 
     def is_block(self) -> bool:
         return isinstance(self, block_type)
@@ -489,12 +460,12 @@ class tuple(base_value):  # pylint: disable=redefined-builtin
         return repr(self.values)
 
 
+@dataclasses.dataclass(eq=False)
 class tuple_type:
     """The type of a tuple: those of its elements, and names where it has them."""
 
-    def __init__(self, types: Any, fields: Any = None) -> None:
-        self.types = types
-        self.fields = fields
+    types: Any
+    fields: Any = None
 
 
 class tensor_descriptor_type:
@@ -539,52 +510,34 @@ TYPES = (constexpr, dtype, pointer_type, block_type, tensor, tuple, tensor_descr
          tuple_type, constexpr_type, tensor_descriptor_type, const)
 
 
-def _host_names() -> dict[str, Any]:
-    """The names that are the same objects in triton.language and triton.language.core."""
-    shared: dict[str, Any] = {kind.__name__: kind for kind in TYPES}
-    shared.update({kind.codegen_name(): kind for kind in SCALARS.values()})
-    shared.update(pi32_t=pi32_t, PropagateNan=PropagateNan, str_to_ty=str_to_ty,
-                  TRITON_MAX_TENSOR_NUMEL=TRITON_MAX_TENSOR_NUMEL)
-    return shared
+# The same objects in triton.language and triton.language.core.
+HOST: dict[str, Any] = {
+    **{kind.__name__: kind for kind in TYPES}, **{k.codegen_name(): k for k in SCALARS.values()},
+    "pi32_t": pi32_t, "PropagateNan": PropagateNan, "str_to_ty": str_to_ty,
+    "TRITON_MAX_TENSOR_NUMEL": TRITON_MAX_TENSOR_NUMEL}
 
 
-class LanguageModule(types.ModuleType):
-    """A submodule of triton.language."""
-
-    __path__: list[str] = []
-
-
-def _fill(module: types.ModuleType, names: Optional[str], home: str) -> None:
-    for name in (names or "").split():
-        if not hasattr(module, name):
-            setattr(module, name, Builtin(home, name))
-
-
-def _build() -> dict[str, types.ModuleType]:
-    """The submodules by dotted name, as attributes of this module and in sys.modules."""
-    here = sys.modules[__name__]
-    made: dict[str, types.ModuleType] = {}
-    for name, members in MEMBERS.items():
-        module = made[name] = LanguageModule(f"{__name__}.{name}")
-        parent, _, last = name.rpartition(".")
-        setattr(made[parent] if parent else here, last, module)
-        sys.modules[module.__name__] = module
+def _build() -> None:
+    """Make the submodules, as attributes of this module and in sys.modules."""
+    for name, members in {"": " ".join(ALL), **MEMBERS}.items():
+        parent, _, last = f"{__name__}.{name}".strip(".").rpartition(".")
+        module = sys.modules.setdefault(f"{parent}.{last}", types.ModuleType(f"{parent}.{last}"))
+        module.__path__ = []
+        if name:
+            setattr(sys.modules[parent], last, module)
         if name == "core":
-            vars(module).update(_host_names())
-            for extra in (base_value, builtin, extern, must_use_result, _aggregate, get_int_dtype,
-                          validate_block_shape, _unwrap_if_constexpr):
-                setattr(module, extra.__name__, extra)
-            vars(module)["extern"] = extern
-            _fill(module, members, "triton.language")
-        else:
-            _fill(module, members, f"triton.language.{name}")
-    return made
+            vars(module).update(
+                HOST, base_value=base_value, builtin=builtin, extern=extern, _aggregate=_aggregate,
+                must_use_result=must_use_result, get_int_dtype=get_int_dtype,
+                validate_block_shape=validate_block_shape,
+                _unwrap_if_constexpr=_unwrap_if_constexpr)
+        home = "triton.language" if name in ("", "core") else f"triton.language.{name}"
+        for member in members.split():
+            vars(module).setdefault(member, Builtin(home, member))
+        if "advance" in vars(module):
+            must_use_result(vars(module)["advance"],
+                            "tl.advance returns a new block pointer: assign it to a variable.")
 
 
-__path__: list[str] = []
-SUBMODULES = _build()
-_fill(sys.modules[__name__], " ".join(ALL), "triton.language")
-for _module in (sys.modules[__name__], SUBMODULES["core"]):
-    must_use_result(getattr(_module, "advance"),
-                    "tl.advance returns a new block pointer: assign it to a variable.")
-__all__ = [*ALL, *_host_names(), "math", "extra", "target_info"]
+_build()
+__all__ = [*ALL, *HOST, "math", "extra", "target_info"]
