@@ -7,11 +7,11 @@ or a driver of another GPU, such as nvidia.ptxas and the group `proton`, is abse
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import os
-from typing import Any, Callable, Dict, Generic, Iterator, List, Optional, Set, TypeVar
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, TypeVar
 
-Value = TypeVar("Value")
 Group = TypeVar("Group", bound="base_knobs")
 
 
@@ -23,7 +23,7 @@ env = Env()
 propagate_env: bool = True  # assigning a setting also changes its environment variable
 
 
-class env_base(Generic[Value]):
+class env_base:
     """A setting: the assigned value, or `parse` of the environment variable `key`.
 
     Without the variable it is `default`, or what `default` returns if it is a function.
@@ -31,16 +31,15 @@ class env_base(Generic[Value]):
 
     name: str
 
-    def __init__(self, key: str, default: Any, parse: Callable[[str], Any]) -> None:
+    def __init__(self, key: str, default: Any = None, parse: Callable[[str], Any] = str) -> None:
         self.key, self.default, self.parse = key, default, parse
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, group: Any, owner: Optional[type] = None) -> Value:
+    def __get__(self, group: Any, owner: Optional[type] = None) -> Any:
         assigned = {} if group is None else group.__dict__
-        value: Value = assigned[self.name] if self.name in assigned else self.get()
-        return value
+        return assigned[self.name] if self.name in assigned else self.get()
 
     def __set__(self, group: Any, value: Any) -> None:
         self.__delete__(group)
@@ -53,14 +52,13 @@ class env_base(Generic[Value]):
     def __delete__(self, group: Any) -> None:
         group.__dict__.pop(self.name, None)
 
-    def get(self) -> Value:
+    def get(self) -> Any:
         """The value that the environment has now."""
         text = os.environ.get(self.key)
         if text is None:
-            value: Value = self.default() if callable(self.default) else self.default
-            return value
+            return self.default() if callable(self.default) else self.default
         try:
-            return self.parse(text.strip().strip('"'))  # type: ignore[no-any-return]
+            return self.parse(text.strip().strip('"'))
         except (ValueError, AttributeError, ImportError) as error:
             raise RuntimeError(f"{self.key} is '{text}', which is invalid: {error}") from error
 
@@ -72,32 +70,22 @@ def _restore(key: str, value: Optional[str]) -> None:
         os.environ[key] = value
 
 
-def env_str(key: str, default: Any) -> env_base[str]:
-    """A text."""
-    return env_base(key, default, str)
+def _truth(text: str) -> bool:
+    """1, true, on, y and yes in any case are True, all else is False."""
+    return text.lower() in ("1", "true", "on", "y", "yes")
 
 
-def env_opt_str(key: str) -> env_base[Optional[str]]:
-    """A text, or None."""
-    return env_base(key, None, str)
+def env_bool(key: str, default: bool = False) -> env_base:
+    """A truth."""
+    return env_base(key, default, _truth)
 
 
-def env_bool(key: str, default: bool = False) -> env_base[bool]:
-    """A truth: 1, true, on, y and yes in any case are True, all else is False."""
-    return env_base(key, default, lambda text: text.lower() in ("1", "true", "on", "y", "yes"))
+env_str = env_opt_str = functools.partial(env_base, parse=str)
+env_opt_bool = functools.partial(env_base, parse=_truth)
+env_int = functools.partial(env_base, parse=int)
 
 
-def env_opt_bool(key: str) -> env_base[Optional[bool]]:
-    """A truth, or None."""
-    return env_base(key, None, env_bool(key).parse)
-
-
-def env_int(key: str, default: int = 0) -> env_base[int]:
-    """A whole number."""
-    return env_base(key, default, int)
-
-
-def env_class(key: str, base: str) -> env_base[Any]:
+def env_class(key: str, base: str) -> env_base:
     """A class as MODULE:CLASS, derived from the one named `base`; or None."""
     def parse(text: str) -> Any:
         module, _, name = text.partition(":")
@@ -113,7 +101,7 @@ class base_knobs:
     """A group of settings."""
 
     @property
-    def knob_descriptors(self) -> Dict[str, env_base[Any]]:
+    def knob_descriptors(self) -> Dict[str, env_base]:
         """The settings of the group by name."""
         return {name: one for name, one in vars(type(self)).items() if isinstance(one, env_base)}
 
@@ -183,13 +171,6 @@ class build_knobs(base_knobs):
         return {path for path in (self.cudacrt_path, self.cudart_path) if path is not None}
 
 
-class redis_knobs(base_knobs):
-    """Never used: results are kept in files."""
-    key_format = env_str("TRITON_REDIS_KEY_FORMAT", "triton:{key}:{filename}")
-    host = env_str("TRITON_REDIS_HOST", "localhost")
-    port = env_int("TRITON_REDIS_PORT", 6379)
-
-
 class cache_knobs(base_knobs):
     """Where results of autotuning are kept, and by which class."""
     home_dir = env_str("TRITON_HOME", lambda: os.path.expanduser("~/"))
@@ -201,27 +182,6 @@ class cache_knobs(base_knobs):
     def get_triton_dir(self, dirname: str) -> str:
         """A folder of Triton's in the home directory."""
         return os.path.join(self.home_dir, ".triton", dirname)
-
-
-class compilation_knobs(base_knobs):
-    """Of Triton's compiler."""
-    override = env_bool("TRITON_KERNEL_OVERRIDE")
-    dump_ir = env_bool("TRITON_KERNEL_DUMP")
-    store_binary_only = env_bool("TRITON_STORE_BINARY_ONLY")
-    always_compile = env_bool("TRITON_ALWAYS_COMPILE")
-    use_ir_loc = env_opt_str("USE_IR_LOC")
-    disable_line_info = env_bool("TRITON_DISABLE_LINE_INFO")
-    front_end_debugging = env_bool("TRITON_FRONT_END_DEBUGGING")
-    allow_non_constexpr_globals = env_bool("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS")
-    instrumentation_mode = env_str("TRITON_INSTRUMENTATION_MODE", "")
-    listener: Optional[Callable[..., None]] = None
-
-
-class autotuning_knobs(base_knobs):
-    """`cache` keeps all results on disk, `print` reports them, `listener` is called with them."""
-    cache = env_bool("TRITON_CACHE_AUTOTUNING")
-    print = env_bool("TRITON_PRINT_AUTOTUNING")
-    listener: Optional[Callable[..., None]] = None
 
 
 class runtime_knobs(base_knobs):
@@ -250,34 +210,43 @@ class language_knobs(base_knobs):
         return wanted and not self.force_disable_fp_fusion
 
 
-class nvidia_knobs(base_knobs):
-    """Of the compiler for NVIDIA's GPUs."""
-    disable_ptxas_opt = env_bool("DISABLE_PTXAS_OPT")
-    dump_nvptx = env_bool("NVPTX_ENABLE_DUMP")
-    libdevice_path = env_opt_str("TRITON_LIBDEVICE_PATH")
-    mock_ptx_version = env_opt_str("TRITON_MOCK_PTX_VERSION")
-    ptxas_options = env_opt_str("PTXAS_OPTIONS")
-
-
-class amd_knobs(base_knobs):
-    """Of the compiler for AMD's GPUs."""
-    use_buffer_ops = env_bool("AMDGCN_USE_BUFFER_OPS", True)
-    use_buffer_atomics = env_bool("AMDGCN_USE_BUFFER_ATOMICS", True)
-    dump_amdgcn = env_bool("AMDGCN_ENABLE_DUMP")
-    use_block_pingpong = env_opt_bool("TRITON_HIP_USE_BLOCK_PINGPONG")
-    use_in_thread_transpose = env_opt_bool("TRITON_HIP_USE_IN_THREAD_TRANSPOSE")
-    use_async_copy = env_opt_bool("TRITON_HIP_USE_ASYNC_COPY")
+def _group(name: str, **settings: Any) -> Any:
+    """A group that has only settings."""
+    return type(f"{name}_knobs", (base_knobs,), settings)()
 
 
 build = build_knobs()
-redis = redis_knobs()
 cache: cache_knobs = cache_knobs()
-compilation = compilation_knobs()
-autotuning = autotuning_knobs()
 runtime = runtime_knobs()
 language = language_knobs()
-nvidia = nvidia_knobs()
-amd = amd_knobs()
+# `cache` keeps all results on disk, `print` reports them, `listener` is called with them.
+autotuning = _group(
+    "autotuning", cache=env_bool("TRITON_CACHE_AUTOTUNING"), listener=None,
+    print=env_bool("TRITON_PRINT_AUTOTUNING"))
+redis = _group(
+    "redis", key_format=env_str("TRITON_REDIS_KEY_FORMAT", "triton:{key}:{filename}"),
+    host=env_str("TRITON_REDIS_HOST", "localhost"), port=env_int("TRITON_REDIS_PORT", 6379))
+compilation = _group(
+    "compilation", override=env_bool("TRITON_KERNEL_OVERRIDE"), listener=None,
+    dump_ir=env_bool("TRITON_KERNEL_DUMP"), use_ir_loc=env_opt_str("USE_IR_LOC"),
+    store_binary_only=env_bool("TRITON_STORE_BINARY_ONLY"),
+    always_compile=env_bool("TRITON_ALWAYS_COMPILE"),
+    disable_line_info=env_bool("TRITON_DISABLE_LINE_INFO"),
+    front_end_debugging=env_bool("TRITON_FRONT_END_DEBUGGING"),
+    allow_non_constexpr_globals=env_bool("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS"),
+    instrumentation_mode=env_str("TRITON_INSTRUMENTATION_MODE", ""))
+nvidia = _group(
+    "nvidia", disable_ptxas_opt=env_bool("DISABLE_PTXAS_OPT"),
+    dump_nvptx=env_bool("NVPTX_ENABLE_DUMP"), libdevice_path=env_opt_str("TRITON_LIBDEVICE_PATH"),
+    mock_ptx_version=env_opt_str("TRITON_MOCK_PTX_VERSION"),
+    ptxas_options=env_opt_str("PTXAS_OPTIONS"))
+amd = _group(
+    "amd", use_buffer_ops=env_bool("AMDGCN_USE_BUFFER_OPS", True),
+    use_buffer_atomics=env_bool("AMDGCN_USE_BUFFER_ATOMICS", True),
+    dump_amdgcn=env_bool("AMDGCN_ENABLE_DUMP"),
+    use_block_pingpong=env_opt_bool("TRITON_HIP_USE_BLOCK_PINGPONG"),
+    use_in_thread_transpose=env_opt_bool("TRITON_HIP_USE_IN_THREAD_TRANSPOSE"),
+    use_async_copy=env_opt_bool("TRITON_HIP_USE_ASYNC_COPY"))
 
 
 def refresh_knobs() -> None:
