@@ -36,12 +36,6 @@ class CompilationError(TritonError):
         self.text = text
         self.message = self._format_message()
 
-    @classmethod
-    def from_diagnostics(cls, text: str, message: str, file: str, line: int, column: int,
-                         code: int) -> CompilationError:
-        """An error of the front end whose function is not known yet."""
-        return cls(None, None, message, file=file, line=line, column=column, code=code, text=text)
-
     def set_text(self, text: str) -> None:
         """Add all diagnostics of the run to the message."""
         self.text = text

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import types
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, Optional, Sequence
 
 _PACKAGE = __name__.rpartition(".")[0]
 _lock = threading.Lock()
@@ -117,12 +117,6 @@ def build() -> None:
     _own("backends").backends = {"metal": Backend()}
 
 
-def _names_of_ours() -> List[str]:
-    inside = f"{_PACKAGE}.language."
-    names = [name[len(_PACKAGE) + 1:] for name in sys.modules if name.startswith(inside)]
-    return [*_MODULES, *names]
-
-
 def install() -> types.ModuleType:
     """From here on, `import triton` means this package. Returns it.
 
@@ -135,7 +129,9 @@ def install() -> types.ModuleType:
             return root
         for name in [name for name in sys.modules if name.split(".")[0] == "triton"]:
             del sys.modules[name]
-        for name in _names_of_ours():
+        inside = f"{_PACKAGE}.language."
+        inner = [name[len(_PACKAGE) + 1:] for name in sys.modules if name.startswith(inside)]
+        for name in [*_MODULES, *inner]:
             sys.modules[f"triton.{name}"] = sys.modules[f"{_PACKAGE}.{name}"]
         sys.modules["triton"] = root
         if not any(isinstance(finder, _Finder) for finder in sys.meta_path):

@@ -126,14 +126,6 @@ class constexpr:
     def __getitem__(self, index: Any) -> Any:
         return self.value[_unwrap_if_constexpr(index)]
 
-    def logical_and(self, other: Any) -> constexpr:
-        """The value of `self and other`."""
-        return constexpr(self.value and _unwrap_if_constexpr(other))
-
-    def logical_or(self, other: Any) -> constexpr:
-        """The value of `self or other`."""
-        return constexpr(self.value or _unwrap_if_constexpr(other))
-
 
 def _unwrap_if_constexpr(value: Any) -> Any:
     """The value without constexpr around it or, in lists and tuples, around its elements."""
@@ -150,23 +142,18 @@ def _unwrap_if_constexpr(value: Any) -> Any:
 def _add_operators() -> None:
     """Give constexpr Python's operators; the result of each is a constexpr again."""
 
-    def binary(function: Callable[[Any, Any], Any]) -> Callable[[constexpr, Any], constexpr]:
-        return lambda a, b: constexpr(function(a.value, _unwrap_if_constexpr(b)))
+    def lifted(function: Callable[..., Any]) -> Callable[..., constexpr]:
+        return lambda *args: constexpr(function(*map(_unwrap_if_constexpr, args)))
 
-    def reflected(function: Callable[[Any, Any], Any]) -> Callable[[constexpr, Any], constexpr]:
-        return lambda a, b: constexpr(function(_unwrap_if_constexpr(b), a.value))
-
-    def unary(function: Callable[[Any], Any]) -> Callable[[constexpr], constexpr]:
-        return lambda a: constexpr(function(a.value))
+    def reflected(function: Callable[..., Any]) -> Callable[..., constexpr]:
+        return lifted(lambda a, b: function(b, a))
 
     for name in "add sub mul truediv floordiv mod pow lshift rshift and or xor".split():
         function = getattr(operator, f"__{name}__")
-        setattr(constexpr, f"__{name}__", binary(function))
+        setattr(constexpr, f"__{name}__", lifted(function))
         setattr(constexpr, f"__r{name}__", reflected(function))
-    for name in "lt le gt ge eq ne".split():
-        setattr(constexpr, f"__{name}__", binary(getattr(operator, name)))
-    for name in "neg pos invert".split():
-        setattr(constexpr, f"__{name}__", unary(getattr(operator, f"__{name}__")))
+    for name in "lt le gt ge eq ne neg pos invert".split():
+        setattr(constexpr, f"__{name}__", lifted(getattr(operator, f"__{name}__")))
 
 
 _add_operators()
@@ -268,11 +255,6 @@ class dtype:
         """The type of an element."""
         return self
 
-    @property
-    def cache_key_part(self) -> str:
-        """What a cache key says of the type."""
-        return self.name
-
     def codegen_name(self) -> str:
         """The name in triton.language: float32 of fp32."""
         if self.name.startswith("fp"):
@@ -284,10 +266,6 @@ class dtype:
         if self.is_int():
             return ("i" if self.is_int_signed() else "u") + str(self.int_bitwidth)
         return self.name if self.is_floating() else "V"
-
-    def with_element_ty(self, element_ty: dtype) -> dtype:
-        """The type with other elements."""
-        return element_ty
 
     def __eq__(self, other: object) -> bool:
         plain = _unwrap_if_constexpr(other)
@@ -350,9 +328,6 @@ class block_type(dtype):
     def nbytes(self) -> int:
         """Bytes of all elements."""
         return self.numel * (self.element_ty.primitive_bitwidth // 8)
-
-    def with_element_ty(self, element_ty: dtype) -> dtype:
-        return block_type(element_ty, self.shape)
 
     def mangle(self) -> str:
         return f"{self.scalar.mangle()}S{'_'.join(map(str, self.shape))}S"

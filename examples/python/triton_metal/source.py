@@ -1,9 +1,10 @@
 """Kernels as texts for the C front end, with every name bound to what Python says it is.
 
 Each function that a kernel reaches becomes a module text of its own. A line at its end imports or
-defines each free name of the function (the front end does not mind the order): Python's globals, closures and modules decide
-what that name is, so nothing is searched in files and nothing is guessed. A name whose value has
-no text stays undefined; the front end reports it if the kernel really needs it.
+defines each free name of the function (the front end does not mind the order): Python's globals,
+closures and modules decide what that name is, so nothing is searched in files and nothing is
+guessed. A name whose value has no text stays undefined; the front end reports it if the kernel
+really needs it.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import copy
 import enum
 import functools
 import inspect
+import itertools
 import re
 import symtable
 import sys
 import textwrap
 import types
-from typing import Any, Iterable, Iterator, NamedTuple, Optional, Union
+from typing import Any, Iterable, NamedTuple, Optional, Union
 
 from . import knobs, language
 from .errors import CompilationError
@@ -98,8 +100,10 @@ def free_names(text: str) -> dict[str, Use]:
             elif symbol.is_global() and symbol.is_referenced():
                 in_body.add(symbol.get_name())
     in_body |= _read_before_assigned(tree)
-    for annotation in _text_annotations(tree):
-        at_def |= annotation
+    for node in ast.walk(tree):  # annotations that are texts, as in `n: "tl.constexpr"`
+        note = getattr(node, "annotation", None)
+        if isinstance(note, ast.Constant) and isinstance(note.value, str):
+            at_def |= {*re.findall(r"(?<![\w.])[A-Za-z_]\w*", note.value)} & {"tl", "triton"}
     names: dict[str, set[str]] = {name: set() for name in sorted((in_body | at_def) - own)}
     for node in ast.walk(tree):
         chain: list[str] = []
@@ -123,14 +127,6 @@ def _read_before_assigned(tree: ast.Module) -> set[str]:
             places[node.id] = min(at, places.get(node.id, at))
     return {name for name, at in first.items() if name in read and (
         read[name] < at or read[name][0] == at[0])}
-
-
-def _text_annotations(tree: ast.AST) -> Iterator[set[str]]:
-    """Names in annotations that are texts, as in `n: "tl.constexpr"`."""
-    for node in ast.walk(tree):
-        note = getattr(node, "annotation", None)
-        if isinstance(note, ast.Constant) and isinstance(note.value, str):
-            yield set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", note.value)) & {"tl", "triton"}
 
 
 def capture_scope(fn: Any) -> dict[str, tuple[Namespace, Any]]:
@@ -263,7 +259,7 @@ class Program:
     def _with_defaults(self, fn: Any, unit: Unit) -> str:
         """The source in which defaults that are not literals are the values they had at `def`."""
         text: str = fn.src
-        args = _function_node(text).args
+        args = next(node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)).args
         names = [arg.arg for arg in [*args.posonlyargs, *args.args]]
         defaults: list[tuple[str, Optional[ast.expr]]] = [
             *zip(names[len(names) - len(args.defaults):], args.defaults),
@@ -271,11 +267,13 @@ class Program:
         lines = text.encode().split(b"\n")
         for name, node in reversed(defaults):
             parameter = fn.signature.parameters.get(name)
-            if node is None or parameter is None or not _has_names(node):
-                continue
-            value = self.expression(parameter.default, unit)
-            if value is not None:
-                _replace(lines, node, value.encode())
+            has_names = node is not None and any(
+                isinstance(part, ast.Name) and not hasattr(builtins, part.id)
+                for part in ast.walk(node))
+            if node is not None and parameter is not None and has_names:
+                value = self.expression(parameter.default, unit)
+                if value is not None:
+                    _replace(lines, node, value.encode())
         return b"\n".join(lines).decode()
 
     def _class(self, cls: type) -> Unit:
@@ -410,14 +408,12 @@ class Program:
         return unit.alias(f"import {place[0]} as {{}}") + f".{place[1]}"
 
     def _collection(self, value: Any, unit: Unit) -> Optional[str]:
-        if isinstance(value, dict):
-            keys, values = self._all(value.keys(), unit), self._all(value.values(), unit)
-            if keys is None or values is None:
-                return None
-            return "{" + ", ".join(f"{k}: {v}" for k, v in zip(keys, values)) + "}"
-        parts = self._all(value, unit)
-        if parts is None:
+        values = itertools.chain(*value.items()) if isinstance(value, dict) else value
+        parts = [self.expression(one, unit) or "" for one in values]
+        if "" in parts:  # of a value without a text
             return None
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{k}: {v}" for k, v in zip(parts[::2], parts[1::2])) + "}"
         inside = ", ".join(parts)
         if isinstance(value, list):
             return f"[{inside}]"
@@ -425,15 +421,6 @@ class Program:
             inner = self._class(type(value))
             return unit.alias(f"import {inner.name} as {{}}") + f".{inner.entry}({inside})"
         return f"({inside},)" if len(parts) == 1 else f"({inside})"
-
-    def _all(self, values: Iterable[Any], unit: Unit) -> Optional[list[str]]:
-        parts = []
-        for value in values:
-            text = self.expression(value, unit)
-            if text is None:
-                return None
-            parts.append(text)
-        return parts
 
     def _place(self, value: Any) -> Optional[tuple[str, str]]:
         """The module and the name under which a function or class is found in it."""
@@ -539,18 +526,6 @@ def _is_written_tuple(cls: type) -> bool:
                          re.MULTILINE) is not None
     except (OSError, TypeError):
         return False
-
-
-def _function_node(text: str) -> ast.FunctionDef:
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.FunctionDef):
-            return node
-    raise ValueError("the source has no function")
-
-
-def _has_names(node: ast.expr) -> bool:
-    return any(isinstance(part, ast.Name) and not hasattr(builtins, part.id)
-               for part in ast.walk(node))
 
 
 def _replace(lines: list[bytes], node: ast.expr, text: bytes) -> None:
