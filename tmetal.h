@@ -40957,9 +40957,10 @@ enum {
     TMI_RD_call = TMI_RD_ABC, TMI_RD_helper = TMI_RD_ABC, TMI_RD_select = TMI_RD_ABC,
     TMI_RD_ldg = TMI_RD_ABC, TMI_RD_stg = TMI_RD_ABC, TMI_RD_rmw = TMI_RD_ABC,
     TMI_RD_loop = TMI_RD_ABC,
-    TMI_RD_lda = TMI_RD_B | TMI_RD_C, TMI_RD_sta = TMI_RD_BD | TMI_RD_C,
+    TMI_RD_place = TMI_RD_B, TMI_RD_lda = TMI_RD_B | TMI_RD_C | TMI_RD_F,
+    TMI_RD_sta = TMI_RD_BD | TMI_RD_C | TMI_RD_F,
     TMI_RD_addt = TMI_RD_B | TMI_RD_C, TMI_RD_decl = TMI_RD_B, TMI_RD_ffill = TMI_RD_B,
-    TMI_RD_fload = TMI_RD_BD, TMI_RD_fmma = TMI_RD_BD | TMI_RD_F,
+    TMI_RD_fmma = TMI_RD_BD | TMI_RD_F,
     TMI_RD_tdecl = TMI_RD_BD, TMI_RD_trun = 0, TMI_RD_tstore = TMI_RD_BD
 };
 
@@ -41034,14 +41035,14 @@ enum {
     X(LDG,      "",        ldg,     TMI_TR_READ) X(STG,   "",        stg,     TMI_TR_STMT) \
     X(LDA,      "",        lda,     TMI_TR_READ) X(STA,   "",        sta,     TMI_TR_STMT) \
     X(LDT,      "",        lda,     TMI_TR_READ) X(STT,   "",        sta,     TMI_TR_STMT) \
-    X(LDC,      "",        lda,     TMI_TR_P) \
+    X(LDC,      "",        lda,     TMI_TR_P)  X(PLACE,   "",        place,   TMI_TR_P) \
     X(SHUF,     "simd_shuffle", shuffle, TMI_TR_LANE) X(SHUFX, "simd_shuffle_xor", shuffle, \
       TMI_TR_LANE) \
     X(FILLUP,   "simd_shuffle_and_fill_up", fill, TMI_TR_LANE) X(FILLDOWN, \
       "simd_shuffle_and_fill_down", fill, TMI_TR_LANE) \
     X(SIMD,     "",        simd,    TMI_TR_LANE) X(BALLOT, "",       ballot,  TMI_TR_LANE) \
-    X(FLOAD,    "simdgroup_load", fload, TMI_TR_STMT) X(TDECL, "",   tdecl,   TMI_TR_STMT) \
-    X(TRUN,     "run",     trun,    TMI_TR_STMT) X(TSTORE, "",       tstore,  TMI_TR_STMT) \
+    X(TDECL,    "",        tdecl,   TMI_TR_STMT) X(TRUN,   "run",    trun,    TMI_TR_STMT) \
+    X(TSTORE,   "",        tstore,  TMI_TR_STMT) \
     X(FMMA,     "simdgroup_multiply_accumulate", fmma, TMI_TR_STMT) X(FFILL, "", ffill, \
       TMI_TR_STMT) \
     X(DECL,     "",        decl,    TMI_TR_STMT) X(FOR,    "",       for_,    TMI_TR_STMT) \
@@ -41079,10 +41080,11 @@ static const tmi_tf_row tmi_tfs[TMI_TF_COUNT] = {
  *   LDG      a: pointer, b: mask or 0, c: other or 0, d: flags      STG  a: pointer, b: value, c:
  *            mask or 0, d: flags
  *   LDA LDT LDC  a: array, b: index, c: element (value) or 0, d: phase   STA STT  the same with
- *   the value in d2
+ *   the value in d2; e: as wide as that, 0: as an entry. In threadgroup memory an access may be
+ *   wider or narrower than an entry: then the index counts accesses. f: a PLACE that it counts
+ *   from, or 0
+ *   PLACE    a pointer into threadgroup array a: index b, in accesses of c elements
  *   SHUF     a: value, b: lane or mask                       SIMD   a: value, c: which (tmi_simd)
- *   FLOAD    a: fragment array, b: its index, c: threadgroup array, d: offset; pitch, transpose in
- *            e, f
  *   FMMA     a: accumulator array, b: index, c: array of A, d: index, e: array of B, f: index
  *   TDECL    a: sums of a tensor product, made and set to 0; b, d: where this simdgroup's part of
  *            operand A, B stands in its threadgroup array c, e; f: row of thr->shape
@@ -41140,6 +41142,7 @@ typedef struct tmi_arr {
     uint32_t at;     /* threadgroup: byte offset once allocated */
     uint32_t first, last; /* threadgroup: first and last access, by order */
     uint32_t words;  /* tables: first word in module->words */
+    uint32_t pitch;  /* threadgroup: elements from row to row; 0: no rows */
     uint32_t decl;   /* DECL instruction */
 } tmi_arr;
 
@@ -42128,6 +42131,20 @@ static void tmi_t_write(tmi_thr *t, uint32_t arr, uint32_t index, uint32_t eleme
                      index, element, value);
 }
 
+/* A pointer into a threadgroup array, to accesses of `width` elements. `role`: what its name ends
+ * in. */
+static uint32_t tmi_t_place_in(tmi_thr *t, uint32_t arr, uint32_t index, uint32_t width,
+                               const char *role) {
+    tmi_tty  type = tmi_tty_of(TMI_S_PTR, 1);
+    uint32_t id;
+    TMI_ASSERT(t->job, "thread", TMI_ARR(t, arr)->space == TMI_AS_GROUP);
+    type.elem = TMI_ARR(t, arr)->type.kind;
+    id = tmi_t_value(t, TMI_TF_PLACE, type, arr, index, width);
+    TMI_INS(t, id)->name = tmi_intern(t->job, t->m->strings, role, strlen(role));
+    TMI_INS(t, id)->flags |= TMI_INS_NAMED;
+    return id;
+}
+
 /* Of an array with one entry: a variable. */
 static uint32_t tmi_t_get(tmi_thr *t, uint32_t var) {
     return tmi_t_read(t, var, tmi_t_u32(t, 0), 0);
@@ -42265,7 +42282,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 2063200725u
+#define TMI_STAMP_THREAD 658532573u
 
 /*==============================================================================
  * >>layout  [23]  Linear layouts: which thread holds which element
@@ -44587,6 +44604,13 @@ enum { TMI_PAIRS_RIGHT = 1u, TMI_PAIRS_LEFT = 2u };
 
 static uint32_t tmi_plan_dot_pairs(const tmi_plan *p, const tmi_comp *c);
 
+/* Of which operands has a product tiles enough along K? */
+static uint32_t tmi_plan_dot_deep(const tmi_plan *p, uint32_t dot) {
+    const uint32_t a = tmi_in_type(p->m, TMI_OP(p->m, dot), 0);
+    return tmi_dim(p->m, a, tmi_rank(p->m, a) - 1) < 16 ? TMI_PAIRS_RIGHT
+                                                        : TMI_PAIRS_RIGHT | TMI_PAIRS_LEFT;
+}
+
 static void tmi_plan_choose_layout(tmi_plan *p, uint32_t c) {
     tmi_comp *comp = TMI_COMP(p, c);
     tmi_pick  k;
@@ -44611,7 +44635,9 @@ static void tmi_plan_choose_layout(tmi_plan *p, uint32_t c) {
         i = tmi_plan_dot_pairs(p, comp);
         if (tmi_dim_bits(p->m, comp->type, tmi_rank(p->m, comp->type) - 1) - cols == 3)
             i &= ~(uint32_t)TMI_PAIRS_RIGHT;
-        p->pairs[comp->dot] = (uint8_t)i;
+        for (op = comp->ops; op; op = p->op_next[op])
+            if (tmi_dot_is_mma(p->m, TMI_OP(p->m, op)))
+                p->pairs[op] = (uint8_t)(i & tmi_plan_dot_deep(p, op));
         if (i & TMI_PAIRS_RIGHT) {
             tmi_lin_matrix(p->m, comp->type, rows, cols, p->n_sg, 1, &l);
             comp->lin = tmi_lin_id(p, &l) + 1;
@@ -44815,13 +44841,15 @@ static int tmi_plan_dot_wide(const tmi_plan *p, uint32_t v) {
     return tmi_access_vec(p, o, tmi_rank(m, tmi_value_type(m, v)) - 1) > 1;
 }
 
-/* Of which operands may lanes have two tiles in one load? Where both come straight from memory for
- * sure, and along rows: half as many loads, each of 8 or 16 bytes a lane. */
+/* Of which operands may lanes have two tiles in one load? Of those that come through threadgroup
+ * memory, and of those straight from device memory where they are read along rows: half as many
+ * loads, each of 8 or 16 bytes a lane. */
 static uint32_t tmi_plan_dot_pairs(const tmi_plan *p, const tmi_comp *c) {
     const tmi_module *m = p->m;
     const tmi_op     *dot = TMI_OP(m, c->dot);
     uint32_t          op, k, v, dots = 0, cost, pairs = 0;
-    if (p->chained || tmi_plan_dot_stages(p, c->dot)) return 0;
+    if (p->chained || p->job->opt->plain) return 0;
+    if (tmi_plan_dot_stages(p, c->dot)) return TMI_PAIRS_RIGHT | TMI_PAIRS_LEFT;
     for (op = c->ops; op; op = p->op_next[op]) dots += TMI_OP(m, op)->kind == TMI_OP_DOT;
     for (k = 0; k < 2; k++) {
         v = tmi_in(m, dot, k);
@@ -44829,8 +44857,7 @@ static uint32_t tmi_plan_dot_pairs(const tmi_plan *p, const tmi_comp *c) {
         if (dots > 1 || p->pure[v] || tmi_not_direct(p, v, dot->block, &cost, 0)) return 0;
         if (tmi_plan_dot_wide(p, v)) pairs |= k ? TMI_PAIRS_RIGHT : TMI_PAIRS_LEFT;
     }
-    v = tmi_in_type(m, dot, 0);
-    return tmi_dim(m, v, tmi_rank(m, v) - 1) < 16 ? pairs & TMI_PAIRS_RIGHT : pairs;
+    return pairs;
 }
 
 /* Operands of matrix products that skip threadgroup memory: each lane loads the two elements of
@@ -44854,7 +44881,6 @@ static void tmi_plan_choose_direct(tmi_plan *p) {
                 tmi_operand_bytes(p, o, !k) > p->gpu->tg_bytes / 4)
                 p->staged[k][op] =
                     "the other operand passes through threadgroup memory a part at a time";
-        TMI_ASSERT(p->job, "plan", !p->pairs[op] || (!p->staged[0][op] && !p->staged[1][op]));
         for (k = 0; k < 2; k++) {
             if (p->staged[k][op]) continue;
             tmi_make_direct(p, tmi_in(m, o, k));
@@ -45712,7 +45738,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 3990819891u
+#define TMI_STAMP_PLAN 1172626480u
 
 /*==============================================================================
  * >>wait  [25]  Programs that wait for each other
@@ -53331,6 +53357,7 @@ typedef struct tmi_product {
     uint32_t chunk_bits;                            /* log2 of the rounds that K is cut into */
     uint32_t chunk;                                 /* which round: instruction */
     tmi_staged s[2];
+    tmi_lin  tile[2];                               /* of 8x8 products: who has what of a tile */
     uint32_t acc, acc_count;
     uint32_t widens;                                /* bfloat operands become float tiles */
     uint32_t shape, used; /* tensors: row of thr->shape; log2 of the simdgroups that have a part */
@@ -53377,8 +53404,12 @@ static void tmi_product_init(tmi_low *w, uint32_t id, tmi_product *p) {
     if (p->widens && tmi_product_bytes(w, p, p->k_bits) > w->p->shape.stage_limit) p->widens = 0;
     for (p->chunk_bits = 0;; p->chunk_bits++) { /* as much of K at a time as memory holds */
         k = p->k_bits - p->chunk_bits;
-        if (tmi_product_bytes(w, p, k) <= w->p->shape.stage_limit || k <= 3) break;
+        if (tmi_product_bytes(w, p, k) <= w->p->shape.stage_limit ||
+            k <= 3u + w->p->pairs[id] / TMI_PAIRS_LEFT)
+            break;
     }
+    for (k = 0; k < 2 && tmi_dot_is_mma(w->m, op); k++)
+        tmi_tile_lin(w->p, op, k, w->p->pairs[id], tmi_op_lin(w->p, id), &p->tile[k]);
 }
 
 /* Threadgroup memory for operand k. */
@@ -53396,11 +53427,13 @@ static void tmi_lower_stage_room(tmi_low *w, tmi_product *p, uint32_t k) {
     pad = w->p->shape.tight ? 0 : 16 / tmi_scalar_bytes[elem.kind];
     s->pitch = (1u << (s->flipped ? rows : cols)) + pad;
     s->plane = (1u << (s->flipped ? cols : rows)) * s->pitch;
-    elem.width = (uint8_t)(1u << l->vec);
+    /* as wide as it is written or, by tiles, read */
+    elem.width = (uint8_t)(1u << tmi_max32(l->vec, s->flipped ? 0 : p->tile[k].vec));
     /* a step towards the product */
     if (!name || name == tmi_lower_out_name(w, p->op, 0))
         name = tmi_intern(w->job, w->m->strings, k ? "b" : "a", 1);
-    s->buf = tmi_t_array(w->t, TMI_AS_GROUP, elem, (s->plane << p->b_bits) >> l->vec, name);
+    s->buf = tmi_t_array(w->t, TMI_AS_GROUP, elem, (s->plane << p->b_bits) / elem.width, name);
+    if (!tmi_plan_is_tensor(w->m, p->op)) TMI_ARR(w->t, s->buf)->pitch = s->pitch;
 }
 
 static void tmi_lower_count_leaf(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
@@ -53408,37 +53441,52 @@ static void tmi_lower_count_leaf(tmi_plan *p, void *ctx, uint32_t value, const t
     ++*(uint32_t *)ctx;
 }
 
+/* What the thread's number or, else, loops and number `e` among neighbours add to the place of an
+ * element in threadgroup memory, counted in accesses of 2^width elements. */
+static uint32_t tmi_lower_staged_part(tmi_low *w, const tmi_product *p, uint32_t k, uint32_t width,
+                                      int by_thread, uint32_t e) {
+    const tmi_staged *s = &p->s[k];
+    const uint32_t type = tmi_in_type(w->m, p->op, k), row = tmi_dim_low(w->m, type, p->rank - 2),
+                   col = tmi_dim_low(w->m, type, p->rank - 1), rows = k ? s->k_bits : p->m_bits,
+                   cols = k ? p->n_bits : s->k_bits, pitch[3] = {s->plane, s->pitch, 1};
+    uint32_t low[3], bits[3], i, sum = 0, term;
+    low[0] = p->b_bits ? tmi_dim_low(w->m, type, 0) : 0, bits[0] = p->b_bits;
+    low[1] = s->flipped ? col : row, bits[1] = s->flipped ? cols : rows;
+    low[2] = (s->flipped ? row : col) + width, bits[2] = (s->flipped ? rows : cols) - width;
+    for (i = 0; i < 3; i++) {
+        tmi_parts x;
+        if (!bits[i]) continue;
+        tmi_parts_of(w->nest->lin, low[i], bits[i], &x);
+        if (by_thread) memset(x.reg, 0, sizeof x.reg);
+        else memset(x.thread, 0, sizeof x.thread);
+        term = tmi_parts_expr(w, w->nest, &x, e);
+        if (i < 2) term = tmi_t_mul_c(w->t, term, pitch[i] >> width);
+        sum = sum ? tmi_t_add(w->t, sum, term) : term;
+    }
+    return sum;
+}
+
 /* Write operand k to threadgroup memory, in the layout that the plan found for it. */
 static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     tmi_thr *t = w->t;
-    uint32_t value = tmi_in(w->m, p->op, k), type = tmi_value_type(w->m, value),
-             row_axis = p->rank - 2, col_axis = p->rank - 1;
+    uint32_t value = tmi_in(w->m, p->op, k), type = tmi_value_type(w->m, value);
     const tmi_lin *l = TMI_LIN(w->p, w->p->stage[k][p->id] - 1);
     tmi_staged *s = &p->s[k];
     tmi_tty  elem = tmi_tile_type(w, p, k);
-    uint32_t rows = p->m_bits, cols = p->n_bits, v, at, along, holder, fast, slow, cond = 0;
-    uint32_t leaves = 0, k_low = tmi_dim_low(w->m, type, k ? row_axis : col_axis);
+    uint32_t v, at, place, round, holder, cond = 0, leaves = 0,
+             k_low = tmi_dim_low(w->m, type, k ? p->rank - 2 : p->rank - 1);
     tmi_nest n;
     TMI_ASSERT(w->job, "lower", k < 2);
     tmi_lower_stage_room(w, p, k);
-    if (k) rows = s->k_bits;
-    else cols = s->k_bits;
     if (w->p->shape.lean && !w->p->pure[value])
         tmi_needs(w->p, value, l, 0, tmi_lower_count_leaf, &leaves);
     if (w->p->shape.lean && !w->p->pure[value] && !leaves) /* a few loads on their way at once */
         tmi_lower_nest_long(w, &n, w->p->stage[k][p->id] - 1, 2);
     else tmi_nest_open(w, &n, w->p->stage[k][p->id] - 1);
-    fast = s->flipped ? row_axis : col_axis;
-    slow = s->flipped ? col_axis : row_axis;
-    at = tmi_coord(w, l, tmi_dim_low(w->m, type, slow), s->flipped ? cols : rows, 0);
-    at = tmi_t_mul_c(t, at, s->pitch >> l->vec);
-    along = tmi_coord(w, l, tmi_dim_low(w->m, type, fast) + l->vec,
-                      (s->flipped ? rows : cols) - l->vec, 0);
-    at = tmi_t_add(t, at, along);
-    if (p->b_bits) {
-        along = tmi_coord(w, l, tmi_dim_low(w->m, type, 0), p->b_bits, 0);
-        at = tmi_t_add(t, at, tmi_t_mul_c(t, along, s->plane >> l->vec));
-    }
+    at = tmi_lower_staged_part(w, p, k, l->vec, 1, 0);
+    /* an address of one-byte elements must be one sum */
+    place = tmi_scalar_bytes[elem.kind] == 1 ? 0
+        : tmi_t_place_in(t, s->buf, at, 1u << l->vec, "write");
     if (p->chunk_bits)
         cond = tmi_t_icmp(t, TMI_EQ, tmi_coord(w, l, k_low + s->k_bits, p->chunk_bits, 0),
                           p->chunk);
@@ -53446,7 +53494,11 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     if (holder) (void)tmi_t_if(t, holder); /* around a load that stands here, too */
     v = tmi_to_memory(w, tmi_elem_at(w, value, l, l->vec ? TMI_VEC : 0));
     if (p->widens) v = tmi_conv(t, v, elem.kind);
-    tmi_t_write(t, s->buf, at, 0, v);
+    round = tmi_lower_staged_part(w, p, k, l->vec, 0, 0);
+    at = place ? round : tmi_t_add(t, at, round);
+    at = tmi_t_stmt(t, TMI_TF_STT, s->buf, at, 0, v);
+    TMI_INS(t, at)->e = 1u << l->vec;
+    TMI_INS(t, at)->f = place;
     if (holder) tmi_t_close(t);
     tmi_nest_end(w, &n);
 }
@@ -53542,22 +53594,6 @@ static void tmi_lower_product_begin(tmi_low *w, tmi_product *p, uint32_t lin_id)
     tmi_nest_end(w, &n);
 }
 
-/* Where an element of a staged operand stands. */
-static uint32_t tmi_lower_staged_at(tmi_thr *t, const tmi_staged *s, uint32_t row, uint32_t col,
-                                    uint32_t batch) {
-    const uint32_t slow = s->flipped ? col : row, fast = s->flipped ? row : col;
-    const uint32_t at = tmi_t_add(t, tmi_t_mul_c(t, slow, s->pitch), fast);
-    return batch ? tmi_t_add(t, at, tmi_t_mul_c(t, batch, s->plane)) : at;
-}
-
-static void tmi_fload(tmi_low *w, uint32_t frag, uint32_t index, const tmi_staged *s, uint32_t row,
-                      uint32_t col, uint32_t batch) {
-    const uint32_t at = tmi_lower_staged_at(w->t, s, row, col, batch),
-                   id = tmi_t_stmt(w->t, TMI_TF_FLOAD, frag, index, s->buf, at);
-    TMI_INS(w->t, id)->e = s->pitch;
-    TMI_INS(w->t, id)->f = (uint32_t)s->flipped;
-}
-
 /* Row, column or batch at which a simdgroup's tiles start. */
 static uint32_t tmi_tile_base(tmi_low *w, const tmi_lin *l, uint32_t low, uint32_t bits) {
     tmi_parts x;
@@ -53603,63 +53639,84 @@ static void tmi_lower_tiles_from_registers(tmi_low *w, tmi_product *p, uint32_t 
 /* log2 of the steps of K whose loads from device memory may be on their way at once. */
 enum { TMI_STEPS_BITS = 2 };
 
-/* What the tiles of both operands are loaded by: arrays, the row or column where this simdgroup's
- * begin, log2 of rows, loop variables that count steps of K: `half`, the two that the left operand
- * has in one load, `few`, the low bits of what is left (0: there is none), `step`, the rest; the
- * batch and the loop variable that counts batches. */
+/* What the tiles of both operands are loaded by: arrays, log2 of rows, loop variables that count
+ * steps of K: `half`, the two that the left operand has in one load, `few`, the low bits of what is
+ * left (0: there is none), `step`, the rest; the loop variable that counts batches. */
 typedef struct tmi_tiles {
-    uint32_t frag[2], base[2], rows, step, few, half, batch, turn;
+    uint32_t frag[2], rows, step, few, half, turn;
 } tmi_tiles;
 
-/* One tile of operand k, or a pair, each lane's elements straight from device memory. `at`: row of
- * tiles of a or column of tiles or pairs of b, a loop variable. */
-static void tmi_tile_from_device(tmi_low *w, tmi_product *p, uint32_t k, uint32_t frag, uint32_t at,
-                                 const tmi_tiles *x) {
+/* A nest over a lane's elements of one tile of operand k, or of a pair: loops around count all
+ * others. `at`: row of tiles of a or column of tiles or pairs of b, a loop variable. */
+static void tmi_lower_tile_nest(tmi_low *w, const tmi_product *p, uint32_t k, uint32_t at,
+                                const tmi_tiles *x, tmi_nest *n) {
     const uint32_t left = w->p->pairs[p->id] / TMI_PAIRS_LEFT,
-                   few = x->few ? TMI_STEPS_BITS - left : 0;
-    uint32_t v = tmi_in(w->m, p->op, k), type = tmi_value_type(w->m, v), i, e, n_at = 0,
-             n_step = k ? 0 : left, n_batch = 0, s;
-    uint32_t inner = tmi_dim_mask(w->m, type, k ? p->rank - 2 : p->rank - 1),
-             outer = p->rank > 2 ? tmi_dim_mask(w->m, type, 0) : 0, all;
-    tmi_nest n;
-    tmi_nest_begin(w, &n, w->p->tile[k][p->id] - 1);
-    for (i = n.lin->vec; i < n.lin->n_reg; i++) {
-        uint32_t b = n.lin->reg[i];
+                   few = x->few ? TMI_STEPS_BITS - left : 0, type = tmi_in_type(w->m, p->op, k),
+                   inner = tmi_dim_mask(w->m, type, k ? p->rank - 2 : p->rank - 1),
+                   outer = p->rank > 2 ? tmi_dim_mask(w->m, type, 0) : 0;
+    uint32_t i, n_at = 0, n_step = k ? 0 : left, n_batch = 0, s;
+    tmi_nest_begin(w, n, tmi_lin_id(w->p, &p->tile[k]));
+    for (i = n->vec; i < n->lin->n_reg; i++) {
+        const uint32_t b = n->lin->reg[i];
         if (!(b & inner)) {
-            n.var[i] = b & outer ? x->turn : at;
-            n.bit[i] = b & outer ? n_batch++ : n_at++;
+            n->var[i] = b & outer ? x->turn : at;
+            n->bit[i] = b & outer ? n_batch++ : n_at++;
             continue;
         }
         s = n_step++;
-        n.var[i] = s < left ? x->half : s < left + few ? x->few : x->step;
-        n.bit[i] = s < left ? 0 : s < left + few ? s - left : s - left - few;
+        n->var[i] = s < left ? x->half : s < left + few ? x->few : x->step;
+        n->bit[i] = s < left ? 0 : s < left + few ? s - left : s - left - few;
     }
-    all = tmi_elem_at(w, v, n.lin, TMI_VEC);
-    at = tmi_t_mul_c(w->t, at, 1u << (n.lin->vec - 1));
-    for (e = 0; e < 1u << n.lin->vec; e++) {
-        uint32_t one = tmi_t_type(w->t, all).width > 1 ? tmi_t_vget(w->t, all, e) : all;
-        const uint32_t tile = tmi_t_add_c(w->t, at, e / 2);
-        if (p->widens) one = tmi_conv(w->t, one, TMI_ARR(w->t, frag)->type.kind);
-        tmi_lower_tile_put(w->t, frag, tile, e % 2, one);
-    }
-    w->nest = NULL;
 }
 
-/* A tile of operand k: number `at` of those of a step. */
+/* A lane's elements of the tile that the nest is over, or of a pair, from threadgroup memory: at
+ * once where they are neighbours there. The place of the first is worked out before all loops, what
+ * is added to it in them are constants. */
+static void tmi_lower_tile_from_staged(tmi_low *w, const tmi_product *p, uint32_t k, uint32_t *e) {
+    const tmi_staged *s = &p->s[k];
+    const uint32_t n = 1u << w->nest->vec, width = s->flipped ? 0 : w->nest->vec,
+                   base = tmi_lower_staged_part(w, p, k, width, 1, 0),
+                   place = tmi_t_place_in(w->t, s->buf, base, 1u << width, "read"),
+                   name = tmi_intern(w->job, w->m->strings, k ? "b_part" : "a_part", 6);
+    const tmi_tty type = tmi_tty_of(TMI_ARR(w->t, s->buf)->type.kind, 1 << width);
+    uint32_t i, at;
+    for (i = 0; i < n >> width; i++) {
+        at = tmi_lower_staged_part(w, p, k, width, 0, i);
+        e[i] = tmi_t_do(w->t, TMI_TF_LDT, type, s->buf, at, 0, 0);
+        TMI_INS(w->t, e[i])->f = place;
+        TMI_INS(w->t, e[i])->name = name;
+    }
+    for (i = n; width && i-- > 0;) e[i] = tmi_t_vget(w->t, e[0], i);
+}
+
+/* The same straight from device memory. */
+static void tmi_lower_tile_from_device(tmi_low *w, const tmi_product *p, uint32_t k, uint32_t *e) {
+    const uint32_t all = tmi_elem_at(w, tmi_in(w->m, p->op, k), w->nest->lin, TMI_VEC);
+    uint32_t       i;
+    for (i = 0; i < 1u << w->nest->vec; i++)
+        e[i] = tmi_t_type(w->t, all).width > 1 ? tmi_t_vget(w->t, all, i) : all;
+}
+
+/* A tile of operand k, or a pair: number `at` of those of a step. */
 static void tmi_lower_tile(tmi_low *w, tmi_product *p, const tmi_tiles *x, uint32_t k,
                            uint32_t at) {
     const uint32_t frag = x->frag[k];
-    uint32_t       k8, place;
-    if (w->p->tile[k][p->id]) tmi_tile_from_device(w, p, k, frag, at, x);
-    else if (!w->p->stage[k][p->id])
+    uint32_t       i, e[4];
+    tmi_nest       n;
+    if (!w->p->tile[k][p->id] && !w->p->stage[k][p->id]) {
         tmi_lower_tiles_from_registers(w, p, frag, at, x->step, x->rows, x->turn);
-    else {
-        k8 = tmi_t_mul_c(w->t, x->step, x->few ? 8 << TMI_STEPS_BITS : 8);
-        if (x->few) k8 = tmi_t_add(w->t, k8, tmi_t_mul_c(w->t, x->few, 8));
-        place = tmi_t_add(w->t, x->base[k], tmi_t_mul_c(w->t, at, 8));
-        tmi_fload(w, frag, tmi_lower_tile_index(w->t, frag, at), &p->s[k], k ? k8 : place,
-                  k ? place : k8, x->batch);
+        return;
     }
+    tmi_lower_tile_nest(w, p, k, at, x, &n);
+    if (w->p->tile[k][p->id]) tmi_lower_tile_from_device(w, p, k, e);
+    else tmi_lower_tile_from_staged(w, p, k, e);
+    at = tmi_t_mul_c(w->t, at, 1u << (n.vec - 1));
+    for (i = 0; i < 1u << n.vec; i++) {
+        const uint32_t tile = tmi_t_add_c(w->t, at, i / 2);
+        if (p->widens) e[i] = tmi_conv(w->t, e[i], TMI_ARR(w->t, frag)->type.kind);
+        tmi_lower_tile_put(w->t, frag, tile, i % 2, e[i]);
+    }
+    w->nest = NULL;
 }
 
 /* Are there more tiles in a step of K than a thread should hold beside its sums? Then those of the
@@ -53708,13 +53765,7 @@ static void tmi_lower_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l
                             tmi_intern(w->job, w->m->strings, "a_tile", 6));
     x.frag[1] = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 1), one == 2 ? 1u : 1u << cols,
                             tmi_intern(w->job, w->m->strings, "b_tile", 6));
-    x.base[0] = tmi_tile_base(w, l, p->n_bits, p->m_bits);
-    x.base[1] = tmi_tile_base(w, l, 0, p->n_bits);
-    if (p->b_bits) x.batch = tmi_tile_base(w, l, p->n_bits + p->m_bits, p->b_bits);
-    if (batches) {
-        x.turn = tmi_t_for(t, 1u << batches);
-        x.batch = tmi_t_add(t, x.batch, tmi_t_mul_c(t, x.turn, 1u << sg_batch));
-    }
+    if (batches) x.turn = tmi_t_for(t, 1u << batches);
     if (steps > TMI_STEPS_BITS && (w->p->tile[0][p->id] || w->p->tile[1][p->id]) &&
         (w->p->tile[0][p->id] || w->p->stage[0][p->id]) && !tmi_lower_tiles_hold(w, p)) {
         x.step = tmi_t_rolled_for(t, 1u << (steps - TMI_STEPS_BITS));
@@ -53762,6 +53813,14 @@ static void tmi_lower_product_end(tmi_low *w, tmi_product *p, uint32_t lin_id) {
 static uint32_t tmi_widen(tmi_low *w, uint32_t v, int kind) {
     if (tmi_s_is_float(kind)) return tmi_conv(w->t, v, kind);
     return tmi_t_intcast(w->t, v, kind, 1);
+}
+
+/* Where an element of a staged operand stands. */
+static uint32_t tmi_lower_staged_at(tmi_thr *t, const tmi_staged *s, uint32_t row, uint32_t col,
+                                    uint32_t batch) {
+    const uint32_t slow = s->flipped ? col : row, fast = s->flipped ? row : col;
+    const uint32_t at = tmi_t_add(t, tmi_t_mul_c(t, slow, s->pitch), fast);
+    return batch ? tmi_t_add(t, at, tmi_t_mul_c(t, batch, s->plane)) : at;
 }
 
 static void tmi_lower_plain_steps(tmi_low *w, tmi_product *p, uint32_t lin_id, int kind) {
@@ -54175,7 +54234,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1444604778u
+#define TMI_STAMP_LOWER 1169568789u
 
 /*==============================================================================
  * >>clean  [27]  The per-thread form made ready to print
@@ -54191,7 +54250,7 @@ static uint32_t tmi_arrays(const tmi_ins *n, uint32_t *a) {
     case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: case TMI_TF_STA: case TMI_TF_STT:
     case TMI_TF_DECL: case TMI_TF_FFILL: case TMI_TF_ADDT:
     case TMI_TF_TDECL: a[0] = n->a; return 1;
-    case TMI_TF_FLOAD: case TMI_TF_TSTORE: a[0] = n->a, a[1] = n->c; return 2;
+    case TMI_TF_TSTORE: a[0] = n->a, a[1] = n->c; return 2;
     case TMI_TF_FMMA: case TMI_TF_TRUN: a[0] = n->a, a[1] = n->c, a[2] = n->e; return 3;
     default: return 0;
     }
@@ -54234,7 +54293,7 @@ static int tmi_clean_has_effect(const tmi_thr *t, const tmi_ins *n, const uint32
     if (n->op == TMI_TF_DECL) return reads[n->a] != 0;
     if (n->op == TMI_TF_STA || n->op == TMI_TF_FFILL || n->op == TMI_TF_STT || n->op == TMI_TF_ADDT)
         return reads[n->a] != 0;
-    if (n->op == TMI_TF_FLOAD || n->op == TMI_TF_FMMA) return reads[n->a] != 0;
+    if (n->op == TMI_TF_FMMA) return reads[n->a] != 0;
     if (n->op == TMI_TF_LDG) return (n->d & TMI_INS_VOLATILE) != 0;
     if (n->op == TMI_TF_IF && !n->d && TMI_INS(t, n->a)->op == TMI_TF_CONST && !TMI_INS(t, n->a)->a)
         return 0;
@@ -55738,7 +55797,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 4021780932u
+#define TMI_STAMP_CLEAN 224111257u
 
 /*==============================================================================
  * >>report  [28]  What was found, chosen and given up
@@ -58455,7 +58514,6 @@ static uint32_t tmi_report_work_issue(const tmi_work_walk *x, const tmi_ins *n) 
     case TMI_TF_BALLOT: return 2 * width;
     case TMI_TF_SIMD: return 15 * width;
     case TMI_TF_FMMA: return 17;
-    case TMI_TF_FLOAD: return 8;
     case TMI_TF_LDA: case TMI_TF_STA: case TMI_TF_LDT: case TMI_TF_STT:
         return TMI_ARR(x->c.t, n->a)->space == TMI_AS_GROUP ? 2 * width : 0;
     case TMI_TF_HELP: case TMI_TF_CALLX:
@@ -58824,7 +58882,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 3169340324u
+#define TMI_STAMP_REPORT 35817979u
 
 /*==============================================================================
  * >>emit  [29]  Metal text
@@ -58879,7 +58937,7 @@ typedef struct tmi_emit {
     uint8_t    *is_const; /* pointers: to const */
     uint32_t   *arr_name; /* per array */
     /* threadgroup: elements of a row, where matrices are read from it; string id */
-    uint32_t   *arr_pitch, *pitch_name;
+    uint32_t   *pitch_name;
     /* array whose index is being printed, 0 none; elements that the index counts in */
     uint32_t    pitch_of, pitch_unit;
     /* threadgroup: the first of its name, type and place, which is the one declared */
@@ -60083,7 +60141,8 @@ static int tmi_put_pitch(tmi_emit *e, const tmi_ins *n) {
     if (!e->pitch_of || n->op != TMI_TF_IMUL || n->type.kind != TMI_S_I32 || n->type.width != 1 ||
         !tmi_t_is_const(e->t, n->b, &c))
         return 0;
-    if (c < 1 || c * (int64_t)e->pitch_unit != (int64_t)e->arr_pitch[e->pitch_of]) return 0;
+    if (c < 1 || c * (int64_t)e->pitch_unit != (int64_t)TMI_ARR(e->t, e->pitch_of)->pitch)
+        return 0;
     tmi_put(e->out, e->pitch_unit > 1 ? "(%s / %u)" : "%s",
         tmi_taken(e, e->pitch_name[e->pitch_of]), e->pitch_unit);
     return 1;
@@ -60478,7 +60537,7 @@ static void tmi_expr_ldg(tmi_emit *e, const tmi_ins *n, int level) {
 
 static void tmi_expr_index(tmi_emit *e, uint32_t arr, uint32_t unit, uint32_t index, int level) {
     uint32_t around = e->pitch_of, around_unit = e->pitch_unit;
-    e->pitch_of = e->arr_pitch[arr] ? arr : 0;
+    e->pitch_of = TMI_ARR(e->t, arr)->pitch ? arr : 0;
     e->pitch_unit = unit;
     tmi_expr(e, index, TMI_ANY, level);
     e->pitch_of = around;
@@ -60498,12 +60557,32 @@ static tmi_tty tmi_emit_held_type(const tmi_emit *e, uint32_t arr) {
     return type;
 }
 
-static void tmi_put_entry(tmi_emit *e, uint32_t arr, uint32_t index, uint32_t element) {
-    const tmi_arr *a = TMI_ARR(e->t, arr);
+/* Threadgroup array `arr` as one of entries of `width` elements. */
+static void tmi_emit_array_as(tmi_emit *e, uint32_t arr, uint32_t width) {
+    tmi_tty type = TMI_ARR(e->t, arr)->type;
+    if (width != type.width) {
+        type.width = (uint8_t)width;
+        tmi_put_str(e->out, "(threadgroup ");
+        tmi_put_msl_type(e, type, (tmi_sign)e->arr_sign[arr], 0);
+        tmi_put_str(e->out, " *)");
+    }
     tmi_put_str(e->out, tmi_taken(e, e->arr_name[arr]));
-    if (a->count > 1 || a->space == TMI_AS_GROUP || a->space == TMI_AS_TABLE) {
+}
+
+static void tmi_put_entry(tmi_emit *e, const tmi_ins *n, uint32_t element, uint32_t width) {
+    const uint32_t arr = n->a;
+    const tmi_arr *a = TMI_ARR(e->t, arr);
+    const int      group = a->space == TMI_AS_GROUP, place = group ? (int)n->f : 0;
+    if (!width) width = a->type.width;
+    if (place) tmi_put_str(e->out, tmi_taken(e, e->named[place] - 1));
+    else {
+        if (width != a->type.width) tmi_put_char(e->out, '(');
+        tmi_emit_array_as(e, arr, width);
+        if (width != a->type.width) tmi_put_char(e->out, ')');
+    }
+    if (a->count > 1 || group || a->space == TMI_AS_TABLE) {
         tmi_put_char(e->out, '[');
-        tmi_expr_index(e, arr, a->type.width, index, TMI_L_ANY);
+        tmi_expr_index(e, arr, width, n->b, TMI_L_ANY);
         tmi_put_char(e->out, ']');
     }
     if (a->space == TMI_AS_FRAG) tmi_put_str(e->out, ".thread_elements()");
@@ -60517,7 +60596,7 @@ static void tmi_put_entry(tmi_emit *e, uint32_t arr, uint32_t index, uint32_t el
 static void tmi_expr_lda(tmi_emit *e, const tmi_ins *n) {
     if (TMI_ARR(e->t, n->a)->is_atomic) {
         tmi_put_str(e->out, "atomic_load_explicit(&");
-        tmi_put_entry(e, n->a, n->b, n->c);
+        tmi_put_entry(e, n, n->c, 0);
         tmi_put_str(e->out, ", memory_order_relaxed)");
         return;
     }
@@ -60526,7 +60605,7 @@ static void tmi_expr_lda(tmi_emit *e, const tmi_ins *n) {
         tmi_put_msl_type(e, n->type, TMI_ANY, 0);
         tmi_put_str(e->out, ">(");
     }
-    tmi_put_entry(e, n->a, n->b, n->c);
+    tmi_put_entry(e, n, n->c, n->op == TMI_TF_LDT && !n->c ? n->type.width : 0);
     if (tmi_emit_holds_bits(e, n->a)) tmi_put_char(e->out, ')');
 }
 
@@ -61131,10 +61210,33 @@ static void tmi_emit_choose(tmi_emit *e, uint32_t id) {
     e->sign[id] = TMI_ANY;
 }
 
+/* threadgroup type *const name = array + index; */
+static void tmi_emit_place(tmi_emit *e, uint32_t id) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    const char    *array = TMI_ARR(e->t, n->a)->name ? TMI_STR(e->m, TMI_ARR(e->t, n->a)->name)
+                                                     : tmi_taken(e, e->arr_name[n->a]);
+    const uint32_t name = tmi_take_free(e, tmi_name_of(e, array, TMI_STR(e->m, n->name)));
+    tmi_tty        type = TMI_ARR(e->t, n->a)->type;
+    type.width = (uint8_t)n->c;
+    tmi_line(e);
+    tmi_put_str(e->out, "threadgroup ");
+    tmi_put_msl_type(e, type, (tmi_sign)e->arr_sign[n->a], 0);
+    tmi_put(e->out, " *const %s = ", tmi_taken(e, name));
+    tmi_emit_array_as(e, n->a, n->c);
+    tmi_put_str(e->out, " + ");
+    tmi_expr_index(e, n->a, n->c, n->b, TMI_L_ADD + 1);
+    tmi_end_line(e, ";\n");
+    e->named[id] = name + 1;
+}
+
 static void tmi_stmt_value(tmi_emit *e, uint32_t id) { /* const type name = expression; */
     tmi_ins *n = TMI_INS(e->t, id);
     tmi_sign natural = tmi_natural_sign(e, id), sign = natural;
     int      is_int = tmi_s_is_int(n->type.kind) && n->type.kind != TMI_S_BOOL;
+    if (n->op == TMI_TF_PLACE) {
+        tmi_emit_place(e, id);
+        return;
+    }
     if (is_int && n->op != TMI_TF_LDA)
         sign = e->votes[id] > 0 ? TMI_SIGNED : e->votes[id] < 0 ? TMI_UNSIGNED : natural;
     if (is_int && sign == TMI_ANY) sign = TMI_SIGNED;
@@ -61291,7 +61393,7 @@ static void tmi_stmt_atomic(tmi_emit *e, const tmi_ins *n) {
     tmi_line(e);
     tmi_put_str(e->out,
                 n->op == TMI_TF_ADDT ? "atomic_fetch_add_explicit(&" : "atomic_store_explicit(&");
-    tmi_put_entry(e, n->a, n->b, 0);
+    tmi_put_entry(e, n, 0, 0);
     tmi_put_str(e->out, ", ");
     tmi_expr(e, n->op == TMI_TF_ADDT ? n->c : n->d, TMI_UNSIGNED, TMI_L_ANY);
     tmi_end_line(e, ", memory_order_relaxed);\n");
@@ -61303,7 +61405,7 @@ static void tmi_stmt_sta(tmi_emit *e, const tmi_ins *n) {
     const char *text;
     tmi_comment(e, n);
     tmi_line(e);
-    tmi_put_entry(e, n->a, n->b, n->c);
+    tmi_put_entry(e, n, n->c, n->e);
     if (tmi_is_update(e, n, &rhs, &text)) {
         tmi_put(e->out, " %s ", text);
         tmi_expr(e, rhs,
@@ -61312,7 +61414,7 @@ static void tmi_stmt_sta(tmi_emit *e, const tmi_ins *n) {
                  TMI_L_ANY);
     } else {
         tmi_put_str(e->out, " = ");
-        tmi_emit_held(e, n->a, n->d, n->c ? 1 : a->type.width, TMI_L_ANY);
+        tmi_emit_held(e, n->a, n->d, n->c ? 1 : n->e ? n->e : a->type.width, TMI_L_ANY);
     }
     tmi_end_line(e, ";\n");
 }
@@ -61541,21 +61643,6 @@ static void tmi_stmt_tiles(tmi_emit *e, const tmi_ins *n) {
     if (n->op == TMI_TF_FFILL) {
         tmi_put_tile(e, n->a, n->b);
         tmi_end_line(e, " = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);\n");
-    } else if (n->op == TMI_TF_FLOAD) {
-        tmi_put_str(e->out, "simdgroup_load(");
-        tmi_put_tile(e, n->a, n->b);
-        tmi_put_str(e->out, ", ");
-        if (TMI_ARR(e->t, n->c)->type.width > 1) { /* staged as vectors, read as elements */
-            tmi_put_str(e->out, "(const threadgroup ");
-            tmi_put_msl_type(e, tmi_tty_of(TMI_ARR(e->t, n->c)->type.kind, 1), TMI_SIGNED, 0);
-            tmi_put_str(e->out, " *)");
-        }
-        tmi_put(e->out, "%s + ", tmi_taken(e, e->arr_name[n->c]));
-        tmi_expr_index(e, n->c, 1, n->d, TMI_L_ADD + 1);
-        if (e->arr_pitch[n->c] == n->e) tmi_put(e->out, ", %s", tmi_taken(e, e->pitch_name[n->c]));
-        else tmi_put(e->out, ", %u", n->e);
-        if (n->f) tmi_put_str(e->out, ", ulong2(0, 0), true");
-        tmi_end_line(e, ");\n");
     } else {
         tmi_put_str(e->out, "simdgroup_multiply_accumulate(");
         tmi_put_tile(e, n->a, n->b);
@@ -61828,7 +61915,7 @@ static void tmi_name_kept(tmi_emit *e, uint32_t put) {
     const char    *s;
     tmi_text_init(e->job, &entry);
     e->out = &entry;
-    tmi_put_entry(e, n->a, n->b, 0);
+    tmi_put_entry(e, n, 0, 0);
     e->out = out;
     s = tmi_text_join(&entry, 1);
     e->named[n->d] = tmi_intern(e->job, &e->taken, s, strlen(s)) + 1;
@@ -62064,7 +62151,7 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
         tmi_line(e);
         tmi_put_str(e->out, "break;\n");
         break;
-    case TMI_TF_FFILL: case TMI_TF_FLOAD: case TMI_TF_FMMA: tmi_stmt_tiles(e, n); break;
+    case TMI_TF_FFILL: case TMI_TF_FMMA: tmi_stmt_tiles(e, n); break;
     case TMI_TF_TDECL: tmi_emit_tensor(e, n); break;
     case TMI_TF_TRUN: tmi_emit_tensor_run(e, n); break;
     case TMI_TF_TSTORE: tmi_emit_tensor_store(e, n); break;
@@ -62135,7 +62222,6 @@ static void tmi_emit_uses(tmi_emit *e) {
         }
         tmi_vote_operands(e, n);
         switch (n->op) {
-        case TMI_TF_FLOAD: e->arr_pitch[n->c] = n->e; break;
         case TMI_TF_LANE: e->uses_lane = 1; break;
         case TMI_TF_GROUP: e->uses_group = 1; break;
         case TMI_TF_TID: e->uses_tid = 1; break;
@@ -62180,10 +62266,6 @@ static uint8_t tmi_role_in(const tmi_ins *n, uint32_t *v, uint32_t *of) {
     case TMI_TF_PADD: *of = n->a; return TMI_FOR_OFFSET;
     case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: case TMI_TF_STA: case TMI_TF_STT:
     case TMI_TF_ADDT: *of = n->a; return TMI_FOR_SLOT;
-    case TMI_TF_FLOAD:
-        *v = n->d;
-        *of = n->c;
-        return TMI_FOR_SLOT;
     default: return 0;
     }
 }
@@ -62387,7 +62469,7 @@ static uint32_t tmi_emit_indices(const tmi_thr *t, const tmi_ins *n, uint32_t *v
     case TMI_TF_VGET: v[0] = n->b; return 1;
     case TMI_TF_LDA: case TMI_TF_LDC: case TMI_TF_STA: v[1] = n->c; break;
     case TMI_TF_FMMA: v[1] = n->d, v[2] = n->f; break;
-    case TMI_TF_FFILL: case TMI_TF_FLOAD: v[1] = 0; break;
+    case TMI_TF_FFILL: v[1] = 0; break;
     default: return 0;
     }
     v[0] = n->b;
@@ -62455,7 +62537,6 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->kept = TMI_TEMP(job, uint32_t, n);
     e->arr_name = TMI_TEMP(job, uint32_t, t->arr.n);
     e->arr_as = TMI_TEMP(job, uint32_t, t->arr.n);
-    e->arr_pitch = TMI_TEMP(job, uint32_t, t->arr.n);
     e->pitch_name = TMI_TEMP(job, uint32_t, t->arr.n);
     e->arr_sign = TMI_TEMP(job, uint8_t, t->arr.n);
     e->arr_const = TMI_TEMP(job, uint8_t, t->arr.n);
@@ -62830,7 +62911,7 @@ static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
         if (e->pitch_name[i] &&
             (e->arr_as[i] == i || e->pitch_name[i] != e->pitch_name[e->arr_as[i]]))
             tmi_put(e->out, "    const uint %s = %u;    // elements from row to row\n",
-                tmi_taken(e, e->pitch_name[i]), e->arr_pitch[i]);
+                tmi_taken(e, e->pitch_name[i]), TMI_ARR(e->t, i)->pitch);
     if (any) tmi_put_char(e->out, '\n');
 }
 
@@ -62883,8 +62964,8 @@ static void tmi_name_arrays(tmi_emit *e) {
             if (first[id]) {
                 e->arr_as[i] = first[id];
                 e->arr_name[i] = e->arr_name[first[id]];
-                if (e->arr_pitch[i])
-                    e->pitch_name[i] = e->arr_pitch[i] == e->arr_pitch[first[id]]
+                if (a->pitch)
+                    e->pitch_name[i] = a->pitch == TMI_ARR(e->t, first[id])->pitch
                         ? e->pitch_name[first[id]] : tmi_pitch_name(e, i);
                 continue;
             }
@@ -62892,7 +62973,7 @@ static void tmi_name_arrays(tmi_emit *e) {
         }
         if (a->space == TMI_AS_TABLE || (a->space == TMI_AS_GROUP && a->first))
             e->arr_name[i] = tmi_array_name(e, i);
-        if (e->arr_pitch[i]) e->pitch_name[i] = tmi_pitch_name(e, i);
+        if (a->pitch) e->pitch_name[i] = tmi_pitch_name(e, i);
     }
 }
 
@@ -63926,7 +64007,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 2585441003u
+#define TMI_STAMP_EMIT 3424212751u
 
 /*==============================================================================
  * >>json  [30]  Op lists as text: JSON in and out, the short form

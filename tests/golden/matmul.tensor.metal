@@ -65,6 +65,8 @@ kernel void matmul(
     const uint m_offset = (first_m + rem_trunc(tile_m_rest, group_m)) * 32;
     // line 21: n
     const int n = int(uint(div_trunc(tile_m_rest, group_m)) * 32 + tid);
+    threadgroup half *const a_write = a_shared + tid;
+    threadgroup half *const b_write = b_shared + tid;
     // line 26: for
     for (uint start = 0; start < uint(max(K, 0)); start += 32) {
         half a[32];
@@ -83,11 +85,11 @@ kernel void matmul(
         threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 32; i++) {
-            a_shared[i * 40 + tid] = a[i];
+            a_write[i * 40] = a[i];
         }
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 32; i++) {
-            b_shared[i * 40 + tid] = b[i];
+            b_write[i * 40] = b[i];
         }
         // a_shared is complete
         threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
