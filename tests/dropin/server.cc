@@ -14,7 +14,8 @@
  *   error LINE BYTES   and a text; LINE of the Metal, 0 where none is known
  *   violation LINE BYTES  likewise: what the simulator's checks found
  *
- * TRITON_METAL_MODULES names the folder where compiled texts are kept. */
+ * TRITON_METAL_MODULES names the folder where compiled texts are kept; the older half goes when there are too many.
+ * CLANGXX names the compiler of the kernels; by default it is the newest that the simulator's tests know. */
 #include "../corpus/launch.h"
 #include "../sim/files.h"
 #include "../sim/sim.h"
@@ -22,8 +23,10 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <poll.h>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 #include <unistd.h>
@@ -68,11 +71,39 @@ void write_bytes(const void *from, size_t n) {
     std::cout.write(static_cast<const char *>(from), static_cast<std::streamsize>(n));
 }
 
+void find_clang() {
+    if (getenv("CLANGXX")) return;
+    const char *path = getenv("PATH");
+    for (const char *version : {"-19", "-21", "-20", "-18", "-17", "-16", ""}) {
+        std::istringstream folders(path ? path : "");
+        for (std::string folder; std::getline(folders, folder, ':');) {
+            const std::string name = std::string("clang++") + version;
+            if (access((folder + "/" + name).c_str(), X_OK)) continue;
+            setenv("CLANGXX", name.c_str(), 1);
+            return;
+        }
+    }
+    throw std::runtime_error("kernels in the simulator are compiled by clang++, which is not found: install clang "
+                             "(apt-get install clang), or set CLANGXX to its path");
+}
+
+void trim(const char *folder) {
+    namespace fs = std::filesystem;
+    std::vector<std::pair<fs::file_time_type, fs::path>> files;
+    std::error_code                                      ignored; /* of files that another process removes */
+    for (const fs::directory_entry &e : fs::directory_iterator(folder, ignored))
+        files.emplace_back(e.last_write_time(ignored), e.path());
+    if (files.size() <= 20000) return;
+    std::sort(files.begin(), files.end());
+    for (size_t i = 0; i < files.size() / 2; i++) fs::remove(files[i].second, ignored);
+}
+
 void compile() {
     const auto msl = next<size_t>(), plan = next<size_t>();
     std::cin.get(); /* the end of the line */
     sim::source s{unit, text_of(msl)};
     library     l{nullptr, sim::parse_plan(text_of(plan))};
+    find_clang();
     s.version = l.plan.version;
     s.threads = l.plan.kernels.front().threads[0];
     sim::build_options options;
@@ -165,6 +196,7 @@ int main() {
     std::string word;
     std::ios::sync_with_stdio(false);
     std::cin.tie(nullptr);
+    if (const char *folder = getenv("TRITON_METAL_MODULES")) trim(folder);
     while (std::cin >> word) {
         try {
             if (word == "compile") compile();

@@ -247,7 +247,6 @@ class Backend:
 # -- The simulator --------------------------------------------------------------------------------
 
 _ANSWER = 64  # bytes of the line that an answer begins with
-_MODULES = 20000  # compiled texts that are kept on disk
 
 
 class _Ended(Exception):
@@ -316,26 +315,6 @@ class _Process:
         self._process.returncode = self._process.returncode or 0  # nobody waits for it
 
 
-def _clang() -> str:
-    """The compiler of the simulator's kernels: the newest that its tests know."""
-    import shutil
-    versions = ("-19", "-21", "-20", "-18", "-17", "-16", "")
-    found = next(filter(shutil.which, ("clang++" + version for version in versions)), "")
-    if not (found or os.environ.get("CLANGXX")):
-        raise RuntimeError("kernels in the simulator are compiled by clang++, which is not found: "
-                           "install clang (apt-get install clang), or set CLANGXX to its path")
-    return found
-
-
-def _trim(folder: str) -> None:
-    """Remove the older half of the files in a folder that has too many."""
-    with contextlib.suppress(OSError):
-        files = list(os.scandir(folder))
-        if len(files) > _MODULES:
-            for file in sorted(files, key=lambda f: f.stat().st_mtime)[:len(files) // 2]:
-                os.unlink(file.path)
-
-
 class SimulatorBackend(Backend):
     """Kernels run in the Metal simulator, by processes that start as they are needed."""
 
@@ -372,12 +351,10 @@ class SimulatorBackend(Backend):
             atexit.register(temporary.cleanup)
             folder = self._folder = temporary.name
         folder = os.path.join(folder, "simulator")
-        headers = {"SIM_CACHE": folder, "CLANGXX": _clang()}
+        found = {"SIM_CACHE": folder, "TRITON_METAL_MODULES": os.path.join(folder, "modules")}
         if os.path.isdir(os.path.join(_HERE, "include")):
-            headers["SIM_INCLUDE"] = os.path.join(_HERE, "include")
-        modules = os.path.join(folder, "modules")
-        _trim(modules)
-        return {**headers, "TRITON_METAL_MODULES": modules, **os.environ}
+            found["SIM_INCLUDE"] = os.path.join(_HERE, "include")
+        return {**found, **os.environ}
 
     @contextlib.contextmanager
     def _process(self) -> Iterator[_Process]:
