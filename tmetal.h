@@ -36639,6 +36639,7 @@ static int tmi_neutral_bits(const tmi_module *m, uint32_t kind, uint32_t type, u
 
 /* Is every element of a value this constant? */
 static int tmi_constant_is(const tmi_module *m, uint32_t v, uint64_t bits) {
+    if (tmi_def_kind(m, v) == TMI_OP_SPLAT) v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
     uint32_t        def = tmi_def(m, v);
     const tmi_attr *a = def && TMI_OP(m, def)->kind == TMI_OP_CONSTANT
         ? tmi_attr_of(m, TMI_OP(m, def), "value")
@@ -38415,7 +38416,7 @@ static int tmi_transform_alias_all(const tmi_job *job) {
     return job->opt->alias && strcmp(job->opt->alias, "all") == 0;
 }
 
-#define TMI_STAMP_TRANSFORM 2467312620u
+#define TMI_STAMP_TRANSFORM 2499198480u
 
 /*==============================================================================
  * >>shape  [21]  How a kernel's work is divided, by the chip: threads, programs, stages, rounds
@@ -38584,6 +38585,13 @@ static void tmi_shape_threads(const tmi_job *job, const tmi_module *m, uint32_t 
     else if (searched) want = searched;
     want = tmi_min32(tmi_max32(want, 32), gpu->threads);
     r->threads = 1u << tmi_log2(want);
+}
+
+/* Elements of a tile that the registers of one threadgroup hold: 32 for each of its threads, 52
+ * registers of 32 bits being what 1,024 threads may have. */
+static uint32_t tmi_shape_most(const tmi_job *job, const tmetal_gpu *gpu) {
+    const uint32_t threads = job->opt->threads ? job->opt->threads : gpu->threads;
+    return 32u << tmi_log2(tmi_min32(tmi_max32(threads, 32), 1024));
 }
 
 /* The record that a kernel begins with. */
@@ -40153,7 +40161,9 @@ typedef struct tmi_stream {
     tmi_split   s;          /* what tmi_shape_slice reads of it: job, module */
     uint32_t    func, body;
     uint32_t    length;     /* elements of the tiles */
-    uint32_t    t, chunk;   /* threads, elements of a round */
+    uint32_t    chunk;      /* elements of a round along `axis` of its tile */
+    uint32_t    t, axis;    /* threads that carry a number each; 0: each element of the tile does */
+    uint32_t    each;       /* the type of what is carried, of f32 */
     uint32_t    near;       /* elements that all loads and stores take at once */
     uint32_t    last;       /* store of a tile */
     uint32_t    loops;
@@ -40250,7 +40260,7 @@ static uint32_t tmi_shape_stream_begin(tmi_stream *r, uint32_t before, const uin
     in[2] = tmi_b_const(&b, m->t_i32, r->chunk);
     v[0] = tmi_value_new(r->s.job, m, m->t_i32);
     for (i = 0; i < n; i++) {
-        uint32_t type = tmi_type_tensor(r->s.job, m, tmi_value_type(m, init[i]), &r->t, 1);
+        uint32_t type = tmi_type_like(r->s.job, m, r->each, tmi_value_type(m, init[i]));
         in[3 + i] = tmi_b_splat(&b, init[i], type);
         v[1 + i] = carried[i] = tmi_value_new(r->s.job, m, type);
         name = n == 1 ? "so_far" : names[n == 2 ? i : 2 + i];
@@ -40277,9 +40287,29 @@ static void tmi_shape_stream_end(tmi_stream *r, uint32_t loop, tmi_slicing *x,
     tmi_op_results(r->s.job, r->s.m, loop, out, n);
 }
 
-static uint32_t tmi_shape_stream_fold(const tmi_stream *r, tmi_slicing *x, uint32_t kind,
+/* What rounds carry of a tile, and the same for each of its elements. */
+static uint32_t tmi_shape_stream_fold(const tmi_stream *r, tmi_build *b, uint32_t kind,
                                       uint32_t v) {
-    return tmi_transform_fold_each(&x->b, kind, v, r->t, r->near);
+    return r->t ? tmi_transform_fold_each(b, kind, v, r->t, r->near) : v;
+}
+
+static uint32_t tmi_shape_stream_unfold(const tmi_stream *r, tmi_build *b, uint32_t v) {
+    return r->t ? tmi_transform_spread_each(b, v, r->chunk, r->near) : v;
+}
+
+/* What rounds carried, reduced; and the result in their shape again. */
+static uint32_t tmi_shape_stream_total(const tmi_stream *r, tmi_build *b, uint32_t kind,
+                                       uint32_t v) {
+    uint32_t dims[TMI_MAX_RANK], rank = 0, i, type = tmi_value_type(b->m, v),
+                                 elem = tmi_elem(b->m, type);
+    for (i = 0; i < tmi_rank(b->m, type); i++)
+        if (i != r->axis) dims[rank++] = tmi_dim(b->m, type, i);
+    return tmi_b_reduce(b, kind, v, rank ? tmi_type_tensor(b->job, b->m, elem, dims, rank) : elem,
+                        r->axis);
+}
+
+static uint32_t tmi_shape_stream_across(const tmi_stream *r, tmi_build *b, uint32_t v) {
+    return tmi_transform_spread(b, v, r->each, r->axis);
 }
 
 /* Another value for what a reduction gave. */
@@ -40300,7 +40330,7 @@ static void tmi_shape_stream_reduce(tmi_stream *r, uint32_t red) {
     init = tmi_b_const(&b, elem, bits);
     loop = tmi_shape_stream_begin(r, red, &init, 1, &x, &carried);
     v = tmi_shape_slice(&x, tmi_in(m, TMI_OP(m, red), 0), 0, 64);
-    v = tmi_b_2(&x.b, kind, carried, tmi_shape_stream_fold(r, &x, kind, v));
+    v = tmi_b_2(&x.b, kind, carried, tmi_shape_stream_fold(r, &x.b, kind, v));
     tmi_shape_stream_end(r, loop, &x, &v, 1, &out);
     tmi_shape_stream_gives(r, red, tmi_b_reduce(&b, kind, out, elem, 0));
 }
@@ -40353,30 +40383,30 @@ static void tmi_shape_online_round(const tmi_stream *r, tmi_build *b, uint32_t e
                                    const uint32_t *c, uint32_t *v) {
     uint32_t each = tmi_value_type(b->m, c[0]), z,
              ninf = tmi_b_const(b, each, 0xff800000), zero = tmi_b_const(b, each, 0);
-    v[0] = tmi_transform_fold_each(b, TMI_OP_MAXNUMF, x, r->t, r->near);
+    v[0] = tmi_shape_stream_fold(r, b, TMI_OP_MAXNUMF, x);
     v[0] = tmi_b_2(b, TMI_OP_MAXNUMF, c[0], v[0]);
     z = tmi_shape_is(b, v[0], ninf);
     z = tmi_b_select(b, z, zero, v[0]);
     v[1] = tmi_b_1(b, exp, each, tmi_b_2(b, TMI_OP_SUBF, c[0], z));
     v[1] = tmi_b_2(b, TMI_OP_MULF, c[1], v[1]);
-    z = tmi_transform_spread_each(b, z, r->chunk, r->near);
+    z = tmi_shape_stream_unfold(r, b, z);
     x = tmi_b_2(b, TMI_OP_SUBF, x, z);
     x = tmi_b_1(b, exp, tmi_value_type(b->m, x), x);
-    x = tmi_transform_fold_each(b, TMI_OP_ADDF, x, r->t, r->near);
+    x = tmi_shape_stream_fold(r, b, TMI_OP_ADDF, x);
     v[1] = tmi_b_2(b, TMI_OP_ADDF, v[1], x);
 }
 
 /* Those of the row. */
-static void tmi_shape_online_end(tmi_build *b, uint32_t exp, const uint32_t *c, uint32_t *max,
-                                 uint32_t *sum) {
-    uint32_t each = tmi_value_type(b->m, c[0]), f32 = tmi_elem(b->m, each), x, z,
+static void tmi_shape_online_end(const tmi_stream *r, tmi_build *b, uint32_t exp,
+                                 const uint32_t *c, uint32_t *max, uint32_t *sum) {
+    uint32_t each = tmi_value_type(b->m, c[0]), x, z,
              ninf = tmi_b_const(b, each, 0xff800000), zero = tmi_b_const(b, each, 0);
-    *max = tmi_b_reduce(b, TMI_OP_MAXNUMF, c[0], f32, 0);
-    x = tmi_b_2(b, TMI_OP_SUBF, c[0], tmi_b_splat(b, *max, each));
+    *max = tmi_shape_stream_total(r, b, TMI_OP_MAXNUMF, c[0]);
+    x = tmi_b_2(b, TMI_OP_SUBF, c[0], tmi_shape_stream_across(r, b, *max));
     x = tmi_b_1(b, exp, each, x);
     z = tmi_shape_is(b, c[0], ninf);
     x = tmi_b_select(b, z, zero, x);
-    *sum = tmi_b_reduce(b, TMI_OP_ADDF, tmi_b_2(b, TMI_OP_MULF, c[1], x), f32, 0);
+    *sum = tmi_shape_stream_total(r, b, TMI_OP_ADDF, tmi_b_2(b, TMI_OP_MULF, c[1], x));
 }
 
 /* As one loop. A row without a finite maximum has no finite sum: NaN, as x - maximum is. */
@@ -40393,7 +40423,7 @@ static void tmi_shape_stream_online(tmi_stream *r, uint32_t red, uint32_t sum) {
     x = tmi_shape_slice(&s, tmi_in(m, TMI_OP(m, red), 0), 0, 64);
     tmi_shape_online_round(r, &s.b, exp, x, c, v);
     tmi_shape_stream_end(r, loop, &s, v, 2, c);
-    tmi_shape_online_end(&b, exp, c, &max, &total);
+    tmi_shape_online_end(r, &b, exp, c, &max, &total);
     total = tmi_b_select(&b, tmi_shape_is(&b, max, init[0]), nan, total);
     tmi_shape_stream_gives(r, red, max);
     tmi_shape_stream_gives(r, sum, total);
@@ -40435,13 +40465,13 @@ static void tmi_shape_stream_drop(const tmi_stream *r) {
     }
 }
 
-/* Elements that each load and store of a tile of so many takes at once, at the least. */
-static uint32_t tmi_shape_stream_near(const tmi_stream *r, uint32_t length) {
+/* Elements that each load and store in `outer` of a tile of so many takes at once, at the least. */
+static uint32_t tmi_shape_stream_near(const tmi_stream *r, uint32_t outer, uint32_t length) {
     tmi_module *m = r->s.m;
     tmi_axes    axes;
     uint32_t    op, v = 2;
     tmi_axis_make(r->s.job, m, r->func, tmi_walk_order(r->s.job, m, r->func), &axes);
-    for (op = tmi_walk_next(m, r->func, r->func); op; op = tmi_walk_next(m, r->func, op)) {
+    for (op = tmi_walk_next(m, outer, outer); op; op = tmi_walk_next(m, outer, op)) {
         const tmi_op *o = TMI_OP(m, op);
         if ((o->kind == TMI_OP_LOAD || o->kind == TMI_OP_STORE) &&
             tmi_rank(m, tmi_in_type(m, o, 0)) == 1 && tmi_numel(m, tmi_in_type(m, o, 0)) == length)
@@ -40468,8 +40498,24 @@ typedef struct tmi_sweep {
     uint32_t x;               /* what a round adds */
 } tmi_sweep;
 
-/* A loop that carries one tile of f32, puts it together with one of each round by one op, and is
- * read by one reduction with that op. */
+/* What is spread over a tile: a number, or what an axis was reduced to; 0: no such thing. */
+static uint32_t tmi_shape_spread_from(const tmi_module *m, uint32_t v) {
+    uint32_t kind = tmi_def_kind(m, v);
+    if (kind != TMI_OP_SPLAT && kind != TMI_OP_BROADCAST) return 0;
+    return tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
+}
+
+/* Behind an axis of one element that was put in. */
+static uint32_t tmi_shape_without_axis(const tmi_module *m, uint32_t v) {
+    const tmi_op *o = TMI_OP(m, tmi_def(m, v));
+    return (o->kind == TMI_OP_RESHAPE || o->kind == TMI_OP_EXPAND) &&
+            tmi_numel(m, tmi_in_type(m, o, 0)) == tmi_numel(m, tmi_value_type(m, v))
+        ? tmi_in(m, o, 0)
+        : v;
+}
+
+/* A loop that carries one tile of f32, a row or rows of which one axis is reduced, puts it together
+ * with one of each round by one op, and is read by one reduction with that op. */
 static int tmi_shape_sweep_of(const tmi_stream *r, uint32_t loop, tmi_sweep *w) {
     const tmi_module *m = r->s.m;
     const tmi_op     *o = TMI_OP(m, loop), *u, *red;
@@ -40480,9 +40526,10 @@ static int tmi_shape_sweep_of(const tmi_stream *r, uint32_t loop, tmi_sweep *w) 
     arg = tmi_block_arg(m, body, 1);
     y = tmi_in(m, TMI_OP(m, tmi_terminator(m, body)), 0);
     u = TMI_OP(m, tmi_def(m, y));
-    if (tmi_rank(m, tmi_value_type(m, v)) != 1 || !tmi_read_once(&r->users, v) ||
-        tmi_dim(m, tmi_value_type(m, v), 0) < 32 * TMI_EACH || /* a simdgroup's at least */
-        tmi_dim(m, tmi_value_type(m, v), 0) > r->length * TMI_EACH ||
+    if (!tmi_is_tensor(m, tmi_value_type(m, v)) || tmi_rank(m, tmi_value_type(m, v)) > 2 ||
+        !tmi_read_once(&r->users, v) ||
+        tmi_numel(m, tmi_value_type(m, v)) < 32 * TMI_EACH || /* a simdgroup's at least */
+        tmi_numel(m, tmi_value_type(m, v)) > r->length * TMI_EACH ||
         tmi_format_of(m, tmi_value_type(m, v)) != TMI_F_F32 || !tmi_read_once(&r->users, arg) ||
         !tmi_read_once(&r->users, y) || u->n_in != 2 || u->block != body ||
         (tmi_in(m, u, 0) != arg && tmi_in(m, u, 1) != arg))
@@ -40551,49 +40598,64 @@ static int tmi_shape_sweep_pair(const tmi_stream *r, const tmi_sweep *w) {
             (TMI_OP(m, op)->kind == TMI_OP_ASM && !tmi_attr_int(m, TMI_OP(m, op), "pure", 0)))
             return 0;
     return w[1].kind == TMI_OP_ADDF && tmi_out_type(m, a, 0) == tmi_out_type(m, b, 0) &&
+        tmi_attr_int(m, TMI_OP(m, w[0].red), "axis", 0) ==
+            tmi_attr_int(m, TMI_OP(m, w[1].red), "axis", 0) &&
         !tmi_attr_of(m, a, "unsignedCmp") == !tmi_attr_of(m, b, "unsignedCmp");
 }
 
 /* x of exp(x - maximum of the first sweep); 0: the second does not sum that. */
 static uint32_t tmi_shape_sweep_exp(const tmi_stream *r, const tmi_sweep *w) {
     const tmi_module *m = r->s.m;
-    const tmi_op     *e = TMI_OP(m, tmi_def(m, w[1].x)), *d, *s;
+    const tmi_op     *e = TMI_OP(m, tmi_def(m, w[1].x)), *d;
+    uint32_t          max;
     if (w[0].kind != TMI_OP_MAXNUMF || (e->kind != TMI_OP_EXP && e->kind != TMI_OP_EXP2)) return 0;
     d = TMI_OP(m, tmi_def(m, tmi_in(m, e, 0)));
     if (d->kind != TMI_OP_SUBF) return 0;
-    s = TMI_OP(m, tmi_def(m, tmi_in(m, d, 1)));
-    return s->kind == TMI_OP_SPLAT && tmi_in(m, s, 0) == tmi_out(m, TMI_OP(m, w[0].red), 0)
+    max = tmi_shape_spread_from(m, tmi_in(m, d, 1));
+    return max && tmi_shape_without_axis(m, max) == tmi_out(m, TMI_OP(m, w[0].red), 0)
         ? tmi_in(m, d, 0)
         : 0;
 }
 
-/* x of (x - c)^2, where c is a quotient or product of the first sweep's sum, the same in all
- * rounds; `mask`: where others than those count nothing, and add nothing to the first sum. */
-static uint32_t tmi_shape_sweep_square(const tmi_stream *r, const tmi_sweep *w, uint32_t *c,
-                                       uint32_t *mask) {
-    const tmi_module *m = r->s.m;
-    const tmi_op     *q = TMI_OP(m, tmi_def(m, w[1].x)), *d, *s, *l;
-    *mask = 0;
-    if (w[0].kind != TMI_OP_ADDF || q->kind != TMI_OP_MULF || tmi_in(m, q, 0) != tmi_in(m, q, 1))
-        return 0;
-    d = TMI_OP(m, tmi_def(m, tmi_in(m, q, 0)));
-    if (d->kind == TMI_OP_SELECT) {
-        l = TMI_OP(m, tmi_def(m, w[0].x));
-        if (l->kind == TMI_OP_EXTF) l = TMI_OP(m, tmi_def(m, tmi_in(m, l, 0)));
-        if (l->kind != TMI_OP_LOAD || l->n_in != 3 || !tmi_constant_is(m, tmi_in(m, l, 2), 0) ||
-            !tmi_constant_is(m, tmi_in(m, d, 2), 0) ||
-            !tmi_shape_sweep_same(r, w, tmi_in(m, l, 1), tmi_in(m, d, 0)))
-            return 0;
-        *mask = tmi_in(m, l, 1);
-        d = TMI_OP(m, tmi_def(m, tmi_in(m, d, 1)));
+/* v, or what it is where it counts: elsewhere a `mask` makes it zero. */
+static uint32_t tmi_shape_sweep_masked(const tmi_module *m, uint32_t v, uint32_t *mask) {
+    const tmi_op *o = TMI_OP(m, tmi_def(m, v));
+    if (o->kind == TMI_OP_SELECT && (tmi_constant_is(m, tmi_in(m, o, 2), 0) ||
+                                     tmi_constant_is(m, tmi_in(m, o, 2), 0x80000000))) {
+        *mask = tmi_in(m, o, 0);
+        return tmi_in(m, o, 1);
     }
-    if (d->kind != TMI_OP_SUBF || tmi_def_kind(m, tmi_in(m, d, 1)) != TMI_OP_SPLAT) return 0;
-    *c = tmi_in(m, TMI_OP(m, tmi_def(m, tmi_in(m, d, 1))), 0);
-    s = TMI_OP(m, tmi_def(m, *c));
+    if (o->kind == TMI_OP_EXTF) o = TMI_OP(m, tmi_def(m, tmi_in(m, o, 0)));
+    if (o->kind == TMI_OP_LOAD && o->n_in == 3 && tmi_constant_is(m, tmi_in(m, o, 2), 0))
+        *mask = tmi_in(m, o, 1);
+    return v;
+}
+
+/* Does the second sweep sum (x - c)^2, where c is a quotient or product of the first sweep's sum,
+ * the same in all rounds? `mask`: where others than those count nothing, and add nothing to the
+ * first sum. */
+static int tmi_shape_sweep_square(const tmi_stream *r, const tmi_sweep *w, uint32_t *c,
+                                  uint32_t *mask) {
+    const tmi_module *m = r->s.m;
+    const tmi_op     *q, *d, *s;
+    uint32_t          of[2], x;
+    if (w[0].kind != TMI_OP_ADDF) return 0;
+    of[0] = of[1] = 0;
+    q = TMI_OP(m, tmi_def(m, tmi_shape_sweep_masked(m, w[1].x, &of[1])));
+    if (q->kind != TMI_OP_MULF || tmi_in(m, q, 0) != tmi_in(m, q, 1)) return 0;
+    d = TMI_OP(m, tmi_def(m, tmi_shape_sweep_masked(m, tmi_in(m, q, 0), &of[1])));
+    *c = d->kind == TMI_OP_SUBF ? tmi_shape_spread_from(m, tmi_in(m, d, 1)) : 0;
+    if (!*c) return 0;
+    x = tmi_shape_sweep_masked(m, w[0].x, &of[0]);
+    *mask = of[0];
+    if (!of[1]) { /* all count: what is loaded as zero adds c^2 */
+        *mask = 0;
+        x = w[0].x;
+    } else if (!of[0] || !tmi_shape_sweep_same(r, w, of[0], of[1])) return 0;
+    s = TMI_OP(m, tmi_def(m, tmi_shape_without_axis(m, *c)));
     return (s->kind == TMI_OP_DIVF || s->kind == TMI_OP_MULF) && s->block == r->body &&
-            tmi_in(m, s, 0) == tmi_out(m, TMI_OP(m, w[0].red), 0)
-        ? tmi_in(m, d, 0)
-        : 0;
+        tmi_shape_without_axis(m, tmi_in(m, s, 0)) == tmi_out(m, TMI_OP(m, w[0].red), 0) &&
+        tmi_shape_sweep_same(r, w, x, tmi_in(m, d, 0));
 }
 
 /* The first loop again, before itself, with `n` numbers a thread instead of its tile. */
@@ -40625,7 +40687,7 @@ static uint32_t tmi_shape_sweep_begin(tmi_stream *r, const tmi_sweep *w, const u
 static void tmi_shape_sweep_online(tmi_stream *r, const tmi_sweep *w) {
     tmi_module *m = r->s.m;
     tmi_build   b = tmi_build_before(r->s.job, m, w[0].loop);
-    uint32_t f32 = m->t_float[TMI_F_F32], init[2], carried[2], v[2], max, total, some, loop,
+    uint32_t f32 = m->t_float[TMI_F_F32], init[2], carried[2], v[2], max, total, some, loop, type,
              exp = tmi_def_kind(m, w[1].x);
     tmi_slicing x;
     tmi_cloning c;
@@ -40634,11 +40696,13 @@ static void tmi_shape_sweep_online(tmi_stream *r, const tmi_sweep *w) {
     loop = tmi_shape_sweep_begin(r, w, init, 2, &c, &x, carried);
     tmi_shape_online_round(r, &x.b, exp, tmi_cloned(&c, w[0].x), carried, v);
     tmi_shape_stream_end(r, loop, &x, v, 2, carried);
-    tmi_shape_online_end(&b, exp, carried, &max, &total);
+    tmi_shape_online_end(r, &b, exp, carried, &max, &total);
     some = tmi_b_cmpi(&b, tmi_attr_of(m, TMI_OP(m, loop), "unsignedCmp") ? TMI_ULT : TMI_SLT,
                       tmi_in(m, TMI_OP(m, loop), 0), tmi_in(m, TMI_OP(m, loop), 1));
-    some = tmi_b_2(&b, TMI_OP_ANDI, some, tmi_shape_is(&b, max, init[0]));
-    total = tmi_b_select(&b, some, tmi_b_const(&b, f32, 0x7fc00000), total);
+    type = tmi_value_type(m, max);
+    if (tmi_is_tensor(m, type)) some = tmi_b_splat(&b, some, type);
+    some = tmi_b_2(&b, TMI_OP_ANDI, some, tmi_shape_is(&b, max, tmi_b_const(&b, type, 0xff800000)));
+    total = tmi_b_select(&b, some, tmi_b_const(&b, type, 0x7fc00000), total);
     tmi_shape_stream_gives(r, w[0].red, max);
     tmi_shape_stream_gives(r, w[1].red, total);
 }
@@ -40651,17 +40715,20 @@ static void tmi_shape_moments_round(const tmi_stream *r, tmi_build *b, uint32_t 
              zero = tmi_b_const(b, type, 0), one = tmi_b_const(b, each, 0x3f800000);
     if (k) {
         n = tmi_b_select(b, k, tmi_b_const(b, type, 0x3f800000), zero);
-        n = tmi_transform_fold_each(b, TMI_OP_ADDF, n, r->t, r->near);
-    } else n = tmi_b_const(b, each, 0x41800000); /* TMI_EACH */
-    mean = tmi_transform_fold_each(b, TMI_OP_ADDF, x, r->t, r->near);
+        n = tmi_shape_stream_fold(r, b, TMI_OP_ADDF, n);
+    } else n = tmi_b_const(b, each, r->t ? 0x41800000 : 0x3f800000); /* TMI_EACH, 1 */
+    mean = tmi_shape_stream_fold(r, b, TMI_OP_ADDF, x);
     v[0] = tmi_b_2(b, TMI_OP_ADDF, c[0], mean);
-    mean = tmi_b_2(b, TMI_OP_DIVF, mean, tmi_b_2(b, TMI_OP_MAXNUMF, n, one));
-    off = tmi_transform_spread_each(b, mean, r->chunk, r->near);
-    x = tmi_b_2(b, TMI_OP_SUBF, x, off);
-    if (k) x = tmi_b_select(b, k, x, zero);
-    x = tmi_b_2(b, TMI_OP_MULF, x, x);
-    v[2] = tmi_transform_fold_each(b, TMI_OP_ADDF, x, r->t, r->near);
-    v[2] = tmi_b_2(b, TMI_OP_ADDF, c[2], v[2]);
+    v[2] = c[2];
+    if (r->t) { /* one element has no squares about its mean */
+        mean = tmi_b_2(b, TMI_OP_DIVF, mean, tmi_b_2(b, TMI_OP_MAXNUMF, n, one));
+        off = tmi_shape_stream_unfold(r, b, mean);
+        x = tmi_b_2(b, TMI_OP_SUBF, x, off);
+        if (k) x = tmi_b_select(b, k, x, zero);
+        x = tmi_b_2(b, TMI_OP_MULF, x, x);
+        v[2] = tmi_shape_stream_fold(r, b, TMI_OP_ADDF, x);
+        v[2] = tmi_b_2(b, TMI_OP_ADDF, c[2], v[2]);
+    }
     v[3] = tmi_b_2(b, TMI_OP_ADDF, c[3], n);
     off = tmi_b_2(b, TMI_OP_SUBF, mean, c[1]);
     share = tmi_b_2(b, TMI_OP_MAXNUMF, v[3], one);
@@ -40677,15 +40744,15 @@ static void tmi_shape_moments_round(const tmi_stream *r, tmi_build *b, uint32_t 
 static void tmi_shape_moments_end(tmi_stream *r, const tmi_sweep *w, tmi_build *b,
                                   const uint32_t *carried, uint32_t about) {
     tmi_module *m = r->s.m;
-    uint32_t f32 = m->t_float[TMI_F_F32], off, none, each = tmi_value_type(m, carried[0]);
-    tmi_shape_stream_gives(r, w[0].red, tmi_b_reduce(b, TMI_OP_ADDF, carried[0], f32, 0));
+    uint32_t off, none, each = tmi_value_type(m, carried[0]);
+    tmi_shape_stream_gives(r, w[0].red, tmi_shape_stream_total(r, b, TMI_OP_ADDF, carried[0]));
     *b = tmi_build_before(r->s.job, m, w[1].red);
     none = tmi_b_const(b, each, 0);
-    off = tmi_b_2(b, TMI_OP_SUBF, carried[1], tmi_b_splat(b, about, each));
+    off = tmi_b_2(b, TMI_OP_SUBF, carried[1], tmi_shape_stream_across(r, b, about));
     off = tmi_b_2(b, TMI_OP_MULF, tmi_b_2(b, TMI_OP_MULF, off, off), carried[3]);
     off = tmi_b_select(b, tmi_shape_is(b, carried[3], none), none, off);
     off = tmi_b_2(b, TMI_OP_ADDF, carried[2], off);
-    tmi_shape_stream_gives(r, w[1].red, tmi_b_reduce(b, TMI_OP_ADDF, off, f32, 0));
+    tmi_shape_stream_gives(r, w[1].red, tmi_shape_stream_total(r, b, TMI_OP_ADDF, off));
 }
 
 static void tmi_shape_sweep_moments(tmi_stream *r, const tmi_sweep *w, uint32_t about,
@@ -40703,17 +40770,26 @@ static void tmi_shape_sweep_moments(tmi_stream *r, const tmi_sweep *w, uint32_t 
     tmi_shape_moments_end(r, w, &b, carried, about);
 }
 
+/* A row's rounds carry a number a thread, those of other tiles one for each element. */
+static void tmi_shape_sweep_carries(tmi_stream *r, const tmi_sweep *w) {
+    tmi_module *m = r->s.m;
+    r->each = tmi_out_type(m, TMI_OP(m, w->loop), 0);
+    r->axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, w->red), "axis", 0);
+    r->chunk = tmi_dim(m, r->each, r->axis);
+    r->t = tmi_rank(m, r->each) > 1 ? 0 : r->chunk / TMI_EACH;
+    if (r->t) r->each = tmi_type_tensor(r->s.job, m, tmi_elem(m, r->each), &r->t, 1);
+}
+
 /* Two sweeps, where they are such: 1. */
 static int tmi_shape_sweep_merge(tmi_stream *r, const tmi_sweep *w) {
     tmi_module *m = r->s.m;
-    uint32_t    x, c = 0, mask = 0, k, one;
+    uint32_t    c = 0, mask = 0, k, one;
     if (!tmi_shape_sweep_pair(r, w)) return 0;
-    r->chunk = tmi_dim(m, tmi_out_type(m, TMI_OP(m, w->loop), 0), 0);
-    r->t = r->chunk / TMI_EACH;
+    tmi_shape_sweep_carries(r, w);
     one = tmi_shape_sweep_exp(r, w);
-    x = one ? one : tmi_shape_sweep_square(r, w, &c, &mask);
-    if (!x || !tmi_shape_sweep_same(r, w, w->x, x)) return 0;
-    r->near = tmi_shape_stream_near(r, r->chunk);
+    if (one ? !tmi_shape_sweep_same(r, w, w->x, one) : !tmi_shape_sweep_square(r, w, &c, &mask))
+        return 0;
+    if (r->t) r->near = tmi_shape_stream_near(r, w->loop, r->chunk);
     if (one) tmi_shape_sweep_online(r, w);
     else tmi_shape_sweep_moments(r, w, c, mask);
     for (k = 0; k < 2; k++) tmi_op_unlink(m, w[k].red), tmi_op_unlink(m, w[k].loop);
@@ -40753,7 +40829,7 @@ static void tmi_shape_sweeps(tmi_job *job, tmi_module *m, uint32_t func,
     if (n == 2) {
         tmi_rename_apply(&r.names, func);
         tmi_drop_unread(job, m, func);
-        tmi_op_set_int(job, m, func, TMI_ATTR_THREADS, m->t_i32, r.t);
+        if (r.t) tmi_op_set_int(job, m, func, TMI_ATTR_THREADS, m->t_i32, r.t);
     }
     tmi_mark_drop(job, mark);
 }
@@ -40796,7 +40872,7 @@ static int tmi_shape_stream_moments(tmi_stream *r, uint32_t red) {
             continue;
         w[1].red = op;
         w[1].x = tmi_in(m, TMI_OP(m, op), 0);
-        x = tmi_shape_sweep_square(r, w, &about, &k) == w[0].x;
+        x = (uint32_t)tmi_shape_sweep_square(r, w, &about, &k);
     }
     if (!x) return 0;
     for (i = 0; i < 4; i++) init[i] = tmi_b_const(&b, m->t_float[TMI_F_F32], 0);
@@ -40823,6 +40899,7 @@ static int tmi_shape_stream(tmi_job *job, tmi_module *m, uint32_t func,
     r.body = tmi_op_body(m, TMI_OP(m, func), 0);
     for (r.t = 1024; r.t > 32 && r.t > most;) r.t /= 2;
     r.chunk = TMI_EACH * r.t;
+    r.each = tmi_type_tensor(job, m, m->t_float[TMI_F_F32], &r.t, 1);
     for (op = TMI_BLOCK(m, r.body)->first_op; op; op = TMI_OP(m, op)->next)
         if (TMI_OP(m, op)->kind == TMI_OP_REDUCE)
             r.length = tmi_max32(r.length,
@@ -40837,7 +40914,7 @@ static int tmi_shape_stream(tmi_job *job, tmi_module *m, uint32_t func,
                    r.length);
         r.loops = 0;
     } else {
-        r.near = tmi_shape_stream_near(&r, r.length);
+        r.near = tmi_shape_stream_near(&r, func, r.length);
         tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &r.users);
         tmi_rename_init(job, m, &r.names);
         for (op = TMI_BLOCK(m, r.body)->first_op; op; op = next) {
@@ -40864,7 +40941,7 @@ static int tmi_shape_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_SHAPE 3110113489u
+#define TMI_STAMP_SHAPE 959227353u
 
 /*==============================================================================
  * >>thread  [22]  The per-thread form: what one GPU thread does
@@ -66823,7 +66900,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
  * >>oplist  [31]  Op lists to kernels: graph in, tile IR out
  *
  * gives   tmi_oplist_build_all(): a tt.func for each kernel that >>graph asks for
- * uses    >>ops  >>ir  >>verify  >>transform  >>plan  >>json
+ * uses    >>ops  >>ir  >>verify  >>transform  >>shape  >>plan  >>json
  *
  * A kernel has a root, whose result it stores, and at most one anchor: a reduction, a product, a softmax.
  * Elementwise ops between the anchor and the root work on the anchor's tile before it is stored; those
@@ -68547,8 +68624,6 @@ typedef struct tmi_rowing {
     uint64_t  before, size, after;
     uint32_t  axis;        /* of the tile that is folded */
     int       whole;       /* the row fits a tile */
-    uint32_t  each;        /* threads that carry a number each; 0: each element of the tile does */
-    uint32_t  near;        /* elements that a load takes, as rows begin where they do */
     tmi_indices space;       /* [before, size, after] */
     tmi_loop  loop;
     uint32_t  x;           /* the tile, elements that do not exist left open */
@@ -68560,11 +68635,7 @@ static void tmi_rowing_axes(tmi_rowing *r, uint32_t most) {
     if (r->after == 1) {
         r->axis = 1;
         r->whole = r->size <= most;
-        r->each = r->whole ? 0 : most / 32;
-        r->near = r->size % 4 ? 1 : 4;
-        tile = r->whole ? tmi_pow2_ceil(r->size, 32, most) : TMI_EACH * r->each;
-        if (r->each)
-            tmi_op_set_int(g->job, g->m, g->k->func, TMI_ATTR_THREADS, g->m->t_i32, r->each);
+        tile = r->whole ? tmi_pow2_ceil(r->size, 32, most) : most / 2;
         other = tmi_pow2_ceil(r->before, 1, tile < 1024 ? 1024 / tile : 1);
         while (other > 1 && tmi_cdiv(r->before, other) < 64) other /= 2;
         tmi_gen_axes(g, other, tile);
@@ -68618,27 +68689,10 @@ static uint32_t tmi_rowing_only(tmi_rowing *r, uint32_t v, uint32_t identity) {
     return mask ? tmi_gen_select(r->g, mask, v, identity) : v;
 }
 
-static uint32_t tmi_oplist_row_op(uint16_t kind) {
-    return kind == TMI_L_OP_MAX ? TMI_OP_MAXNUMF : TMI_OP_ADDF;
-}
-
-/* What rounds carry of a tile of f32. */
-static uint32_t tmi_oplist_row_part(tmi_rowing *r, uint16_t kind, uint32_t v) {
-    return r->each ? tmi_transform_fold_each(&r->g->b, tmi_oplist_row_op(kind), v, r->each, r->near)
-                   : v;
-}
-
-/* The same for each element of the tile. */
-static uint32_t tmi_oplist_row_spread(tmi_rowing *r, uint32_t v) {
-    return r->each ? tmi_transform_spread_each(&r->g->b, v, r->g->size[r->axis], r->near) : v;
-}
-
-/* Of a tile of f32, or of what rounds carry. */
+/* Of a tile of f32. */
 static uint32_t tmi_rowing_fold(tmi_rowing *r, uint16_t kind, uint32_t v) {
     tmi_comb f = tmi_comb_one(kind, TMI_LT_F32);
     uint32_t out;
-    if (r->each)
-        return tmi_b_reduce(&r->g->b, tmi_oplist_row_op(kind), v, r->g->m->t_float[TMI_F_F32], 0);
     tmi_gen_reduced(r->g, &f, r->axis, &v, &out);
     return out;
 }
@@ -68647,8 +68701,7 @@ static uint32_t tmi_rowing_fold(tmi_rowing *r, uint16_t kind, uint32_t v) {
 static void tmi_rowing_loop(tmi_rowing *r, uint32_t *init, uint32_t n) {
     tmi_gen *g = r->g;
     uint32_t i;
-    for (i = 0; i < n; i++)
-        init[i] = r->each ? tmi_gen_stretch(g, init[i], &r->each) : tmi_gen_whole(g, init[i]);
+    for (i = 0; i < n; i++) init[i] = tmi_gen_whole(g, init[i]);
     tmi_gen_loop(g, &r->loop, 0, tmi_gen_index(g, (int64_t)r->size), g->size[r->axis], init, n);
     tmi_rowing_at(r, r->loop.index);
 }
@@ -68656,8 +68709,8 @@ static void tmi_rowing_loop(tmi_rowing *r, uint32_t *init, uint32_t n) {
 /* Sum over the row of x, or of (x - shift)^2 where shift is given, in a pass of its own. */
 static uint32_t tmi_rowing_sum(tmi_rowing *r, int squares, uint32_t shift) {
     tmi_gen *g = r->g;
-    uint32_t acc = tmi_gen_f32(g, TMI_BITS_NEG0), v, zero;
-    if (!r->whole) {
+    uint32_t acc = r->whole ? 0 : tmi_gen_float(g, 0), v, zero;
+    if (acc) {
         tmi_rowing_loop(r, &acc, 1);
         tmi_gen_name(g, r->loop.carried[0], "sum_so_far");
     }
@@ -68666,8 +68719,8 @@ static uint32_t tmi_rowing_sum(tmi_rowing *r, int squares, uint32_t shift) {
     if (shift) tmi_gen_name(g, v = tmi_gen_2(g, TMI_OP_SUBF, v, shift), "centred");
     if (squares) tmi_gen_name(g, v = tmi_gen_2(g, TMI_OP_MULF, v, v), "squared");
     v = tmi_rowing_only(r, v, zero);
-    if (!r->whole) {
-        v = tmi_gen_2(g, TMI_OP_ADDF, r->loop.carried[0], tmi_oplist_row_part(r, TMI_L_OP_SUM, v));
+    if (acc) {
+        v = tmi_gen_2(g, TMI_OP_ADDF, r->loop.carried[0], v);
         tmi_gen_loop_end(g, &r->loop, &v, &acc);
         v = acc;
     }
@@ -68676,101 +68729,34 @@ static uint32_t tmi_rowing_sum(tmi_rowing *r, int squares, uint32_t shift) {
     return v;
 }
 
-/* Mean of a row that is read in tiles, and the sum of squares about it, in one pass. Each round
- * has a mean and a sum about that, which are joined with those carried, each by how many elements
- * it saw, so that nothing cancels (Chan, Golub, LeVeque 1979); all are joined so at the end. */
-static void tmi_oplist_row_moments(tmi_rowing *r, uint32_t *mean, uint32_t *squares) {
+/* One fold of the row: of exp(x - shift) or, without `exp`, of x. */
+static uint32_t tmi_oplist_row_fact(tmi_rowing *r, uint16_t kind, uint32_t exp, uint32_t shift) {
     tmi_gen *g = r->g;
-    uint32_t v[3], x, off, n, share, one = tmi_gen_float(g, 1), *carried = r->loop.carried, zero;
-    v[0] = tmi_gen_float(g, 0);
-    v[1] = tmi_gen_float(g, 0);
-    v[2] = tmi_gen_float(g, 0);
-    tmi_rowing_loop(r, v, 3);
-    tmi_gen_name(g, carried[0], "mean_so_far");
-    tmi_gen_name(g, carried[1], "squares_so_far");
-    tmi_gen_name(g, carried[2], "seen");
-    zero = tmi_gen_float(g, 0);
-    n = tmi_rowing_only(r, tmi_gen_whole(g, tmi_gen_float(g, 1)), zero);
-    n = tmi_oplist_row_part(r, TMI_L_OP_SUM, n);
-    zero = tmi_gen_float(g, 0);
-    x = tmi_rowing_only(r, tmi_rowing_x(r), zero);
-    v[0] = tmi_oplist_row_part(r, TMI_L_OP_SUM, x);
-    v[0] = tmi_gen_2(g, TMI_OP_DIVF, v[0], tmi_gen_2(g, TMI_OP_MAXNUMF, n, one));
-    v[1] = carried[1];
-    if (r->each) {
-        x = tmi_gen_2(g, TMI_OP_SUBF, x, tmi_oplist_row_spread(r, v[0]));
-        zero = tmi_gen_float(g, 0);
-        x = tmi_rowing_only(r, tmi_gen_2(g, TMI_OP_MULF, x, x), zero);
-        v[1] = tmi_gen_2(g, TMI_OP_ADDF, v[1], tmi_oplist_row_part(r, TMI_L_OP_SUM, x));
+    int      by_max = kind == TMI_L_OP_MAX;
+    uint32_t ninf = tmi_gen_f32(g, TMI_BITS_NINF), v, x, acc;
+    acc = r->whole ? 0 : by_max ? ninf : tmi_gen_float(g, 0);
+    if (acc) {
+        tmi_rowing_loop(r, &acc, 1);
+        tmi_gen_name(g, r->loop.carried[0], by_max ? "max_so_far" : "sum_so_far");
+        ninf = tmi_gen_f32(g, TMI_BITS_NINF);
     }
-    v[2] = tmi_gen_2(g, TMI_OP_ADDF, carried[2], n);
-    share = tmi_gen_2(g, TMI_OP_DIVF, n, tmi_gen_2(g, TMI_OP_MAXNUMF, v[2], one));
-    off = tmi_gen_2(g, TMI_OP_SUBF, v[0], carried[0]);
-    x = tmi_gen_2(g, TMI_OP_MULF, off, share);
-    v[0] = tmi_gen_2(g, TMI_OP_ADDF, carried[0], x);
-    x = tmi_gen_2(g, TMI_OP_MULF, tmi_gen_2(g, TMI_OP_MULF, x, off), carried[2]);
-    v[1] = tmi_gen_2(g, TMI_OP_ADDF, v[1], x);
-    tmi_gen_loop_end(g, &r->loop, v, v);
-    x = tmi_rowing_fold(r, TMI_L_OP_SUM, tmi_gen_2(g, TMI_OP_MULF, v[0], v[2]));
-    *mean = tmi_gen_2(g, TMI_OP_DIVF, x, tmi_gen_float(g, (double)r->size));
-    off = tmi_gen_2(g, TMI_OP_SUBF, v[0], *mean);
-    off = tmi_gen_2(g, TMI_OP_MULF, tmi_gen_2(g, TMI_OP_MULF, off, off), v[2]);
-    *squares = tmi_rowing_fold(r, TMI_L_OP_SUM, tmi_gen_2(g, TMI_OP_ADDF, v[1], off));
+    x = r->x ? r->x : tmi_rowing_only(r, tmi_rowing_x(r), ninf);
+    v = shift ? tmi_gen_2(g, TMI_OP_SUBF, x, shift) : x;
+    if (exp) v = tmi_gen_1(g, exp, v);
+    if (!acc) {
+        r->x = v;
+        return tmi_rowing_fold(r, kind, v);
+    }
+    v = tmi_gen_2(g, by_max ? TMI_OP_MAXNUMF : TMI_OP_ADDF, r->loop.carried[0], v);
+    tmi_gen_loop_end(g, &r->loop, &v, &acc);
+    return tmi_rowing_fold(r, kind, acc);
 }
 
-/* Maximum of the row and the sum of exp(x - maximum). In passes both are carried per thread or
- * element of the tile: the sum is scaled down whenever the maximum grows. A row of -inf alone has
- * no finite maximum; 0 takes its place in the differences, so that it gives NaN by 0/0 as the
- * formula does, and no other row is touched. A list may spell a softmax in base 2 (num[0]) or
- * without the maximum (num[1]). */
+/* Maximum of the row and the sum of exp(x - maximum). A list may spell a softmax in base 2 (num[0])
+ * or without the maximum (num[1]). */
 static void tmi_rowing_exp_sum(tmi_rowing *r, uint32_t *max, uint32_t *sum) {
-    tmi_gen *g = r->g;
-    uint32_t v[2], ninf = tmi_gen_f32(g, TMI_BITS_NINF), x, top, open, grown,
-                   exp = r->n->num[0] ? TMI_OP_EXP2 : TMI_OP_EXP;
-    int      by_max = !r->n->num[1];
-    if (r->whole) {
-        x = tmi_rowing_only(r, tmi_rowing_x(r), ninf);
-        if (by_max) {
-            *max = tmi_rowing_fold(r, TMI_L_OP_MAX, x);
-            x = tmi_gen_2(g, TMI_OP_SUBF, x, *max);
-        }
-        x = tmi_gen_1(g, exp, x);
-        r->x = x;
-        *sum = tmi_rowing_fold(r, TMI_L_OP_SUM, x);
-        return;
-    }
-    v[0] = by_max ? ninf : tmi_gen_float(g, 0);
-    v[1] = tmi_gen_float(g, 0);
-    if (!by_max) {
-        tmi_rowing_loop(r, v, 1);
-        x = tmi_rowing_x(r);
-        x = tmi_rowing_only(r, x, tmi_gen_f32(g, TMI_BITS_NINF));
-        x = tmi_oplist_row_part(r, TMI_L_OP_SUM, tmi_gen_1(g, exp, x));
-        v[0] = tmi_gen_2(g, TMI_OP_ADDF, r->loop.carried[0], x);
-        tmi_gen_loop_end(g, &r->loop, v, v);
-        *sum = tmi_rowing_fold(r, TMI_L_OP_SUM, v[0]);
-        return;
-    }
-    tmi_rowing_loop(r, v, 2);
-    tmi_gen_name(g, r->loop.carried[0], "max_so_far");
-    tmi_gen_name(g, r->loop.carried[1], "sum_so_far");
-    const uint32_t right = tmi_gen_f32(g, TMI_BITS_NINF);
-    x = tmi_rowing_only(r, tmi_rowing_x(r), right);
-    top = tmi_oplist_row_part(r, TMI_L_OP_MAX, x);
-    top = tmi_gen_2(g, TMI_OP_MAXNUMF, r->loop.carried[0], top);
-    open = tmi_gen_cmpf(g, TMI_FOEQ, top, tmi_gen_f32(g, TMI_BITS_NINF));
-    grown = tmi_gen_select(g, open, tmi_gen_float(g, 0), top);
-    v[1] = tmi_gen_2(g, TMI_OP_MULF, r->loop.carried[1],
-                     tmi_gen_1(g, exp, tmi_gen_2(g, TMI_OP_SUBF, r->loop.carried[0], grown)));
-    x = tmi_gen_1(g, exp, tmi_gen_2(g, TMI_OP_SUBF, x, tmi_oplist_row_spread(r, grown)));
-    v[1] = tmi_gen_2(g, TMI_OP_ADDF, v[1], tmi_oplist_row_part(r, TMI_L_OP_SUM, x));
-    v[0] = top;
-    tmi_gen_loop_end(g, &r->loop, v, v);
-    *max = tmi_rowing_fold(r, TMI_L_OP_MAX, v[0]);
-    open = tmi_gen_cmpf(g, TMI_FOEQ, v[0], ninf);
-    const uint32_t other = tmi_gen_1(g, exp, tmi_gen_2(g, TMI_OP_SUBF, v[0], *max));
-    v[1] = tmi_gen_2(g, TMI_OP_MULF, v[1], tmi_gen_select(g, open, tmi_gen_float(g, 0), other));
-    *sum = tmi_rowing_fold(r, TMI_L_OP_SUM, v[1]);
+    if (!r->n->num[1]) *max = tmi_oplist_row_fact(r, TMI_L_OP_MAX, 0, 0);
+    *sum = tmi_oplist_row_fact(r, TMI_L_OP_SUM, r->n->num[0] ? TMI_OP_EXP2 : TMI_OP_EXP, *max);
 }
 
 /* input i at the element's place in the row */
@@ -68794,13 +68780,9 @@ static void tmi_rowing_facts(tmi_rowing *r, uint32_t *fact) {
             fact[1] = tmi_gen_1(g, r->n->num[0] ? TMI_OP_LOG2 : TMI_OP_LOG, fact[1]);
         return;
     }
-    if (r->n->kind == TMI_L_OP_LAYER_NORM && !r->whole) {
-        tmi_oplist_row_moments(r, &fact[0], &v);
-    } else {
-        if (r->n->kind == TMI_L_OP_LAYER_NORM)
-            fact[0] = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 0, 0), n);
-        v = tmi_rowing_sum(r, 1, fact[0]);
-    }
+    if (r->n->kind == TMI_L_OP_LAYER_NORM)
+        fact[0] = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 0, 0), n);
+    v = tmi_rowing_sum(r, 1, fact[0]);
     if (fact[0]) tmi_gen_name(g, fact[0], "mean");
     v = tmi_gen_2(g, TMI_OP_DIVF, v, n);
     fact[1] = tmi_gen_1(g, TMI_OP_RSQRT,
@@ -68826,22 +68808,16 @@ static uint32_t tmi_rowing_result(tmi_rowing *r, const uint32_t *fact) {
     return v;
 }
 
-static uint32_t tmi_rows_most(const tmi_gen *g) {
-    uint32_t threads = g->job->opt->threads ? g->job->opt->threads : g->l->gpu->threads;
-    /* the power of two that is not above it */
-    return 32 * tmi_pow2_ceil(threads / 2 + 1, 32, 1024);
-}
-
 static void tmi_kern_rows(tmi_gen *g, uint32_t node) {
     tmi_rowing r;
-    uint32_t   fact[2];
-    tmi_rowing_begin(&r, g, node, tmi_rows_most(g));
+    uint32_t   fact[2], most = tmi_shape_most(g->job, g->l->gpu);
+    tmi_rowing_begin(&r, g, node, most);
     if (r.whole) tmi_rowing_at(&r, 0);
     else
         tmi_remark(g->job, tmi_json_at(r.n->at), TMETAL_MISSED, "reads",
                    "rows of %llu elements are read twice: %u is what the registers of one "
                    "threadgroup hold",
-                   (unsigned long long)r.size, tmi_rows_most(g) / (r.after == 1 ? 1 : g->size[1]));
+                   (unsigned long long)r.size, most / (r.after == 1 ? 1 : g->size[1]));
     tmi_rowing_facts(&r, fact);
     if (!r.whole) tmi_rowing_loop(&r, NULL, 0);
     fact[0] = tmi_rowing_result(&r, fact);
@@ -70264,7 +70240,7 @@ static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32
 
 #endif
 
-#define TMI_STAMP_OPLIST 1011767864u
+#define TMI_STAMP_OPLIST 1276697793u
 
 /*==============================================================================
  * >>graph  [32]  Op lists as graphs: what is spelled out, what shares a kernel, memory
