@@ -30538,8 +30538,8 @@ static int64_t tmi_analyse_hint(const tmi_module *m, uint32_t func, uint32_t arg
     return -1;
 }
 
-/* log2 of the neighbours along axis `d` that a load or store moves at once: at most 4 elements, 16
- * bytes. */
+/* log2 of the neighbors along axis `d` that a load or store moves at once: at most 4 elements, 16
+ * bytes. They need not be aligned beyond an element: tmi_analyse_is_aligned. */
 static uint32_t tmi_analyse_vec(const tmi_module *m, const tmi_axes *axes, const tmi_op *op,
                              uint32_t d) {
     uint32_t ptr = tmi_in(m, op, 0), mask = 0,
@@ -30548,11 +30548,18 @@ static uint32_t tmi_analyse_vec(const tmi_module *m, const tmi_axes *axes, const
     if (op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) return 0;
     if (op->kind == TMI_OP_LOAD && op->n_in > 1) mask = tmi_in(m, op, 1);
     if (op->kind == TMI_OP_STORE && op->n_in > 2) mask = tmi_in(m, op, 2);
-    v = tmi_min8(a.c, a.v > es ? (uint8_t)(a.v - es) : 0);
+    v = tmi_min8(a.c, 2);
     if (mask) v = tmi_min8((uint8_t)v, tmi_axis_get(axes, mask, d).k);
-    if (v > 2) v = 2;
     if (v + es > 4) v = 4 - es;
     return v;
+}
+
+/* Are runs of 2^vec elements along axis `d` aligned as a vector is? Else they move as packed
+ * vectors, which Metal aligns as one element. */
+static int tmi_analyse_is_aligned(const tmi_module *m, const tmi_axes *axes, const tmi_op *op,
+                                  uint32_t d, uint32_t vec) {
+    return tmi_axis_get(axes, tmi_in(m, op, 0), d).v >=
+        tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0)) + vec;
 }
 
 /* Is the mask `x < n`, along runs of 2^vec ascending x, and what holds for whole runs? It is true
@@ -30574,9 +30581,9 @@ static int tmi_analyse_mask_falls(const tmi_module *m, const tmi_axes *axes, uin
         x.c >= vec && x.v >= vec && tmi_axis_get(axes, tmi_in(m, op, 1), 0).k >= vec;
 }
 
-/* log2 of the neighbours that one lane may move at once if all of them exist, and element by
- * element else, as MLX's elementwise kernels do: contiguous, aligned, under a mask that ends
- * anywhere. Of tiles of one axis alone, so that little is written twice. */
+/* log2 of the neighbors that one lane may move at once if all of them exist, and element by
+ * element otherwise, as MLX's elementwise kernels do: contiguous, under a mask that ends anywhere.
+ * Of tiles of one axis alone, so that little is written twice. */
 static uint32_t tmi_analyse_ragged_vec(const tmi_module *m, const tmi_axes *axes,
                                        const tmi_op *op) {
     const uint32_t at = op->kind == TMI_OP_LOAD ? 1 : 2;
@@ -30585,7 +30592,7 @@ static uint32_t tmi_analyse_ragged_vec(const tmi_module *m, const tmi_axes *axes
     if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || op->n_in <= at ||
         tmi_rank(m, tmi_in_type(m, op, 0)) != 1)
         return 0;
-    v = tmi_min32(2, tmi_min8(a.c, a.v > es ? (uint8_t)(a.v - es) : 0));
+    v = tmi_min8(a.c, 2);
     if (v + es > 4) v = 4 - es;
     return v && tmi_analyse_mask_falls(m, axes, tmi_in(m, op, at), v, 8) ? v : 0;
 }
@@ -31259,7 +31266,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 1732449595u
+#define TMI_STAMP_ANALYSE 1497100270u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -41015,7 +41022,7 @@ static int tmi_s_int(uint32_t bits) {
 /* Which fields of an instruction are values that it reads, where they are not 0, by the form that
  * it is written in. */
 enum {
-    TMI_RD_A = 1, TMI_RD_B = 2, TMI_RD_C = 4, TMI_RD_D = 8, TMI_RD_F = 32,
+    TMI_RD_A = 1, TMI_RD_B = 2, TMI_RD_C = 4, TMI_RD_D = 8, TMI_RD_E = 16, TMI_RD_F = 32,
     TMI_RD_LIST = 64, /* b of thr->list, from a on */
     TMI_RD_AB = TMI_RD_A | TMI_RD_B, TMI_RD_ABC = TMI_RD_AB | TMI_RD_C,
     TMI_RD_BD = TMI_RD_B | TMI_RD_D
@@ -41032,7 +41039,8 @@ enum {
     TMI_RD_infix = TMI_RD_AB, TMI_RD_compare = TMI_RD_AB, TMI_RD_vget = TMI_RD_AB,
     TMI_RD_padd = TMI_RD_AB, TMI_RD_shuffle = TMI_RD_AB, TMI_RD_fill = TMI_RD_AB,
     TMI_RD_call = TMI_RD_ABC, TMI_RD_helper = TMI_RD_ABC, TMI_RD_select = TMI_RD_ABC,
-    TMI_RD_ldg = TMI_RD_ABC, TMI_RD_stg = TMI_RD_ABC, TMI_RD_rmw = TMI_RD_ABC,
+    TMI_RD_ldg = TMI_RD_ABC | TMI_RD_E | TMI_RD_F, TMI_RD_stg = TMI_RD_ABC | TMI_RD_F,
+    TMI_RD_rmw = TMI_RD_ABC,
     TMI_RD_loop = TMI_RD_ABC,
     TMI_RD_place = TMI_RD_B, TMI_RD_lda = TMI_RD_B | TMI_RD_C | TMI_RD_F,
     TMI_RD_sta = TMI_RD_BD | TMI_RD_C | TMI_RD_F,
@@ -41154,8 +41162,9 @@ static const tmi_tf_row tmi_tfs[TMI_TF_COUNT] = {
  *   CONST    a, b: low and high 32 bits of the value        PARAM  a: function parameter
  *   PID      a: axis            LOOPVAR  a: the FOR or LOOP  ICMP, FCMP  c: predicate
  *   VMAKE    a: first of b ids in thr->list                  VGET   a: vector, b: element (value)
- *   LDG      a: pointer, b: mask or 0, c: other or 0, d: flags      STG  a: pointer, b: value, c:
- *            mask or 0, d: flags
+ *   LDG      a: pointer, b: mask or 0, c: other or 0, d: flags; e: where a clamped load reads, or
+ *            0, and f: condition that this element exists, 0 if it does     STG  a: pointer, b:
+ *            value, c: mask or 0, d: flags; f: true if any element of the tile is stored, or 0
  *   LDA LDT LDC  a: array, b: index, c: element (value) or 0, d: phase   STA STT  the same with
  *   the value in d2; e: as wide as that, 0: as an entry. In threadgroup memory an access may be
  *   wider or narrower than an entry: then the index counts accesses. f: a PLACE that it counts
@@ -41191,8 +41200,10 @@ typedef struct tmi_ins {
 
 enum {
     TMI_INS_VOLATILE = 1,
+    TMI_INS_PACKED = 2, /* of LDG and STG: a vector that is aligned as its elements are */
     TMI_INS_NAMED = 2, /* printed as a variable however few read it; no other value for that */
-    TMI_INS_NOWRAP = 4
+    TMI_INS_NOWRAP = 4,
+    TMI_INS_WHOLE_NAME = 8 /* its name says its role */
 };
 
 typedef struct tmi_blk {
@@ -41506,6 +41517,7 @@ static uint32_t tmi_operand_slots(const tmi_thr *t, tmi_ins *n, uint32_t **v) {
     if ((reads & TMI_RD_C) && n->c) v[k++] = &n->c;
     if (reads < TMI_RD_D) return k;
     if ((reads & TMI_RD_D) && n->d) v[k++] = &n->d;
+    if ((reads & TMI_RD_E) && n->e) v[k++] = &n->e;
     if ((reads & TMI_RD_F) && n->f) v[k++] = &n->f;
     return k;
 }
@@ -42359,7 +42371,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 658532573u
+#define TMI_STAMP_THREAD 2925431894u
 
 /*==============================================================================
  * >>layout  [23]  Linear layouts: which thread holds which element
@@ -43792,8 +43804,8 @@ static void tmi_plan_find_reach(tmi_plan *p) {
     }
 }
 
-/* log2 of the neighbours along axis d that one lane may move at once: contiguous, aligned, under
- * one mask, at most 4 elements and 16 bytes; or ragged at the end. */
+/* log2 of the neighbors along axis d that one lane may move at once: contiguous, under one mask,
+ * at most 4 elements and 16 bytes; or ragged at the end. */
 static uint32_t tmi_access_vec(const tmi_plan *p, const tmi_op *op, uint32_t d) {
     if (p->job->opt->plain) return 0;
     return tmi_max32(tmi_analyse_vec(p->m, &p->axes, op, d),
@@ -44160,17 +44172,24 @@ static void tmi_split_groups(const tmi_plan *p, uint32_t type, uint32_t *rows, u
 
 /* -- Choosing layouts -------------------------------------------------------------------------- */
 
-/* log2 of the elements that a lane moves at once in layout `l`: its vectors, where they are
- * neighbours in memory, aligned and under one mask; else 0. */
-static uint32_t tmi_access_width(const tmi_plan *p, const tmi_op *op, const tmi_lin *l) {
-    const tmi_module *m = p->m;
+/* The axis along which the vectors of a layout lie, whole; TMI_NONE: it has none such. */
+static uint32_t tmi_plan_access_axis(const tmi_module *m, const tmi_op *op, const tmi_lin *l) {
     uint32_t type = tmi_op_shape(m, op), d, i;
     for (i = 1; i < l->vec && l->reg[i] == l->reg[i - 1] << 1; i++) {} /* side by side, all of it */
-    if (!l->vec || i < l->vec || tmi_analyse_is_volatile(m, op)) return 0;
+    if (!l->vec || i < l->vec) return TMI_NONE;
     for (d = 0; d < tmi_rank(m, type); d++)
         if (l->reg[0] == 1u << tmi_dim_low(m, type, d) && tmi_dim_bits(m, type, d) >= l->vec)
-            return tmi_access_vec(p, op, d) >= l->vec ? l->vec : 0;
-    return 0;
+            return d;
+    return TMI_NONE;
+}
+
+/* log2 of the elements that a lane moves at once in layout `l`: its vectors, if they are neighbors
+ * in memory under one mask; otherwise 0. */
+static uint32_t tmi_access_width(const tmi_plan *p, const tmi_op *op, const tmi_lin *l) {
+    const tmi_module *m = p->m;
+    uint32_t d = tmi_plan_access_axis(m, op, l);
+    if (d == TMI_NONE || tmi_analyse_is_volatile(m, op)) return 0;
+    return tmi_access_vec(p, op, d) >= l->vec ? l->vec : 0;
 }
 
 /* How many of a simdgroup's addresses differ, in units of 2^shift bytes. None is 0. */
@@ -45815,7 +45834,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 1172626480u
+#define TMI_STAMP_PLAN 4191052889u
 
 /*==============================================================================
  * >>wait  [25]  Programs that wait for each other
@@ -47375,6 +47394,7 @@ typedef struct tmi_low {
     uint32_t   *scalar_next; /* per op */
     uint32_t   *reads, *writes, *atomics; /* per op: classes of memory touched inside */
     tmi_nest   *nest;
+    uint32_t    quiet;       /* above 0: what is asked for is no layout that reports tell of */
     tmi_vec     memo;
     tmi_hash    memo_hash; /* of the open nest */
     tmi_vec     slot, task;
@@ -48562,7 +48582,7 @@ static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uin
         return tmi_t_vget(w->t, r, mode);
     if (tmi_def(w->m, value)) w->t->src = tmi_def(w->m, value);
     if (w->p->klass[value] == TMI_C_INLINE) {
-        tmi_lower_note_shown(w->p, value, lin);
+        if (!w->quiet) tmi_lower_note_shown(w->p, value, lin);
         r = tmi_inline_element(w, value, TMI_OP(w->m, tmi_def(w->m, value)), view, mode);
     } else {
         inst = tmi_inst_for(w->p, value, view);
@@ -48644,21 +48664,203 @@ static uint32_t tmi_ldg(tmi_thr *t, uint32_t ptr, uint32_t mask, uint32_t other,
     return tmi_t_do(t, TMI_TF_LDG, type, ptr, mask, mask ? other : 0, flags);
 }
 
+/* -- Clamped loads -------------------------------------------------------------------------------
+ *
+ * mask ? p[x] : other is a branch of its own, and loads in branches wait for one another. Where the
+ * mask is `x < end`, x counting up by one along an axis, and the first element of the tile exists,
+ * so does that of min(x, end - 1): it lies between the two. The load then needs no branch:
+ *
+ *   v = p[min(x, end - 1)]; x < end ? v : other
+ *
+ * Masks may have several such bounds, of axes of their own, and conditions that are the same for
+ * all elements. >>clean decides whether the first element exists. */
+enum { TMI_CLAMPS = 4, TMI_CLAMP_DEPTH = 12 };
+
+typedef struct tmi_nearest {
+    /* per bound: x of this element and of the known one, and the former clamped */
+    uint32_t n, x[TMI_CLAMPS], known[TMI_CLAMPS], to[TMI_CLAMPS];
+    uint32_t exists; /* condition that the known element exists; 0: it does */
+    uint32_t ptr;    /* the clamped pointer; 0: there is none */
+} tmi_nearest;
+
+/* An element: `view` at the open nest, element `mode` of its vector. */
+typedef struct tmi_which {
+    const tmi_lin *view;
+    uint32_t       mode;
+} tmi_which;
+
+/* Is a value computed where it is read, from scalars alone? Depth: what is left. */
+static int tmi_lower_is_computed(const tmi_low *w, uint32_t value, uint32_t *left) {
+    const tmi_op *op = TMI_OP(w->m, tmi_def(w->m, value));
+    uint32_t      i;
+    if (w->p->klass[value] == TMI_C_SCALAR) return 1;
+    if (w->p->klass[value] != TMI_C_INLINE || op->kind == TMI_OP_LOAD || !*left) return 0;
+    --*left;
+    for (i = 0; i < op->n_in; i++)
+        if (!tmi_lower_is_computed(w, tmi_in(w->m, op, i), left)) return 0;
+    return 1;
+}
+
+/* Does a tensor of numbers ascend by one along one axis, and stay the same along all others? */
+static int tmi_lower_counts_up(const tmi_low *w, uint32_t value) {
+    const uint32_t type = tmi_value_type(w->m, value);
+    uint32_t       d;
+    for (d = 0; d < tmi_rank(w->m, type); d++) {
+        const tmi_axis a = tmi_axis_get(&w->p->axes, value, d);
+        if (tmi_max32(a.k, a.c) < tmi_dim_bits(w->m, type, d)) return 0;
+    }
+    return 1;
+}
+
+/* One bound of a mask, `x < end`. */
+static int tmi_lower_clamp_bound(tmi_low *w, tmi_nearest *c, const tmi_op *op, tmi_which at,
+                                 tmi_which known) {
+    const int64_t  pred = tmi_attr_int(w->m, op, "predicate", 0);
+    const uint32_t x = tmi_in_at(w, op, 0, at.view, at.mode), n = 1u << w->nest->vec,
+                   from = tmi_in_at(w, op, 0, known.view, known.mode),
+                   end = tmi_in_at(w, op, 1, at.view, at.mode);
+    const int      is_signed = pred == TMI_SLT;
+    uint32_t       width = 1, last;
+    int64_t        least;
+    if (end != tmi_in_at(w, op, 1, known.view, known.mode)) return 0;
+    if (x == from) return 1;
+    if ((pred != TMI_SLT && pred != TMI_ULT) || c->n == TMI_CLAMPS ||
+        !tmi_lower_counts_up(w, tmi_in(w->m, op, 0)))
+        return 0;
+    if (at.mode == TMI_VEC) {
+        if (tmi_in_at(w, op, 0, at.view, n - 1) != tmi_in_at(w, op, 0, at.view, 0)) width = n;
+        c->x[c->n] = tmi_in_at(w, op, 0, at.view, 0);
+    } else {
+        c->x[c->n] = x;
+    }
+    c->known[c->n] = from;
+    /* end is at least this where the known element exists: so that the difference has room */
+    least = is_signed ? TMI_INS(w->t, from)->lo : 0;
+    if (least < INT32_MIN) return 0;
+    least += width;
+    last = tmi_t_bin_c(w->t, is_signed ? TMI_TF_SMAX : TMI_TF_UMAX, end, least);
+    last = tmi_t_bin_c(w->t, TMI_TF_ISUB, last, width);
+    tmi_t_name(w->t, last, tmi_intern(w->job, w->m->strings, "last", 4));
+    TMI_INS(w->t, last)->flags |= TMI_INS_NAMED | TMI_INS_WHOLE_NAME;
+    c->to[c->n] = tmi_t_bin(w->t, is_signed ? TMI_TF_SMIN : TMI_TF_UMIN, c->x[c->n], last);
+    c->n++;
+    return 1;
+}
+
+/* All that a mask asks, as bounds and as conditions on the known element. Depth: `depth`. */
+static int tmi_lower_clamp_mask(tmi_low *w, tmi_nearest *c, uint32_t mask, tmi_which at,
+                                tmi_which known, uint32_t depth) {
+    const tmi_op *op = TMI_OP(w->m, tmi_def(w->m, mask));
+    tmi_lin       a, b;
+    if (w->p->klass[mask] == TMI_C_INLINE && depth) {
+        if (op->kind == TMI_OP_ANDI)
+            return tmi_lower_clamp_mask(w, c, tmi_in(w->m, op, 0), at, known, depth - 1) &&
+                tmi_lower_clamp_mask(w, c, tmi_in(w->m, op, 1), at, known, depth - 1);
+        if (tmi_is_view(op->kind)) {
+            at.view = tmi_view(w->m, op, 0, at.view, &a);
+            known.view = tmi_view(w->m, op, 0, known.view, &b);
+            return tmi_lower_clamp_mask(w, c, tmi_in(w->m, op, 0), at, known, depth - 1);
+        }
+        if (op->kind == TMI_OP_CMPI) {
+            if (!tmi_lower_clamp_bound(w, c, op, at, known)) return 0;
+        } else if (op->kind != TMI_OP_SPLAT) {
+            return 0;
+        }
+    } else if (w->p->klass[mask] != TMI_C_SCALAR) {
+        return 0;
+    }
+    c->exists = tmi_both(w->t, c->exists, tmi_elem_at(w, mask, known.view, known.mode));
+    return 1;
+}
+
+/* A number or pointer with others in the place of some that it is computed from. Depth: `depth`. */
+static uint32_t tmi_lower_replaced(tmi_thr *t, uint32_t v, const tmi_nearest *c, const uint32_t *to,
+                                   uint32_t depth) {
+    const tmi_ins n = *TMI_INS(t, v);
+    uint32_t      i, a, b;
+    for (i = 0; i < c->n; i++)
+        if (v == c->x[i]) return to[i];
+    if (!depth) return v;
+    switch (n.op) {
+    case TMI_TF_PADD: case TMI_TF_IADD: case TMI_TF_ISUB: case TMI_TF_IMUL:
+        a = tmi_lower_replaced(t, n.a, c, to, depth - 1);
+        b = tmi_lower_replaced(t, n.b, c, to, depth - 1);
+        if (a == n.a && b == n.b) return v;
+        return n.op == TMI_TF_PADD ? tmi_t_padd(t, a, b) : tmi_t_bin(t, n.op, a, b);
+    case TMI_TF_SEXT: case TMI_TF_ZEXT:
+        a = tmi_lower_replaced(t, n.a, c, to, depth - 1);
+        return a == n.a ? v : tmi_t_intcast(t, a, n.type.kind, n.op == TMI_TF_SEXT);
+    default: return v;
+    }
+}
+
+/* Where a masked access of the element `at` goes instead, given that the element `known` exists.
+ * The pointer must be that of the known element once all x are: nothing else tells them apart. */
+static void tmi_lower_clamp(tmi_low *w, const tmi_op *op, tmi_which at, tmi_which known,
+                            tmi_nearest *c) {
+    const uint32_t ptr = tmi_in(w->m, op, 0),
+                   mask = op->n_in > (op->kind == TMI_OP_LOAD ? 1u : 2u)
+                       ? tmi_in(w->m, op, op->kind == TMI_OP_LOAD ? 1 : 2) : 0;
+    uint32_t       left = 64, p, k;
+    int64_t        is;
+    memset(c, 0, sizeof *c);
+    if (!mask || w->job->opt->bounds || w->job->opt->plain || tmi_analyse_is_volatile(w->m, op) ||
+        !tmi_lower_is_computed(w, mask, &left) || !tmi_lower_is_computed(w, ptr, &left))
+        return;
+    w->quiet++;
+    if (tmi_lower_clamp_mask(w, c, mask, at, known, TMI_CLAMP_DEPTH) && c->n &&
+        !(c->exists && tmi_t_is_const(w->t, c->exists, &is) && !is)) {
+        p = tmi_elem_at(w, ptr, at.view, at.mode == TMI_VEC ? 0 : at.mode);
+        k = tmi_elem_at(w, ptr, known.view, known.mode);
+        if (tmi_lower_replaced(w->t, p, c, c->known, TMI_CLAMP_DEPTH) == k)
+            c->ptr = tmi_lower_replaced(w->t, p, c, c->to, TMI_CLAMP_DEPTH);
+        if (c->exists && tmi_t_is_const(w->t, c->exists, &is)) c->exists = 0;
+    }
+    w->quiet--;
+}
+
+/* The first element of the tile is the known one. */
+static void tmi_lower_clamp_tile(tmi_low *w, const tmi_op *op, const tmi_lin *view, uint32_t mode,
+                                 tmi_nearest *c) {
+    tmi_lin zero;
+    tmi_which  at, known;
+    tmi_lin_zero(&zero, view->n_sg);
+    zero.n_reg = view->n_reg;
+    at.view = view, at.mode = mode;
+    known.view = &zero, known.mode = 0;
+    tmi_lower_clamp(w, op, at, known, c);
+}
+
+/* Of an access of `width` elements of the open nest: TMI_INS_PACKED, unless memory is known to be
+ * aligned. */
+static uint32_t tmi_lower_packed(const tmi_low *w, const tmi_op *op, uint32_t width) {
+    const tmi_lin *l = w->nest ? w->nest->lin : NULL;
+    uint32_t       d = width > 1 && l ? tmi_plan_access_axis(w->m, op, l) : TMI_NONE;
+    if (width == 1) return 0;
+    return d != TMI_NONE && tmi_analyse_is_aligned(w->m, &w->p->axes, op, d, l->vec)
+        ? 0 : TMI_INS_PACKED;
+}
+
 /* One element, or one whole vector: booleans are bytes in memory, pointers are their addresses. */
 static uint32_t tmi_load_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint32_t mask,
-                             uint32_t other, tmi_tty type, uint32_t width) {
+                             uint32_t other, tmi_tty type, uint32_t width, const tmi_nearest *c) {
     tmi_thr *t = w->t;
-    uint32_t flags = tmi_analyse_is_volatile(w->m, op) ? TMI_INS_VOLATILE : 0, r;
+    uint32_t flags = tmi_lower_packed(w, op, width), r;
     tmi_tty  mem = type;
     if (type.kind == TMI_S_BOOL) mem.kind = TMI_S_I8;
     if (type.kind == TMI_S_PTR) mem = tmi_tty_of(TMI_S_I64, 1);
     mem.width = (uint8_t)width;
     mask = tmi_both(t, mask, tmi_lower_inside(w, ptr, width));
+    if (tmi_analyse_is_volatile(w->m, op)) flags |= TMI_INS_VOLATILE;
     if (other && type.kind == TMI_S_BOOL) other = tmi_t_intcast(t, other, TMI_S_I8, 0);
     if (other && type.kind == TMI_S_PTR) other = tmi_t_p2i(t, other);
     /* Triton leaves it open; zero is the friendliest */
     if (mask && !other) other = tmi_t_zero(t, mem);
     r = tmi_ldg(t, ptr, mask, other, mem, flags);
+    if (c && TMI_INS(t, r)->op == TMI_TF_LDG && TMI_INS(t, r)->b) {
+        TMI_INS(t, r)->e = c->ptr;
+        TMI_INS(t, r)->f = c->exists;
+    }
     if (type.kind == TMI_S_BOOL) r = tmi_t_icmp(t, TMI_NE, r, tmi_t_zero(t, mem));
     if (type.kind == TMI_S_PTR) r = tmi_t_i2p(t, type, r);
     return r;
@@ -48677,6 +48879,37 @@ static uint32_t tmi_lower_ragged(tmi_low *w, const tmi_op *op, const tmi_lin *vi
     return first != last ? last : 0;
 }
 
+/* The elements of a vector that is not whole: where its first one exists the others are clamped to
+ * the last that does, so that none waits for another. 0: their addresses do not allow that. */
+static int tmi_lower_cut_load(tmi_low *w, const tmi_op *op, const tmi_lin *view, uint32_t *p,
+                              const uint32_t *mk, const uint32_t *other, uint32_t var) {
+    const uint32_t n = 1u << w->nest->vec;
+    const tmi_tty  type = tmi_out_tty(w, op, 0);
+    uint32_t  k, branch, part[4];
+    tmi_nearest c[4];
+    tmi_which    at, known;
+    at.view = known.view = view;
+    known.mode = 0;
+    for (k = 1; k + 1 < n; k++) {
+        at.mode = k;
+        tmi_lower_clamp(w, op, at, known, &c[k]);
+        if (!c[k].ptr) return 0;
+    }
+    branch = tmi_t_if(w->t, mk[0]);
+    part[0] = tmi_load_one(w, op, p[0], 0, 0, type, 1, NULL);
+    for (k = 1; k + 1 < n; k++) {
+        part[k] = tmi_load_one(w, op, c[k].ptr, 0, 0, type, 1, NULL);
+        TMI_INS(w->t, part[k])->flags |= TMI_INS_NAMED;
+    }
+    for (k = 1; k + 1 < n; k++) part[k] = tmi_t_select(w->t, mk[k], part[k], other[k]);
+    part[k] = other[k];
+    tmi_t_set(w->t, var, tmi_t_vmake(w->t, part, n));
+    tmi_t_else(w->t, branch);
+    tmi_t_set(w->t, var, tmi_t_vmake(w->t, other, n));
+    tmi_t_close(w->t);
+    return 1;
+}
+
 /* A vector where all of it exists, else the elements that do. */
 static uint32_t tmi_lower_ragged_load(tmi_low *w, const tmi_op *op, const tmi_lin *view,
                                       uint32_t whole) {
@@ -48686,17 +48919,21 @@ static uint32_t tmi_lower_ragged_load(tmi_low *w, const tmi_op *op, const tmi_li
     for (k = 0; k < n; k++) {
         p[k] = tmi_elem_at(w, tmi_in(w->m, op, 0), view, k);
         mk[k] = tmi_elem_at(w, tmi_in(w->m, op, 1), view, k);
-        other[k] = op->n_in > 2 ? tmi_elem_at(w, tmi_in(w->m, op, 2), view, k) : 0;
+        other[k] = op->n_in > 2 ? tmi_elem_at(w, tmi_in(w->m, op, 2), view, k)
+                                : tmi_t_zero(w->t, type);
     }
     type.width = (uint8_t)n;
     var = tmi_named_array(w, TMI_AS_PRIVATE, type, 1, tmi_out(w->m, op, 0));
     type.width = 1;
     branch = tmi_t_if(w->t, whole);
-    tmi_t_set(w->t, var, tmi_load_one(w, op, p[0], 0, 0, type, n));
+    tmi_t_set(w->t, var, tmi_load_one(w, op, p[0], 0, 0, type, n, NULL));
     tmi_t_else(w->t, branch);
-    for (k = 0; k + 1 < n; k++) p[k] = tmi_load_one(w, op, p[k], mk[k], other[k], type, 1);
-    p[k] = other[k] ? other[k] : tmi_t_zero(w->t, type);
-    tmi_t_set(w->t, var, tmi_t_vmake(w->t, p, n));
+    if (!tmi_lower_cut_load(w, op, view, p, mk, other, var)) {
+        for (k = 0; k + 1 < n; k++)
+            p[k] = tmi_load_one(w, op, p[k], mk[k], other[k], type, 1, NULL);
+        p[k] = other[k];
+        tmi_t_set(w->t, var, tmi_t_vmake(w->t, p, n));
+    }
     tmi_t_close(w->t);
     return tmi_t_get(w->t, var);
 }
@@ -48719,6 +48956,7 @@ static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *v
              other = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0;
     uint32_t k, n = 1u << w->nest->vec, part[4], p[4], mk[4];
     tmi_tty type = tmi_out_tty(w, op, 0);
+    tmi_nearest c[4];
     TMI_ASSERT(w->job, "lower", op->kind == TMI_OP_LOAD);
     if (tmi_access_width(w->p, op, view)) {
         const uint32_t whole = tmi_lower_ragged(w, op, view);
@@ -48726,17 +48964,19 @@ static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *v
         if (whole) return tmi_lower_ragged_load(w, op, view, whole);
         mk[0] = mask ? tmi_lower_vectors_mask(w, view, mask) : 0;
         part[0] = other ? tmi_elem_at(w, other, view, TMI_VEC) : 0;
-        return tmi_load_one(w, op, p[0], mk[0], part[0], type, n);
+        tmi_lower_clamp_tile(w, op, view, TMI_VEC, &c[0]);
+        return tmi_load_one(w, op, p[0], mk[0], part[0], type, n, &c[0]);
     }
     for (k = 0; k < n; k++) {
         p[k] = tmi_elem_at(w, ptr, view, k);
         mk[k] = mask ? tmi_elem_at(w, mask, view, k) : 0;
+        tmi_lower_clamp_tile(w, op, view, k, &c[k]);
     }
     for (k = 1; k < n && p[k] == p[0] && mk[k] == mk[0]; k++) {}
     if ((k == n && !other) || !tmi_view_varies(w->nest, view)) n = 1; /* one element for all */
     for (k = 0; k < n; k++)
         part[k] = tmi_load_one(w, op, p[k], mk[k], other ? tmi_elem_at(w, other, view, k) : 0, type,
-                               1);
+                               1, &c[k]);
     return tmi_t_vmake(w->t, part, n);
 }
 
@@ -48761,15 +49001,41 @@ static uint32_t tmi_is_holder(tmi_low *w, const tmi_lin *l) {
     return tmi_both(t, lane, groups ? tmi_lower_has_zeros(t, tmi_t_group(t), groups, all >> 5) : 0);
 }
 
-static void tmi_stg(tmi_low *w, uint32_t ptr, uint32_t value, uint32_t mask, uint32_t width) {
+/* True if a store writes any element of its tile: its mask falls from the first one on. 0: that is
+ * not known. */
+static uint32_t tmi_lower_store_exists(tmi_low *w, const tmi_op *op) {
+    uint32_t  mask = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0, left = 64;
+    tmi_nearest c;
+    tmi_lin   zero;
+    tmi_which    at, known;
+    if (!mask || w->job->opt->bounds || w->job->opt->plain) return 0;
+    if (!w->nest) return tmi_in_scalar(w, op, 2);
+    memset(&c, 0, sizeof c);
+    tmi_lin_zero(&zero, w->p->n_sg);
+    zero.n_reg = w->nest->lin->n_reg;
+    at.view = w->nest->lin, at.mode = w->nest->vec ? TMI_VEC : 0;
+    known.view = &zero, known.mode = 0;
+    w->quiet++;
+    if (!tmi_lower_is_computed(w, mask, &left) ||
+        !tmi_lower_clamp_mask(w, &c, mask, at, known, TMI_CLAMP_DEPTH))
+        c.exists = 0;
+    w->quiet--;
+    return c.exists;
+}
+
+static void tmi_stg(tmi_low *w, const tmi_op *op, uint32_t ptr, uint32_t value, uint32_t mask,
+                    uint32_t width) {
     tmi_thr *t = w->t;
     int64_t  c;
+    uint32_t made, exists = tmi_lower_store_exists(w, op);
     mask = tmi_both(t, mask, tmi_lower_inside(w, ptr, width));
     if (mask && tmi_t_is_const(t, mask, &c)) {
         if (!c) return;
         mask = 0;
     }
-    (void)tmi_t_do(t, TMI_TF_STG, tmi_tty_of(TMI_S_NONE, (int)width), ptr, value, mask, 0);
+    made = tmi_t_do(t, TMI_TF_STG, tmi_tty_of(TMI_S_NONE, (int)width), ptr, value, mask,
+                   tmi_lower_packed(w, op, width));
+    TMI_INS(t, made)->f = exists;
 }
 
 static uint32_t tmi_to_memory(tmi_low *w, uint32_t v) {
@@ -48790,9 +49056,14 @@ static void tmi_lower_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin
         }
         v = tmi_to_memory(w, tmi_elem_at(w, value, view, TMI_VEC));
         whole = tmi_t_if(w->t, tmi_both(w->t, holder, whole));
-        tmi_stg(w, at[0], v, 0, n);
+        tmi_stg(w, op, at[0], v, 0, n);
         tmi_t_else(w->t, whole);
-        for (k = 0; k + 1 < n; k++) tmi_stg(w, at[k], tmi_t_vget(w->t, v, k), mk[k], 1);
+        for (k = 0; k + 2 < n; k++) { /* no element exists behind one that does not */
+            (void)tmi_t_if(w->t, mk[k]);
+            tmi_stg(w, op, at[k], tmi_t_vget(w->t, v, k), 0, 1);
+        }
+        tmi_stg(w, op, at[k], tmi_t_vget(w->t, v, k), mk[k], 1);
+        for (; k > 0; k--) tmi_t_close(w->t);
         tmi_t_close(w->t);
         return;
     }
@@ -48800,13 +49071,13 @@ static void tmi_lower_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin
         uint32_t p = tmi_elem_at(w, ptr, view, 0),
                  m = mask ? tmi_lower_vectors_mask(w, view, mask) : 0;
         m = tmi_both(w->t, holder, m);
-        tmi_stg(w, p, tmi_to_memory(w, tmi_elem_at(w, value, view, TMI_VEC)), m, n);
+        tmi_stg(w, op, p, tmi_to_memory(w, tmi_elem_at(w, value, view, TMI_VEC)), m, n);
         return;
     }
     for (k = 0; k < n; k++) {
         uint32_t p = tmi_elem_at(w, ptr, view, k), m = mask ? tmi_elem_at(w, mask, view, k) : 0;
         m = tmi_both(w->t, holder, m);
-        tmi_stg(w, p, tmi_to_memory(w, tmi_elem_at(w, value, view, k)), m, 1);
+        tmi_stg(w, op, p, tmi_to_memory(w, tmi_elem_at(w, value, view, k)), m, 1);
     }
 }
 
@@ -48814,13 +49085,14 @@ static void tmi_lower_scalar_store(tmi_low *w, const tmi_op *op) {
     uint32_t mask = op->n_in > 2 ? tmi_in_scalar(w, op, 2) : 0;
     uint32_t first = tmi_t_is_first(w->t);
     mask = tmi_both(w->t, first, mask);
-    tmi_stg(w, tmi_in_scalar(w, op, 0), tmi_to_memory(w, tmi_in_scalar(w, op, 1)), mask, 1);
+    tmi_stg(w, op, tmi_in_scalar(w, op, 0), tmi_to_memory(w, tmi_in_scalar(w, op, 1)), mask, 1);
 }
 
 static uint32_t tmi_lower_scalar_load(tmi_low *w, const tmi_op *op) {
     uint32_t mask = op->n_in > 1 ? tmi_in_scalar(w, op, 1) : 0;
     uint32_t other = op->n_in > 2 ? tmi_in_scalar(w, op, 2) : 0;
-    return tmi_load_one(w, op, tmi_in_scalar(w, op, 0), mask, other, tmi_out_tty(w, op, 0), 1);
+    return tmi_load_one(w, op, tmi_in_scalar(w, op, 0), mask, other, tmi_out_tty(w, op, 0), 1,
+                        NULL);
 }
 
 /* -- Where instances live -------------------------------------------------------------------- */
@@ -54311,7 +54583,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1169568789u
+#define TMI_STAMP_LOWER 3906328467u
 
 /*==============================================================================
  * >>clean  [27]  The per-thread form made ready to print
@@ -54799,7 +55071,7 @@ static void tmi_clean_mask_branch(tmi_thr *t, uint32_t first, uint32_t end) {
         next = m->next;
         tmi_ins_unlink(t, x);
         tmi_blk_append(t, body, x);
-        if (m->op == TMI_TF_LDG) m->b = m->c = 0;
+        if (m->op == TMI_TF_LDG) m->b = m->c = m->e = m->f = 0;
         if (m->op == TMI_TF_STG) m->c = 0;
         if (x == end) break;
     }
@@ -55069,7 +55341,7 @@ static void tmi_clean_copy_whole(tmi_thr *t, uint32_t loop, uint32_t to, uint32_
     map[loop] = made;
     for (id = TMI_BLK(t, n.d)->first; id; id = TMI_INS(t, id)->next) {
         tmi_ins x = *TMI_INS(t, id);
-        if (x.op == TMI_TF_LDG) x.b = x.c = 0;
+        if (x.op == TMI_TF_LDG) x.b = x.c = x.e = x.f = 0;
         if (x.op == TMI_TF_LOOPVAR) x.a = made;
         if (tmi_ins_is_list(&x)) {
             uint32_t from = x.a;
@@ -55832,6 +56104,169 @@ static void tmi_clean_size(tmi_thr *t) {
     t->size.words = (uint32_t)((most + 1) / 2);
 }
 
+/* -- Clamped loads ---------------------------------------------------------------------------- */
+
+enum { TMI_CONDS = 8 };
+
+typedef struct tmi_conds { /* conditions that hold together */
+    uint32_t id[TMI_CONDS], n;
+} tmi_conds;
+
+static int tmi_clean_conds_has(const tmi_conds *s, uint32_t id) {
+    uint32_t i;
+    for (i = 0; i < s->n && s->id[i] != id; i++) {}
+    return i < s->n;
+}
+
+/* Add what a condition asks; 0: it is more than there is room for. */
+static int tmi_clean_conds_add(const tmi_thr *t, tmi_conds *s, uint32_t cond) {
+    uint32_t stack[TMI_CONDS], n = 0;
+    stack[n++] = cond;
+    while (n) {
+        const tmi_ins *x = TMI_INS(t, cond = stack[--n]);
+        if (x->op == TMI_TF_AND && x->type.width == 1 && n + 2 <= TMI_CONDS) {
+            stack[n++] = x->b, stack[n++] = x->a;
+        } else if (!tmi_clean_conds_has(s, cond)) {
+            if (s->n == TMI_CONDS) return 0;
+            s->id[s->n++] = cond;
+        }
+    }
+    return 1;
+}
+
+/* Is `end` the bound of a loop? One that counts from 0 on, without a sign, ends at 0 at the least. */
+static int tmi_clean_loop_ends_at(const tmi_thr *t, const tmi_ins *loop, uint32_t end) {
+    const tmi_ins *b = TMI_INS(t, loop->b);
+    int64_t        c;
+    return loop->b == end || (loop->e == 1 && b->op == TMI_TF_SMAX && b->a == end &&
+                              tmi_t_is_const(t, b->b, &c) && c == 0);
+}
+
+/* Does a condition hold in a block by the loops and branches around it? */
+static int tmi_clean_holds_in(const tmi_thr *t, uint32_t blk, uint32_t cond) {
+    const tmi_ins *c = TMI_INS(t, cond);
+    for (; blk; blk = TMI_BLK(t, blk)->parent) {
+        const tmi_ins *up = TMI_INS(t, TMI_BLK(t, blk)->owner);
+        tmi_conds      s;
+        s.n = 0;
+        if (up->op == TMI_TF_IF && up->c == blk && tmi_clean_conds_add(t, &s, up->a) &&
+            tmi_clean_conds_has(&s, cond))
+            return 1;
+        if (up->op == TMI_TF_LOOP && up->e < 2 && c->op == TMI_TF_ICMP && c->c == TMI_SLT &&
+            tmi_clean_loop_ends_at(t, up, c->b) && TMI_INS(t, c->a)->op == TMI_TF_LOOPVAR &&
+            TMI_INS(t, c->a)->a == TMI_BLK(t, blk)->owner)
+            return 1;
+    }
+    return 0;
+}
+
+/* What is left to show before a load may be clamped. 0: it never may be. */
+static int tmi_clean_clamp_asks(const tmi_thr *t, const tmi_ins *load, tmi_conds *open) {
+    tmi_conds s;
+    uint32_t  i;
+    s.n = open->n = 0;
+    if (load->f && !tmi_clean_conds_add(t, &s, load->f)) return 0;
+    for (i = 0; i < s.n; i++)
+        if (!tmi_clean_holds_in(t, load->blk, s.id[i])) open->id[open->n++] = s.id[i];
+    return 1;
+}
+
+/* Conditions without which the kernel has no effect: all of its stores ask them. */
+static void tmi_clean_effects_ask(const tmi_thr *t, tmi_conds *all) {
+    uint32_t id, i, k, first = 1;
+    all->n = 0;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+        const tmi_ins *n = TMI_INS(t, id);
+        tmi_conds      s;
+        s.n = 0;
+        if ((n->op == TMI_TF_LDG && (n->d & TMI_INS_VOLATILE)) || n->op == TMI_TF_WHILE ||
+            n->op == TMI_TF_RMW || n->op == TMI_TF_CALLX || n->op == TMI_TF_LOGLINE ||
+            (n->op == TMI_TF_STG && (!n->f || !tmi_clean_conds_add(t, &s, n->f)))) {
+            all->n = 0;
+            return;
+        }
+        if (n->op != TMI_TF_STG) continue;
+        if (first) *all = s;
+        for (i = k = 0; i < all->n; i++)
+            if (tmi_clean_conds_has(&s, all->id[i])) all->id[k++] = all->id[i];
+        all->n = k;
+        first = 0;
+    }
+}
+
+/* Everything after the conditions `s`, which stand in the outermost block, becomes the body of a
+ * branch on them. */
+static void tmi_clean_branch_on(tmi_thr *t, const tmi_conds *s) {
+    uint32_t id, at = 0, cond, body, next, b, up;
+    tmi_ins  branch;
+    for (id = TMI_BLK(t, 1)->first; id; id = TMI_INS(t, id)->next)
+        if (tmi_clean_conds_has(s, id)) at = TMI_INS(t, id)->next;
+    for (cond = b = 0; b < s->n; b++) cond = tmi_clean_both(t, at, cond, s->id[b]);
+    tmi_ins_zero(&branch, TMI_TF_IF, tmi_tty_of(TMI_S_NONE, 1));
+    branch.a = cond;
+    t->src = TMI_INS(t, cond)->src;
+    id = tmi_t_raw(t, &branch);
+    tmi_ins_before(t, at, id);
+    body = tmi_t_block(t, 1, id);
+    TMI_BLK(t, body)->is_if = 1;
+    TMI_BLK(t, body)->open = 0;
+    TMI_INS(t, id)->c = body;
+    for (; at; at = next) {
+        uint32_t inner[2], k = tmi_bodies(TMI_INS(t, at), inner);
+        next = TMI_INS(t, at)->next;
+        tmi_ins_unlink(t, at);
+        tmi_blk_append(t, body, at);
+        while (k-- > 0) TMI_BLK(t, inner[k])->parent = body;
+    }
+    for (b = 1; b < t->blk.n; b++) {
+        for (up = TMI_BLK(t, b)->parent; up && up != body; up = TMI_BLK(t, up)->parent) {}
+        if (up) TMI_BLK(t, b)->depth++;
+    }
+}
+
+/* A kernel that stores nothing unless some conditions hold asks them once, if a load needs them. */
+static void tmi_clean_clamp_kernel(tmi_thr *t) {
+    tmi_conds all, open, use;
+    uint32_t  id, i;
+    tmi_clean_effects_ask(t, &all);
+    for (use.n = 0, id = all.n ? TMI_BLK(t, 1)->first : 0; id; id = tmi_thr_next(t, id)) {
+        const tmi_ins *n = TMI_INS(t, id);
+        if (n->op != TMI_TF_LDG || !n->b || !n->e || !tmi_clean_clamp_asks(t, n, &open)) continue;
+        for (i = 0; i < open.n && tmi_clean_conds_has(&all, open.id[i]) &&
+             TMI_INS(t, open.id[i])->blk == 1 &&
+             tmi_clean_is_uniform(t, open.id[i], TMI_WHOLE_DEPTH);
+             i++) {}
+        if (i < open.n) continue;
+        for (i = 0; i < open.n; i++) (void)tmi_clean_conds_add(t, &use, open.id[i]);
+    }
+    if (use.n) tmi_clean_branch_on(t, &use);
+}
+
+static void tmi_clean_clamp(tmi_thr *t) {
+    tmi_conds open;
+    uint32_t  id, made;
+    tmi_clean_clamp_kernel(t);
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+        tmi_ins n = *TMI_INS(t, id), *x;
+        if (n.op == TMI_TF_STG) TMI_INS(t, id)->f = 0;
+        if (n.op != TMI_TF_LDG) continue;
+        TMI_INS(t, id)->e = TMI_INS(t, id)->f = 0;
+        if (!n.b || !n.e || !tmi_clean_clamp_asks(t, &n, &open) || open.n) continue;
+        t->src = n.src;
+        n.a = n.e;
+        n.b = n.c = n.e = n.f = n.name = 0;
+        n.flags |= TMI_INS_NAMED;
+        made = tmi_t_raw(t, &n);
+        tmi_ins_before(t, id, made);
+        x = TMI_INS(t, id);
+        x->op = TMI_TF_SELECT;
+        x->a = x->b;
+        x->b = made;
+        x->d = 0;
+    }
+    tmi_dead_code(t);
+}
+
 /* Gives the threadgroup bytes that the kernel declares. */
 static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     uint32_t bytes;
@@ -55845,6 +56280,7 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
         }
         tmi_clean_merge_masks(t);
         if (tmi_clean_split_whole(t)) tmi_dead_code(t);
+        tmi_clean_clamp(t);
         tmi_clean_join_branches(t);
     }
     bytes = tmi_clean_place_arrays(t, roomy, &apart);
@@ -55874,7 +56310,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 224111257u
+#define TMI_STAMP_CLEAN 1184928753u
 
 /*==============================================================================
  * >>report  [28]  What was found, chosen and given up
@@ -59857,6 +60293,7 @@ static uint32_t tmi_value_name(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     const char    *subject = tmi_subject(e, id), *role = tmi_role_word(e, id);
     uint32_t       name;
+    if (n->name && (n->flags & TMI_INS_WHOLE_NAME)) return tmi_unique_name(e, subject);
     if (!subject || tmi_emit_is_step_test(e, id))
         return tmi_unique_name(e, tmi_bare_word(e, id, role));
     if (tmi_bears_name(e, id)) {
@@ -60334,9 +60771,16 @@ static void tmi_expr_icmp(tmi_emit *e, const tmi_ins *n, int level) {
     if (width > 1 && wa == TMI_ANY)
         wa = wb = sa == TMI_UNSIGNED || sb == TMI_UNSIGNED ? TMI_UNSIGNED : TMI_SIGNED;
     tmi_open_level(e, level, mine);
-    tmi_expr_wide(e, n->a, wa, width, mine + 1);
-    tmi_put(e->out, " %s ", tmi_icmp_text[n->c]);
-    tmi_expr_wide(e, n->b, wb, width, mine + 1);
+    if (TMI_INS(e->t, n->a)->op == TMI_TF_CONST && mine == TMI_L_REL) { /* n > 0, not 0 < n */
+        const char *is = tmi_icmp_text[n->c];
+        tmi_expr_wide(e, n->b, wb, width, mine + 1);
+        tmi_put(e->out, " %c%s ", is[0] == '<' ? '>' : '<', is + 1);
+        tmi_expr_wide(e, n->a, wa, width, mine + 1);
+    } else {
+        tmi_expr_wide(e, n->a, wa, width, mine + 1);
+        tmi_put(e->out, " %s ", tmi_icmp_text[n->c]);
+        tmi_expr_wide(e, n->b, wb, width, mine + 1);
+    }
     tmi_close_level(e, level, mine);
 }
 
@@ -60390,17 +60834,26 @@ static void tmi_expr_fcmp(tmi_emit *e, const tmi_ins *n, int level) {
     }
 }
 
+/* A loaded vector under one mask: by select(), as compilers move a load into the branch that `?:`
+ * of vectors is to them. bfloat has no select(). */
+static int tmi_emit_masks_vector(const tmi_emit *e, const tmi_ins *n) {
+    return n->type.width > 1 && tmi_t_type(e->t, n->a).width == 1 && n->type.kind != TMI_S_BF16 &&
+        TMI_INS(e->t, n->b)->op == TMI_TF_LDG;
+}
+
 static void tmi_expr_select(tmi_emit *e, const tmi_ins *n, tmi_sign work, int level) {
     uint32_t width = n->type.width;
+    const int splat = tmi_emit_masks_vector(e, n);
     TMI_ASSERT(e->job, "emit", n->op == TMI_TF_SELECT);
-    if (tmi_t_type(e->t, n->a).width > 1) {
+    if (tmi_t_type(e->t, n->a).width > 1 || splat) {
         tmi_put_str(e->out, "select(");
         tmi_expr_wide(e, n->c, work, width, TMI_L_ANY);
         tmi_put_str(e->out, ", ");
         tmi_expr_wide(e, n->b, work, width, TMI_L_ANY);
         tmi_put_str(e->out, ", ");
+        if (splat) tmi_put(e->out, "bool%u(", width);
         tmi_expr(e, n->a, TMI_ANY, TMI_L_ANY);
-        tmi_put_char(e->out, ')');
+        tmi_put_str(e->out, splat ? "))" : ")");
         return;
     }
     tmi_open_level(e, level, TMI_L_COND);
@@ -60564,13 +61017,22 @@ static int tmi_emit_indexed(tmi_emit *e, uint32_t ptr) {
     return 1;
 }
 
-static void tmi_put_access(tmi_emit *e, uint32_t ptr, uint32_t width, int is_volatile) {
+/* Element type of the packed vector that moves elements of a kind: bfloat as its bits. */
+static const char *tmi_emit_packed_name(int kind) {
+    return kind == TMI_S_BF16 ? "ushort" : tmi_msl_scalar(kind, TMI_ANY);
+}
+
+static void tmi_put_access(tmi_emit *e, uint32_t ptr, uint32_t width, uint32_t flags) {
     const tmi_ins *p = TMI_INS(e->t, ptr);
+    const int is_volatile = (flags & TMI_INS_VOLATILE) != 0;
+    const int is_packed = (flags & TMI_INS_PACKED) != 0;
     TMI_ASSERT(e->job, "emit", ptr && ptr < e->t->ins.n);
     TMI_ASSERT(e->job, "emit", width >= 1 && width <= 4);
     if (width > 1) {
-        tmi_put(e->out, "*(%sdevice %s%s%u *)(", is_volatile ? "volatile " : "",
-                tmi_ptr_is_const(e, ptr) ? "const " : "", tmi_msl_scalar(p->type.elem, TMI_ANY),
+        tmi_put(e->out, "*(%sdevice %s%s%s%u *)(", is_volatile ? "volatile " : "",
+                tmi_ptr_is_const(e, ptr) ? "const " : "", is_packed ? "packed_" : "",
+                is_packed ? tmi_emit_packed_name(p->type.elem)
+                          : tmi_msl_scalar(p->type.elem, TMI_ANY),
                 width);
         tmi_expr(e, ptr, TMI_ANY, TMI_L_ANY);
         tmi_put_char(e->out, ')');
@@ -60595,18 +61057,29 @@ static void tmi_put_access(tmi_emit *e, uint32_t ptr, uint32_t width, int is_vol
     tmi_expr(e, ptr, TMI_ANY, TMI_L_UNARY);
 }
 
+/* What a load reads: of packed elements, as the vector that has their values. */
+static void tmi_emit_loaded(tmi_emit *e, const tmi_ins *n, int level) {
+    const int kind = TMI_INS(e->t, n->a)->type.elem, is_packed = (n->d & TMI_INS_PACKED) != 0;
+    if (is_packed) {
+        if (kind == TMI_S_BF16) tmi_put(e->out, "as_type<bfloat%u>(", n->type.width);
+        tmi_put(e->out, "%s%u(", tmi_emit_packed_name(kind), n->type.width);
+        level = TMI_L_ANY;
+    }
+    if (level > TMI_L_UNARY) tmi_put_char(e->out, '(');
+    tmi_put_access(e, n->a, n->type.width, n->d);
+    if (level > TMI_L_UNARY) tmi_put_char(e->out, ')');
+    if (is_packed) tmi_put_str(e->out, kind == TMI_S_BF16 ? "))" : ")");
+}
+
 static void tmi_expr_ldg(tmi_emit *e, const tmi_ins *n, int level) {
-    int vol = (n->d & TMI_INS_VOLATILE) != 0;
     if (!n->b) {
-        if (level > TMI_L_UNARY) tmi_put_char(e->out, '(');
-        tmi_put_access(e, n->a, n->type.width, vol);
-        if (level > TMI_L_UNARY) tmi_put_char(e->out, ')');
+        tmi_emit_loaded(e, n, level);
         return;
     }
     tmi_open_level(e, level, TMI_L_COND);
     tmi_expr(e, n->b, TMI_ANY, TMI_L_LOR);
     tmi_put_str(e->out, " ? ");
-    tmi_put_access(e, n->a, n->type.width, vol);
+    tmi_emit_loaded(e, n, TMI_L_COND);
     tmi_put_str(e->out, " : ");
     tmi_expr_wide(e, n->c, TMI_SIGNED, n->type.width, TMI_L_COND);
     tmi_close_level(e, level, TMI_L_COND);
@@ -61498,6 +61971,7 @@ static void tmi_stmt_sta(tmi_emit *e, const tmi_ins *n) {
 
 static void tmi_stmt_stg(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
+    const int bits = (n->d & TMI_INS_PACKED) && TMI_INS(e->t, n->a)->type.elem == TMI_S_BF16;
     tmi_comment(e, n);
     tmi_line(e);
     if (n->c) {
@@ -61505,10 +61979,11 @@ static void tmi_stmt_stg(tmi_emit *e, uint32_t id) {
         tmi_expr(e, n->c, TMI_ANY, TMI_L_ANY);
         tmi_put_str(e->out, ") ");
     }
-    tmi_put_access(e, n->a, n->type.width, (n->d & TMI_INS_VOLATILE) != 0);
+    tmi_put_access(e, n->a, n->type.width, n->d);
     tmi_put_str(e->out, " = ");
+    if (bits) tmi_put(e->out, "as_type<ushort%u>(", n->type.width);
     tmi_expr_wide(e, n->b, TMI_SIGNED, n->type.width, TMI_L_ANY);
-    tmi_end_line(e, ";\n");
+    tmi_end_line(e, bits ? ");\n" : ";\n");
 }
 
 static void tmi_body(tmi_emit *e, uint32_t blk) {
@@ -64084,7 +64559,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 3424212751u
+#define TMI_STAMP_EMIT 1481412266u
 
 /*==============================================================================
  * >>json  [30]  Op lists as text: JSON in and out, the short form

@@ -121,7 +121,10 @@ template <class T, int N> struct vec : elements<T, N> {
     MTL explicit vec(T a, vec<T, 3> b) { put(0, a, b.x, b.y, b.z); }
     template <class U, class = enable_if_t<!std::is_same<U, T>::value>>
     MTL explicit vec(vec<U, N> o) { EACH(N) (*this)[i] = T(o[i]); }
-    MTL vec(packed_vec<T, N> o) { EACH(N) (*this)[i] = o[i]; }
+    MTL vec(const packed_vec<T, N> &o) {
+        if (o.is_aligned()) *this = *(const vec *)&o;
+        else EACH(N) (*this)[i] = o[i];
+    }
 
     template <class... R> MTL void put(int i, T first, R... rest) {
         (*this)[i] = first;
@@ -170,10 +173,17 @@ template <class V, int... I> struct swizzle {
     MTL void operator/=(value v) { *this = value(*this) / v; }
 };
 
+/* Aligned as an element. NVIDIA's vector accesses fault on less than their own alignment, so an
+ * address decides: a whole vector where it is aligned, elements elsewhere. */
 template <class T, int N> struct packed_vec {
     T e[N];
     packed_vec() = default;
     MTL packed_vec(vec<T, N> v) { EACH(N) e[i] = v[i]; }
+    MTL bool is_aligned() const { return (ulong(this) & (sizeof(vec<T, N>) - 1)) == 0; }
+    MTL void operator=(vec<T, N> v) {
+        if (is_aligned()) *(vec<T, N> *)this = v;
+        else EACH(N) e[i] = v[i];
+    }
     MTL T &operator[](int i) { return e[i]; }
     MTL T  operator[](int i) const { return e[i]; }
 };

@@ -20,35 +20,40 @@ kernel void cumsum(
 {
     float carry = 0.0f;
     // line 10: row
-    const uint row = program.x * 8 + sg;
-    device const float *const x_start = x_ptr + int(row * n_cols);
+    const int row = int(program.x * 8 + sg);
     // line 12
-    const bool in_grid = int(row) < programs_x;
-    device float *const y_start = y_ptr + int(row * n_cols);
-    for (uint start = 0; start < uint(max(n_cols, 0)); start += 128) {
-        float x[4];
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 4; i++) {
-            // line 13: cols
-            const int cols = int(start + lane + i * 32);
-            // line 15: x = tl.load
-            x[i] = cols < n_cols && in_grid ? x_start[cols] : 0.0f;
-        }
-        float carry_part = -0.0f;
-        float carry_part_2 = -0.0f;
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 4; i++) {
-            const float x_simd = simd_prefix_exclusive_sum(x[i]);
-            const float x_held = carry_part;
-            // line 16
-            carry_part += simd_shuffle(x_simd + x[i], 31);
-            const int cols = int(start + lane + i * 32);
-            if (cols < n_cols && in_grid) {
-                y_start[cols] = carry + ((lane != 0 ? x_held + x_simd : x_held) + x[i]);
+    const bool in_grid = row < programs_x;
+    const int last = max(n_cols, 1) - 1;
+    const int last_2 = max(programs_x, -2147483647) - 1;
+    if (int(program.x * 8) < programs_x) {
+        device const float *const x_start = x_ptr + int(uint(min(row, last_2)) * uint(n_cols));
+        device float *const y_start = y_ptr + int(uint(row) * uint(n_cols));
+        for (uint start = 0; start < uint(max(n_cols, 0)); start += 128) {
+            float x[4];
+            #pragma clang loop unroll(full)
+            for (uint i = 0; i < 4; i++) {
+                // line 13: cols
+                const int cols = int(start + lane + i * 32);
+                const float x_loaded = x_start[min(cols, last)];
+                // line 15: x = tl.load
+                x[i] = cols < n_cols && in_grid ? x_loaded : 0.0f;
             }
-            // line 17: carry = tl.sum
-            carry_part_2 += x[i];
+            float carry_part = -0.0f;
+            float carry_part_2 = -0.0f;
+            #pragma clang loop unroll(full)
+            for (uint i = 0; i < 4; i++) {
+                const float x_simd = simd_prefix_exclusive_sum(x[i]);
+                const float x_held = carry_part;
+                // line 16
+                carry_part += simd_shuffle(x_simd + x[i], 31);
+                const int cols = int(start + lane + i * 32);
+                if (cols < n_cols && in_grid) {
+                    y_start[cols] = carry + ((lane != 0 ? x_held + x_simd : x_held) + x[i]);
+                }
+                // line 17: carry = tl.sum
+                carry_part_2 += x[i];
+            }
+            carry += simd_sum(carry_part_2);
         }
-        carry += simd_sum(carry_part_2);
     }
 }

@@ -51,14 +51,21 @@ kernel void gelu_erf(
     const int offsets_base = int(offsets_offset + (tid * 4 + 1));
     const int offsets_base_2 = int(offsets_offset + (tid * 4 + 2));
     float4 x;
+    const int x_max = max(n, -2147483647);
+    const int last = x_max - 1;
+    const int last_2 = x_max - 1;
     if (int(offsets_offset + (tid * 4 + 3)) < n) {
         // line 13: x = tl.load
         x = *(device const float4 *)(x_start);
     } else {
-        const float x_loaded = mask ? *x_start : 0.0f;
-        const float x_loaded_2 = offsets_base < n ? x_ptr[offsets_base] : 0.0f;
-        const float x_loaded_3 = offsets_base_2 < n ? x_ptr[offsets_base_2] : 0.0f;
-        x = float4(x_loaded, x_loaded_2, x_loaded_3, 0.0f);
+        if (mask) {
+            const float x_loaded = x_ptr[min(offsets_base, last)];
+            const float x_loaded_2 = x_ptr[min(offsets_base_2, last_2)];
+            x = float4(*x_start, offsets_base < n ? x_loaded : 0.0f, offsets_base_2 < n
+                    ? x_loaded_2 : 0.0f, 0.0f);
+        } else {
+            x = float4(0.0f);
+        }
     }
     // line 14: y
     const float4 y = x * 0.5f * (erf_f32(x * 0.70710677f) + 1.0f);
@@ -67,8 +74,12 @@ kernel void gelu_erf(
         // line 15: tl.store
         *(device float4 *)(y_start) = y;
     } else {
-        if (mask) *y_start = y.x;
-        if (offsets_base < n) y_ptr[offsets_base] = y.y;
-        if (offsets_base_2 < n) y_ptr[offsets_base_2] = y.z;
+        if (mask) {
+            *y_start = y.x;
+            if (offsets_base < n) {
+                y_ptr[offsets_base] = y.y;
+                if (offsets_base_2 < n) y_ptr[offsets_base_2] = y.z;
+            }
+        }
     }
 }

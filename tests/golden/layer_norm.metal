@@ -24,76 +24,94 @@ kernel void layer_norm(
     uint  lane     [[thread_index_in_simdgroup]],
     uint  sg       [[simdgroup_index_in_threadgroup]])
 {
+    // line 18: mean
+    const float mean_f32 = float(n_cols);
     float total[4] = {};
     const int total_bound = max(n_cols, 0);
     // line 10: row
     const int row = int(program.x * 8 + sg);
-    device const float *const x_start = x_ptr + int(row * stride);
     const bool in_grid = row < programs_x;
-    // line 15: for
-    for (uint start = 0; start < uint(total_bound); start += 128) {
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 4; i++) {
-            // line 16: cols
-            const int cols = int(start + lane + i * 32);
-            // line 17: total = tl.load
-            const float total_loaded = cols < n_cols && in_grid ? x_start[cols] : 0.0f;
-            total[i] += total_loaded;
+    const int total_max = max(n_cols, 1);
+    const int last = total_max - 1;
+    const int total_max_2 = max(programs_x, -2147483647);
+    const int last_2 = total_max_2 - 1;
+    if (int(program.x * 8) < programs_x) {
+        device const float *const x_start = x_ptr + int(min(row, last_2) * stride);
+        // line 15: for
+        for (uint start = 0; start < uint(total_bound); start += 128) {
+            #pragma clang loop unroll(full)
+            for (uint i = 0; i < 4; i++) {
+                // line 16: cols
+                const int cols = int(start + lane + i * 32);
+                const float total_loaded = x_start[min(cols, last)];
+                // line 17: total
+                total[i] += cols < n_cols && in_grid ? total_loaded : 0.0f;
+            }
         }
-    }
-    float mean_part = total[0] + total[1] + total[2] + total[3];
-    // line 18: mean
-    const float mean_f32 = float(n_cols);
-    const float mean = simd_sum(mean_part) / mean_f32;
-    float squares[4] = {};
-    // line 21: for
-    for (uint start = 0; start < uint(total_bound); start += 128) {
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 4; i++) {
-            // line 22: cols
-            const int cols = int(start + lane + i * 32);
-            // line 23: x = tl.load
-            const float x = cols < n_cols && in_grid ? x_start[cols] : 0.0f;
-            // line 24: x = tl.where
-            const float x_chosen = cols < n_cols ? x - mean : 0.0f;
-            // line 25: squares
-            squares[i] += x_chosen * x_chosen;
+        float mean_part = total[0] + total[1] + total[2] + total[3];
+        const float mean = simd_sum(mean_part) / mean_f32;
+        float squares[4] = {};
+        const int last_3 = total_max - 1;
+        const int last_4 = total_max_2 - 1;
+        device const float *const x_start_2 = x_ptr + int(min(row, last_4) * stride);
+        // line 21: for
+        for (uint start = 0; start < uint(total_bound); start += 128) {
+            #pragma clang loop unroll(full)
+            for (uint i = 0; i < 4; i++) {
+                // line 22: cols
+                const int cols = int(start + lane + i * 32);
+                const float x_loaded = x_start_2[min(cols, last_3)];
+                // line 24: x = tl.where
+                const float x = cols < n_cols ? (cols < n_cols && in_grid ? x_loaded : 0.0f) - mean
+                        : 0.0f;
+                // line 25: squares
+                squares[i] += x * x;
+            }
         }
-    }
-    float rstd_part = squares[0] + squares[1] + squares[2] + squares[3];
-    // line 26: rstd = tl.sum
-    const float rstd_simd = simd_sum(rstd_part);
-    const float rstd = 1.0f / precise::sqrt(rstd_simd / mean_f32 + eps);
-    if (lane == 0 && in_grid) {
-        // line 27: tl.store
-        mean_ptr[row] = mean;
-        // line 28: tl.store
-        rstd_ptr[row] = rstd;
-    }
-    device float *const y_start = y_ptr + int(row * stride);
-    // line 30: for
-    for (uint start = 0; start < uint(total_bound); start += 128) {
-        float weight[4];
-        float bias_[4];
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 4; i++) {
-            // line 31: cols
-            const int cols = int(start + lane + i * 32);
-            // line 32: mask
-            const bool mask = cols < n_cols;
-            // line 33: weight = tl.load
-            weight[i] = mask ? weight_ptr[cols] : 0.0f;
-            // line 34: bias = tl.load
-            bias_[i] = mask ? bias_ptr[cols] : 0.0f;
+        float rstd_part = squares[0] + squares[1] + squares[2] + squares[3];
+        // line 26: rstd = tl.sum
+        const float rstd_simd = simd_sum(rstd_part);
+        const float rstd = 1.0f / precise::sqrt(rstd_simd / mean_f32 + eps);
+        if (lane == 0 && in_grid) {
+            // line 27: tl.store
+            mean_ptr[row] = mean;
+            // line 28: tl.store
+            rstd_ptr[row] = rstd;
         }
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 4; i++) {
-            const int cols = int(start + lane + i * 32);
-            const bool x_mask = cols < n_cols && in_grid;
-            // line 35: x = tl.load
-            const float x = x_mask ? x_start[cols] : 0.0f;
-            // line 36: tl.store
-            if (x_mask) y_start[cols] = (x - mean) * rstd * weight[i] + bias_[i];
+        const int last_5 = total_max - 1;
+        const int last_6 = total_max - 1;
+        const int last_7 = total_max - 1;
+        const int last_8 = total_max_2 - 1;
+        device const float *const x_start_3 = x_ptr + int(min(row, last_8) * stride);
+        device float *const y_start = y_ptr + int(row * stride);
+        // line 30: for
+        for (uint start = 0; start < uint(total_bound); start += 128) {
+            float weight[4];
+            float bias_[4];
+            #pragma clang loop unroll(full)
+            for (uint i = 0; i < 4; i++) {
+                // line 31: cols
+                const int cols = int(start + lane + i * 32);
+                const float weight_loaded = weight_ptr[min(cols, last_5)];
+                // line 32: mask
+                const bool mask = cols < n_cols;
+                // line 33: weight = tl.load
+                weight[i] = mask ? weight_loaded : 0.0f;
+                const float bias_loaded = bias_ptr[min(cols, last_6)];
+                // line 34: bias = tl.load
+                bias_[i] = mask ? bias_loaded : 0.0f;
+            }
+            #pragma clang loop unroll(full)
+            for (uint i = 0; i < 4; i++) {
+                const int cols = int(start + lane + i * 32);
+                const float x_loaded = x_start_3[min(cols, last_7)];
+                const bool x_mask = cols < n_cols && in_grid;
+                // line 36: tl.store
+                if (x_mask) {
+                    y_start[cols] = ((x_mask ? x_loaded : 0.0f) - mean) * rstd * weight[i]
+                            + bias_[i];
+                }
+            }
         }
     }
 }

@@ -20,41 +20,45 @@ kernel void sum_rows(
     uint  sg       [[simdgroup_index_in_threadgroup]])
 {
     float acc[4];
-    #pragma clang loop unroll(full)
-    for (uint j = 0; j < 2; j++) {
-        #pragma clang loop unroll(full)
-        for (uint k = 0; k < 2; k++) {
-            acc[k + j * 2] = -0.0f;
-        }
-    }
-    // line 23: for
-    for (uint i = 0; i < uint(max(N, 0)); i += 64) {
+    const int last = max(N, 1) - 1;
+    const int last_2 = max(programs_x, -2147483647) - 1;
+    if (int(program.x * 16) < programs_x) {
         #pragma clang loop unroll(full)
         for (uint j = 0; j < 2; j++) {
-            device const float *const x_start = x_ptr
-                    + int((program.x * 16 + sg + j * 8) * stride_m);
-            const bool in_grid = int(program.x * 16 + sg + j * 8) < programs_x;
             #pragma clang loop unroll(full)
             for (uint k = 0; k < 2; k++) {
-                // line 24: cols
-                const int cols = int(i + lane + k * 32);
-                // line 25: acc = tl.load
-                const float acc_loaded = cols < N && in_grid ? x_start[cols] : 0.0f;
-                acc[k + j * 2] += acc_loaded;
+                acc[k + j * 2] = -0.0f;
             }
         }
-    }
-    float acc_part[2] = {-0.0f, -0.0f};
-    #pragma clang loop unroll(full)
-    for (uint j = 0; j < 2; j++) {
-        #pragma clang loop unroll(full)
-        for (uint k = 0; k < 2; k++) {
-            acc_part[j] += acc[k + j * 2];
+        // line 23: for
+        for (uint i = 0; i < uint(max(N, 0)); i += 64) {
+            #pragma clang loop unroll(full)
+            for (uint j = 0; j < 2; j++) {
+                // line 21: row_ptr
+                const int row_ptr = int(program.x * 16 + sg + j * 8);
+                const bool in_grid = row_ptr < programs_x;
+                device const float *const x_start = x_ptr + int(min(row_ptr, last_2) * stride_m);
+                #pragma clang loop unroll(full)
+                for (uint k = 0; k < 2; k++) {
+                    // line 24: cols
+                    const int cols = int(i + lane + k * 32);
+                    const float acc_loaded = x_start[min(cols, last)];
+                    // line 25: acc
+                    acc[k + j * 2] += cols < N && in_grid ? acc_loaded : 0.0f;
+                }
+            }
         }
-        acc_part[j] = simd_sum(acc_part[j]);
-        // line 21: row_ptr
-        const int row_ptr = int(program.x * 16 + sg + j * 8);
-        // line 26: tl.store
-        if (lane == 0 && row_ptr < programs_x) out_ptr[row_ptr] = 0.0f + acc_part[j];
+        float acc_part[2] = {-0.0f, -0.0f};
+        #pragma clang loop unroll(full)
+        for (uint j = 0; j < 2; j++) {
+            #pragma clang loop unroll(full)
+            for (uint k = 0; k < 2; k++) {
+                acc_part[j] += acc[k + j * 2];
+            }
+            acc_part[j] = simd_sum(acc_part[j]);
+            const int row_ptr = int(program.x * 16 + sg + j * 8);
+            // line 26: tl.store
+            if (lane == 0 && row_ptr < programs_x) out_ptr[row_ptr] = 0.0f + acc_part[j];
+        }
     }
 }

@@ -24,21 +24,26 @@ kernel void transpose_(
 
     // line 11: j
     const int j = int(program.y * 32 + lane);
-    #pragma clang loop unroll(full)
-    for (uint k = 0; k < 4; k++) {
-        // line 10: i
-        const uint i = program.x * 32 + sg + k * 8;
-        // line 12: x = tl.load
-        x_shared[(tid + k * 256) ^ (sg + k * 8)] = int(i) < n_rows && j < n_cols
-                ? (x_ptr + int(i * n_cols))[j] : 0.0f;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);    // x_shared is complete
-    const int i = int(program.x * 32 + lane);
-    #pragma clang loop unroll(full)
-    for (uint k = 0; k < 4; k++) {
-        const float x = x_shared[(lane * 32 + sg + k * 8) ^ lane];
-        const uint j_offset = program.y * 32 + sg + k * 8;
-        // line 13: tl.store
-        if (int(j_offset) < n_cols && i < n_rows) (out_ptr + int(j_offset * n_rows))[i] = x;
+    const int last = max(n_rows, -2147483647) - 1;
+    const int last_2 = max(n_cols, -2147483647) - 1;
+    const int x_base = min(j, last_2);
+    if (int(program.x * 32) < n_rows && int(program.y * 32) < n_cols) {
+        #pragma clang loop unroll(full)
+        for (uint k = 0; k < 4; k++) {
+            // line 10: i
+            const int i = int(program.x * 32 + sg + k * 8);
+            const float x_loaded = (x_ptr + int(uint(min(i, last)) * uint(n_cols)))[x_base];
+            // line 12: x = tl.load
+            x_shared[(tid + k * 256) ^ (sg + k * 8)] = i < n_rows && j < n_cols ? x_loaded : 0.0f;
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);    // x_shared is complete
+        const int i = int(program.x * 32 + lane);
+        #pragma clang loop unroll(full)
+        for (uint k = 0; k < 4; k++) {
+            const float x = x_shared[(lane * 32 + sg + k * 8) ^ lane];
+            const uint j_offset = program.y * 32 + sg + k * 8;
+            // line 13: tl.store
+            if (int(j_offset) < n_cols && i < n_rows) (out_ptr + int(j_offset * n_rows))[i] = x;
+        }
     }
 }

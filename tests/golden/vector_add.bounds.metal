@@ -58,11 +58,15 @@ kernel void vector_add(
         // line 14: tl.store
         if (offsets < out_bound) *(device float4 *)(out_ptr + int(offsets)) = value;
     } else {
-        const uint out_bound = uint(min(out_ptr_bytes / 4l, 2147483648ul));
-        if (mask && offsets < out_bound) out_ptr[int(offsets)] = value.x;
-        if (offsets_base < n && uint(offsets_base) < out_bound) out_ptr[offsets_base] = value.y;
-        if (offsets_base_2 < n && uint(offsets_base_2) < out_bound) {
-            out_ptr[offsets_base_2] = value.z;
+        if (mask) {
+            const uint out_bound = uint(min(out_ptr_bytes / 4l, 2147483648ul));
+            if (offsets < out_bound) out_ptr[int(offsets)] = value.x;
+            if (offsets_base < n) {
+                if (uint(offsets_base) < out_bound) out_ptr[offsets_base] = value.y;
+                if (offsets_base_2 < n && uint(offsets_base_2) < out_bound) {
+                    out_ptr[offsets_base_2] = value.z;
+                }
+            }
         }
     }
 }

@@ -26,22 +26,32 @@ kernel void vector_add(
     const int offsets_base = int(offsets_offset + (tid * 4 + 1));
     const int offsets_base_2 = int(offsets_offset + (tid * 4 + 2));
     float4 x;
+    const int x_max = max(n, -2147483647);
+    const int last = x_max - 1;
+    const int last_2 = x_max - 1;
     device const float *const y_start = y_ptr + offsets;
     float4 y;
+    const int last_3 = x_max - 1;
+    const int last_4 = x_max - 1;
     if (int(offsets_offset + (tid * 4 + 3)) < n) {
         // line 12: x = tl.load
         x = *(device const float4 *)(x_start);
         // line 13: y = tl.load
         y = *(device const float4 *)(y_start);
     } else {
-        const float x_loaded = mask ? *x_start : 0.0f;
-        const float x_loaded_2 = offsets_base < n ? x_ptr[offsets_base] : 0.0f;
-        const float x_loaded_3 = offsets_base_2 < n ? x_ptr[offsets_base_2] : 0.0f;
-        x = float4(x_loaded, x_loaded_2, x_loaded_3, 0.0f);
-        const float y_loaded = mask ? *y_start : 0.0f;
-        const float y_loaded_2 = offsets_base < n ? y_ptr[offsets_base] : 0.0f;
-        const float y_loaded_3 = offsets_base_2 < n ? y_ptr[offsets_base_2] : 0.0f;
-        y = float4(y_loaded, y_loaded_2, y_loaded_3, 0.0f);
+        if (mask) {
+            const float x_loaded = x_ptr[min(offsets_base, last)];
+            const float x_loaded_2 = x_ptr[min(offsets_base_2, last_2)];
+            x = float4(*x_start, offsets_base < n ? x_loaded : 0.0f, offsets_base_2 < n
+                    ? x_loaded_2 : 0.0f, 0.0f);
+            const float y_loaded = y_ptr[min(offsets_base, last_3)];
+            const float y_loaded_2 = y_ptr[min(offsets_base_2, last_4)];
+            y = float4(*y_start, offsets_base < n ? y_loaded : 0.0f, offsets_base_2 < n
+                    ? y_loaded_2 : 0.0f, 0.0f);
+        } else {
+            x = float4(0.0f);
+            y = float4(0.0f);
+        }
     }
     const float4 value = x + y;
     device float *const out_start = out_ptr + offsets;
@@ -49,8 +59,12 @@ kernel void vector_add(
         // line 14: tl.store
         *(device float4 *)(out_start) = value;
     } else {
-        if (mask) *out_start = value.x;
-        if (offsets_base < n) out_ptr[offsets_base] = value.y;
-        if (offsets_base_2 < n) out_ptr[offsets_base_2] = value.z;
+        if (mask) {
+            *out_start = value.x;
+            if (offsets_base < n) {
+                out_ptr[offsets_base] = value.y;
+                if (offsets_base_2 < n) out_ptr[offsets_base_2] = value.z;
+            }
+        }
     }
 }
