@@ -24,17 +24,14 @@ class FileCacheManager(CacheManager):
         self.lock_path = os.path.join(self.cache_dir, "lock")
         os.makedirs(self.cache_dir, exist_ok=True)
 
-    def _make_path(self, filename: str) -> str:
-        return os.path.join(self.cache_dir, filename)
-
     def get_file(self, filename: str) -> Optional[str]:
         """The path of a file, or None if there is none of the name."""
-        path = self._make_path(filename)
+        path = os.path.join(self.cache_dir, filename)
         return path if os.path.exists(path) else None
 
     def put(self, data: Union[bytes, str], filename: str, binary: bool = True) -> str:
         """Write a file atomically, so that a reader sees all of it or none, and return its path."""
-        path = self._make_path(filename)
+        path = os.path.join(self.cache_dir, filename)
         temporary = f"{path}.{os.getpid()}.{os.urandom(8).hex()}"
         with open(temporary, "wb") as file:
             file.write(data if isinstance(data, bytes) else str(data).encode())

@@ -8,6 +8,8 @@ import time
 import types
 from typing import Any, Callable, Dict, NamedTuple, Optional
 
+from .testing import do_bench
+
 REGISTERS_PER_CORE = 52 * 1024  # with more than 52 each, fewer than 1024 threads fit
 
 
@@ -81,10 +83,10 @@ class MetalDriver:
 
     utils = types.SimpleNamespace(get_device_properties=get_device_properties)
 
-    @staticmethod
-    def is_active() -> bool:
-        """True: without Metal it is the simulator."""
-        return True
+    is_active = staticmethod(lambda: True)  # without Metal it is the simulator
+    get_current_device = staticmethod(lambda: 0)  # Apple silicon has one GPU
+    get_current_stream = staticmethod(lambda device=None: 0)  # launches run one after the other
+    get_benchmarker = staticmethod(lambda: do_bench)
 
     @staticmethod
     def get_current_target() -> GPUTarget:
@@ -104,20 +106,10 @@ class MetalDriver:
         return torch.device(os.environ.get("TRITON_METAL_DEVICE", default))
 
     @staticmethod
-    def get_current_device() -> int:
-        """0: Apple silicon has one GPU."""
-        return 0
-
-    @staticmethod
     def set_current_device(device: Any) -> None:
         """Accepts device 0 only."""
         if getattr(device, "index", device) not in (0, None):
             raise ValueError(f"there is no device {device}; device 0 is the only one")
-
-    @staticmethod
-    def get_current_stream(device: Any = None) -> int:
-        """0: launches run in the order in which they are made."""
-        return 0
 
     def get_device_interface(self) -> Any:
         """The part of a module such as torch.mps that timing and launching code uses."""
@@ -125,12 +117,6 @@ class MetalDriver:
             Event=Event, synchronize=synchronize, current_device=self.get_current_device,
             set_device=self.set_current_device, device_count=lambda: 1, is_available=lambda: True,
             get_device_properties=get_device_properties)
-
-    @staticmethod
-    def get_benchmarker() -> Callable[..., Any]:
-        """What times a function: testing.do_bench."""
-        from .testing import do_bench
-        return do_bench
 
     @staticmethod
     def get_empty_cache_for_benchmark() -> bytearray:

@@ -51,17 +51,6 @@ _MODULES: Dict[str, Dict[str, str]] = {
 }
 
 
-class Backend:
-    """An entry of triton.backends.backends: only the driver is there, compiling is not public."""
-
-    compiler: Any = None
-
-    @property
-    def driver(self) -> Any:
-        """The class of the driver."""
-        return _own("driver").MetalDriver
-
-
 class _Finder:
     """Keeps Python from finding modules that Triton does not have in this package's folder.
 
@@ -114,7 +103,8 @@ def build() -> None:
         parent, _, last = name.rpartition(".")
         if name != "runtime.driver":
             setattr(_own(parent) if parent else root, last, module)
-    _own("backends").backends = {"metal": Backend()}
+    driver = _own("driver").MetalDriver  # compiling is not public
+    _own("backends").backends = {"metal": types.SimpleNamespace(compiler=None, driver=driver)}
 
 
 def install() -> types.ModuleType:
