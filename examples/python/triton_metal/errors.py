@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from typing import Any, Optional
 
@@ -34,14 +35,9 @@ class CompilationError(TritonError):
         self.column = column
         self.code = code
         self.text = text
-        self.message = self._format_message()
 
-    def set_text(self, text: str) -> None:
-        """Add all diagnostics of the run to the message."""
-        self.text = text
-        self.message = self._format_message()
-
-    def _format_message(self) -> str:
+    @property
+    def message(self) -> str:
         """The place and the source up to it, the message, then the diagnostics."""
         parts = [self._excerpt()] if self.src is not None or self.node is not None else []
         if self.error_message:
@@ -66,12 +62,7 @@ class CompilationError(TritonError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept = {name: getattr(self, name) for name in ("file", "line", "column", "code", "text")}
-        return _restore, (type(self), self.src, self.node, self.error_message, kept)
-
-
-def _restore(kind: type[CompilationError], src: Optional[str], node: Optional[ast.AST],
-             message: Optional[str], kept: dict[str, Any]) -> CompilationError:
-    return kind(src, node, message, **kept)
+        return functools.partial(type(self), **kept), (self.src, self.node, self.error_message)
 
 
 class CompileTimeAssertionFailure(CompilationError):

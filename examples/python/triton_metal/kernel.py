@@ -461,7 +461,7 @@ def translate(error: CompilationError, program: Program) -> CompilationError:
             outer.__cause__ = ValueError(words)
         made = outer
     assert made is not None
-    made.set_text(error.text)
+    made.text = error.text
     return made
 
 
