@@ -36,6 +36,7 @@ namespace {
 struct library {
     std::shared_ptr<sim::module> module;
     sim::launch_plan             plan;
+    sim::source                  text;
 };
 std::vector<library> libraries;
 const char           unit[] = "kernel.metal";
@@ -98,17 +99,21 @@ void trim(const char *folder) {
     for (size_t i = 0; i < files.size() / 2; i++) fs::remove(files[i].second, ignored);
 }
 
+void build(library &l) {
+    sim::build_options options;
+    if (const char *folder = getenv("TRITON_METAL_MODULES")) options.keep_in = folder;
+    l.module = sim::build({l.text}, options);
+}
+
 void compile() {
     const auto msl = next<size_t>(), plan = next<size_t>();
     std::cin.get(); /* the end of the line */
     sim::source s{unit, text_of(msl)};
-    library     l{nullptr, sim::parse_plan(text_of(plan))};
+    library     l{nullptr, sim::parse_plan(text_of(plan)), s};
+    l.text.version = l.plan.version;
+    l.text.threads = l.plan.kernels.front().threads[0];
     find_clang();
-    s.version = l.plan.version;
-    s.threads = l.plan.kernels.front().threads[0];
-    sim::build_options options;
-    if (const char *folder = getenv("TRITON_METAL_MODULES")) options.keep_in = folder;
-    l.module = sim::build({s}, options);
+    build(l);
     const auto &errors = l.module->units().front().errors;
     if (!errors.empty()) return answer("error", errors[0].line, errors[0].str());
     /* numbers come as their bits */
@@ -170,7 +175,8 @@ void run() {
     options.seconds = next<double>();
     const bool may_overlap = next<int>() != 0;
     read_launch(c, buffers);
-    const library            &l = libraries.at(id);
+    library &l = libraries.at(id);
+    if (!sim::exists(l.module->path())) build(l); /* the folder was removed */
     const corpus::case_result r = corpus::run_case(*l.module, unit, l.plan, c, corpus::precision(), options);
     if (!r.plan_error.empty()) return answer("error", 0, r.plan_error);
     if (r.report.aliased && !may_overlap) return answer("ok 0");

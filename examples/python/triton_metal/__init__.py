@@ -19,7 +19,8 @@ from . import errors, knobs, language, library
 from .errors import CompilationError, InterpreterError, OutOfResources, TritonError
 from .jit import (ConstexprFunction, JITFunction, KernelInterface, MockTensor, TensorWrapper,
                   constexpr_function, jit, reinterpret)
-from .kernel import CompiledKernel, TensorDescriptor, compile_source as compile
+from .kernel import (AsyncCompileMode, CompiledKernel, FutureKernel, TensorDescriptor,
+                     compile_source as compile)
 from .autotuner import Autotuner, Config, Heuristics, autotune, heuristics
 from .driver import set_allocator
 from . import cache, profiler, testing
@@ -49,8 +50,8 @@ from .install import build as _build, install, is_requested  # noqa: E402
 _build()
 
 __all__ = [
-    "Autotuner", "CompilationError", "CompiledKernel", "Config", "ConstexprFunction", "Heuristics",
-    "InterpreterError", "JITFunction", "KernelInterface", "MockTensor", "OutOfResources",
+    "AsyncCompileMode", "Autotuner", "CompilationError", "CompiledKernel", "Config",
+    "ConstexprFunction", "FutureKernel", "Heuristics", "InterpreterError", "JITFunction", "KernelInterface", "MockTensor", "OutOfResources",
     "TensorDescriptor", "TensorWrapper", "TritonError", "aggregate", "autotune", "cache", "cdiv",
     "compile", "constexpr_function", "errors", "heuristics", "install", "jit", "knobs", "language",
     "must_use_result", "next_power_of_2", "reinterpret", "set_allocator", "testing"]

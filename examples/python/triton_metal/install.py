@@ -39,6 +39,7 @@ _MODULES: Dict[str, Dict[str, str]] = {
                "type_canonicalisation_dict",
         "driver": "driver"},
     "runtime._allocation": {"driver": "NullAllocator set_allocator"},
+    "runtime._async_compile": {"kernel": "AsyncCompileMode FutureKernel active_mode"},
     "compiler": {"kernel": _COMPILER, "errors": "CompilationError"},
     "compiler.compiler": {"kernel": _COMPILER, "cache": "triton_key"},
     "compiler.errors": {"errors": _COMPILING},

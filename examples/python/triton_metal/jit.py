@@ -14,7 +14,8 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional, Unio
 
 from . import arrays, knobs, language
 from .arrays import type_canonicalisation_dict
-from .kernel import ASTSource, CompiledKernel, TensorDescriptor, compile_source, parse_options
+from .kernel import (ASTSource, CompiledKernel, TensorDescriptor, active_mode, compile_source,
+                     parse_options)
 from .source import Globals, Program, SourceInfo, capture_scope
 
 __all__ = ["ASTSource", "BoundConstexprFunction", "CompiledKernel", "ConstexprFunction",
@@ -351,10 +352,11 @@ def bind(_tm_grid, _tm_warmup=False):
         _tm_kernel = _tm_self._compile_for(_tm_key, {named}, _tm_options, _tm_warmup)
         if _tm_kernel is None:
             return None
-    for _tm_space, _tm_name, _tm_value in _tm_kernel.watched:
-        if _tm_space.get(_tm_name) is not _tm_value:
-            _tm_kernel = _tm_self._renew(_tm_key, {named}, _tm_options, _tm_warmup)
-            break
+    else:
+        for _tm_space, _tm_name, _tm_value in _tm_kernel.watched:
+            if _tm_space.get(_tm_name) is not _tm_value:
+                _tm_kernel = _tm_self._renew(_tm_key, {named}, _tm_options, _tm_warmup)
+                break
     if _tm_warmup:
         return _tm_kernel
     if _tm_type(_tm_grid) is _tm_tuple:
@@ -610,7 +612,7 @@ class JITFunction(JITCallable, KernelInterface):
             src = ASTSource(self, dict(zip(self.arg_names, (kind for kind, _ in pairs))),
                             *_by_path(pairs, list(bound.values())))
             kernel = self._build(src, options, warmup)
-            if kernel is not None:
+            if isinstance(kernel, CompiledKernel):
                 launches[key] = kernel
             return kernel
 
@@ -625,15 +627,22 @@ class JITFunction(JITCallable, KernelInterface):
         hook = knobs.runtime.jit_cache_hook
         if hook is not None and hook(**info()):
             return None
-        kernel = CompiledKernel(src, options, used_backend.gpu, target)
-        for function in kernel.program.functions:
-            if isinstance(function, JITCallable):
-                function._callers[id(self)] = self
-        kernels[key] = kernel
-        hook = knobs.runtime.jit_post_compile_hook
-        if hook is not None:
-            hook(**info())
-        return kernel
+
+        def finish(kernel: CompiledKernel) -> None:
+            for function in kernel.program.functions:
+                if isinstance(function, JITCallable):
+                    function._callers[id(self)] = self
+            kernels[key] = kernel
+            if knobs.runtime.jit_post_compile_hook is not None:
+                knobs.runtime.jit_post_compile_hook(**info())
+
+        make = functools.partial(CompiledKernel, src, options, used_backend.gpu, target)
+        mode = active_mode.get()
+        if mode is None:
+            finish(make())
+        else:
+            kernels[key] = mode.submit(key, make, finish)  # type: ignore[assignment]
+        return kernels[key]
 
     def _renew(self, key: Any, bound: dict[str, Any], given: dict[str, Any],
                warmup: bool) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextvars
 import copy
 import functools
 import operator
@@ -50,7 +51,8 @@ def parse_options(given: dict[str, Any], parameters: Any = ()) -> types.SimpleNa
                          "have. Please set num_ctas=1.")
     chosen["enable_fp_fusion"] = knobs.language.fp_fusion_enabled(chosen["enable_fp_fusion"])
     chosen["debug"] = bool(chosen["debug"])
-    chosen["extern_libs"] = tuple(dict(chosen["extern_libs"] or {}).items())
+    if chosen["extern_libs"] is not None:
+        chosen["extern_libs"] = tuple(dict(chosen["extern_libs"]).items())
     return types.SimpleNamespace(**chosen)
 
 
@@ -385,6 +387,66 @@ def compile_source(src: ASTSource, target: Any = None, options: Optional[dict[st
         raise TypeError("compile needs an ASTSource; use the program build/tmetal for files of IR")
     return CompiledKernel(src, parse_options(dict(options or {})), backend.active().gpu,
                           target or driver.active.get_current_target())
+
+
+# -- Compiling in the background ---------------------------------------------------------------
+
+active_mode: contextvars.ContextVar[Optional[AsyncCompileMode]] = contextvars.ContextVar(
+    "active_mode", default=None)
+
+
+class FutureKernel:
+    """A kernel that an executor compiles. Whatever is asked of it waits for that."""
+
+    def __init__(self, finalize_compile: Callable[[CompiledKernel], None], future: Any) -> None:
+        self.finalize_compile = finalize_compile
+        self.kernel: Optional[CompiledKernel] = None
+        self.future = future
+
+    def result(self, ignore_errors: bool = False) -> Optional[CompiledKernel]:
+        """The kernel; with `ignore_errors` None if it cannot be compiled."""
+        if self.kernel is None:
+            if ignore_errors and self.future.exception() is not None:
+                return None
+            self.kernel = self.future.result()
+            self.finalize_compile(self.kernel)
+        return self.kernel
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.result(), name)
+
+
+class AsyncCompileMode:
+    """`with AsyncCompileMode(executor):` has kernels compiled by an Executor of Python's.
+
+    warmup() returns at once, a launch waits for its kernel, the end of the block for all.
+    """
+
+    def __init__(self, executor: Any, *, ignore_errors: bool = False) -> None:
+        self.executor = executor
+        self.ignore_errors = ignore_errors
+        self.future_kernels: dict[str, FutureKernel] = {}
+
+    def submit(self, key: str, compile_fn: Callable[[], CompiledKernel],
+               finalize_fn: Callable[[CompiledKernel], None]) -> FutureKernel:
+        """The kernel of a key, which is compiled once."""
+        if key not in self.future_kernels:
+            future = self.executor.submit(compile_fn)
+            self.future_kernels[key] = FutureKernel(finalize_fn, future)
+        return self.future_kernels[key]
+
+    def __enter__(self) -> AsyncCompileMode:
+        if active_mode.get() is not None:
+            raise RuntimeError("Another AsyncCompileMode is already active")
+        active_mode.set(self)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        try:
+            for kernel in self.future_kernels.values():
+                kernel.result(self.ignore_errors)
+        finally:
+            active_mode.set(None)
 
 
 class _Cell:
