@@ -3,6 +3,7 @@
     PYTHONPATH=build/package python3 tests/dropin/test_jit.py
 """
 import collections
+import concurrent.futures
 import contextlib
 import enum
 import io
@@ -125,6 +126,50 @@ class Launches(unittest.TestCase):
 
     def tearDown(self):
         CompiledKernel._init_handles = self._was
+
+
+class Asynchronous(Launches):
+    """AsyncCompileMode."""
+
+    def test_an_executor_compiles(self):
+        space = {"waiting": []}
+
+        class Later(concurrent.futures.Executor):
+            def submit(self, fn, *args):
+                future = concurrent.futures.Future()
+                space["waiting"].append(lambda: future.set_result(fn(*args)))
+                return future
+
+        kernel = self.store_n
+        with triton.AsyncCompileMode(Later()):
+            with self.assertRaisesRegex(RuntimeError, "already active"):
+                with triton.AsyncCompileMode(Later()):
+                    pass
+            first = kernel.warmup(array(), 4, grid=(1,))
+            self.assertIs(kernel.warmup(array(), 4, grid=(1,)), first)
+            kernel.warmup(array(), 16, grid=(1,))
+            self.assertEqual((len(space["waiting"]), len(kernel.cache)), (2, 2))
+            space["waiting"][0]()
+            self.assertIs(kernel[(1,)](array(), 4).result(), kernel[(1,)](array(), 4))
+            self.assertIn("kernel void", first.asm["metal"])
+            space["waiting"][1]()
+        self.assertEqual({type(one) for one in kernel.cache.values()}, {CompiledKernel})
+        with concurrent.futures.ThreadPoolExecutor(2) as pool, triton.AsyncCompileMode(pool):
+            kernel.warmup(array(), 1, grid=(1,))
+        self.assertEqual(len(kernel.cache), 3)
+
+    def test_options_that_compile_again(self):
+        made = [self.store_n.warmup(array(), 4, grid=(1,), **more)
+                for more in ({}, {"extern_libs": None}, {"extern_libs": {}})]
+        self.assertEqual([one.metadata.extern_libs for one in made], [None, None, ()])
+        self.assertEqual(len(self.store_n.cache), 2)
+
+    def test_a_constant_of_any_kind_that_nothing_reads(self):
+        kernel = from_text("@triton.jit\ndef k(p, A: tl.constexpr, B: tl.constexpr):\n"
+                           "    tl.store(p, B)\n")
+        kernel.warmup(array(), object(), 1, grid=(1,))
+        with self.assertRaisesRegex(CompilationError, "cannot be a constant"):
+            kernel.warmup(array(), 1, object(), grid=(1,))
 
 
 class Specialization(unittest.TestCase):

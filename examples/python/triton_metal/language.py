@@ -492,6 +492,17 @@ HOST: dict[str, Any] = {
     "TRITON_MAX_TENSOR_NUMEL": TRITON_MAX_TENSOR_NUMEL}
 
 
+def _fill(space: dict[str, Any], names: list[str], home: str) -> None:
+    """Give a module functions, which are made when they are asked for: there are a thousand."""
+    def get(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module '{home}' has no attribute '{name}'")
+        return space.setdefault(name, Builtin(home, name))
+
+    space.setdefault("__all__", [name for name in names if name[0] != "_"])
+    space.update(__getattr__=get, __dir__=lambda: sorted({*space, *names}))
+
+
 def _build() -> None:
     """Make the submodules, as attributes of this module and in sys.modules."""
     for name, members in {"": " ".join(ALL), **MEMBERS}.items():
@@ -507,12 +518,11 @@ def _build() -> None:
                 validate_block_shape=validate_block_shape,
                 _unwrap_if_constexpr=_unwrap_if_constexpr)
         home = "triton.language" if name in ("", "core") else f"triton.language.{name}"
-        for member in members.split():
-            vars(module).setdefault(member, Builtin(home, member))
-        if "advance" in vars(module):
-            must_use_result(vars(module)["advance"],
+        _fill(vars(module), members.split(), home)
+        if name in ("", "core"):
+            must_use_result(getattr(module, "advance"),
                             "tl.advance returns a new block pointer: assign it to a variable.")
 
 
-_build()
 __all__ = [*ALL, *HOST, "math", "extra", "target_info"]
+_build()
