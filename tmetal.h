@@ -40344,45 +40344,28 @@ static void tmi_shape_stream_reduce(tmi_stream *r, uint32_t red) {
 
 /* -- A maximum and the sum of exp(x - maximum) -- */
 
-/* The sum that follows a maximum, where all that reads the maximum does not mind that it is -inf
- * where the row has nothing but NaN: differences with the row itself, and the logarithm of the sum
- * that is NaN then. 0: there is none. */
-static uint32_t tmi_shape_stream_partner(const tmi_stream *r, uint32_t red) {
+/* Does all that reads the maximum of x not mind that it is -inf where the row has nothing but NaN?
+ * Differences with x, and the logarithm of the sum that is NaN then, do not. */
+static int tmi_shape_stream_open(const tmi_stream *r, uint32_t max, uint32_t x, uint32_t sum) {
     const tmi_module *m = r->s.m;
-    const tmi_op     *o = TMI_OP(m, red), *e, *d;
-    uint32_t max = tmi_out(m, o, 0), x = tmi_in(m, o, 0), op, i, splat = 0, sum = 0;
-    if (tmi_combiner_kind(m, o) != TMI_OP_MAXNUMF) return 0;
-    for (op = o->next; op && !sum; op = TMI_OP(m, op)->next) {
-        const tmi_op *q = TMI_OP(m, op);
-        if (q->kind != TMI_OP_REDUCE || tmi_combiner_kind(m, q) != TMI_OP_ADDF) continue;
-        e = TMI_OP(m, tmi_def(m, tmi_in(m, q, 0)));
-        if (e->kind != TMI_OP_EXP && e->kind != TMI_OP_EXP2) continue;
-        d = TMI_OP(m, tmi_def(m, tmi_in(m, e, 0)));
-        if (d->kind == TMI_OP_SUBF && tmi_in(m, d, 0) == x &&
-            tmi_def_kind(m, tmi_in(m, d, 1)) == TMI_OP_SPLAT &&
-            tmi_in(m, TMI_OP(m, tmi_def(m, tmi_in(m, d, 1))), 0) == max)
-            sum = op;
-    }
-    for (i = 0; sum && i < tmi_n_uses(&r->users, max); i++) {
-        const tmi_use_at *use = r->users.at + r->users.first[max] + i;
-        uint32_t          k;
-        if (TMI_OP(m, use->op)->kind != TMI_OP_SPLAT) {
-            const tmi_op *a = TMI_OP(m, use->op), *log;
-            if (a->kind != TMI_OP_ADDF) return 0;
+    uint32_t          i, k;
+    for (i = 0; i < tmi_n_uses(&r->users, max); i++) {
+        const tmi_op *a = TMI_OP(m, r->users.at[r->users.first[max] + i].op), *log;
+        uint32_t      splat = a->n_out == 1 ? tmi_out(m, a, 0) : 0;
+        if (a->kind == TMI_OP_ADDF) {
             log = TMI_OP(m, tmi_def(m, tmi_in(m, a, tmi_in(m, a, 0) == max)));
-            if ((log->kind != TMI_OP_LOG && log->kind != TMI_OP_LOG2) ||
-                tmi_in(m, log, 0) != tmi_out(m, TMI_OP(m, sum), 0))
+            if ((log->kind != TMI_OP_LOG && log->kind != TMI_OP_LOG2) || tmi_in(m, log, 0) != sum)
                 return 0;
             continue;
         }
-        splat = tmi_out(m, TMI_OP(m, use->op), 0);
+        if (a->kind != TMI_OP_SPLAT) return 0;
         for (k = 0; k < tmi_n_uses(&r->users, splat); k++) {
             const tmi_op *q = TMI_OP(m, r->users.at[r->users.first[splat] + k].op);
             if (q->kind != TMI_OP_SUBF || tmi_in(m, q, 0) != x || tmi_in(m, q, 1) != splat)
                 return 0;
         }
     }
-    return sum;
+    return 1;
 }
 
 /* One round: carried are maximum and sum of a thread's elements. */
@@ -40414,26 +40397,6 @@ static void tmi_shape_online_end(const tmi_stream *r, tmi_build *b, uint32_t exp
     z = tmi_shape_is(b, c[0], ninf);
     x = tmi_b_select(b, z, zero, x);
     *sum = tmi_shape_stream_total(r, b, TMI_OP_ADDF, tmi_b_2(b, TMI_OP_MULF, c[1], x));
-}
-
-/* As one loop. A row without a finite maximum has no finite sum: NaN, as x - maximum is. */
-static void tmi_shape_stream_online(tmi_stream *r, uint32_t red, uint32_t sum) {
-    tmi_module *m = r->s.m;
-    tmi_build   b = tmi_build_before(r->s.job, m, red);
-    uint32_t f32 = m->t_float[TMI_F_F32], init[2], c[2], v[2], x, nan, loop, max, total,
-             exp = tmi_def_kind(m, tmi_in(m, TMI_OP(m, sum), 0));
-    tmi_slicing s;
-    init[0] = tmi_b_const(&b, f32, 0xff800000);
-    init[1] = tmi_b_const(&b, f32, 0);
-    nan = tmi_b_const(&b, f32, 0x7fc00000);
-    loop = tmi_shape_stream_begin(r, red, init, 2, &s, c);
-    x = tmi_shape_slice(&s, tmi_in(m, TMI_OP(m, red), 0), 0, 64);
-    tmi_shape_online_round(r, &s.b, exp, x, c, v);
-    tmi_shape_stream_end(r, loop, &s, v, 2, c);
-    tmi_shape_online_end(r, &b, exp, c, &max, &total);
-    total = tmi_b_select(&b, tmi_shape_is(&b, max, init[0]), nan, total);
-    tmi_shape_stream_gives(r, red, max);
-    tmi_shape_stream_gives(r, sum, total);
 }
 
 /* -- All of it -- */
@@ -40690,30 +40653,6 @@ static uint32_t tmi_shape_sweep_begin(tmi_stream *r, const tmi_sweep *w, const u
     return loop;
 }
 
-/* A row that no round reads has the sum that the loop began with; one of -inf has NaN. */
-static void tmi_shape_sweep_online(tmi_stream *r, const tmi_sweep *w) {
-    tmi_module *m = r->s.m;
-    tmi_build   b = tmi_build_before(r->s.job, m, w[0].loop);
-    uint32_t f32 = m->t_float[TMI_F_F32], init[2], carried[2], v[2], max, total, some, loop, type,
-             exp = tmi_def_kind(m, w[1].x);
-    tmi_slicing x;
-    tmi_cloning c;
-    init[0] = tmi_b_const(&b, f32, 0xff800000);
-    init[1] = tmi_b_const(&b, f32, 0);
-    loop = tmi_shape_sweep_begin(r, w, init, 2, &c, &x, carried);
-    tmi_shape_online_round(r, &x.b, exp, tmi_cloned(&c, w[0].x), carried, v);
-    tmi_shape_stream_end(r, loop, &x, v, 2, carried);
-    tmi_shape_online_end(r, &b, exp, carried, &max, &total);
-    some = tmi_b_cmpi(&b, tmi_attr_of(m, TMI_OP(m, loop), "unsignedCmp") ? TMI_ULT : TMI_SLT,
-                      tmi_in(m, TMI_OP(m, loop), 0), tmi_in(m, TMI_OP(m, loop), 1));
-    type = tmi_value_type(m, max);
-    if (tmi_is_tensor(m, type)) some = tmi_b_splat(&b, some, type);
-    some = tmi_b_2(&b, TMI_OP_ANDI, some, tmi_shape_is(&b, max, tmi_b_const(&b, type, 0xff800000)));
-    total = tmi_b_select(&b, some, tmi_b_const(&b, type, 0x7fc00000), total);
-    tmi_shape_stream_gives(r, w[0].red, max);
-    tmi_shape_stream_gives(r, w[1].red, total);
-}
-
 /* One round: carried are sum, mean, squares about it, and count of a thread's elements. */
 static void tmi_shape_moments_round(const tmi_stream *r, tmi_build *b, uint32_t x, uint32_t k,
                                     const uint32_t *c, uint32_t *v) {
@@ -40762,19 +40701,42 @@ static void tmi_shape_moments_end(tmi_stream *r, const tmi_sweep *w, tmi_build *
     tmi_shape_stream_gives(r, w[1].red, tmi_shape_stream_total(r, b, TMI_OP_ADDF, off));
 }
 
-static void tmi_shape_sweep_moments(tmi_stream *r, const tmi_sweep *w, uint32_t about,
-                                    uint32_t mask) {
+/* Two facts of a row in one loop instead of two, or (w->loop 0) of one tile that has none yet. A row
+ * without a finite maximum has no finite sum: NaN, as x - maximum is; but one that no round reads
+ * has the sum that the loop began with. */
+static void tmi_shape_sweep_one(tmi_stream *r, const tmi_sweep *w, int online, uint32_t about,
+                                uint32_t mask) {
     tmi_module *m = r->s.m;
-    tmi_build   b = tmi_build_before(r->s.job, m, w[0].loop);
-    uint32_t    init[4], carried[4], v[4], i, loop;
-    tmi_slicing x;
-    tmi_cloning c;
-    for (i = 0; i < 4; i++) init[i] = tmi_b_const(&b, m->t_float[TMI_F_F32], 0);
-    loop = tmi_shape_sweep_begin(r, w, init, 4, &c, &x, carried);
-    tmi_shape_moments_round(r, &x.b, tmi_cloned(&c, w[0].x), mask ? tmi_cloned(&c, mask) : 0,
-                            carried, v);
-    tmi_shape_stream_end(r, loop, &x, v, 4, carried);
-    tmi_shape_moments_end(r, w, &b, carried, about);
+    tmi_build   b = tmi_build_before(r->s.job, m, w->loop ? w->loop : w->red);
+    uint32_t init[4], c[4], v[4], i, n = online ? 2 : 4, loop, max, total, x, some, type,
+             exp = tmi_def_kind(m, w[1].x);
+    tmi_slicing s;
+    tmi_cloning copy;
+    for (i = 0; i < n; i++)
+        init[i] = tmi_b_const(&b, m->t_float[TMI_F_F32], online && !i ? 0xff800000 : 0);
+    loop = w->loop ? tmi_shape_sweep_begin(r, w, init, n, &copy, &s, c)
+                   : tmi_shape_stream_begin(r, w->red, init, n, &s, c);
+    x = w->loop ? tmi_cloned(&copy, w->x) : tmi_shape_slice(&s, w->x, 0, 64);
+    if (mask) mask = w->loop ? tmi_cloned(&copy, mask) : tmi_shape_slice(&s, mask, 0, 64);
+    if (online) tmi_shape_online_round(r, &s.b, exp, x, c, v);
+    else tmi_shape_moments_round(r, &s.b, x, mask, c, v);
+    tmi_shape_stream_end(r, loop, &s, v, n, c);
+    if (!online) {
+        tmi_shape_moments_end(r, w, &b, c, about);
+        return;
+    }
+    tmi_shape_online_end(r, &b, exp, c, &max, &total);
+    type = tmi_value_type(m, max);
+    x = tmi_shape_is(&b, max, tmi_b_const(&b, type, 0xff800000));
+    if (w->loop) {
+        some = tmi_b_cmpi(&b, tmi_attr_of(m, TMI_OP(m, loop), "unsignedCmp") ? TMI_ULT : TMI_SLT,
+                          tmi_in(m, TMI_OP(m, loop), 0), tmi_in(m, TMI_OP(m, loop), 1));
+        if (tmi_is_tensor(m, type)) some = tmi_b_splat(&b, some, type);
+        x = tmi_b_2(&b, TMI_OP_ANDI, some, x);
+    }
+    total = tmi_b_select(&b, x, tmi_b_const(&b, type, 0x7fc00000), total);
+    tmi_shape_stream_gives(r, w[0].red, max);
+    tmi_shape_stream_gives(r, w[1].red, total);
 }
 
 /* A row's rounds carry a number a thread, those of other tiles one for each element. */
@@ -40797,8 +40759,7 @@ static int tmi_shape_sweep_merge(tmi_stream *r, const tmi_sweep *w) {
     if (one ? !tmi_shape_sweep_same(r, w, w->x, one) : !tmi_shape_sweep_square(r, w, &c, &mask))
         return 0;
     if (r->t) r->near = tmi_shape_stream_near(r, w->loop, r->chunk);
-    if (one) tmi_shape_sweep_online(r, w);
-    else tmi_shape_sweep_moments(r, w, c, mask);
+    tmi_shape_sweep_one(r, w, one != 0, c, mask);
     for (k = 0; k < 2; k++) tmi_op_unlink(m, w[k].red), tmi_op_unlink(m, w[k].loop);
     tmi_remark(r->s.job, tmi_at_of(m, TMI_OP(m, w[1].loop)), TMETAL_APPLIED, "one sweep",
                "%s are found in one loop over the row",
@@ -40862,33 +40823,29 @@ static int tmi_shape_stream_can(tmi_stream *r) {
     return r->loops && x.reads && tmi_shape_stream_memory(r);
 }
 
-/* A sum and the squares about what it gives, as one loop: 1. */
-static int tmi_shape_stream_moments(tmi_stream *r, uint32_t red) {
+/* A reduction and a later one that follows from the parts of both, as one loop: 1. */
+static int tmi_shape_stream_pair(tmi_stream *r, uint32_t red) {
     tmi_module *m = r->s.m;
-    uint32_t    init[4], carried[4], v[4], i, op, x = 0, k = 0, about = 0, loop;
+    uint32_t    op, mask = 0, about = 0, x, online = 0;
+    int         found = 0;
     tmi_sweep   w[2];
-    tmi_slicing s;
-    tmi_build   b = tmi_build_before(r->s.job, m, red);
     memset(w, 0, sizeof w);
     w[0].red = red;
     w[0].kind = tmi_combiner_kind(m, TMI_OP(m, red));
-    w[0].x = tmi_in(m, TMI_OP(m, red), 0);
-    for (op = TMI_OP(m, red)->next; op && !x; op = TMI_OP(m, op)->next) {
+    w[0].x = x = tmi_in(m, TMI_OP(m, red), 0);
+    for (op = TMI_OP(m, red)->next; op && !found; op = TMI_OP(m, op)->next) {
         if (TMI_OP(m, op)->kind != TMI_OP_REDUCE ||
             tmi_combiner_kind(m, TMI_OP(m, op)) != TMI_OP_ADDF)
             continue;
         w[1].red = op;
         w[1].x = tmi_in(m, TMI_OP(m, op), 0);
-        x = (uint32_t)tmi_shape_sweep_square(r, w, &about, &k);
+        online = tmi_shape_sweep_exp(r, w) == x;
+        found = online || tmi_shape_sweep_square(r, w, &about, &mask);
     }
-    if (!x) return 0;
-    for (i = 0; i < 4; i++) init[i] = tmi_b_const(&b, m->t_float[TMI_F_F32], 0);
-    loop = tmi_shape_stream_begin(r, red, init, 4, &s, carried);
-    x = tmi_shape_slice(&s, w[0].x, 0, 64);
-    if (k) k = tmi_shape_slice(&s, k, 0, 64);
-    tmi_shape_moments_round(r, &s.b, x, k, carried, v);
-    tmi_shape_stream_end(r, loop, &s, v, 4, carried);
-    tmi_shape_moments_end(r, w, &b, carried, about);
+    if (!found || (online && !tmi_shape_stream_open(r, tmi_out(m, TMI_OP(m, red), 0), x,
+                                                    tmi_out(m, TMI_OP(m, w[1].red), 0))))
+        return 0;
+    tmi_shape_sweep_one(r, w, online != 0, about, mask);
     return 1;
 }
 
@@ -40930,9 +40887,7 @@ static int tmi_shape_stream(tmi_job *job, tmi_module *m, uint32_t func,
             /* of its own making, or done with another */
             sum = tmi_out(m, TMI_OP(m, op), 0);
             if (sum >= r.names.n || r.names.to[sum]) continue;
-            sum = tmi_shape_stream_partner(&r, op);
-            if (sum) tmi_shape_stream_online(&r, op, sum), r.loops--;
-            else if (tmi_shape_stream_moments(&r, op)) r.loops--;
+            if (tmi_shape_stream_pair(&r, op)) r.loops--;
             else tmi_shape_stream_reduce(&r, op);
         }
         tmi_shape_stream_stores(&r);
@@ -40948,7 +40903,7 @@ static int tmi_shape_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_SHAPE 959227353u
+#define TMI_STAMP_SHAPE 4020667477u
 
 /*==============================================================================
  * >>thread  [22]  The per-thread form: what one GPU thread does
