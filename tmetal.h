@@ -41405,7 +41405,8 @@ static uint32_t tmi_ins_hash(const void *ctx, uint32_t id, uint64_t salt) {
 static int tmi_ins_same(const tmi_thr *t, const tmi_ins *x, const tmi_ins *y) {
     uint32_t i;
     if (x->op != y->op || memcmp(&x->type, &y->type, sizeof x->type) != 0 || x->b != y->b ||
-        x->c != y->c || x->d != y->d || ((x->flags ^ y->flags) & ~(uint32_t)TMI_INS_NAMED))
+        x->c != y->c || x->d != y->d ||
+        ((x->flags ^ y->flags) & ~(uint32_t)(TMI_INS_NAMED | TMI_INS_WHOLE_NAME)))
         return 0;
     if (!tmi_ins_is_list(x)) return x->a == y->a;
     for (i = 0; i < x->b; i++)
@@ -42326,7 +42327,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 2925431894u
+#define TMI_STAMP_THREAD 4076830645u
 
 /*==============================================================================
  * >>layout  [23]  Linear layouts: which thread holds which element
@@ -50389,13 +50390,52 @@ static uint32_t tmi_lower_scan_prefix_before(tmi_low *w, const tmi_scanning *s, 
     return before;
 }
 
-/* Each lane's total becomes the total of all lanes up to it. One step a lane bit: the upper half
- * of each block takes in the last lane of the lower half. */
+/* log2 of the lanes from one element of a scan's row to the next, if simd_shuffle_up and _down by
+ * constants take a lane there (a shuffle by a computed lane costs an Apple GPU 28 cycles for their
+ * 2): its lane bits side by side, and a type that they take. TMI_NONE: not so. */
+static uint32_t tmi_lower_scan_pitch(const tmi_low *w, const tmi_scanning *s) {
+    const tmi_op  *op = TMI_OP(w->m, s->op);
+    const uint32_t low = s->lanes & (0u - s->lanes);
+    uint32_t       i;
+    if (!s->lanes || (s->lanes + low) & s->lanes || w->job->opt->plain) return TMI_NONE;
+    for (i = 0; i < op->n_in; i++) {
+        const int kind = tmi_s_of(w->m, tmi_in_type(w->m, op, i));
+        if (kind == TMI_S_BOOL || kind == TMI_S_I64 || kind == TMI_S_BF16 || kind == TMI_S_PTR)
+            return TMI_NONE;
+    }
+    return tmi_log2(low);
+}
+
+/* What the lane `by` lanes before holds, in scan order; anything where there is none. */
+static void tmi_lower_scan_moved(tmi_low *w, const tmi_scanning *s, const uint32_t *v,
+                                 uint32_t by, uint32_t *out) {
+    uint32_t i;
+    for (i = 0; i < s->n; i++)
+        out[i] = TMI_INS(w->t, v[i])->op == TMI_TF_CONST ? v[i]
+            : tmi_t_do(w->t, s->reverse ? TMI_TF_FILLDOWN : TMI_TF_FILLUP,
+                       tmi_t_type(w->t, v[i]), v[i], 0, by, 0);
+}
+
+/* Each lane takes in the lanes 1, 2, 4, ... before it that its row has. */
+static void tmi_lower_scan_doubling(tmi_low *w, const tmi_scanning *s, uint32_t pitch,
+                                    uint32_t *v) {
+    const uint32_t at = tmi_lane_bits_of(w, s->lanes);
+    uint32_t       by, has, left[TMI_COMBINED];
+    for (by = 1u << pitch; by <= s->lanes; by <<= 1) {
+        tmi_lower_scan_moved(w, s, v, by, left);
+        has = s->reverse ? tmi_t_icmp_c(w->t, TMI_ULT, at, s->lanes - by + 1)
+                         : tmi_t_icmp_c(w->t, TMI_UGE, at, by);
+        tmi_scan_join(w, s, left, has, v, tmi_t_bool(w->t, 1));
+    }
+}
+
+/* Each lane's total becomes the total of all lanes up to it. Where lanes do not lie evenly, one step
+ * a lane bit: the upper half of each block takes in the last lane of the lower half. */
 static void tmi_lower_scan_lanes(tmi_low *w, tmi_scanning *s, uint32_t *v) {
     tmi_thr *t = w->t;
     uint32_t b, i, below = 0, lane = tmi_t_lane(t), left[TMI_COMBINED];
     const tmi_op *op = TMI_OP(w->m, s->op);
-    const uint32_t prefix = tmi_lower_scan_prefix(w, s);
+    const uint32_t prefix = tmi_lower_scan_prefix(w, s), pitch = tmi_lower_scan_pitch(w, s);
     if (prefix != TMI_NONE && tmi_scan_alone(s)) {
         v[0] = tmi_t_do(t, TMI_TF_SIMD, tmi_t_type(t, v[0]), v[0], 0, prefix, 0);
         return;
@@ -50409,6 +50449,10 @@ static void tmi_lower_scan_lanes(tmi_low *w, tmi_scanning *s, uint32_t *v) {
         left[0] = tmi_scan_filled(w, s, v[0], 1u << b);
         tmi_combine(w, op, left, v);
         v[0] = left[0];
+    }
+    if (!s->neutral && pitch != TMI_NONE) {
+        tmi_lower_scan_doubling(w, s, pitch, v);
+        return;
     }
     for (b = 0; b < TMI_LANE_BITS && !s->neutral; b++) {
         uint32_t from, upper;
@@ -50434,6 +50478,10 @@ static void tmi_scan_before(tmi_low *w, const tmi_scanning *s, const uint32_t *v
     }
     if (s->neutral) {
         out[0] = tmi_scan_filled(w, s, v[0], 1);
+        return;
+    }
+    if (tmi_lower_scan_pitch(w, s) != TMI_NONE) {
+        tmi_lower_scan_moved(w, s, v, 1u << tmi_lower_scan_pitch(w, s), out);
         return;
     }
     lane = tmi_t_lane(t);
@@ -54538,7 +54586,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3906328467u
+#define TMI_STAMP_LOWER 89643300u
 
 /*==============================================================================
  * >>clean  [27]  The per-thread form made ready to print
@@ -61149,6 +61197,12 @@ static void tmi_expr_shuffle(tmi_emit *e, const tmi_ins *n) {
 
 static void tmi_expr_fill(tmi_emit *e, const tmi_ins *n) {
     tmi_sign sign = tmi_sign_of(e, n->a);
+    if (!n->b) { /* with nothing to fill in */
+        tmi_put(e->out, n->op == TMI_TF_FILLUP ? "simd_shuffle_up(" : "simd_shuffle_down(");
+        tmi_expr(e, n->a, TMI_ANY, TMI_L_ANY);
+        tmi_put(e->out, ", %u)", n->c);
+        return;
+    }
     tmi_put(e->out, "%s(", tmi_tfs[n->op].text);
     tmi_expr(e, n->a, sign, TMI_L_ANY);
     tmi_put_str(e->out, ", ");
@@ -64514,7 +64568,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1481412266u
+#define TMI_STAMP_EMIT 994093607u
 
 /*==============================================================================
  * >>json  [30]  Op lists as text: JSON in and out, the short form

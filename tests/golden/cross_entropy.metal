@@ -22,9 +22,7 @@ kernel void cross_entropy(
     float row_max = -INFINITY;
     float row_sum = 0.0f;
     device const float *const logits_start = logits_ptr + int(program.x * n_cols);
-    const int x_max = max(n_cols, -2147483647);
-    const int last = x_max - 1;
-    const int last_2 = x_max - 1;
+    const int last = max(n_cols, -2147483647) - 1;
     // line 14: for
     for (uint start = 0; start < uint(max(n_cols, 0)); start += 128) {
         const float row_max_held = row_max;
@@ -38,7 +36,7 @@ kernel void cross_entropy(
         } else {
             if (cols < n_cols) {
                 const float x_loaded = logits_start[min(int(start + (tid * 4 + 1)), last)];
-                const float x_loaded_2 = logits_start[min(int(start + (tid * 4 + 2)), last_2)];
+                const float x_loaded_2 = logits_start[min(int(start + (tid * 4 + 2)), last)];
                 x = float4(*logits_start_2, int(start + (tid * 4 + 1)) < n_cols ? x_loaded
                         : -INFINITY, int(start + (tid * 4 + 2)) < n_cols ? x_loaded_2 : -INFINITY,
                         -INFINITY);

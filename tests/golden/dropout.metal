@@ -27,16 +27,14 @@ kernel void dropout(
     const int offsets_base = int(offsets_offset + (tid * 4 + 1));
     const int offsets_base_2 = int(offsets_offset + (tid * 4 + 2));
     float4 x;
-    const int x_max = max(n, -2147483647);
-    const int last = x_max - 1;
-    const int last_2 = x_max - 1;
+    const int last = max(n, -2147483647) - 1;
     if (int(offsets_offset + (tid * 4 + 3)) < n) {
         // line 12: x = tl.load
         x = *(device const float4 *)(x_start);
     } else {
         if (mask) {
             const float x_loaded = x_ptr[min(offsets_base, last)];
-            const float x_loaded_2 = x_ptr[min(offsets_base_2, last_2)];
+            const float x_loaded_2 = x_ptr[min(offsets_base_2, last)];
             x = float4(*x_start, offsets_base < n ? x_loaded : 0.0f, offsets_base_2 < n
                     ? x_loaded_2 : 0.0f, 0.0f);
         } else {

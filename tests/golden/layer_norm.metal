@@ -31,10 +31,8 @@ kernel void layer_norm(
     // line 10: row
     const int row = int(program.x * 8 + sg);
     const bool in_grid = row < programs_x;
-    const int total_max = max(n_cols, 1);
-    const int last = total_max - 1;
-    const int total_max_2 = max(programs_x, -2147483647);
-    const int last_2 = total_max_2 - 1;
+    const int last = max(n_cols, 1) - 1;
+    const int last_2 = max(programs_x, -2147483647) - 1;
     if (int(program.x * 8) < programs_x) {
         device const float *const x_start = x_ptr + int(min(row, last_2) * stride);
         // line 15: for
@@ -51,16 +49,13 @@ kernel void layer_norm(
         float mean_part = total[0] + total[1] + total[2] + total[3];
         const float mean = simd_sum(mean_part) / mean_f32;
         float squares[4] = {};
-        const int last_3 = total_max - 1;
-        const int last_4 = total_max_2 - 1;
-        device const float *const x_start_2 = x_ptr + int(min(row, last_4) * stride);
         // line 21: for
         for (uint start = 0; start < uint(total_bound); start += 128) {
             #pragma clang loop unroll(full)
             for (uint i = 0; i < 4; i++) {
                 // line 22: cols
                 const int cols = int(start + lane + i * 32);
-                const float x_loaded = x_start_2[min(cols, last_3)];
+                const float x_loaded = x_start[min(cols, last)];
                 // line 24: x = tl.where
                 const float x = cols < n_cols ? (cols < n_cols && in_grid ? x_loaded : 0.0f) - mean
                         : 0.0f;
@@ -78,11 +73,6 @@ kernel void layer_norm(
             // line 28: tl.store
             rstd_ptr[row] = rstd;
         }
-        const int last_5 = total_max - 1;
-        const int last_6 = total_max - 1;
-        const int last_7 = total_max - 1;
-        const int last_8 = total_max_2 - 1;
-        device const float *const x_start_3 = x_ptr + int(min(row, last_8) * stride);
         device float *const y_start = y_ptr + int(row * stride);
         // line 30: for
         for (uint start = 0; start < uint(total_bound); start += 128) {
@@ -92,19 +82,20 @@ kernel void layer_norm(
             for (uint i = 0; i < 4; i++) {
                 // line 31: cols
                 const int cols = int(start + lane + i * 32);
-                const float weight_loaded = weight_ptr[min(cols, last_5)];
+                const int weight_base = min(cols, last);
+                const float weight_loaded = weight_ptr[weight_base];
                 // line 32: mask
                 const bool mask = cols < n_cols;
                 // line 33: weight = tl.load
                 weight[i] = mask ? weight_loaded : 0.0f;
-                const float bias_loaded = bias_ptr[min(cols, last_6)];
+                const float bias_loaded = bias_ptr[weight_base];
                 // line 34: bias = tl.load
                 bias_[i] = mask ? bias_loaded : 0.0f;
             }
             #pragma clang loop unroll(full)
             for (uint i = 0; i < 4; i++) {
                 const int cols = int(start + lane + i * 32);
-                const float x_loaded = x_start_3[min(cols, last_7)];
+                const float x_loaded = x_start[min(cols, last)];
                 const bool x_mask = cols < n_cols && in_grid;
                 // line 36: tl.store
                 if (x_mask) {

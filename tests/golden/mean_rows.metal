@@ -17,9 +17,7 @@ kernel void mean_rows(
 {
     device const float *const x_start = x_ptr + int(program.x * N);
     float4 x_part = float4(-0.0f);
-    const int x_max = max(N, 1);
-    const int last = x_max - 1;
-    const int last_2 = x_max - 1;
+    const int last = max(N, 1) - 1;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 2; i++) {
         // line 32: cols
@@ -32,7 +30,7 @@ kernel void mean_rows(
         } else {
             if (cols < N) {
                 const float x_loaded = x_start[min(int(tid * 4 + 1 + i * 128), last)];
-                const float x_loaded_2 = x_start[min(int(tid * 4 + 2 + i * 128), last_2)];
+                const float x_loaded_2 = x_start[min(int(tid * 4 + 2 + i * 128), last)];
                 x = float4(*x_start_2, int(tid * 4 + 1 + i * 128) < N ? x_loaded : 0.0f,
                         int(tid * 4 + 2 + i * 128) < N ? x_loaded_2 : 0.0f, 0.0f);
             } else {

@@ -22,9 +22,7 @@ kernel void range_of_rows(
     float4 low_part = float4(NAN);
     float4 part = float4(NAN);
     float4 low_part_2 = float4(NAN);
-    const int x_max = max(N, 1);
-    const int last = x_max - 1;
-    const int last_2 = x_max - 1;
+    const int last = max(N, 1) - 1;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 2; i++) {
         device const float *const x_start_2 = x_start + (tid * 4 + i * 128);
@@ -37,7 +35,7 @@ kernel void range_of_rows(
         } else {
             if (int(tid * 4 + i * 128) < N) {
                 const float x_loaded = x_start[min(cols_sum, last)];
-                const float x_loaded_2 = x_start[min(cols_sum_2, last_2)];
+                const float x_loaded_2 = x_start[min(cols_sum_2, last)];
                 x = float4(*x_start_2, cols_sum < N ? x_loaded : 0.0f, cols_sum_2 < N ? x_loaded_2
                         : 0.0f, 0.0f);
             } else {

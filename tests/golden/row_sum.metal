@@ -17,9 +17,7 @@ kernel void row_sum(
 {
     float4 acc[2] = {float4(-0.0f), float4(-0.0f)};
     device const float *const x_start = x_ptr + int(program.x * n_cols);
-    const int x_max = max(n_cols, -2147483647);
-    const int last = x_max - 1;
-    const int last_2 = x_max - 1;
+    const int last = max(n_cols, -2147483647) - 1;
     // line 12: for
     for (uint start = 0; start < uint(max(n_cols, 0)); start += 256) {
         #pragma clang loop unroll(full)
@@ -35,7 +33,7 @@ kernel void row_sum(
                 if (cols < n_cols) {
                     const float x_loaded = x_start[min(int(start + (tid * 4 + 1) + i * 128), last)];
                     const float x_loaded_2 = x_start[min(int(start + (tid * 4 + 2) + i * 128),
-                            last_2)];
+                            last)];
                     x = float4(*x_start_2, int(start + (tid * 4 + 1) + i * 128) < n_cols ? x_loaded
                             : 0.0f, int(start + (tid * 4 + 2) + i * 128) < n_cols ? x_loaded_2
                             : 0.0f, 0.0f);

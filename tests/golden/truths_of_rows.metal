@@ -19,9 +19,7 @@ kernel void truths_of_rows(
     device const int *const x_start = x_ptr + int(program.x * N);
     bool4 positive_flag = bool4(false);
     bool4 flag = bool4(true);
-    const int positive_max = max(N, 1);
-    const int last = positive_max - 1;
-    const int last_2 = positive_max - 1;
+    const int last = max(N, 1) - 1;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 2; i++) {
         device const int *const x_start_2 = x_start + (tid * 4 + i * 128);
@@ -34,7 +32,7 @@ kernel void truths_of_rows(
         } else {
             if (int(tid * 4 + i * 128) < N) {
                 const int positive_loaded_2 = x_start[min(cols_sum, last)];
-                const int positive_loaded_3 = x_start[min(cols_sum_2, last_2)];
+                const int positive_loaded_3 = x_start[min(cols_sum_2, last)];
                 positive_loaded = int4(*x_start_2, cols_sum < N ? positive_loaded_2 : 0,
                         cols_sum_2 < N ? positive_loaded_3 : 0, 0);
             } else {

@@ -26,13 +26,11 @@ kernel void vector_add(
     const int offsets_base = int(offsets_offset + (tid * 4 + 1));
     const int offsets_base_2 = int(offsets_offset + (tid * 4 + 2));
     float4 x;
-    const int x_max = max(n, -2147483647);
-    const int last = x_max - 1;
-    const int last_2 = x_max - 1;
+    const int last = max(n, -2147483647) - 1;
+    const int x_base = min(offsets_base, last);
+    const int x_base_2 = min(offsets_base_2, last);
     device const float *const y_start = y_ptr + offsets;
     float4 y;
-    const int last_3 = x_max - 1;
-    const int last_4 = x_max - 1;
     if (int(offsets_offset + (tid * 4 + 3)) < n) {
         // line 12: x = tl.load
         x = *(device const float4 *)(x_start);
@@ -40,12 +38,12 @@ kernel void vector_add(
         y = *(device const float4 *)(y_start);
     } else {
         if (mask) {
-            const float x_loaded = x_ptr[min(offsets_base, last)];
-            const float x_loaded_2 = x_ptr[min(offsets_base_2, last_2)];
+            const float x_loaded = x_ptr[x_base];
+            const float x_loaded_2 = x_ptr[x_base_2];
             x = float4(*x_start, offsets_base < n ? x_loaded : 0.0f, offsets_base_2 < n
                     ? x_loaded_2 : 0.0f, 0.0f);
-            const float y_loaded = y_ptr[min(offsets_base, last_3)];
-            const float y_loaded_2 = y_ptr[min(offsets_base_2, last_4)];
+            const float y_loaded = y_ptr[x_base];
+            const float y_loaded_2 = y_ptr[x_base_2];
             y = float4(*y_start, offsets_base < n ? y_loaded : 0.0f, offsets_base_2 < n
                     ? y_loaded_2 : 0.0f, 0.0f);
         } else {
