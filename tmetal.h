@@ -45172,6 +45172,29 @@ static int tmi_scan_fits(const tmi_lin *l, uint32_t mask) {
     return 1;
 }
 
+/* Bytes of a row that neighbouring lanes store side by side, of a result of products: whole
+ * pieces of 32 leave caches as such, so that an exchange through threadgroup memory saves
+ * nothing. */
+enum { TMI_PLAN_PIECE = 32 };
+
+/* A store of what products left in pairs of tiles: four neighbours per lane at once. 1: it works
+ * so, in layout `l`. */
+static int tmi_plan_stores_pairs(const tmi_plan *p, uint32_t id, tmi_lin *l) {
+    const tmi_op   *o = TMI_OP(p->m, id);
+    const tmi_comp *c = TMI_COMP(p, tmi_comp_of(p, tmi_op_element(p, id)));
+    uint32_t        i, bytes;
+    if (o->kind != TMI_OP_STORE || !c->dot || l->vec != 1 || l->n_reg < 2 ||
+        l->reg[1] != l->reg[0] << 1)
+        return 0;
+    l->vec = 2;
+    bytes = 4u << tmi_pointee_bytes_log2(p->m, tmi_in_type(p->m, o, 0));
+    for (i = 0; i < TMI_LANE_BITS; i++)
+        if (l->lane[i] == l->reg[0] << 2 || l->lane[i] == l->reg[0] << 3) bytes *= 2;
+    if (tmi_access_width(p, o, l) == 2 && bytes >= TMI_PLAN_PIECE) return 1;
+    l->vec = 1;
+    return 0;
+}
+
 /* A load or store that would touch twice the lines of memory that it has to, or four times as
  * many in all of its accesses, works in a layout of its own: an exchange through threadgroup
  * memory costs less. Results of matrix products and transposes are such. */
@@ -45186,6 +45209,10 @@ static void tmi_plan_choose_access_own(tmi_plan *p, uint32_t id) {
          TMI_COMP(p, tmi_comp_of(p, tmi_op_element(p, id)))->forced))
         return;
     l = *tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id)));
+    if (tmi_plan_stores_pairs(p, id, &l)) {
+        p->own[id] = tmi_lin_id(p, &l) + 1;
+        return;
+    }
     have = tmi_access_lines(p, id, &l, &vec, &least);
     each = l.n_reg - vec;
     memset(&c, 0, sizeof c);
@@ -45790,7 +45817,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 4191052889u
+#define TMI_STAMP_PLAN 87789665u
 
 /*==============================================================================
  * >>wait  [25]  Programs that wait for each other
