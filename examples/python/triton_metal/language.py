@@ -8,7 +8,6 @@ name when a kernel that uses it is compiled. A name that Triton does not have ra
 from __future__ import annotations
 
 import builtins
-import dataclasses
 import enum
 import operator
 import re
@@ -159,11 +158,17 @@ def _add_operators() -> None:
 _add_operators()
 
 
-@dataclasses.dataclass(frozen=True)
 class constexpr_type:
     """The type of a constexpr: its value."""
 
-    value: Any
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, constexpr_type) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
 
     def __repr__(self) -> str:
         return f"constexpr_type[{self.value}]"
@@ -435,12 +440,11 @@ class tuple(base_value):  # pylint: disable=redefined-builtin
         return repr(self.values)
 
 
-@dataclasses.dataclass(eq=False)
 class tuple_type:
     """The type of a tuple: those of its elements, and names where it has them."""
 
-    types: Any
-    fields: Any = None
+    def __init__(self, types: Any, fields: Any = None) -> None:
+        self.types, self.fields = types, fields
 
 
 class tensor_descriptor_type:
