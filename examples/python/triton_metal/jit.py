@@ -10,7 +10,7 @@ import os
 import threading
 import types
 import weakref
-from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional, Union
+from typing import Any, Callable, Iterable, Optional, Union
 
 from . import arrays, knobs, language
 from .arrays import type_canonicalisation_dict
@@ -64,11 +64,6 @@ class JITCallable:
         self.hash, self.used_global_vals = None, {}
         for caller in [*self._callers.values()]:
             caller.forget()
-
-    def get_capture_scope(self) -> dict[str, Any]:
-        """The names that the function sees, with their values."""
-        closure = {name: value for name, (_, value) in capture_scope(self.fn).items()}
-        return {**self.__globals__, **closure}
 
     def parse(self) -> ast.Module:
         """The syntax tree of the source."""
@@ -222,7 +217,13 @@ def specialize(arg: Any, is_const: bool = False, value: bool = True,
     if isinstance(arg, bool):
         return "u1", None
     if isinstance(arg, int):
-        return _specialize_int(int(arg), value, align)
+        if arg == 1 and value:
+            return "constexpr", 1
+        bits = next((n for n in (32, 64) if -(1 << n - 1) <= arg < 1 << n - 1), 0)
+        if not (bits or 0 < arg < 1 << 64):
+            raise OverflowError("integer to be specialized too large to represent")
+        known = ("D" if align and arg % 16 == 0 else "") if value else None
+        return f"i{bits}" if bits else "u64", known
     if isinstance(arg, float):
         return "fp32", None
     if isinstance(arg, tuple):
@@ -235,7 +236,8 @@ def specialize(arg: Any, is_const: bool = False, value: bool = True,
     if isinstance(arg, TensorDescriptor):
         return f"tensordesc<{arrays.element(arg.base.dtype)}{arg.block_shape}>", None
     if hasattr(arg, "data_ptr") or arrays.is_array(arg):
-        kind = f"{'*k' if is_const else '*'}{_element(arg)}"
+        element = arrays.element(arg.dtype)
+        kind = f"{'*k' if is_const else '*'}{'u1' if element == 'i1' else element}"
         if not value:
             return kind, None
         return kind, "D" if align and address(arg) % 16 == 0 else ""
@@ -243,27 +245,6 @@ def specialize(arg: Any, is_const: bool = False, value: bool = True,
     module = type(arg).__module__
     raise TypeError("failed to specialize argument of type: "
                     + (f"{module}.{name}" if module == "numpy" else name))
-
-
-def _specialize_int(arg: int, value: bool, align: bool) -> tuple[str, Any]:
-    if arg == 1 and value:
-        return "constexpr", 1
-    if -2 ** 31 <= arg < 2 ** 31:
-        kind = "i32"
-    elif 2 ** 63 <= arg < 2 ** 64:
-        kind = "u64"
-    elif -2 ** 63 <= arg < 2 ** 63:
-        kind = "i64"
-    else:
-        raise OverflowError("integer to be specialized too large to represent")
-    if not value:
-        return kind, None
-    return kind, "D" if align and arg % 16 == 0 else ""
-
-
-def _element(arg: Any) -> str:
-    element = arrays.element(arg.dtype)
-    return "u1" if element == "i1" else element
 
 
 def address(arg: Any) -> int:
@@ -323,10 +304,6 @@ def _constant_key(value: Any) -> Any:
     return type(value), value
 
 
-def _options_key(options: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple((name, _constant_key(value)) for name, value in options.items())
-
-
 _ARGUMENT = """\
     _tm_t = _tm_type({name})
     if _tm_t in _tm_pointers:
@@ -346,15 +323,15 @@ def bind(_tm_grid, _tm_warmup=False):
   def {function}({parameters}):
 {keys}    _tm_key = ({parts}_tm_self.debug or _tm_runtime.debug,)
     if _tm_options:
-        _tm_key += _tm_options_key(_tm_options)
+        _tm_key += _tm_constant_key(_tm_options)
     _tm_kernel = _tm_caches[0][1].get(_tm_key)
     if _tm_kernel is None:
         _tm_kernel = _tm_self._compile_for(_tm_key, {named}, _tm_options, _tm_warmup)
         if _tm_kernel is None:
             return None
     else:
-        for _tm_space, _tm_name, _tm_value in _tm_kernel.watched:
-            if _tm_space.get(_tm_name) is not _tm_value:
+        for _tm_get, _tm_name, _tm_value in _tm_kernel.watched:
+            if _tm_get(_tm_name) is not _tm_value:
                 _tm_kernel = _tm_self._renew(_tm_key, {named}, _tm_options, _tm_warmup)
                 break
     if _tm_warmup:
@@ -407,7 +384,7 @@ def make_launcher(fn: JITFunction) -> Callable[..., Any]:
         "_tm_callable": callable, "_tm_tuple": tuple,
         "_tm_self": fn, "_tm_pointers": _POINTERS, "_tm_plain": _PLAIN,
         "_tm_argument_key": _argument_key, "_tm_constant_key": _constant_key,
-        "_tm_options_key": _options_key, "_tm_caches": fn.device_caches,
+        "_tm_caches": fn.device_caches,
         "_tm_runtime": knobs.runtime, "_tm_index": operator.index,
         "_tm_enter": type(knobs.runtime).launch_enter_hook,
         "_tm_exit": type(knobs.runtime).launch_exit_hook}
@@ -493,14 +470,6 @@ class DeviceCaches(dict[Any, tuple[KernelCache, dict[Any, CompiledKernel], Any, 
         return self.setdefault(device, made)  # the first thread's
 
 
-class JitFunctionInfo(NamedTuple):
-    """What hooks are told of a function."""
-
-    module: str
-    name: str
-    jit_function: JITFunction
-
-
 _registry: dict[str, Any] = {}  # functions by "module:qualname", for preload
 
 
@@ -559,10 +528,6 @@ class JITFunction(JITCallable, KernelInterface):
     @functools.cached_property
     def _launcher(self) -> Callable[..., Any]:
         return make_launcher(self)
-
-    def is_gluon(self) -> bool:
-        """False: Gluon is not supported."""
-        return False
 
     def repr(self, specialization: Any) -> str:
         """The name for a specialization, as jit(repr=) says; otherwise the function's own."""
@@ -679,14 +644,16 @@ class JITFunction(JITCallable, KernelInterface):
                     "constants": src.constants, "extern_libs": options.extern_libs,
                     "configs": [src.attrs], "is_warmup": warmup, **chosen,
                     "specialization_data": _serialize(self._fn_name, src, options, target)}
+        info = types.SimpleNamespace(module=self.__module__, name=self.__qualname__,
+                                     jit_function=self)
         return {"key": key, "repr": f"{self.__qualname__}[{shown}]({types_of})",
-                "fn": JitFunctionInfo(self.__module__, self.__qualname__, self),
+                "fn": info,
                 "compile": compiled, "is_manual_warmup": warmup, "already_compiled": False}
 
     def preload(self, specialization_data: str) -> Any:
         """Compile for what an earlier process passed to its jit_cache_hook."""
         import json
-        data = json.loads(specialization_data)
+        data = json.loads(specialization_data, object_hook=_decode)
         if data["name"] != self._fn_name:
             raise RuntimeError(f"Specialization data is for {data['name']} but trying to preload "
                                f"for {self._fn_name}")
@@ -694,15 +661,11 @@ class JITFunction(JITCallable, KernelInterface):
         if data["target"] != target._asdict():
             raise RuntimeError(f"Specialization data is for {data['target']} but trying to "
                                f"preload for {target}")
-        constants = {tuple(path): _decode(value) for path, value
-                     in zip(data["constant_keys"], data["constant_vals"])}
-        attrs = {tuple(path): value for path, value in zip(data["attrs_keys"], data["attrs_vals"])}
-        signature = {name: _tuples(kind) for name, kind in data["signature"].items()}
-        options = types.SimpleNamespace(**{name: _tuples(value) for name, value
-                                           in data["options"].items()})
-        src = ASTSource(self, signature, constants, attrs)
+        signature, constants, attrs, options = (dict(_tuples(rows)) for rows in data["source"])
+        attrs = {path: [list(one) for one in rows] for path, rows in attrs.items()}
         with self.lock:
-            return self._build(src, options, True)
+            return self._build(ASTSource(self, signature, constants, attrs),
+                               types.SimpleNamespace(**options), True)
 
 
 def _by_path(pairs: list[tuple[Any, Any]], values: list[Any]) -> tuple[dict[Any, Any],
@@ -727,35 +690,31 @@ def _by_path(pairs: list[tuple[Any, Any]], values: list[Any]) -> tuple[dict[Any,
 
 def _serialize(name: str, src: ASTSource, options: Any, target: Any) -> str:
     """A specialization as text for preload in a later process."""
-    def plain(value: Any) -> Any:
+    def encode(value: Any) -> Any:
         if isinstance(value, language.dtype):
-            return str(value)
+            return {"dtype": str(value)}
         if isinstance(value, language.constexpr):
-            return {"constexpr": plain(value.value)}
+            return {"constexpr": value.value}
         if isinstance(value, JITCallable):
             return {"jit_function": f"{value.__module__}:{value.__qualname__}"}
-        return value
+        return repr(value)
 
     import json
-    return json.dumps({
-        "name": name, "signature": src.signature, "options": vars(options),
-        "constant_keys": [list(path) for path in src.constants],
-        "constant_vals": [plain(value) for value in src.constants.values()],
-        "attrs_keys": [list(path) for path in src.attrs],
-        "attrs_vals": list(src.attrs.values()), "target": target._asdict()}, default=repr)
+    rows = [list(one.items()) for one in (src.signature, src.constants, src.attrs, vars(options))]
+    return json.dumps({"name": name, "target": target._asdict(), "source": rows}, default=encode)
 
 
-def _decode(value: Any) -> Any:
-    """A constant from the text that _serialize made of it."""
-    if isinstance(value, str) and language.dtype.is_dtype(value):
-        return language.dtype(value)
-    if isinstance(value, dict) and "constexpr" in value:
-        return language.constexpr(_decode(value["constexpr"]))
-    if isinstance(value, dict) and "jit_function" in value:
+def _decode(value: dict[str, Any]) -> Any:
+    """The object that _serialize wrote as a dictionary."""
+    if "dtype" in value:
+        return language.dtype(value["dtype"])
+    if "constexpr" in value:
+        return language.constexpr(_tuples(value["constexpr"]))
+    if "jit_function" in value:
         if value["jit_function"] not in _registry:
             raise RuntimeError(f"Unable to resolve JITFunction {value['jit_function']} for preload")
         return _registry[value["jit_function"]]
-    return _tuples(value)
+    return value
 
 
 def _tuples(value: Any) -> Any:

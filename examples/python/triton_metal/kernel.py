@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import contextvars
 import copy
+import dataclasses
 import functools
 import operator
 import re
 import types
 from collections import namedtuple
-from typing import Any, Callable, Iterator, NamedTuple, Optional
+from typing import Any, Callable, Iterator, Optional
 
 from . import arrays, errors, knobs, language, library
 from .errors import CompilationError
@@ -36,12 +37,12 @@ OPTIONS: dict[str, Any] = {
 DEPRECATED = {"device_type": "target", "device": "device", "stream": "stream"}
 
 
-def parse_options(given: dict[str, Any], parameters: Any = ()) -> types.SimpleNamespace:
+def parse_options(given: dict[str, Any]) -> types.SimpleNamespace:
     """The options of a launch with their defaults, checked as Triton checks them."""
     for name, current in DEPRECATED.items():
         assert name not in given, f"{name} option is deprecated; current {current} will be used"
     for name in given:
-        if name not in OPTIONS and name not in parameters:
+        if name not in OPTIONS:
             raise KeyError(f"Keyword argument {name} was specified but unrecognised")
     chosen = {**OPTIONS, **{name: value for name, value in given.items() if value is not None}}
     warps = chosen["num_warps"]
@@ -54,13 +55,6 @@ def parse_options(given: dict[str, Any], parameters: Any = ()) -> types.SimpleNa
     if chosen["extern_libs"] is not None:
         chosen["extern_libs"] = tuple(dict(chosen["extern_libs"]).items())
     return types.SimpleNamespace(**chosen)
-
-
-class SpecializationProxy(NamedTuple):
-    """What jit(repr=) is called with."""
-
-    constants: dict[str, Any]
-    signature: dict[str, Any]
 
 
 class ASTSource:
@@ -97,7 +91,8 @@ class ASTSource:
         """The name in the compiled code: that of the function unless jit(repr=) gives one."""
         constants = {self.fn.arg_names[path[0]]: value for path, value in self.constants.items()
                      if len(path) == 1}
-        name: str = self.fn.repr(SpecializationProxy(constants, self.signature))
+        name: str = self.fn.repr(types.SimpleNamespace(constants=constants,
+                                                       signature=self.signature))
         return re.sub(r"\W", "_", name.rpartition(".")[2])
 
 
@@ -116,13 +111,15 @@ class Entries:
                     "specialization.")
         self.args: list[str] = []
         self.consts: list[str] = []
-        self.live: list[tuple[int, Any]] = []  # parameters passed at run time, with their types
+        self.live: set[int] = set()  # parameters of which some is passed at run time
+        self._leaves: list[str] = []  # of `v`, the tuple of all arguments
         for number, name in enumerate(src.fn.arg_names):
             kind = src.signature.get(name, "constexpr")
-            path = (number,)
-            if _is_live(kind):
+            path, leaves = (number,), list(_leaves(f"v[{number}]", kind))
+            self._leaves += leaves
+            if leaves:
                 self.args.append(f"{name}={self._entry(kind, path)}")
-                self.live.append((number, kind))
+                self.live.add(number)
             elif isinstance(kind, tuple) or path in src.constants:
                 self.consts.append(f"{name}={self._constant(self._value(kind, path), name)}")
 
@@ -161,21 +158,15 @@ class Entries:
 
         And which of them are the pointers of host descriptors.
         """
-        leaves = [leaf for number, kind in self.live for leaf in _leaves(f"v[{number}]", kind)]
-        bases = [i for i, leaf in enumerate(leaves) if leaf.endswith(".base")]
-        leaves += [f"int({leaves[i][:-len('.base')]}.padding == 'nan')" for i in bases]
+        bases = [i for i, leaf in enumerate(self._leaves) if leaf.endswith(".base")]
+        pads = [f"int({self._leaves[i][:-len('.base')]}.padding == 'nan')" for i in bases]
         pick: Callable[[tuple[Any, ...]], tuple[Any, ...]] = eval(
-            f"lambda v: ({''.join(leaf + ', ' for leaf in leaves)})")
+            f"lambda v: ({''.join(leaf + ', ' for leaf in self._leaves + pads)})")
         return pick, tuple(bases)
 
 
-def _is_live(kind: Any) -> bool:
-    """Is some of an argument passed at run time?"""
-    return any(map(_is_live, kind)) if isinstance(kind, tuple) else kind != "constexpr"
-
-
 def _leaves(argument: str, kind: Any) -> Iterator[str]:
-    """Python for the parameters of the compiled kernel that an argument becomes."""
+    """Python for the parameters of the compiled kernel that an argument becomes, none or more."""
     if isinstance(kind, tuple):
         for i, inner in enumerate(kind):
             yield from _leaves(f"{argument}[{i}]", inner)
@@ -195,21 +186,18 @@ def _metadata_class(fields: tuple[str, ...]) -> Any:
 class AsmDict(dict[str, Any]):
     """The texts of a kernel. Triton IR is made when it is asked for."""
 
-    LAZY = ("ttir", "source")
-
-    def __init__(self, texts: dict[str, str], ttir: Callable[[], str]) -> None:
-        super().__init__(texts)
-        self._ttir = ttir
+    def __init__(self, msl: str, source: library.Source) -> None:
+        super().__init__(metal=msl, msl=msl)
+        self._source = source
 
     def __missing__(self, key: str) -> Any:
-        if key not in self.LAZY:
+        if key not in self:
             raise KeyError(f"Unknown key: '{key}'")
-        text = self._ttir()
-        self.update({name: text for name in self.LAZY})
+        self["ttir"] = self["source"] = text = library.texts(library.TTIR, self._source)[0]
         return text
 
     def __contains__(self, key: object) -> bool:
-        return super().__contains__(key) or key in self.LAZY
+        return key in ("ttir", "source") or super().__contains__(key)
 
 
 class CompiledKernel:
@@ -231,12 +219,20 @@ class CompiledKernel:
         self._aliased: Optional[library.Compiled] = None
         self.watched = tuple(one for name in self.program.watched for one in _watch(*name))
         self.compiled = self._compile("")
-        self._live = {number for number, _ in entries.live}
+        self._live = entries.live
         self.hash = digest(repr(self._source))
-        self.metadata = self._metadata(options, target)
+        # The planner's estimate; it chooses the threads so that nothing spills. Programs divide by
+        # `shared`: Metal reserves threadgroup memory in units of 16 bytes.
+        self.n_regs, self.n_max_threads, shared = (
+            max(int(kernel[key]) for kernel in self.compiled.plan["kernels"])
+            for key in ("registers", "threads_per_threadgroup", "threadgroup_bytes"))
+        self.n_spills = 0
+        fields = {**vars(options), "name": self.name, "hash": self.hash, "target": target,
+                  "shared": max(16, shared), "arch": gpu, "global_scratch_size": 0,
+                  "global_scratch_align": 1, "tmem_size": 0}
+        self.metadata = _metadata_class(tuple(sorted(fields)))(**fields)
         self.packed_metadata = (options.num_warps, options.num_ctas, self.metadata.shared)
-        self.asm = AsmDict({"metal": self.compiled.msl, "msl": self.compiled.msl},
-                           lambda: library.texts(library.TTIR, self._source)[0])
+        self.asm = AsmDict(self.compiled.msl, self._source)
         self.kernel = self.compiled.msl
         self.module = self.function = None
         self.call: Callable[[int, int, int, tuple[Any, ...]], None] = self._first_call
@@ -259,32 +255,6 @@ class CompiledKernel:
                 self._aliased = self._compile("all")
             return self._aliased
 
-    def _metadata(self, options: types.SimpleNamespace, target: Any) -> Any:
-        # Programs divide by `shared`. Metal reserves threadgroup memory in units of 16 bytes.
-        shared = max(16, self._plan("threadgroup_bytes"))
-        fields = {**vars(options), "name": self.name, "hash": self.hash, "target": target,
-                  "shared": shared, "arch": self._source.gpu, "global_scratch_size": 0,
-                  "global_scratch_align": 1, "tmem_size": 0}
-        return _metadata_class(tuple(sorted(fields)))(**fields)
-
-    def _plan(self, key: str) -> int:
-        return max(int(kernel[key]) for kernel in self.compiled.plan["kernels"])
-
-    @property
-    def n_regs(self) -> int:
-        """Registers per thread, as the planner estimates them."""
-        return self._plan("registers")
-
-    @property
-    def n_spills(self) -> int:
-        """0: the planner chooses the threads so that nothing spills."""
-        return 0
-
-    @property
-    def n_max_threads(self) -> int:
-        """Threads of a threadgroup."""
-        return self._plan("threads_per_threadgroup")
-
     # -- Launching -----------------------------------------------------------------------------
 
     def _init_handles(self) -> None:
@@ -305,7 +275,9 @@ class CompiledKernel:
 
     def launch_metadata(self, grid: Any, stream: Any, *args: Any) -> Any:
         """What launch hooks are given; None: there are none."""
-        return LazyDict(self, grid, stream, args) if has_hooks() else None
+        hooks = knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook
+        used = any(hook is not None and getattr(hook, "calls", True) for hook in hooks)
+        return LazyDict(self, grid, stream, args) if used else None
 
     def run(self, grid_0: int, grid_1: int, grid_2: int, stream: Any, function: Any,
             packed_metadata: Any, launch_metadata: Any, enter_hook: Any, exit_hook: Any,
@@ -345,12 +317,6 @@ class CompiledKernel:
                 return tuple(next(given) if param.num in passed else None for param in params)
         raise TypeError(f"{self.name} has {len(params)} parameters, {len(self._live)} of them not "
                         f"compiled in, but {len(args)} arguments were given")
-
-
-def has_hooks() -> bool:
-    """Are there functions to call before or after launches?"""
-    return any(hook is not None and getattr(hook, "calls", True)
-               for hook in (knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook))
 
 
 class LazyDict:
@@ -449,41 +415,18 @@ class AsyncCompileMode:
             active_mode.set(None)
 
 
-class _Cell:
-    """A variable of a closure, looked up as in a dictionary."""
-
-    def __init__(self, cell: types.CellType) -> None:
-        self._cell = cell
-
-    def get(self, _: str) -> Any:
-        """Its value now."""
-        return self._cell.cell_contents
-
-
-class _Mutable:
-    """A list or dictionary in a namespace: a different one as soon as its elements change."""
-
-    def __init__(self, space: Any, value: Any) -> None:
-        self._space = space
-        self._value = copy.deepcopy(value)
-
-    def get(self, name: str) -> Any:
-        """The object, or None if it is not equal to what it was."""
-        now = self._space.get(name)
-        return now if now == self._value else None
-
-
-def _watch(space: Any, name: str, value: Any) -> Iterator[tuple[Any, str, Any]]:
-    """Namespaces, names and objects: unless get(name) is the object, kernels are out of date."""
-    found = _Cell(space) if isinstance(space, types.CellType) else space
+def _watch(space: Any, name: str, value: Any) -> Iterator[tuple[Callable[[str], Any], str, Any]]:
+    """Functions, names, objects: unless function(name) is the object, kernels are out of date."""
+    get = (lambda _: space.cell_contents) if isinstance(space, types.CellType) else space.get
     plain = value
     if isinstance(value, language.constexpr):
-        yield found, name, value
-        found, name, plain = vars(value), "value", value.value
-    if isinstance(plain, (list, dict)):
-        yield _Mutable(found, plain), name, plain
+        yield get, name, value
+        get, name, plain = vars(value).get, "value", value.value
+    if isinstance(plain, (list, dict)):  # its elements may change
+        before = copy.deepcopy(plain)
+        yield (lambda _: plain if get(name) == before else None), name, plain
     else:
-        yield found, name, plain
+        yield get, name, plain
 
 
 # -- Errors ------------------------------------------------------------------------------------
@@ -509,7 +452,8 @@ def translate(error: CompilationError, program: Program) -> CompilationError:
     made: Optional[CompilationError] = None
     for path, line, column in [(error.file or "", error.line, error.column),
                                *_CALLED.findall(calls.group(1) if calls else "")]:
-        unit = _unit_at(program, path, int(line))
+        unit = next((unit for unit in program.units if unit.path == path
+                     and 0 <= int(line) - unit.line <= unit.body.count("\n")), None)
         node = _node_at(unit, int(line), int(column), first) if unit else None
         if unit and made is None and re.search(errors.RETURNS, message):
             node = ast.parse(unit.body).body[0]
@@ -525,13 +469,6 @@ def translate(error: CompilationError, program: Program) -> CompilationError:
     assert made is not None
     made.text = error.text
     return made
-
-
-def _unit_at(program: Program, path: str, line: int) -> Optional[Unit]:
-    for unit in program.units:
-        if unit.path == path and 0 <= line - unit.line <= unit.body.count("\n"):
-            return unit
-    return None
 
 
 def _node_at(unit: Unit, line: int, column: int, text: str) -> ast.AST:
@@ -551,15 +488,20 @@ def _node_at(unit: Unit, line: int, column: int, text: str) -> ast.AST:
 
 # -- Descriptors -------------------------------------------------------------------------------
 
+@dataclasses.dataclass(eq=False)
 class TensorDescriptor:
     """A descriptor made by host code: a block of this shape is loaded and stored at a time."""
 
-    def __init__(self, base: Any, shape: Any, strides: Any, block_shape: Any,
-                 padding: str = "zero", round_f32_to_tf32: bool = False) -> None:
-        self.base = base
-        self.shape, self.strides = list(shape), list(strides)
-        self.block_shape, self.padding = list(block_shape), padding
-        self.round_f32_to_tf32 = round_f32_to_tf32
+    base: Any
+    shape: Any
+    strides: Any
+    block_shape: Any
+    padding: str = "zero"
+    round_f32_to_tf32: bool = False
+
+    def __post_init__(self) -> None:
+        self.shape, self.strides = list(self.shape), list(self.strides)
+        self.block_shape, base = list(self.block_shape), self.base
         rank = len(self.shape)
         assert len(self.strides) == rank, f"rank mismatch: {self}"
         assert len(self.block_shape) == rank, f"rank mismatch: {self}"
@@ -575,17 +517,13 @@ class TensorDescriptor:
         for size in self.shape:
             assert size > 0, "shape must be positive"
         assert self.strides[-1] == 1, "Last dimension must be contiguous"
-        assert padding in ("zero", "nan"), "Illegal value for padding"
-        if padding == "nan":
+        assert self.padding in ("zero", "nan"), "Illegal value for padding"
+        if self.padding == "nan":
             assert element.startswith(("fp", "bf")), (
                 "Padding option `nan` is only supported for floating point tensors")
-        if round_f32_to_tf32:
+        if self.round_f32_to_tf32:
             assert element == "fp32", "round_f32_to_tf32 is only supported for float32 tensors"
             raise ValueError("round_f32_to_tf32 is not supported: Apple GPUs have no TF32")
-
-    def __repr__(self) -> str:
-        return (f"TensorDescriptor(shape={self.shape}, strides={self.strides}, "
-                f"block_shape={self.block_shape}, padding={self.padding!r})")
 
     @staticmethod
     def from_tensor(tensor: Any, block_shape: Any, padding: str = "zero",
