@@ -11,12 +11,11 @@ import os
 import threading
 import time
 import warnings
-import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from . import cache, knobs
 from .errors import AutotunerError, CompilationError, OutOfResources, PTXASError
-from .jit import JITFunction, KernelInterface
+from .jit import JITFunction, KernelInterface, new_lock
 from .testing import summarize
 
 SKIPPED = (OutOfResources, CompilationError, PTXASError)  # of a configuration that cannot run
@@ -101,8 +100,7 @@ class Autotuner(KernelInterface):
         self.configs_timings: Dict[Config, Any] = {}
         self.bench_time: Optional[float] = None
         self._launch = threading.local()  # the launch in progress of each thread
-        self._tuning = threading.RLock()
-        _TUNERS.add(self)
+        self.lock = new_lock(self)
 
     @property
     def nargs(self) -> Dict[str, Any]:
@@ -269,7 +267,7 @@ class Autotuner(KernelInterface):
         key = tuple(named[name] for name in self.keys if name in named) + tuple(
             str(value.dtype) for value in named.values() if hasattr(value, "dtype"))
         if key not in self.cache:
-            with self._tuning:
+            with self.lock:
                 found = key in self.cache or self._tune(key, args, kwargs)
                 if knobs.autotuning.print and not found:
                     print(f"Triton autotuning for function {self.base_fn.__name__},\n"
@@ -343,18 +341,6 @@ def _assign(array: Any, value: Any) -> None:
         array.zero_()
     else:
         array.copy_(value)
-
-
-_TUNERS: weakref.WeakSet[Autotuner] = weakref.WeakSet()
-
-
-def _renew_locks() -> None:
-    """After a fork: a lock that a different thread of the parent held would never open."""
-    for tuner in list(_TUNERS):
-        tuner._tuning = threading.RLock()
-
-
-os.register_at_fork(after_in_child=_renew_locks)
 
 
 class Heuristics(KernelInterface):

@@ -18,7 +18,7 @@ from .kernel import (ASTSource, CompiledKernel, TensorDescriptor, active_mode, c
                      parse_options)
 from .source import Globals, Program, SourceInfo, capture_scope
 
-__all__ = ["ASTSource", "BoundConstexprFunction", "CompiledKernel", "ConstexprFunction",
+__all__ = ["ASTSource", "CompiledKernel", "ConstexprFunction",
            "JITCallable", "JITFunction", "KernelInterface", "KernelParam", "MockTensor", "Param",
            "TensorDescriptor", "TensorWrapper", "compile_source", "constexpr_function", "jit",
            "mangle_type", "reinterpret", "specialize", "type_canonicalisation_dict"]
@@ -27,6 +27,25 @@ _SCALAR_TYPES = set(type_canonicalisation_dict.values())
 
 
 # -- Functions ---------------------------------------------------------------------------------
+
+_locked: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def new_lock(owner: Any) -> Any:
+    """A lock that will be the attribute `lock` of an object, and a new one after a fork."""
+    _locked.add(owner)
+    return threading.RLock()
+
+
+def _renew_locks() -> None:
+    """After a fork: a lock that a different thread of the parent held would never open."""
+    for owner in [*_locked]:
+        owner.lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
+
 
 class JITCallable:
     """A Python function that kernels may call: its source and what the source depends on."""
@@ -41,9 +60,8 @@ class JITCallable:
         self._src, self.source_line = info.text, info.line
         self.file_name = info.path
         self.hash: Optional[str] = None
-        self.lock = threading.RLock()  # compiling and loading; renewed after a fork
-        self._callers: weakref.WeakValueDictionary[int, JITFunction] = (
-            weakref.WeakValueDictionary())  # kernels compiled with this source, by id
+        self.lock = new_lock(self)  # for compiling and loading
+        self.callers: weakref.WeakSet[JITFunction] = weakref.WeakSet()  # compiled with this source
         self.used_global_vals: Globals = {}  # as of when the hash was computed
         self._fn_name = f"{fn.__module__}.{fn.__qualname__}"
         self.__doc__ = fn.__doc__
@@ -51,7 +69,6 @@ class JITCallable:
         self.__qualname__ = fn.__qualname__
         self.__module__ = fn.__module__
         self.__globals__ = fn.__globals__
-        _FUNCTIONS[id(self)] = self
 
     @property
     def src(self) -> str:
@@ -62,15 +79,12 @@ class JITCallable:
         """Replace the source, and drop the kernels that were compiled with the old one."""
         self._src = new_src
         self.hash, self.used_global_vals = None, {}
-        for caller in [*self._callers.values()]:
+        for caller in [*self.callers]:
             caller.forget()
 
     def parse(self) -> ast.Module:
         """The syntax tree of the source."""
-        tree = ast.parse(self._src)
-        assert len(tree.body) == 1
-        assert isinstance(tree.body[0], ast.FunctionDef)
-        return tree
+        return ast.parse(self._src)
 
     @property
     def type(self) -> language.constexpr_type:
@@ -99,26 +113,6 @@ class JITCallable:
                     f"but inner kernel {inner.__name__} has conflicting value {then} from when it "
                     "was first compiled.  This is not allowed.")
 
-    def __hash__(self) -> int:
-        return hash(self.cache_key)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-
-# By id, because hashing a function computes its cache_key.
-_FUNCTIONS: weakref.WeakValueDictionary[int, JITCallable] = weakref.WeakValueDictionary()
-
-
-def _renew_locks() -> None:
-    """After a fork: a lock that a different thread of the parent held would never open."""
-    for function in [*_FUNCTIONS.values()]:
-        function.lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_locks)
-
 
 class ConstexprFunction(JITCallable):
     """A Python function that runs while a kernel is compiled, on constants."""
@@ -126,28 +120,12 @@ class ConstexprFunction(JITCallable):
     mark = "@triton.constexpr_function"
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else BoundConstexprFunction(instance, self)
+        return self if instance is None else types.MethodType(self, instance)
 
     def __call__(self, *args: Any, _semantic: Any = None, **kwargs: Any) -> Any:
         plain = language._unwrap_if_constexpr  # pylint: disable=protected-access
         result = self.fn(*map(plain, args), **{name: plain(v) for name, v in kwargs.items()})
         return result if _semantic is None else language.constexpr(result)
-
-
-class BoundConstexprFunction:
-    """A constexpr function as a method of an object."""
-
-    def __init__(self, instance: Any, fn: ConstexprFunction) -> None:
-        self.__self__ = instance
-        self.__func__ = fn
-
-    @property
-    def cache_key(self) -> str:
-        """That of the function."""
-        return self.__func__.cache_key
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.__func__(self.__self__, *args, **kwargs)
 
 
 def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:
@@ -596,7 +574,7 @@ class JITFunction(JITCallable, KernelInterface):
         def finish(kernel: CompiledKernel) -> None:
             for function in kernel.program.functions:
                 if isinstance(function, JITCallable):
-                    function._callers[id(self)] = self
+                    function.callers.add(self)
             kernels[key] = kernel
             if knobs.runtime.jit_post_compile_hook is not None:
                 knobs.runtime.jit_post_compile_hook(**info())
