@@ -136,26 +136,28 @@
  *     17  >>triton     a kernel in Triton's Python, walked into IR
  *     18  >>analyse    facts about a function: uses, constants, divisibility and contiguity
  *     19  >>detect     reductions and patterns: what a function computes, found by structure
- *     20  >>transform  passes over tile IR, before anything is planned
- *     21  >>shape      decisions that read the chip: threads, programs, stages, rounds
- *     22  >>thread     the per-thread form: what one GPU thread does
- *     23  >>layout     linear layouts: which thread holds which element
- *     24  >>plan       decisions before any code: what is kept, where each value lives, how many threads
- *     25  >>wait       programs that wait for each other
- *     26  >>lower      from tiles to threads
- *     27  >>clean      the per-thread form made ready to print
- *     28  >>report     what was found, chosen and given up
- *     29  >>emit       Metal text
- *     30  >>json       op lists as text: JSON in and out, the short form
- *     31  >>oplist     op lists to kernels: graph in, tile IR out
- *     32  >>graph      op lists as graphs: what is spelled out, what shares a kernel, memory
- *     33  >>compile    what drives the others: options, refusals, from text to kernels
- *     34  >>key        what a result depends on, as one number
- *     35  >>entry      public functions and the one setjmp
- *     36  >>cache      results on disk, and copies of results
- *     37  >>metal      launching: the Objective-C runtime and Metal, from C
- *     38  >>host       launch code: files in other languages that compile and launch a result
- *     39  >>tune       the tuner: which way to compile a program is fastest
+ *     20  >>rewrite    tools of passes over tile IR: making ops, renaming values, copying
+ *     21  >>flow       calls inlined, branches structured: one function, one block
+ *     22  >>transform  passes over tile IR, before anything is planned
+ *     23  >>shape      decisions that read the chip: threads, programs, stages, rounds
+ *     24  >>thread     the per-thread form: what one GPU thread does
+ *     25  >>layout     linear layouts: which thread holds which element
+ *     26  >>plan       decisions before any code: what is kept, where each value lives, how many threads
+ *     27  >>wait       programs that wait for each other
+ *     28  >>lower      from tiles to threads
+ *     29  >>clean      the per-thread form made ready to print
+ *     30  >>report     what was found, chosen and given up
+ *     31  >>emit       Metal text
+ *     32  >>json       op lists as text: JSON in and out, the short form
+ *     33  >>oplist     op lists to kernels: graph in, tile IR out
+ *     34  >>graph      op lists as graphs: what is spelled out, what shares a kernel, memory
+ *     35  >>compile    what drives the others: options, refusals, from text to kernels
+ *     36  >>key        what a result depends on, as one number
+ *     37  >>entry      public functions and the one setjmp
+ *     38  >>cache      results on disk, and copies of results
+ *     39  >>metal      launching: the Objective-C runtime and Metal, from C
+ *     40  >>host       launch code: files in other languages that compile and launch a result
+ *     41  >>tune       the tuner: which way to compile a program is fastest
  *
  * Version 0.1.0. MIT licence; its text is at the end of the file.
  *============================================================================*/
@@ -34472,11 +34474,10 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define TMI_STAMP_DETECT 3129833438u
 
 /*==============================================================================
- * >>transform  [20]  Passes over tile IR, before anything is planned
+ * >>rewrite  [20]  Tools of passes over tile IR: making ops, renaming values, copying
  *
- * gives   tmi_transform(): one function, rewritten until it is one block of ops that >>lower knows
- * uses    >>ops  >>ir  >>print  >>verify  >>analyse  >>detect
- * order   of the pass table at the end of the section; each pass says what it requires and what it leaves
+ * gives   tmi_b_*(): ops where a tmi_build stands; tmi_rename, tmi_cloning
+ * uses    >>ops  >>ir
  *============================================================================*/
 
 /* -- Building -------------------------------------------------------------------------- */
@@ -34503,14 +34504,14 @@ static tmi_build tmi_build_in(tmi_job *job, tmi_module *m, uint32_t block, uint3
 
 static tmi_build tmi_build_before(tmi_job *job, tmi_module *m, uint32_t op) {
     tmi_build b = tmi_build_in(job, m, TMI_OP(m, op)->block, op);
-    TMI_ASSERT(job, "transform", b.block != 0);
+    TMI_ASSERT(job, "rewrite", b.block != 0);
     b.before = op;
     return b;
 }
 
 static void tmi_b_insert(tmi_build *b, uint32_t op) {
-    TMI_ASSERT(b->job, "transform", op && op < b->m->op.n);
-    TMI_ASSERT(b->job, "transform", b->block && b->block < b->m->block.n);
+    TMI_ASSERT(b->job, "rewrite", op && op < b->m->op.n);
+    TMI_ASSERT(b->job, "rewrite", b->block && b->block < b->m->block.n);
     TMI_OP(b->m, op)->loc = b->loc;
     TMI_OP(b->m, op)->src = b->src;
     if (b->before) tmi_op_insert_before(b->m, b->before, op);
@@ -34521,9 +34522,9 @@ static void tmi_b_insert(tmi_build *b, uint32_t op) {
 static uint32_t tmi_b_op(tmi_build *b, uint32_t kind, uint32_t type, const uint32_t *in,
                          uint32_t n) {
     uint32_t op = tmi_op_new(b->job, b->m, kind), v = 0;
-    TMI_ASSERT(b->job, "transform", kind < TMI_OP_COUNT);
-    TMI_ASSERT(b->job, "transform", n == 0 || in != NULL);
-    TMI_ASSERT(b->job, "transform", type < b->m->type->n);
+    TMI_ASSERT(b->job, "rewrite", kind < TMI_OP_COUNT);
+    TMI_ASSERT(b->job, "rewrite", n == 0 || in != NULL);
+    TMI_ASSERT(b->job, "rewrite", type < b->m->type->n);
     tmi_op_operands(b->job, b->m, op, in, n);
     if (type) {
         v = tmi_value_new(b->job, b->m, type);
@@ -34547,7 +34548,7 @@ static uint32_t tmi_b_2(tmi_build *b, uint32_t kind, uint32_t x, uint32_t y) {
 
 static uint32_t tmi_b_select(tmi_build *b, uint32_t c, uint32_t x, uint32_t y) {
     uint32_t in[3];
-    TMI_ASSERT(b->job, "transform", tmi_value_type(b->m, x) == tmi_value_type(b->m, y));
+    TMI_ASSERT(b->job, "rewrite", tmi_value_type(b->m, x) == tmi_value_type(b->m, y));
     in[0] = c;
     in[1] = x;
     in[2] = y;
@@ -34562,7 +34563,7 @@ static void tmi_b_attr(tmi_build *b, uint32_t value, const char *name, int64_t v
 static uint32_t tmi_b_const(tmi_build *b, uint32_t type, uint64_t bits) {
     tmi_module *m = b->m;
     uint32_t    v = tmi_b_op(b, TMI_OP_CONSTANT, type, NULL, 0), word, attr;
-    TMI_ASSERT(b->job, "transform", type && type < b->m->type->n);
+    TMI_ASSERT(b->job, "rewrite", type && type < b->m->type->n);
     if (tmi_is_tensor(m, type)) {
         word = m->words->n;
         *(uint64_t *)tmi_vec_add(b->job, m->words) = bits;
@@ -34579,10 +34580,10 @@ static uint32_t tmi_b_const(tmi_build *b, uint32_t type, uint64_t bits) {
     return v;
 }
 
-static uint32_t tmi_transform_compare(tmi_build *b, uint32_t kind, int predicate, uint32_t x,
-                                      uint32_t y) {
+static uint32_t tmi_rewrite_compare(tmi_build *b, uint32_t kind, int predicate, uint32_t x,
+                                    uint32_t y) {
     uint32_t in[2], v, type = tmi_type_like(b->job, b->m, tmi_value_type(b->m, x), b->m->t_i1);
-    TMI_ASSERT(b->job, "transform", tmi_value_type(b->m, x) == tmi_value_type(b->m, y));
+    TMI_ASSERT(b->job, "rewrite", tmi_value_type(b->m, x) == tmi_value_type(b->m, y));
     in[0] = x;
     in[1] = y;
     v = tmi_b_op(b, kind, type, in, 2);
@@ -34591,11 +34592,11 @@ static uint32_t tmi_transform_compare(tmi_build *b, uint32_t kind, int predicate
 }
 
 static uint32_t tmi_b_cmpi(tmi_build *b, int predicate, uint32_t x, uint32_t y) {
-    return tmi_transform_compare(b, TMI_OP_CMPI, predicate, x, y);
+    return tmi_rewrite_compare(b, TMI_OP_CMPI, predicate, x, y);
 }
 
-static uint32_t tmi_transform_cmpf(tmi_build *b, int predicate, uint32_t x, uint32_t y) {
-    return tmi_transform_compare(b, TMI_OP_CMPF, predicate, x, y);
+static uint32_t tmi_rewrite_cmpf(tmi_build *b, int predicate, uint32_t x, uint32_t y) {
+    return tmi_rewrite_compare(b, TMI_OP_CMPF, predicate, x, y);
 }
 
 /* widen or cut */
@@ -34628,28 +34629,28 @@ static uint32_t tmi_b_range(tmi_build *b, uint32_t n) { /* 0 .. n-1 */
 static uint32_t tmi_b_reshape(tmi_build *b, uint32_t v, const uint32_t *dims, uint32_t rank) {
     uint32_t type = tmi_type_tensor(b->job, b->m, tmi_elem(b->m, tmi_value_type(b->m, v)), dims,
                                     rank);
-    TMI_ASSERT(b->job, "transform", rank <= TMI_MAX_RANK);
-    TMI_ASSERT(b->job, "transform", v && v < b->m->value.n);
+    TMI_ASSERT(b->job, "rewrite", rank <= TMI_MAX_RANK);
+    TMI_ASSERT(b->job, "rewrite", v && v < b->m->value.n);
     return type == tmi_value_type(b->m, v) ? v : tmi_b_1(b, TMI_OP_RESHAPE, type, v);
 }
 
 static uint32_t tmi_b_broadcast(tmi_build *b, uint32_t v, uint32_t shape) {
     uint32_t type = tmi_type_like(b->job, b->m, shape, tmi_elem(b->m, tmi_value_type(b->m, v)));
-    TMI_ASSERT(b->job, "transform", v && v < b->m->value.n);
-    TMI_ASSERT(b->job, "transform", tmi_is_tensor(b->m, shape));
+    TMI_ASSERT(b->job, "rewrite", v && v < b->m->value.n);
+    TMI_ASSERT(b->job, "rewrite", tmi_is_tensor(b->m, shape));
     return type == tmi_value_type(b->m, v) ? v : tmi_b_1(b, TMI_OP_BROADCAST, type, v);
 }
 
 /* A vector along one axis of a shape, copied along the others. */
 static uint32_t tmi_b_along(tmi_build *b, uint32_t v, uint32_t shape, uint32_t axis) {
     uint32_t dims[TMI_MAX_RANK], i, rank = tmi_rank(b->m, shape);
-    TMI_ASSERT(b->job, "transform", axis < tmi_rank(b->m, shape));
+    TMI_ASSERT(b->job, "rewrite", axis < tmi_rank(b->m, shape));
     for (i = 0; i < rank; i++) dims[i] = i == axis ? tmi_dim(b->m, shape, i) : 1;
     return tmi_b_broadcast(b, tmi_b_reshape(b, v, dims, rank), shape);
 }
 
 /* What an axis was reduced to, in the shape that it had. */
-static uint32_t tmi_transform_spread(tmi_build *b, uint32_t v, uint32_t shape, uint32_t axis) {
+static uint32_t tmi_rewrite_spread(tmi_build *b, uint32_t v, uint32_t shape, uint32_t axis) {
     tmi_module *m = b->m;
     uint32_t    dims[TMI_MAX_RANK], i, rank = tmi_rank(m, shape);
     if (!tmi_is_tensor(m, tmi_value_type(m, v))) return tmi_b_splat(b, v, shape);
@@ -34681,7 +34682,7 @@ static uint32_t tmi_b_reduce(tmi_build *b, uint32_t kind, uint32_t v, uint32_t t
  * 2 are in a thread's registers. */
 #define TMI_EACH 16u
 
-static uint32_t tmi_transform_fold_each(tmi_build *b, uint32_t kind, uint32_t v, uint32_t t,
+static uint32_t tmi_rewrite_fold_each(tmi_build *b, uint32_t kind, uint32_t v, uint32_t t,
                                 uint32_t near) {
     uint32_t dims[3], type = tmi_value_type(b->m, v), elem = tmi_elem(b->m, type);
     dims[0] = tmi_dim(b->m, type, 0) / (near * t), dims[1] = t, dims[2] = near;
@@ -34691,7 +34692,7 @@ static uint32_t tmi_transform_fold_each(tmi_build *b, uint32_t kind, uint32_t v,
 }
 
 /* What a thread has, for each of its elements of n. */
-static uint32_t tmi_transform_spread_each(tmi_build *b, uint32_t v, uint32_t n, uint32_t near) {
+static uint32_t tmi_rewrite_spread_each(tmi_build *b, uint32_t v, uint32_t n, uint32_t near) {
     uint32_t dims[3], type = tmi_value_type(b->m, v), t = tmi_dim(b->m, type, 0),
              rank = near > 1 ? 3 : 2;
     dims[0] = dims[2] = 1, dims[1] = t;
@@ -34702,7 +34703,7 @@ static uint32_t tmi_transform_spread_each(tmi_build *b, uint32_t v, uint32_t n, 
 }
 
 /* An axis and the one behind it change places. */
-static uint32_t tmi_transform_swap(tmi_build *b, uint32_t v, uint32_t axis) {
+static uint32_t tmi_rewrite_swap(tmi_build *b, uint32_t v, uint32_t axis) {
     tmi_module *m = b->m;
     uint32_t type = tmi_value_type(m, v), rank = tmi_rank(m, type), dims[TMI_MAX_RANK], i, r,
              word = m->words->n, attr, from;
@@ -34718,8 +34719,8 @@ static uint32_t tmi_transform_swap(tmi_build *b, uint32_t v, uint32_t axis) {
     return r;
 }
 
-static uint32_t tmi_transform_swap_last(tmi_build *b, uint32_t v) {
-    return tmi_transform_swap(b, v, tmi_rank(b->m, tmi_value_type(b->m, v)) - 2);
+static uint32_t tmi_rewrite_swap_last(tmi_build *b, uint32_t v) {
+    return tmi_rewrite_swap(b, v, tmi_rank(b->m, tmi_value_type(b->m, v)) - 2);
 }
 
 /* -- Renaming: all uses of one value become another's, applied once at the end of a pass ---- */
@@ -34739,7 +34740,7 @@ static void tmi_rename_init(tmi_job *job, tmi_module *m, tmi_rename *r) {
 }
 
 static void tmi_rename_to(tmi_rename *r, uint32_t v, uint32_t to) {
-    TMI_ASSERT(NULL, "transform", v < r->n);
+    TMI_ASSERT(NULL, "rewrite", v < r->n);
     r->to[v] = to;
     r->any = 1;
 }
@@ -34752,7 +34753,7 @@ static uint32_t tmi_renamed(const tmi_rename *r, uint32_t v) {
 static void tmi_rename_apply(tmi_rename *r, uint32_t func) {
     tmi_module *m = r->m;
     uint32_t    op, i, k;
-    TMI_ASSERT(NULL, "transform", func && func < r->m->op.n);
+    TMI_ASSERT(NULL, "rewrite", func && func < r->m->op.n);
     if (!r->any) return;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         const tmi_op *o = TMI_OP(m, op);
@@ -34768,7 +34769,7 @@ static void tmi_rename_apply(tmi_rename *r, uint32_t func) {
 /* The name and place of one value for another that stands for it. */
 static void tmi_name_after(tmi_module *m, uint32_t value, uint32_t like) {
     tmi_value *v = TMI_VALUE(m, value), *l = TMI_VALUE(m, like);
-    TMI_ASSERT(NULL, "transform", value < m->value.n && like < m->value.n);
+    TMI_ASSERT(NULL, "rewrite", value < m->value.n && like < m->value.n);
     v->name = l->name;
     if (v->is_arg || !l->is_arg) return;
     v->loc = l->loc;
@@ -34816,10 +34817,10 @@ static uint32_t tmi_cloned(const tmi_cloning *c, uint32_t v) {
     return v < c->n && c->to[v] ? c->to[v] : v;
 }
 
-static uint32_t tmi_transform_clone_value(tmi_cloning *c, uint32_t v) {
+static uint32_t tmi_rewrite_clone_value(tmi_cloning *c, uint32_t v) {
     tmi_module *m = c->m;
     uint32_t    n = tmi_value_new(c->job, m, tmi_value_type(m, v));
-    TMI_ASSERT(c->job, "transform", v < c->m->value.n);
+    TMI_ASSERT(c->job, "rewrite", v < c->m->value.n);
     TMI_VALUE(m, n)->name = TMI_VALUE(m, v)->name;
     TMI_VALUE(m, n)->loc = TMI_VALUE(m, v)->loc;
     c->to[v] = n;
@@ -34827,10 +34828,10 @@ static uint32_t tmi_transform_clone_value(tmi_cloning *c, uint32_t v) {
 }
 
 /* An inlined op keeps its own location, called from the call's. */
-static uint32_t tmi_transform_clone_loc(tmi_cloning *c, uint32_t loc) {
+static uint32_t tmi_rewrite_clone_loc(tmi_cloning *c, uint32_t loc) {
     uint32_t id;
     tmi_loc *l;
-    TMI_ASSERT(c->job, "transform", loc < c->m->loc->n);
+    TMI_ASSERT(c->job, "rewrite", loc < c->m->loc->n);
     if (!c->call) return loc;
     id = c->m->loc->n;
     l = (tmi_loc *)tmi_vec_add(c->job, c->m->loc);
@@ -34840,41 +34841,50 @@ static uint32_t tmi_transform_clone_loc(tmi_cloning *c, uint32_t loc) {
     return id;
 }
 
-static uint32_t tmi_transform_clone_op(tmi_cloning *c, uint32_t op);
+static uint32_t tmi_rewrite_clone_op(tmi_cloning *c, uint32_t op);
 
-static void tmi_transform_clone_block_args(tmi_cloning *c, uint32_t from, uint32_t to) {
+static void tmi_rewrite_clone_block_args(tmi_cloning *c, uint32_t from, uint32_t to) {
     uint32_t i, n = TMI_BLOCK(c->m, from)->n_arg, *list = TMI_TEMP(c->job, uint32_t, n);
-    for (i = 0; i < n; i++) list[i] = tmi_transform_clone_value(c, tmi_block_arg(c->m, from, i));
+    for (i = 0; i < n; i++) list[i] = tmi_rewrite_clone_value(c, tmi_block_arg(c->m, from, i));
     tmi_block_args(c->job, c->m, to, list, n);
 }
 
 /* A whole op with its regions, in no block yet. Depth: TMI_MAX_DEPTH, by the verifier. */
-static uint32_t tmi_transform_clone_op(tmi_cloning *c, uint32_t op) {
+static uint32_t tmi_rewrite_clone_op(tmi_cloning *c, uint32_t op) {
     tmi_module *m = c->m;
     tmi_op      o = *TMI_OP(m, op);
     uint32_t    id = tmi_op_new(c->job, m, o.kind), i, r, b, x, region, block, *list;
-    TMI_ASSERT(c->job, "transform", op && op < c->m->op.n);
+    TMI_ASSERT(c->job, "rewrite", op && op < c->m->op.n);
     c->job->copied += o.kind == TMI_OP_DOT || o.kind == TMI_OP_DOT_SCALED ? 16 : 1;
     list = TMI_TEMP(c->job, uint32_t, tmi_max32(o.n_in, o.n_out));
     for (i = 0; i < o.n_in; i++) list[i] = tmi_cloned(c, tmi_in(m, &o, i));
     tmi_op_operands(c->job, m, id, list, o.n_in);
-    for (i = 0; i < o.n_out; i++) list[i] = tmi_transform_clone_value(c, tmi_out(m, &o, i));
+    for (i = 0; i < o.n_out; i++) list[i] = tmi_rewrite_clone_value(c, tmi_out(m, &o, i));
     tmi_op_results(c->job, m, id, list, o.n_out);
     TMI_OP(m, id)->attr = o.attr;
     TMI_OP(m, id)->src = o.src;
-    TMI_OP(m, id)->loc = tmi_transform_clone_loc(c, o.loc);
+    TMI_OP(m, id)->loc = tmi_rewrite_clone_loc(c, o.loc);
     /* one block a region: control flow is structured by now */
     for (r = o.region; r; r = TMI_REGION(m, r)->next) {
         region = tmi_region_new(c->job, m, id);
         b = TMI_REGION(m, r)->first_block;
         if (!b) continue;
         block = tmi_block_new(c->job, m, region);
-        tmi_transform_clone_block_args(c, b, block);
+        tmi_rewrite_clone_block_args(c, b, block);
         for (x = TMI_BLOCK(m, b)->first_op; x; x = TMI_OP(m, x)->next)
-            tmi_op_append(m, block, tmi_transform_clone_op(c, x));
+            tmi_op_append(m, block, tmi_rewrite_clone_op(c, x));
     }
     return id;
 }
+
+#define TMI_STAMP_REWRITE 4119285576u
+
+/*==============================================================================
+ * >>flow  [21]  Calls inlined, branches structured: one function, one block
+ *
+ * gives   tmi_ready_func(); tmi_take_kernel(): a kernel and all that it calls as a module
+ * uses    >>ops  >>ir  >>verify  >>rewrite
+ *============================================================================*/
 
 /* -- Structured control flow: cf branches become scf.if, or one dispatching loop ---------------
  *
@@ -34914,7 +34924,7 @@ static int tmi_flow_order(tmi_flow *f, uint32_t *order) {
     uint32_t *state = TMI_TEMP(f->job, uint32_t, f->n),
              *stack = TMI_TEMP(f->job, uint32_t, f->n + 1);
     uint32_t  depth = 0, out = f->n, i, s;
-    TMI_ASSERT(f->job, "transform", f->n > 0);
+    TMI_ASSERT(f->job, "flow", f->n > 0);
     for (i = 0; i < f->n; i++) order[i] = TMI_NONE;
     stack[depth++] = 0;
     state[0] = 1; /* 1 + successors visited; f->n + 9: done */
@@ -34992,13 +35002,13 @@ static void tmi_flow_copy_ops(tmi_flow *f, uint32_t i, uint32_t dest) { /* all b
     uint32_t op;
     for (op = TMI_BLOCK(f->m, f->block[i])->first_op; op && TMI_OP(f->m, op)->next;
          op = TMI_OP(f->m, op)->next) {
-        tmi_op_append(f->m, dest, tmi_transform_clone_op(&f->c, op));
+        tmi_op_append(f->m, dest, tmi_rewrite_clone_op(&f->c, op));
         f->copied++;
     }
 }
 
 /* Are there too many copies: for branches, or at all? */
-static int tmi_transform_is_over(const tmi_flow *f) {
+static int tmi_flow_is_over(const tmi_flow *f) {
     return f->copied > f->budget || f->job->copied > f->job->most_copied;
 }
 
@@ -35045,14 +35055,14 @@ static uint32_t tmi_flow_branch(tmi_flow *f, uint32_t end, uint32_t stop, uint32
 }
 
 /* Copy block i and what follows, up to `stop`; `out` gets the values that stop is entered with.
- * Depth: TMI_MAX_BLOCKS, and tmi_transform_depth_ok judges what it makes. */
+ * Depth: TMI_MAX_BLOCKS, and tmi_flow_depth_ok judges what it makes. */
 static void tmi_flow_emit(tmi_flow *f, uint32_t i, uint32_t stop, uint32_t dest, uint32_t *out) {
     tmi_module *m = f->m;
-    TMI_ASSERT(f->job, "transform", i < f->n);
-    TMI_ASSERT(f->job, "transform", dest && dest < f->m->block.n);
+    TMI_ASSERT(f->job, "flow", i < f->n);
+    TMI_ASSERT(f->job, "flow", dest && dest < f->m->block.n);
     for (;;) {
         uint32_t end = TMI_BLOCK(m, f->block[i])->last_op, next, *passed;
-        if (tmi_transform_is_over(f)) return; /* the caller sees it */
+        if (tmi_flow_is_over(f)) return; /* the caller sees it */
         tmi_flow_copy_ops(f, i, dest);
         next = TMI_OP(m, end)->n_succ < 2 ? tmi_flow_succ(f, i, 0) : f->ipdom[i];
         passed = next == stop ? out : TMI_TEMP(f->job, uint32_t, tmi_flow_n_out(f, next));
@@ -35077,7 +35087,7 @@ typedef struct tmi_dispatch {
 } tmi_dispatch;
 
 static void tmi_dispatch_carry(tmi_dispatch *d, uint32_t v) {
-    TMI_ASSERT(d->f->job, "transform", v && v < d->f->m->value.n);
+    TMI_ASSERT(d->f->job, "flow", v && v < d->f->m->value.n);
     if (d->slot[v]) return;
     d->carried[d->n] = v;
     d->slot[v] = ++d->n;
@@ -35157,12 +35167,12 @@ static void tmi_dispatch_args(tmi_dispatch *d, uint32_t block, uint32_t *v) {
 }
 
 /* if (next == i) { block i } else { the blocks after it }; `v` is carried in, `out` comes out.
- * Depth: TMI_MAX_BLOCKS, and tmi_transform_depth_ok judges what it makes. */
+ * Depth: TMI_MAX_BLOCKS, and tmi_flow_depth_ok judges what it makes. */
 static void tmi_dispatch_chain(tmi_dispatch *d, uint32_t i, uint32_t *v, uint32_t *out) {
     tmi_flow   *f = d->f;
     tmi_module *m = f->m;
     uint32_t    k, c, op, side, *mine, keep = d->b.block;
-    TMI_ASSERT(d->f->job, "transform", i < f->n);
+    TMI_ASSERT(d->f->job, "flow", i < f->n);
     if (i + 1 >= f->n) { /* the last one: nothing else is left */
         tmi_flow_copy_ops(f, i, d->b.block);
         tmi_dispatch_end(d, TMI_BLOCK(m, f->block[i])->last_op, out);
@@ -35190,7 +35200,7 @@ static void tmi_dispatch_chain(tmi_dispatch *d, uint32_t i, uint32_t *v, uint32_
 }
 
 /* What `v` points into, `to` does too: is that new? */
-static int tmi_transform_flows(tmi_dispatch *d, uint32_t v, uint32_t to) {
+static int tmi_flow_flows(tmi_dispatch *d, uint32_t v, uint32_t to) {
     const tmi_module *m = d->f->m;
     const tmi_value  *x = TMI_VALUE(m, v);
     uint32_t          p = d->from[v];
@@ -35203,7 +35213,7 @@ static int tmi_transform_flows(tmi_dispatch *d, uint32_t v, uint32_t to) {
 }
 
 /* One walk over pointers and what blocks hand on; 0: nothing is new. */
-static int tmi_transform_follow(tmi_dispatch *d, uint32_t owner) {
+static int tmi_flow_follow(tmi_dispatch *d, uint32_t owner) {
     const tmi_module *m = d->f->m;
     uint32_t          op, i, k;
     int               is_new = 0;
@@ -35212,28 +35222,28 @@ static int tmi_transform_follow(tmi_dispatch *d, uint32_t owner) {
         switch (o->kind) {
         case TMI_OP_ADDPTR: case TMI_OP_TTBITCAST: case TMI_OP_SPLAT: case TMI_OP_EXPAND:
         case TMI_OP_BROADCAST: case TMI_OP_RESHAPE: case TMI_OP_TRANS: case TMI_OP_UNSPLAT:
-            is_new |= tmi_transform_flows(d, tmi_in(m, o, 0), tmi_out(m, o, 0));
+            is_new |= tmi_flow_flows(d, tmi_in(m, o, 0), tmi_out(m, o, 0));
             break;
         case TMI_OP_SELECT:
-            is_new |= tmi_transform_flows(d, tmi_in(m, o, 1), tmi_out(m, o, 0));
+            is_new |= tmi_flow_flows(d, tmi_in(m, o, 1), tmi_out(m, o, 0));
             break;
         case TMI_OP_FOR: /* its arguments stand behind the counter */
             for (i = 3; i < o->n_in; i++) {
                 k = tmi_block_arg(m, tmi_op_body(m, o, 0), i - 2);
-                is_new |= tmi_transform_flows(d, tmi_in(m, o, i), k);
-                is_new |= tmi_transform_flows(d, tmi_in(m, o, i), tmi_out(m, o, i - 3));
+                is_new |= tmi_flow_flows(d, tmi_in(m, o, i), k);
+                is_new |= tmi_flow_flows(d, tmi_in(m, o, i), tmi_out(m, o, i - 3));
             }
             break;
         case TMI_OP_YIELD:
             k = tmi_parent_op(m, o);
             for (i = 0; i < o->n_in && TMI_OP(m, k)->kind == TMI_OP_IF; i++)
-                is_new |= tmi_transform_flows(d, tmi_in(m, o, i), tmi_out(m, TMI_OP(m, k), i));
+                is_new |= tmi_flow_flows(d, tmi_in(m, o, i), tmi_out(m, TMI_OP(m, k), i));
             break;
         default: break;
         }
         for (k = 0; k < o->n_succ; k++)
             for (i = 0; i < TMI_SUCC(m, o->succ + k)->n_in; i++)
-                is_new |= tmi_transform_flows(d, TMI_ID(m, TMI_SUCC(m, o->succ + k)->in + i),
+                is_new |= tmi_flow_flows(d, TMI_ID(m, TMI_SUCC(m, o->succ + k)->in + i),
                                              tmi_block_arg(m, TMI_SUCC(m, o->succ + k)->block, i));
     }
     return is_new;
@@ -35241,7 +35251,7 @@ static int tmi_transform_follow(tmi_dispatch *d, uint32_t owner) {
 
 /* What is carried before it is made. Nobody reads it, but pointers keep their parameter, of which
  * tmi_transform_into makes them again. */
-static uint32_t tmi_transform_begins_as(tmi_dispatch *d, uint32_t i) {
+static uint32_t tmi_flow_begins_as(tmi_dispatch *d, uint32_t i) {
     const tmi_module *m = d->f->m;
     uint32_t type = tmi_dispatch_type(d, i), elem = tmi_elem(m, type), p = 0;
     if (i < d->n - d->f->n_types) p = d->from[d->carried[i]];
@@ -35267,10 +35277,10 @@ static void tmi_flow_dispatch(tmi_flow *f, uint32_t owner, uint32_t dest, uint32
     v = TMI_TEMP(f->job, uint32_t, d.n);
     next = TMI_TEMP(f->job, uint32_t, d.n);
     d.from = TMI_TEMP(f->job, uint32_t, m->value.n);
-    for (i = 0; i < f->n && tmi_transform_follow(&d, owner); i++) {}
+    for (i = 0; i < f->n && tmi_flow_follow(&d, owner); i++) {}
     d.b = tmi_build_in(f->job, m, dest, owner);
     tmi_flow_copy_ops(f, 0, dest);
-    for (i = 1; i < d.n; i++) init[i] = tmi_transform_begins_as(&d, i);
+    for (i = 1; i < d.n; i++) init[i] = tmi_flow_begins_as(&d, i);
     for (i = 1; i < d.n - f->n_types; i++) f->c.to[d.carried[i]] = init[i];
     d.now = init;
     tmi_dispatch_end(&d, TMI_BLOCK(m, f->block[0])->last_op, v);
@@ -35321,8 +35331,8 @@ static TMI_COLD void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t 
     tmi_build b;
     uint32_t *order, *out, body, op, i, entry = TMI_REGION(m, region)->first_block;
     tmi_mark  mark = tmi_mark_take(job);
-    TMI_ASSERT(job, "transform", owner && owner < m->op.n);
-    TMI_ASSERT(job, "transform", region && region < m->region.n);
+    TMI_ASSERT(job, "flow", owner && owner < m->op.n);
+    TMI_ASSERT(job, "flow", region && region < m->region.n);
     memset(&f, 0, sizeof f);
     f.job = job;
     f.m = m;
@@ -35342,7 +35352,7 @@ static TMI_COLD void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t 
     for (op = tmi_walk_next(m, owner, owner); op; op = tmi_walk_next(m, owner, op)) f.budget += 8;
     f.budget += 1000;
     body = tmi_block_new(job, m, region);
-    TMI_ASSERT(job, "transform", f.at[body] == 0);
+    TMI_ASSERT(job, "flow", f.at[body] == 0);
     {   /* the entry's arguments stay the same values */
         uint32_t n = TMI_BLOCK(m, entry)->n_arg, *args = TMI_TEMP(job, uint32_t, n);
         for (i = 0; i < n; i++) args[i] = tmi_block_arg(m, entry, i);
@@ -35354,7 +35364,7 @@ static TMI_COLD void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t 
     } else {
         f.copied = f.budget + 1;
     }
-    if (tmi_transform_is_over(&f)) {
+    if (tmi_flow_is_over(&f)) {
         TMI_BLOCK(m, body)->first_op = TMI_BLOCK(m, body)->last_op = 0;
         f.copied = 0;
         f.budget = TMI_NONE - 1;
@@ -35388,9 +35398,9 @@ static uint32_t *tmi_ops_of(tmi_job *job, const tmi_module *m, uint32_t func, ui
 }
 
 /* scf.execute_region of one block: its ops move before it. */
-static void tmi_transform_unwrap(tmi_module *m, uint32_t op, tmi_rename *names) {
+static void tmi_flow_unwrap(tmi_module *m, uint32_t op, tmi_rename *names) {
     uint32_t block = tmi_op_body(m, TMI_OP(m, op), 0), x, next, i;
-    TMI_ASSERT(NULL, "transform", op && TMI_OP(m, op)->n_region == 1);
+    TMI_ASSERT(NULL, "flow", op && TMI_OP(m, op)->n_region == 1);
     for (x = TMI_BLOCK(m, block)->first_op; x; x = next) {
         next = TMI_OP(m, x)->next;
         if (!next) break;
@@ -35416,7 +35426,7 @@ static void tmi_structure_execute(tmi_job *job, tmi_module *m, uint32_t func) {
             tmi_structure_region(job, m, op, TMI_OP(m, op)->region, TMI_OP_YIELD, types, n);
         if (job->n_errors || !tmi_may_copy(job, m, op, 0)) return;
         tmi_rename_init(job, m, &names);
-        tmi_transform_unwrap(m, op, &names);
+        tmi_flow_unwrap(m, op, &names);
         tmi_rename_apply(&names, func);
         tmi_mark_drop(job, mark);
     }
@@ -35442,7 +35452,7 @@ static void tmi_structure(tmi_job *job, tmi_module *m, uint32_t func) {
                                          {TMI_OP_REDUCE, TMI_OP_REDUCE_RETURN}};
     tmi_mark mark = tmi_mark_take(job);
     uint32_t i, k, n, *list;
-    TMI_ASSERT(job, "transform", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
+    TMI_ASSERT(job, "flow", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
     tmi_structure_execute(job, m, func);
     if (!job->n_errors) tmi_structure_blocks(job, m, func, TMI_OP_RETURN);
     for (k = 0; k < 3; k++) {
@@ -35476,7 +35486,7 @@ static void tmi_taking_init(tmi_job *job, const tmi_module *m, tmi_taking *t) {
 
 static uint32_t tmi_take_value(tmi_taking *t, uint32_t v) {
     uint32_t id = t->f->value.n;
-    TMI_ASSERT(t->job, "transform", v < t->m->value.n);
+    TMI_ASSERT(t->job, "flow", v < t->m->value.n);
     *(tmi_value *)tmi_vec_add(t->job, &t->f->value) = *TMI_VALUE(t->m, v);
     t->value[v] = id;
     return id;
@@ -35490,7 +35500,7 @@ static uint32_t tmi_take_op(tmi_taking *t, uint32_t op) {
     const tmi_op     *o = TMI_OP(m, op);
     uint32_t          id = tmi_op_new(t->job, f, o->kind), r, b, x, i, region, block, *list;
     tmi_mark          mark = tmi_mark_take(t->job);
-    TMI_ASSERT(t->job, "transform", op && op < t->m->op.n);
+    TMI_ASSERT(t->job, "flow", op && op < t->m->op.n);
     *TMI_OP(f, id) = *o;
     TMI_OP(f, id)->n_region = 0;
     TMI_OP(f, id)->region = 0;
@@ -35590,7 +35600,7 @@ static uint32_t tmi_take_kernel(tmi_taking *t, uint32_t func, tmi_module *f) {
 
 static uint32_t tmi_find_func(const tmi_module *m, const char *name) {
     uint32_t op;
-    TMI_ASSERT(NULL, "transform", name != NULL);
+    TMI_ASSERT(NULL, "flow", name != NULL);
     for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op; op;
          op = TMI_OP(m, op)->next)
         if (TMI_OP(m, op)->kind == TMI_OP_FUNC &&
@@ -35604,14 +35614,14 @@ static void tmi_inline_call(tmi_job *job, tmi_module *m, uint32_t call, uint32_t
     uint32_t body = tmi_op_body(m, TMI_OP(m, callee), 0), i, op, end = TMI_BLOCK(m, body)->last_op;
     tmi_cloning c;
     tmi_mark mark = tmi_mark_take(job);
-    TMI_ASSERT(job, "transform", TMI_OP(m, call)->kind == TMI_OP_CALL);
-    TMI_ASSERT(job, "transform", TMI_OP(m, callee)->kind == TMI_OP_FUNC);
+    TMI_ASSERT(job, "flow", TMI_OP(m, call)->kind == TMI_OP_CALL);
+    TMI_ASSERT(job, "flow", TMI_OP(m, callee)->kind == TMI_OP_FUNC);
     tmi_cloning_init(job, m, &c);
     c.call = TMI_OP(m, call)->loc;
     for (i = 0; i < TMI_OP(m, call)->n_in; i++)
         c.to[tmi_block_arg(m, body, i)] = tmi_in(m, TMI_OP(m, call), i);
     for (op = TMI_BLOCK(m, body)->first_op; op != end; op = TMI_OP(m, op)->next)
-        tmi_op_insert_before(m, call, tmi_transform_clone_op(&c, op));
+        tmi_op_insert_before(m, call, tmi_rewrite_clone_op(&c, op));
     for (i = 0; i < TMI_OP(m, call)->n_out; i++)
         tmi_rename_to(names, tmi_out(m, TMI_OP(m, call), i),
                       tmi_cloned(&c, tmi_in(m, TMI_OP(m, end), i)));
@@ -35621,7 +35631,7 @@ static void tmi_inline_call(tmi_job *job, tmi_module *m, uint32_t call, uint32_t
 
 /* Passes and printer call themselves for each level of loops and branches: calls and blocks must
  * not pile up more of them than a stack holds. */
-static int tmi_transform_depth_ok(tmi_job *job, const tmi_module *m, uint32_t func) {
+static int tmi_flow_depth_ok(tmi_job *job, const tmi_module *m, uint32_t func) {
     uint32_t  op, blk = 0;
     uint32_t *depth; /* of each block in the function */
     tmi_mark  mark;
@@ -35642,14 +35652,14 @@ static int tmi_transform_depth_ok(tmi_job *job, const tmi_module *m, uint32_t fu
 
 /* Functions are made ready callee first; `state` per op: 1 on the way, 2 ready; `by`: of
  * tmi_verify_funcs(). Depth: TMI_MAX_DEPTH, by job->depth. */
-static int tmi_transform_ready(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *state,
+static int tmi_flow_ready(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *state,
                             const uint32_t *by) {
     uint32_t   op, next, callee;
     tmi_rename names;
     tmi_mark   mark;
     int        any = 0;
-    TMI_ASSERT(job, "transform", TMI_OP(m, func)->kind == TMI_OP_FUNC);
-    TMI_ASSERT(job, "transform", state[func] == 0);
+    TMI_ASSERT(job, "flow", TMI_OP(m, func)->kind == TMI_OP_FUNC);
+    TMI_ASSERT(job, "flow", state[func] == 0);
     state[func] = 1;
     if (job->depth++ == TMI_MAX_DEPTH) {
         tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_NESTING, TMI_MAX_DEPTH);
@@ -35675,7 +35685,7 @@ static int tmi_transform_ready(tmi_job *job, tmi_module *m, uint32_t func, uint8
                       TMETAL_E_RECURSION, name);
             return 0;
         }
-        if (!state[callee] && !tmi_transform_ready(job, m, callee, state, by)) return 0;
+        if (!state[callee] && !tmi_flow_ready(job, m, callee, state, by)) return 0;
     }
     if (any) {
         mark = tmi_mark_take(job);
@@ -35695,17 +35705,27 @@ static int tmi_transform_ready(tmi_job *job, tmi_module *m, uint32_t func, uint8
     }
     job->depth--;
     state[func] = 2;
-    return tmi_transform_depth_ok(job, m, func);
+    return tmi_flow_depth_ok(job, m, func);
 }
 
 static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark        mark = tmi_mark_take(job);
     uint8_t        *state = TMI_TEMP(job, uint8_t, m->op.n);
     const uint32_t *by = tmi_verify_funcs(job, m);
-    int             ok = tmi_transform_ready(job, m, func, state, by);
+    int             ok = tmi_flow_ready(job, m, func, state, by);
     tmi_mark_drop(job, mark);
     return ok;
 }
+
+#define TMI_STAMP_FLOW 1811684185u
+
+/*==============================================================================
+ * >>transform  [22]  Passes over tile IR, before anything is planned
+ *
+ * gives   tmi_transform(): one function, rewritten until it is one block of ops that >>lower knows
+ * uses    >>ops  >>ir  >>print  >>verify  >>analyse  >>detect  >>rewrite  >>flow
+ * order   of the pass table at the end of the section; each pass says what it requires and what it leaves
+ *============================================================================*/
 
 /* -- Tile references: descriptors and block pointers become pointers and masks -----------------
  *
@@ -36393,11 +36413,11 @@ static uint32_t tmi_scaled_operand(tmi_build *b, const tmi_op *op, uint32_t side
     int         k_pack = tmi_attr_int(m, op, side ? "rhs_k_pack" : "lhs_k_pack", 1) != 0;
     /* packed along rows (columns of b): bring that axis last, unpack */
     if (kind == TMI_SCALED_E2M1 && !k_pack) {
-        if (!side) v = tmi_transform_swap_last(b, v);
+        if (!side) v = tmi_rewrite_swap_last(b, v);
         v = tmi_transform_unpack_nibbles(b, v);
-        v = tmi_transform_swap_last(b, v); /* a: K last again; b: N x K */
+        v = tmi_rewrite_swap_last(b, v); /* a: K last again; b: N x K */
     } else {
-        if (side) v = tmi_transform_swap_last(b, v);
+        if (side) v = tmi_rewrite_swap_last(b, v);
         if (kind == TMI_SCALED_E2M1) v = tmi_transform_unpack_nibbles(b, v);
     }
     v = tmi_scaled_values(b, v, kind, elem);
@@ -36412,7 +36432,7 @@ static uint32_t tmi_scaled_operand(tmi_build *b, const tmi_op *op, uint32_t side
             v = tmi_b_select(b, tmi_spread_scale(b, bad, k), right, v);
         }
     }
-    return side ? tmi_transform_swap_last(b, v) : v;
+    return side ? tmi_rewrite_swap_last(b, v) : v;
 }
 
 static void tmi_lower_scaled(tmi_build *b, uint32_t op) {
@@ -36805,7 +36825,7 @@ static uint32_t tmi_acc_seed(tmi_build *b, const tmi_acc *a, uint32_t kind, uint
                              uint32_t init) {
     uint64_t bits;
     if (tmi_neutral_bits(b->m, kind, a->type, &bits)) return tmi_b_const(b, a->type, bits);
-    return tmi_transform_spread(b, init, a->type, axis);
+    return tmi_rewrite_spread(b, init, a->type, axis);
 }
 
 /* The reduction and what follows it work on elements of the accumulator's type; widenings in
@@ -37166,12 +37186,12 @@ static int tmi_transform_is_pick(const tmi_module *m, uint32_t red, tmi_dt_reduc
 /* Which elements are the extreme. It is NaN where NaN wins, and where there is nothing else. */
 static uint32_t tmi_transform_pick_hits(tmi_build *b, const tmi_dt_reduce *r, uint32_t x,
                                         uint32_t best, uint32_t axis) {
-    uint32_t shape = tmi_value_type(b->m, x), all = tmi_transform_spread(b, best, shape, axis), nan;
+    uint32_t shape = tmi_value_type(b->m, x), all = tmi_rewrite_spread(b, best, shape, axis), nan;
     if (tmi_is_intlike(b->m, shape)) return tmi_b_cmpi(b, TMI_EQ, x, all);
-    nan = tmi_transform_spread(b, tmi_transform_cmpf(b, TMI_FUNO, best, best), shape, axis);
+    nan = tmi_rewrite_spread(b, tmi_rewrite_cmpf(b, TMI_FUNO, best, best), shape, axis);
     if (r->nan == TMETAL_NAN_WINS)
-        nan = tmi_b_2(b, TMI_OP_ANDI, nan, tmi_transform_cmpf(b, TMI_FUNO, x, x));
-    return tmi_b_2(b, TMI_OP_ORI, tmi_transform_cmpf(b, TMI_FOEQ, x, all), nan);
+        nan = tmi_b_2(b, TMI_OP_ANDI, nan, tmi_rewrite_cmpf(b, TMI_FUNO, x, x));
+    return tmi_b_2(b, TMI_OP_ORI, tmi_rewrite_cmpf(b, TMI_FOEQ, x, all), nan);
 }
 
 /* The bits of the one element that won: the extreme does not tell -0 from 0. */
@@ -37215,7 +37235,7 @@ static void tmi_transform_pick(tmi_job *job, tmi_module *m, uint32_t red, const 
     v[1] = tmi_b_reduce(&b, extreme[is_unsigned][first], v[1], tmi_value_type(m, out[1]), axis);
     if (reads_value && !is_int) {
         hits = tmi_b_2(&b, TMI_OP_ANDI, hits,
-                       tmi_b_cmpi(&b, TMI_EQ, at, tmi_transform_spread(&b, v[1], i_type, axis)));
+                       tmi_b_cmpi(&b, TMI_EQ, at, tmi_rewrite_spread(&b, v[1], i_type, axis)));
         v[0] = tmi_transform_pick_bits(&b, x, hits, tmi_value_type(m, out[0]), axis);
     }
     for (i = 0; i < 2; i++) {
@@ -37390,7 +37410,7 @@ static void tmi_transform_reciprocal(tmi_job *job, tmi_module *m, uint32_t op) {
     uint32_t     one = tmi_b_const(&b, type, 0x3F800000), scale = one;
     if (!whole) {
         big = tmi_b_const(&b, type, 0x7E800000); /* 2^126 */
-        big = tmi_transform_cmpf(&b, TMI_FOGT, tmi_b_1(&b, TMI_OP_ABSF, type, s), big);
+        big = tmi_rewrite_cmpf(&b, TMI_FOGT, tmi_b_1(&b, TMI_OP_ABSF, type, s), big);
         scale = tmi_b_select(&b, big, tmi_b_const(&b, type, 0x3E800000), one); /* 1/4 */
         s = tmi_b_2(&b, TMI_OP_MULF, s, scale);
     }
@@ -38423,13 +38443,13 @@ static int tmi_transform_alias_all(const tmi_job *job) {
     return job->opt->alias && strcmp(job->opt->alias, "all") == 0;
 }
 
-#define TMI_STAMP_TRANSFORM 2499198480u
+#define TMI_STAMP_TRANSFORM 874566705u
 
 /*==============================================================================
- * >>shape  [21]  How a kernel's work is divided, by the chip: threads, programs, stages, rounds
+ * >>shape  [23]  How a kernel's work is divided, by the chip: threads, programs, stages, rounds
  *
  * gives   tmi_shape_...(): rewrites of tile IR for the chip, and the threads that go with them
- * uses    >>ops  >>ir  >>verify  >>analyse  >>detect  >>transform
+ * uses    >>ops  >>ir  >>verify  >>analyse  >>detect  >>rewrite  >>flow  >>transform
  *
  * The tile IR that arrives knows nothing of the chip. Here programs of short rows share a
  * threadgroup, long rows go in rounds, thin products take several rounds at once, two sweeps
@@ -39356,7 +39376,7 @@ static uint32_t tmi_shape_split_begun(tmi_split *s, tmi_build *b, const tmi_spli
         return tmi_b_const(b, tmi_value_type(m, p->value), 0);
     if (!p->op) return p->init;
     tmi_cloning_init(s->job, m, &c);
-    r = tmi_transform_clone_op(&c, p->op);
+    r = tmi_rewrite_clone_op(&c, p->op);
     TMI_ID(m, TMI_OP(m, r)->in) = p->init;
     tmi_b_insert(b, r);
     return tmi_out(m, TMI_OP(m, r), 0);
@@ -39387,7 +39407,7 @@ static void tmi_shape_split_second(tmi_split *s) {
             n = TMI_OP(m, p->op)->n_out;
             for (k = 0; k < n; k++) in[k] = tmi_shape_split_load(s, &b, p + k, row);
             tmi_cloning_init(s->job, m, &c);
-            red = tmi_transform_clone_op(&c, p->op);
+            red = tmi_rewrite_clone_op(&c, p->op);
             tmi_shape_own_attrs(s->job, m, red);
             tmi_op_set_int(s->job, m, red, "axis", m->t_i32, 0);
             tmi_op_operands(s->job, m, red, in, n);
@@ -39476,7 +39496,7 @@ static void tmi_shape_split_apply(tmi_split *s) {
     for (i = 0; i < s->n && !s->loop; i++)
         if (TMI_OP(m, s->part[i].op)->n_in == 1) tmi_shape_split_widen(s, &s->part[i]);
     tmi_cloning_init(s->job, m, &c);
-    s->first = tmi_transform_clone_op(&c, s->func);
+    s->first = tmi_rewrite_clone_op(&c, s->func);
     tmi_shape_own_attrs(s->job, m, s->first);
     for (i = 1; i == 1 || tmi_find_func(m, name) || tmi_find_func(s->all, name); i++)
         name = tmi_format(s->job, 1, i > 1 ? "%s_parts_%u" : "%s_parts",
@@ -40044,7 +40064,7 @@ static void tmi_shape_rounds_cut(tmi_shape_thin *x) {
     type = tmi_value_type(m, in[0]);
     k = tmi_dim(m, type, 2) / x->cut;
     dims[0] = x->r.n, dims[1] = tmi_dim(m, type, 1), dims[2] = x->cut, dims[3] = k;
-    in[0] = tmi_transform_swap(&b, tmi_b_reshape(&b, in[0], dims, 4), 1);
+    in[0] = tmi_rewrite_swap(&b, tmi_b_reshape(&b, in[0], dims, 4), 1);
     dims[2] = dims[1], dims[1] = x->r.n * x->cut;
     in[0] = tmi_b_reshape(&b, in[0], dims + 1, 3);
     dims[2] = k, dims[3] = tmi_dim(m, tmi_value_type(m, in[1]), 2);
@@ -40297,11 +40317,11 @@ static void tmi_shape_stream_end(tmi_stream *r, uint32_t loop, tmi_slicing *x,
 /* What rounds carry of a tile, and the same for each of its elements. */
 static uint32_t tmi_shape_stream_fold(const tmi_stream *r, tmi_build *b, uint32_t kind,
                                       uint32_t v) {
-    return r->t ? tmi_transform_fold_each(b, kind, v, r->t, r->near) : v;
+    return r->t ? tmi_rewrite_fold_each(b, kind, v, r->t, r->near) : v;
 }
 
 static uint32_t tmi_shape_stream_unfold(const tmi_stream *r, tmi_build *b, uint32_t v) {
-    return r->t ? tmi_transform_spread_each(b, v, r->chunk, r->near) : v;
+    return r->t ? tmi_rewrite_spread_each(b, v, r->chunk, r->near) : v;
 }
 
 /* What rounds carried, reduced; and the result in their shape again. */
@@ -40316,7 +40336,7 @@ static uint32_t tmi_shape_stream_total(const tmi_stream *r, tmi_build *b, uint32
 }
 
 static uint32_t tmi_shape_stream_across(const tmi_stream *r, tmi_build *b, uint32_t v) {
-    return tmi_transform_spread(b, v, r->each, r->axis);
+    return tmi_rewrite_spread(b, v, r->each, r->axis);
 }
 
 /* Another value for what a reduction gave. */
@@ -40648,7 +40668,7 @@ static uint32_t tmi_shape_sweep_begin(tmi_stream *r, const tmi_sweep *w, const u
         if (o->kind == TMI_OP_YIELD ||
             (o->n_in == 2 && (tmi_in(m, o, 0) == arg || tmi_in(m, o, 1) == arg)))
             continue;
-        tmi_op_append(m, x->b.block, tmi_transform_clone_op(c, op));
+        tmi_op_append(m, x->b.block, tmi_rewrite_clone_op(c, op));
     }
     return loop;
 }
@@ -40903,10 +40923,10 @@ static int tmi_shape_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_SHAPE 4020667477u
+#define TMI_STAMP_SHAPE 134164815u
 
 /*==============================================================================
- * >>thread  [22]  The per-thread form: what one GPU thread does
+ * >>thread  [24]  The per-thread form: what one GPU thread does
  *
  * gives   tmi_thr: instructions in structured blocks; tmi_t_*(): make them, folding as they are made
  * uses    >>ir
@@ -42330,7 +42350,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
 #define TMI_STAMP_THREAD 4076830645u
 
 /*==============================================================================
- * >>layout  [23]  Linear layouts: which thread holds which element
+ * >>layout  [25]  Linear layouts: which thread holds which element
  *
  * gives   tmi_lin and its algebra: views through shape ops, slices, blocked and matrix layouts
  * uses    >>ops  >>ir
@@ -42872,7 +42892,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
 #define TMI_STAMP_LAYOUT 3659405666u
 
 /*==============================================================================
- * >>plan  [24]  Decisions before any code: what is kept, where each value lives, how many threads
+ * >>plan  [26]  Decisions before any code: what is kept, where each value lives, how many threads
  *
  * gives   tmi_plan: class, memory root, component and layout of every value; instances
  * uses    >>ops  >>ir  >>verify  >>analyse  >>transform  >>shape  >>thread  >>layout
@@ -45820,7 +45840,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
 #define TMI_STAMP_PLAN 87789665u
 
 /*==============================================================================
- * >>wait  [25]  Programs that wait for each other
+ * >>wait  [27]  Programs that wait for each other
  *
  * A loop waits if its exit depends on memory that another program writes and its rounds alone do
  * not bring the exit nearer. Programs with such loops run in turn (tmi_pick_order), so one that
@@ -47281,7 +47301,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
 #define TMI_STAMP_WAIT 3959765232u
 
 /*==============================================================================
- * >>lower  [26]  From tiles to threads
+ * >>lower  [28]  From tiles to threads
  *
  * gives   tmi_lower_func(): fills a tmi_thr
  * uses    >>ops  >>library  >>ir  >>verify  >>analyse  >>detect  >>transform  >>shape  >>thread
@@ -54616,7 +54636,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
 #define TMI_STAMP_LOWER 89643300u
 
 /*==============================================================================
- * >>clean  [27]  The per-thread form made ready to print
+ * >>clean  [29]  The per-thread form made ready to print
  *
  * gives   tmi_clean(): dead code out, masks merged into branches, values next to their first use,
  *         threadgroup memory laid out, barriers where the hazards are
@@ -56343,7 +56363,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
 #define TMI_STAMP_CLEAN 1184928753u
 
 /*==============================================================================
- * >>report  [28]  What was found, chosen and given up
+ * >>report  [30]  What was found, chosen and given up
  *
  * gives   tmi_report_layouts(): a row per tensor value in each layout it is held in; tmi_report_kernel():
  *         remarks on threads, products, reductions, memory accesses and exchanges
@@ -59428,7 +59448,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define TMI_STAMP_REPORT 35817979u
 
 /*==============================================================================
- * >>emit  [29]  Metal text
+ * >>emit  [31]  Metal text
  *
  * gives   tmi_emit_kernel(): the source text of one kernel and its launch plan
  * uses    >>ops  >>hardware  >>library  >>ir  >>analyse  >>detect  >>transform  >>thread  >>layout
@@ -64598,7 +64618,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
 #define TMI_STAMP_EMIT 994093607u
 
 /*==============================================================================
- * >>json  [30]  Op lists as text: JSON in and out, the short form
+ * >>json  [32]  Op lists as text: JSON in and out, the short form
  *
  * gives   tmi_json_read(), tmi_json_write(), tmi_list_read(): the op list as a tree, every key kept
  * uses    >>ops  >>ir  >>parse
@@ -67408,10 +67428,10 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 #define TMI_STAMP_JSON 3307526239u
 
 /*==============================================================================
- * >>oplist  [31]  Op lists to kernels: graph in, tile IR out
+ * >>oplist  [33]  Op lists to kernels: graph in, tile IR out
  *
  * gives   tmi_oplist_build_all(): a tt.func for each kernel that >>graph asks for
- * uses    >>ops  >>ir  >>verify  >>transform  >>shape  >>plan  >>json
+ * uses    >>ops  >>ir  >>verify  >>rewrite  >>transform  >>shape  >>plan  >>json
  *
  * A kernel has a root, whose result it stores, and at most one anchor: a reduction, a product, a softmax.
  * Elementwise ops between the anchor and the root work on the anchor's tile before it is stored; those
@@ -69921,7 +69941,7 @@ static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base) {
     dims[0] = a->bm;
     dims[1] = a->bn;
     zero = tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, g->m->t_float[TMI_F_F32], dims, 2), 0);
-    s = tmi_gen_dot(g, a->q, tmi_transform_swap_last(&g->b, k), zero);
+    s = tmi_gen_dot(g, a->q, tmi_rewrite_swap_last(&g->b, k), zero);
     tmi_gen_name(g, s, a->n->base ? TMI_NODE(g->l, a->n->base)->id : "product");
     if (!a->n->base)
         s = tmi_gen_2(g, TMI_OP_MULF, s, tmi_gen_float(g, a->n->val[0] * 1.4426950408889634));
@@ -70751,10 +70771,10 @@ static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32
 
 #endif
 
-#define TMI_STAMP_OPLIST 1276697793u
+#define TMI_STAMP_OPLIST 3167060795u
 
 /*==============================================================================
- * >>graph  [32]  Op lists as graphs: what is spelled out, what shares a kernel, memory
+ * >>graph  [34]  Op lists as graphs: what is spelled out, what shares a kernel, memory
  *
  * gives   tmi_list_module(): fusion, one tt.func a kernel; tmi_put_params() and those beside it:
  *         one plan for all of them
@@ -72382,7 +72402,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 #define TMI_STAMP_GRAPH 3454337907u
 
 /*==============================================================================
- * >>compile  [33]  What drives the others: options, refusals, from text to kernels
+ * >>compile  [35]  What drives the others: options, refusals, from text to kernels
  *
  * gives   tmi_compile_read_text() and tmi_compile_read_list(); tmi_compile_text(),
  *         tmi_compile_list(), tmi_compile_module(); tmi_compile_told() for tmetal_transform
@@ -73461,7 +73481,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 #define TMI_STAMP_COMPILE 4176249754u
 
 /*==============================================================================
- * >>key  [34]  What a result depends on, as one number
+ * >>key  [36]  What a result depends on, as one number
  *
  * gives   tmi_key_of(), tmi_key_put_struct(): structs field by field
  * uses    every section, for its stamp
@@ -73671,12 +73691,10 @@ static const uint32_t tmi_key_stamps[] = {
     TMI_STAMP_API, TMI_STAMP_CONFIG, TMI_STAMP_BASE, TMI_STAMP_DIAG, TMI_STAMP_OPS,
     TMI_STAMP_HARDWARE, TMI_STAMP_LIBRARY, TMI_STAMP_IR, TMI_STAMP_PARSE, TMI_STAMP_PRINT,
     TMI_STAMP_VERIFY, TMI_STAMP_BUILDER, TMI_STAMP_PYTHON, TMI_STAMP_TRI, TMI_STAMP_TL,
-    TMI_STAMP_TRITON, TMI_STAMP_ANALYSE, TMI_STAMP_DETECT, TMI_STAMP_TRANSFORM,
-    TMI_STAMP_SHAPE,
-    TMI_STAMP_THREAD, TMI_STAMP_LAYOUT, TMI_STAMP_PLAN, TMI_STAMP_WAIT, TMI_STAMP_LOWER,
-    TMI_STAMP_CLEAN, TMI_STAMP_REPORT, TMI_STAMP_EMIT, TMI_STAMP_JSON, TMI_STAMP_OPLIST,
-    TMI_STAMP_GRAPH,
-    TMI_STAMP_COMPILE, TMI_STAMP_KEY};
+    TMI_STAMP_TRITON, TMI_STAMP_ANALYSE, TMI_STAMP_DETECT, TMI_STAMP_REWRITE, TMI_STAMP_FLOW,
+    TMI_STAMP_TRANSFORM, TMI_STAMP_SHAPE, TMI_STAMP_THREAD, TMI_STAMP_LAYOUT, TMI_STAMP_PLAN,
+    TMI_STAMP_WAIT, TMI_STAMP_LOWER, TMI_STAMP_CLEAN, TMI_STAMP_REPORT, TMI_STAMP_EMIT,
+    TMI_STAMP_JSON, TMI_STAMP_OPLIST, TMI_STAMP_GRAPH, TMI_STAMP_COMPILE, TMI_STAMP_KEY};
 
 /* What this build leaves out: it refuses what others take. */
 static uint32_t tmi_key_parts(void) {
@@ -73724,7 +73742,7 @@ static void tmi_key_of(const char *src, size_t len, const tmetal_options *opt, c
 }
 
 /*==============================================================================
- * >>entry  [35]  Public functions and the one setjmp
+ * >>entry  [37]  Public functions and the one setjmp
  *
  * gives   everything of >>api
  * uses    every section; nothing here but calls
@@ -74987,7 +75005,7 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
 #endif
 
 /*==============================================================================
- * >>cache  [36]  Results on disk, and copies of results
+ * >>cache  [38]  Results on disk, and copies of results
  *
  * gives   tmetal_result_copy(); tmetal_cache_find() and what follows it in >>api; files of the cache
  *         for >>metal
@@ -75922,7 +75940,7 @@ static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
 /*==============================================================================
- * >>metal  [37]  Launching: the Objective-C runtime and Metal, from C
+ * >>metal  [39]  Launching: the Objective-C runtime and Metal, from C
  *
  * gives   tmetal_metal_open() and what follows it in >>api
  * uses    >>ir  >>key  >>cache
@@ -78060,7 +78078,7 @@ TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_lau
 #endif /* TMETAL_METAL */
 
 /*==============================================================================
- * >>host  [38]  Launch code: files in other languages that compile and launch a result
+ * >>host  [40]  Launch code: files in other languages that compile and launch a result
  *
  * gives   tmetal_launch_code() and what stands with it in >>api
  * uses    >>entry
@@ -82102,7 +82120,7 @@ TMETAL_API const char *tmetal_host_suffix(tmetal_host host) {
 
 #ifdef TMETAL_TUNE
 /*==============================================================================
- * >>tune  [39]  The tuner: which way to compile a program is fastest
+ * >>tune  [41]  The tuner: which way to compile a program is fastest
  *
  * gives   tmetal_tune_...()
  * uses    >>ir  >>print  >>report  >>compile  >>key  >>entry
