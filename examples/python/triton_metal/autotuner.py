@@ -117,8 +117,11 @@ class Autotuner(KernelInterface):
             if kwargs[name] is not None:
                 _assign(kwargs[name], 0)
         if not reset_only:
-            self._launch.copies = {name: _copy(kwargs[name]) for name in self.restore_value
-                                   if kwargs[name] is not None}
+            arrays = {name: kwargs[name] for name in self.restore_value if kwargs[name] is not None}
+            self._launch.copies = {
+                name: array.clone() if hasattr(array, "clone") else
+                array.copy() if hasattr(array, "copy") else array[...]
+                for name, array in arrays.items()}
 
     def _restore(self, kwargs: Dict[str, Any], exception: Optional[Exception]) -> None:
         for name, value in getattr(self._launch, "copies", {}).items():
@@ -236,29 +239,23 @@ class Autotuner(KernelInterface):
         except (OSError, RuntimeError):
             return None
 
-    def _file_name(self) -> str:
-        return f"{self.base_fn.__name__[:150]}.autotune.json"
-
     def _read(self, files: Any, configs: List[Config]) -> bool:
         import json
-        path = files.get_file(self._file_name())
+        path = files.get_file(f"{self.base_fn.__name__[:150]}.autotune.json")
         try:
             with open(path or "", encoding="utf-8") as file:
-                rows = json.load(file)["configs_timings"]
-            timings = {Config(**fields): times for fields, times in rows}
+                times = json.load(file)["configs_timings"]
+            self.configs_timings = {one: times[str(one)] for one in configs if str(one) in times}
         except (OSError, ValueError, TypeError, KeyError):
             return False  # missing or damaged
-        if not timings or not timings.keys() <= set(configs):
-            return False  # values of constants that JSON does not keep
-        self.configs_timings = timings
-        return True
+        return bool(self.configs_timings)
 
     def _write(self, files: Any, key: Key) -> None:
         import json
-        rows = [(vars(config), times) for config, times in self.configs_timings.items()]
+        times = {str(config): times for config, times in self.configs_timings.items()}
         with contextlib.suppress(OSError):  # a full disk; the result is in memory
-            files.put(json.dumps({"key": key, "configs_timings": rows}, default=str),
-                      self._file_name(), binary=False)
+            files.put(json.dumps({"key": key, "configs_timings": times}, default=str),
+                      f"{self.base_fn.__name__[:150]}.autotune.json", binary=False)
 
     def _find(self, args: Key, kwargs: Dict[str, Any]) -> Config:
         """The configuration for a launch, tuned if its key is new."""
@@ -326,12 +323,6 @@ def _backend() -> Any:
 
 def _first(times: Any) -> Any:
     return times[0] if isinstance(times, (list, tuple)) else times
-
-
-def _copy(array: Any) -> Any:
-    if hasattr(array, "clone"):
-        return array.clone()
-    return array.copy() if hasattr(array, "copy") else array[...]
 
 
 def _assign(array: Any, value: Any) -> None:

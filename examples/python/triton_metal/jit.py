@@ -326,7 +326,7 @@ def bind(_tm_grid, _tm_warmup=False):
         _tm_x = _tm_index(_tm_x); _tm_y = _tm_index(_tm_y); _tm_z = _tm_index(_tm_z)
     if _tm_enter.calls or _tm_runtime.launch_enter_hook is not _tm_enter or \
             _tm_exit.calls or _tm_runtime.launch_exit_hook is not _tm_exit:
-        _tm_self._launch_with_hooks(_tm_kernel, _tm_sizes, _tm_x, _tm_y, _tm_z, ({values}))
+        _tm_kernel.launch_with_hooks(_tm_sizes, (_tm_x, _tm_y, _tm_z), ({values}))
     elif _tm_x > 0 and _tm_y > 0 and _tm_z > 0:
         _tm_kernel.call(_tm_x, _tm_y, _tm_z, _tm_kernel.pick(({values})))
     return _tm_kernel
@@ -527,12 +527,6 @@ class JITFunction(JITCallable, KernelInterface):
         for hook in self.pre_run_hooks:
             hook(*args, **kwargs)
         return self._launcher(grid, warmup)(*args, **kwargs)
-
-    def _launch_with_hooks(self, kernel: CompiledKernel, grid: Any, x: int, y: int, z: int,
-                           values: tuple[Any, ...]) -> None:
-        data = kernel.launch_metadata(grid, None, *values)
-        kernel.run(x, y, z, None, kernel.function, kernel.packed_metadata, data,
-                   knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook, *values)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import contextvars
 import copy
-import dataclasses
 import functools
 import operator
 import re
@@ -290,6 +289,13 @@ class CompiledKernel:
         if exit_hook is not None:
             exit_hook(launch_metadata)
 
+    def launch_with_hooks(self, grid: Any, sizes: Any, args: tuple[Any, ...],
+                          stream: Any = None) -> None:
+        """Launch with all parameters of the function."""
+        self.run(*sizes, stream, self.function, self.packed_metadata,
+                 self.launch_metadata(grid, stream, *args), knobs.runtime.launch_enter_hook,
+                 knobs.runtime.launch_exit_hook, *args)
+
     def __getitem__(self, grid: Any) -> Callable[..., None]:
         """kernel[grid](*args) with all parameters.
 
@@ -300,9 +306,7 @@ class CompiledKernel:
         sizes = [operator.index(size) for size in (*grid, 1, 1)[:3]]
 
         def runner(*args: Any, stream: Any = None) -> None:
-            args = self._all_arguments(args)
-            self.run(*sizes, stream, None, None, self.launch_metadata(grid, stream, *args),
-                     knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook, *args)
+            self.launch_with_hooks(grid, sizes, self._all_arguments(args), stream)
 
         return runner
 
@@ -488,20 +492,14 @@ def _node_at(unit: Unit, line: int, column: int, text: str) -> ast.AST:
 
 # -- Descriptors -------------------------------------------------------------------------------
 
-@dataclasses.dataclass(eq=False)
 class TensorDescriptor:
     """A descriptor made by host code: a block of this shape is loaded and stored at a time."""
 
-    base: Any
-    shape: Any
-    strides: Any
-    block_shape: Any
-    padding: str = "zero"
-    round_f32_to_tf32: bool = False
-
-    def __post_init__(self) -> None:
-        self.shape, self.strides = list(self.shape), list(self.strides)
-        self.block_shape, base = list(self.block_shape), self.base
+    def __init__(self, base: Any, shape: Any, strides: Any, block_shape: Any,
+                 padding: str = "zero", round_f32_to_tf32: bool = False) -> None:
+        self.base, self.shape, self.strides = base, list(shape), list(strides)
+        self.block_shape, self.padding = list(block_shape), padding
+        self.round_f32_to_tf32 = round_f32_to_tf32
         rank = len(self.shape)
         assert len(self.strides) == rank, f"rank mismatch: {self}"
         assert len(self.block_shape) == rank, f"rank mismatch: {self}"
@@ -517,13 +515,16 @@ class TensorDescriptor:
         for size in self.shape:
             assert size > 0, "shape must be positive"
         assert self.strides[-1] == 1, "Last dimension must be contiguous"
-        assert self.padding in ("zero", "nan"), "Illegal value for padding"
-        if self.padding == "nan":
+        assert padding in ("zero", "nan"), "Illegal value for padding"
+        if padding == "nan":
             assert element.startswith(("fp", "bf")), (
                 "Padding option `nan` is only supported for floating point tensors")
-        if self.round_f32_to_tf32:
+        if round_f32_to_tf32:
             assert element == "fp32", "round_f32_to_tf32 is only supported for float32 tensors"
             raise ValueError("round_f32_to_tf32 is not supported: Apple GPUs have no TF32")
+
+    def __repr__(self) -> str:
+        return f"TensorDescriptor({vars(self)})"
 
     @staticmethod
     def from_tensor(tensor: Any, block_shape: Any, padding: str = "zero",
