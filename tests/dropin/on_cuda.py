@@ -126,11 +126,8 @@ class CudaBackend(backend.SimulatorBackend):
         self._time = threading.local()
 
     def _loaded(self, compiled: library.Compiled) -> Kernel:
-        found = compiled.attached.get("cuda")
-        if found is None:
-            torch.cuda.current_stream()  # makes the context
-            found = compiled.attached["cuda"] = Kernel(compiled, self._mapper)
-        return found
+        torch.cuda.current_stream()  # makes the context
+        return compiled.attached("cuda", lambda one: Kernel(one, self._mapper))
 
     def prepare(self, kernel: Any) -> backend.Launch:
         simulated = super().prepare(kernel)

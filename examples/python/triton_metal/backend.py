@@ -166,9 +166,7 @@ class Layout:
 
 def layout_of(compiled: library.Compiled) -> Layout:
     """The layout of a kernel, made once."""
-    if "layout" not in compiled.attached:
-        compiled.attached["layout"] = Layout(compiled)
-    layout: Layout = compiled.attached["layout"]
+    layout: Layout = compiled.attached("layout", Layout)
     return layout
 
 

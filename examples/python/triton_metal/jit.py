@@ -467,7 +467,6 @@ class JITFunction(JITCallable, KernelInterface):
         self.do_not_specialize_on_alignment = list(do_not_specialize_on_alignment or ())
         self.debug = debug
         self.noinline = noinline
-        self.mark = "@triton.jit(noinline=True)" if noinline else "@triton.jit"
         self._repr = repr
         self.launch_metadata = launch_metadata
         self.params = []

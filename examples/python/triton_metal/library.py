@@ -5,7 +5,8 @@ import ctypes
 import functools
 import os
 import sys
-from typing import Any, Dict, NamedTuple, Optional, Tuple
+import threading
+from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
 
 # The Triton whose language kernels are written in, where versions read the same text differently.
 LANGUAGE = os.environ.get("TRITON_METAL_LANGUAGE", "3.9")
@@ -201,12 +202,20 @@ class Compiled:
         self.params: Tuple[str, ...] = tuple(c.params.decode().split("\n")[:-1])
         self.descriptors: Tuple[int, ...] = ()  # pointers of host descriptors: see backend.Layout
         self._rows: str = c.places.decode(errors="replace")
-        self.attached: Dict[str, Any] = {}  # what a backend keeps with it
+        self._attached: Dict[str, Any] = {}
+        self._lock = threading.RLock()
 
     def __del__(self) -> None:
         if getattr(self, "handle", 0):
-            self.attached.clear()  # which may need it
+            self._attached.clear()  # which may need it
             self._free(self.handle)
+
+    def attached(self, name: str, make: Callable[[Compiled], Any]) -> Any:
+        """What a backend keeps with the kernel, made once."""
+        with self._lock:
+            if name not in self._attached:
+                self._attached[name] = make(self)
+            return self._attached[name]
 
     @functools.cached_property
     def plan(self) -> Dict[str, Any]:

@@ -192,22 +192,14 @@ class MetalBackend(Backend):
         if name and not os.environ.get("TRITON_METAL_GPU"):
             self.gpu = name.decode()
         self._local = threading.local()
-        self._loading = threading.Lock()
         self._pid = os.getpid()
 
     # -- Our launcher --------------------------------------------------------------------------
 
-    def _program(self, compiled: library.Compiled) -> _Program:
-        with self._loading:
-            program: Optional[_Program] = compiled.attached.get("metal")
-            if program is None:
-                program = compiled.attached["metal"] = _Program(self._metal, compiled)
-            return program
-
     def _run(self, compiled: library.Compiled, data: bytes) -> None:
         layout, loaded = layout_of(compiled), library.load()
-        program, problem = self._program(compiled), library.Problem()
-        launch = program.launch()
+        program: _Program = compiled.attached("metal", functools.partial(_Program, self._metal))
+        problem, launch = library.Problem(), program.launch()
         try:
             code = loaded.tm_launch_run(launch.pointer, data, ctypes.byref(problem))
             said = "".join(_text(launch, kernel) for kernel, _ in layout.debug)
@@ -283,11 +275,6 @@ class MetalBackend(Backend):
             return shader[0](x, y, z, values)
 
         return launch
-
-    def synchronize(self) -> None:
-        torch = sys.modules.get("torch")
-        if torch is not None and torch.mps.is_available():
-            torch.mps.synchronize()
 
     @contextlib.contextmanager
     def timing(self) -> Iterator[None]:

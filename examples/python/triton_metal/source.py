@@ -218,7 +218,7 @@ class Program:
         unit = self._new(key, fn)
         self.functions.append(fn)
         unit.path, unit.line = fn.fn.__code__.co_filename, fn.source_line
-        unit.mark = fn.mark
+        unit.mark = fn.mark + ("(noinline=True)" if getattr(fn, "noinline", False) else "")
         unit.body = self._with_defaults(fn, unit)
         unit.entry = fn.__name__
         found = re.match(r"def\s+(\w+)", fn.src)
