@@ -6,6 +6,7 @@ import collections
 import concurrent.futures
 import contextlib
 import enum
+import gc
 import io
 import linecache
 import math
@@ -21,6 +22,7 @@ import numpy as np
 
 import triton_metal as triton
 import triton_metal.language as tl
+from triton_metal import source
 from triton_metal.errors import CompilationError, CompileTimeAssertionFailure
 from triton_metal.jit import (ASTSource, CompiledKernel, JITFunction, KernelParam, MockTensor,
                               TensorDescriptor, mangle_type, specialize)
@@ -760,6 +762,35 @@ def k(x, *rest, n, C: tl.constexpr = 2):
         finally:
             triton.knobs.runtime.jit_post_compile_hook = None
         self.assertEqual((len(compiled), len({id(k) for k in made}), len(made)), (1, 1, 8))
+
+    def test_threads_parse(self):
+        text = "def f(x):\n" + "".join(f"    a{i} = x * {i} - [x, ({i}, 'a')][0]\n"
+                                        for i in range(60))
+        failed, threshold = [], gc.get_threshold()
+
+        class Yields:
+            def __del__(self):
+                time.sleep(1e-4)
+
+        def work():
+            for _ in range(60):
+                loop = Yields()
+                loop.self = loop  # freed by the collector, in the middle of something
+                try:
+                    source.parse(text)
+                except SystemError as error:
+                    failed.append(error)
+
+        gc.set_threshold(50)
+        try:
+            threads = [threading.Thread(target=work) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            gc.set_threshold(*threshold)
+        self.assertFalse(failed)
 
     def test_threads_hash_functions_that_mention_each_other(self):
         source = "@triton.jit\ndef k(x):\n    tl.store(x, 1)\n    if False:\n        other(x)\n"

@@ -15,7 +15,8 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from . import cache, knobs
 from .errors import AutotunerError, CompilationError, OutOfResources, PTXASError
-from .jit import JITFunction, KernelInterface, new_lock
+from .jit import JITFunction, KernelInterface
+from .source import new_lock
 from .testing import summarize
 
 SKIPPED = (OutOfResources, CompilationError, PTXASError)  # of a configuration that cannot run

@@ -6,8 +6,6 @@ import ast
 import functools
 import inspect
 import operator
-import os
-import threading
 import types
 import weakref
 from typing import Any, Callable, Iterable, Optional, Union
@@ -16,7 +14,7 @@ from . import arrays, knobs, language
 from .arrays import type_canonicalisation_dict
 from .kernel import (ASTSource, CompiledKernel, TensorDescriptor, active_mode, compile_source,
                      parse_options)
-from .source import Globals, Program, SourceInfo, capture_scope
+from .source import Globals, Program, SourceInfo, capture_scope, new_lock, parse
 
 __all__ = ["ASTSource", "CompiledKernel", "ConstexprFunction",
            "JITCallable", "JITFunction", "KernelInterface", "KernelParam", "MockTensor", "Param",
@@ -27,25 +25,6 @@ _SCALAR_TYPES = set(type_canonicalisation_dict.values())
 
 
 # -- Functions ---------------------------------------------------------------------------------
-
-_locked: weakref.WeakSet[Any] = weakref.WeakSet()
-
-
-def new_lock(owner: Any) -> Any:
-    """A lock that will be the attribute `lock` of an object, and a new one after a fork."""
-    _locked.add(owner)
-    return threading.RLock()
-
-
-def _renew_locks() -> None:
-    """After a fork: a lock that a different thread of the parent held would never open."""
-    for owner in [*_locked]:
-        owner.lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_locks)
-
 
 class JITCallable:
     """A Python function that kernels may call: its source and what the source depends on."""
@@ -84,7 +63,7 @@ class JITCallable:
 
     def parse(self) -> ast.Module:
         """The syntax tree of the source."""
-        return ast.parse(self._src)
+        return parse(self._src)
 
     @property
     def type(self) -> language.constexpr_type:

@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterator, Optional
 
 from . import arrays, errors, knobs, language, library
 from .errors import CompilationError
-from .source import Program, Unit, digest
+from .source import Program, Unit, digest, parse
 
 # What a launch may be given by keyword beside the kernel's parameters: Triton's options for all of
 # its GPUs, with their defaults. They are checked and kept in the metadata; the planner chooses
@@ -460,7 +460,7 @@ def translate(error: CompilationError, program: Program) -> CompilationError:
                      and 0 <= int(line) - unit.line <= unit.body.count("\n")), None)
         node = _node_at(unit, int(line), int(column), first) if unit else None
         if unit and made is None and re.search(errors.RETURNS, message):
-            node = ast.parse(unit.body).body[0]
+            node = parse(unit.body).body[0]
         kind = errors.CompileTimeAssertionFailure if is_assert and made is None \
             else CompilationError
         outer = kind(unit.body if unit else None, node, None if made else words, file=path,
@@ -481,7 +481,7 @@ def _node_at(unit: Unit, line: int, column: int, text: str) -> ast.AST:
     marked = re.search(r"^ *\| *(\^~*)$", text, re.MULTILINE)
     width = len(marked.group(1)) if marked else 0
     found: Optional[ast.AST] = None
-    for node in ast.walk(ast.parse(unit.body)):
+    for node in ast.walk(parse(unit.body)):
         if (getattr(node, "lineno", 0), getattr(node, "col_offset", -1)) == at:
             end = getattr(node, "end_col_offset", 0)
             if isinstance(node, ast.expr) and end - at[1] == width:

@@ -16,11 +16,14 @@ import enum
 import functools
 import inspect
 import itertools
+import os
 import re
 import symtable
 import sys
 import textwrap
+import threading
 import types
+import weakref
 from typing import Any, Iterable, NamedTuple, Optional, Union
 
 from . import knobs, language
@@ -40,6 +43,38 @@ def digest(text: str) -> str:
     """The SHA-256 of a text."""
     import hashlib  # slow to import, and launches do not need it
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+_locked: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def new_lock(owner: Any) -> Any:
+    """A lock that will be the attribute `lock` of an object, and a new one after a fork."""
+    _locked.add(owner)
+    return threading.RLock()
+
+
+def _renew_locks() -> None:
+    """After a fork: a lock that a different thread of the parent held would never open."""
+    for owner in [*_locked]:
+        owner.lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
+
+
+class _Parsing:
+    lock: Any
+
+
+_Parsing.lock = new_lock(_Parsing)
+
+
+def parse(text: str) -> ast.Module:
+    """The syntax tree of a text. Python 3.11 fails if several threads parse at the same time."""
+    with _Parsing.lock:
+        return ast.parse(text)
 
 
 class SourceInfo:
@@ -86,7 +121,7 @@ def free_names(text: str) -> dict[str, Use]:
 
     Triton looks a name that is assigned later up outside, too, where Python would raise an error.
     """
-    tree = ast.parse(text)
+    tree = parse(text)
     own = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     in_body: set[str] = set()
     at_def: set[str] = set()
@@ -242,7 +277,7 @@ class Program:
 
     def _check_results(self, fn: Any, closure: dict[str, tuple[Namespace, Any]]) -> None:
         """Reject a call of a must_use_result function as a statement."""
-        for node in ast.walk(ast.parse(fn.src)):
+        for node in ast.walk(parse(fn.src)):
             if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
                 continue
             called = ast.unparse(node.value.func)
@@ -259,7 +294,7 @@ class Program:
     def _with_defaults(self, fn: Any, unit: Unit) -> str:
         """The source in which defaults that are not literals are the values they had at `def`."""
         text: str = fn.src
-        args = next(node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)).args
+        args = next(node for node in parse(text).body if isinstance(node, ast.FunctionDef)).args
         names = [arg.arg for arg in [*args.posonlyargs, *args.args]]
         defaults: list[tuple[str, Optional[ast.expr]]] = [
             *zip(names[len(names) - len(args.defaults):], args.defaults),
