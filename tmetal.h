@@ -7325,6 +7325,7 @@ typedef struct tmi_attr {
 #define TMI_ATTR_PROGRAMS "tmetal.programs"
 #define TMI_ATTR_THREADS  "tmetal.threads" /* of a function: threads that it was made for */
 #define TMI_ATTR_BYTES    "tmetal.bytes" /* of an argument: what its buffer holds */
+#define TMI_ATTR_REST     "tmetal.rest" /* of a loop: its whole steps are a loop before it */
 
 typedef struct tmi_named { /* an entry of a dictionary */
     uint32_t name, attr, next;
@@ -8238,7 +8239,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 3418252063u
+#define TMI_STAMP_IR 2848603487u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -40923,7 +40924,437 @@ static int tmi_shape_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_SHAPE 134164815u
+/* -- Peeling: the whole steps of a loop, then the others ------------------------------------------
+ *
+ *   scf.for %k = %c0 to %steps {              %whole = arith.divui (arith.maxsi %n, %c0), %c32
+ *     %left = arith.subi %n, %k * 32    to    scf.for %k = %c0 to min(%whole, %steps) {
+ *     %m = %range < splat %left                 %x = tt.load %p }
+ *     %x = tt.load %p, %m, %zero }            scf.for %k = %whole to %steps { as before }
+ *
+ * Masks of whole steps hold for all elements, so the first loop has none: its loads need not wait
+ * for comparisons, and are vectors wherever addresses allow. Both sides of such a comparison are a
+ * value made before the loop, a fixed range, and a growth per round; it holds as long as the left
+ * side has not caught up with the right one, which is counted before the loop. */
+enum {
+    TMI_PEEL_DEPTH = 24, /* of a side, of a mask */
+    TMI_PEEL_MASKS = 8,  /* comparisons of one loop that are told apart */
+    TMI_PEEL_TILE = 256, /* elements: a mask of fewer costs an instruction of forty */
+    TMI_PEEL_OPS = 400   /* in the body: what is copied */
+};
+
+typedef struct tmi_peel_side { /* in round j: leaf + step * j + an element from lo to hi */
+    uint32_t leaf;             /* a scalar made before the loop; 0: none */
+    int64_t  lo, hi, step;
+} tmi_peel_side;
+
+/* Holds for all elements while left + more + by * j <= right; `top`: of no round where right + top
+ * wraps. */
+typedef struct tmi_peel_mask {
+    uint32_t left, right;
+    int64_t  more, by, top;
+} tmi_peel_mask;
+
+typedef struct tmi_peel {
+    tmi_job      *job;
+    tmi_module   *m;
+    uint32_t      loop, body, from, to;
+    int64_t       first, step;            /* of the counter; first is known where `from` is 0 */
+    tmi_peel_mask mask[TMI_PEEL_MASKS];
+    uint32_t      cmp[4 * TMI_PEEL_MASKS], n, n_cmp;
+} tmi_peel;
+
+static int tmi_shape_fixed(tmi_peel_side *s, int64_t lo, int64_t hi) {
+    memset(s, 0, sizeof *s);
+    s->lo = lo;
+    s->hi = hi;
+    return lo >= -(1 << 28) && hi <= 1 << 28;
+}
+
+/* The counter, or an integer that each round moves on by a constant. */
+static int tmi_shape_carried(const tmi_peel *p, uint32_t v, tmi_peel_side *s) {
+    const tmi_module *m = p->m;
+    const tmi_op     *o = TMI_OP(m, p->loop);
+    uint32_t          i, k, init;
+    int64_t           c, step = 0;
+    tmi_steps         steps;
+    if (v == tmi_block_arg(m, p->body, 0)) {
+        (void)tmi_shape_fixed(s, p->first, p->first);
+        s->leaf = p->from;
+        s->step = p->step;
+        return 1;
+    }
+    for (i = 0; i < o->n_out && v != tmi_block_arg(m, p->body, 1 + i); i++) {}
+    if (i == o->n_out || !tmi_is_intlike(m, tmi_value_type(m, v)) ||
+        !tmi_find_steps(m, v, tmi_in(m, TMI_OP(m, tmi_terminator(m, p->body)), i), TMI_OP_ADDI,
+                        &steps))
+        return 0;
+    for (k = 0; k < steps.n; k++) {
+        if (!tmi_const_int(m, steps.value[k], &c) || c < 0 || c > 1 << 28) return 0;
+        step += c;
+    }
+    init = tmi_in(m, o, 3 + i);
+    (void)tmi_shape_fixed(s, 0, 0);
+    if (!tmi_const_int(m, init, &c)) s->leaf = init;
+    else if (!tmi_shape_fixed(s, c, c)) return 0;
+    s->step = step;
+    return !tmi_is_tensor(m, tmi_value_type(m, v));
+}
+
+static int tmi_shape_side(const tmi_peel *p, uint32_t v, tmi_peel_side *s, uint32_t depth);
+
+/* Sums, differences and products with a constant: all wrap alike, so what fits in the end is what
+ * came of numbers without bounds. Depth: `depth`. */
+static int tmi_shape_both(const tmi_peel *p, const tmi_op *o, tmi_peel_side *s,
+                              uint32_t depth) {
+    const int     times = o->kind == TMI_OP_MULI;
+    int64_t       c;
+    uint32_t      k = 0;
+    tmi_peel_side r;
+    if (times && !tmi_const_int(p->m, tmi_in(p->m, o, k = 1), &c) &&
+        !tmi_const_int(p->m, tmi_in(p->m, o, k = 0), &c))
+        return 0;
+    if (!tmi_shape_side(p, tmi_in(p->m, o, times ? 1 - k : 0), s, depth - 1)) return 0;
+    if (times) {
+        if (s->leaf || c < 0 || c > 1 << 20 || s->step > 1 << 20) return 0;
+        s->step *= c;
+        return tmi_shape_fixed(&r, s->lo *= c, s->hi *= c);
+    }
+    if (!tmi_shape_side(p, tmi_in(p->m, o, 1), &r, depth - 1)) return 0;
+    if (r.leaf && (s->leaf || o->kind == TMI_OP_SUBI)) return 0;
+    s->leaf |= r.leaf;
+    s->step += o->kind == TMI_OP_SUBI ? -r.step : r.step;
+    s->lo += o->kind == TMI_OP_SUBI ? -r.hi : r.lo;
+    s->hi += o->kind == TMI_OP_SUBI ? -r.lo : r.hi;
+    return s->lo >= -(1 << 28) && s->hi <= 1 << 28;
+}
+
+/* A side of a comparison. Depth: `depth`. */
+static int tmi_shape_side(const tmi_peel *p, uint32_t v, tmi_peel_side *s, uint32_t depth) {
+    const tmi_module *m = p->m;
+    const tmi_op     *o = TMI_OP(m, tmi_def(m, v));
+    int64_t           c;
+    if (tmi_const_int(m, v, &c)) return tmi_shape_fixed(s, c, c);
+    if (!tmi_is_tensor(m, tmi_value_type(m, v)) && tmi_is_outside(m, v, p->loop)) {
+        (void)tmi_shape_fixed(s, 0, 0);
+        s->leaf = v;
+        return 1;
+    }
+    if (!tmi_def(m, v)) return tmi_shape_carried(p, v, s);
+    if (!depth) return 0;
+    switch (o->kind) {
+    case TMI_OP_RANGE:
+        return tmi_shape_fixed(s, tmi_attr_int(m, o, "start", 0),
+                                   tmi_attr_int(m, o, "end", 0) - 1);
+    case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE:
+    case TMI_OP_TRANS: return tmi_shape_side(p, tmi_in(m, o, 0), s, depth - 1);
+    case TMI_OP_EXTSI: /* what may wrap before it is widened is something else */
+        return tmi_shape_side(p, tmi_in(m, o, 0), s, depth - 1) && !s->step && !s->leaf;
+    case TMI_OP_ADDI: case TMI_OP_SUBI: case TMI_OP_MULI: return tmi_shape_both(p, o, s, depth);
+    default: return 0;
+    }
+}
+
+/* The number that a bound is cut from to 0..c, for a c above all that it is compared with. */
+static uint32_t tmi_shape_uncut(const tmi_module *m, uint32_t v, int64_t below) {
+    uint32_t s = tmi_splat_source(m, v), def = s ? tmi_def(m, s) : 0;
+    int64_t  c;
+    if (!def || TMI_OP(m, def)->kind != TMI_OP_TRUNCI) return v;
+    def = tmi_def(m, tmi_in(m, TMI_OP(m, def), 0));
+    if (!def || TMI_OP(m, def)->kind != TMI_OP_MINSI ||
+        !tmi_const_int(m, tmi_in(m, TMI_OP(m, def), 1), &c) || c <= below || c > 1 << 28)
+        return v;
+    s = tmi_in(m, TMI_OP(m, def), 0);
+    def = tmi_def(m, s);
+    if (!def || TMI_OP(m, def)->kind != TMI_OP_MAXSI ||
+        !tmi_const_int(m, tmi_in(m, TMI_OP(m, def), 1), &c) || c != 0)
+        return v;
+    return tmi_in(m, TMI_OP(m, def), 0);
+}
+
+/* Of a leaf that is only widened, what it was; 0: it does not fit the counter's type. */
+static uint32_t tmi_shape_narrow(const tmi_peel *p, uint32_t v) {
+    const tmi_module *m = p->m;
+    const uint32_t    bits = tmi_bits(m, tmi_value_type(m, tmi_block_arg(m, p->body, 0)));
+    while (v && tmi_def_kind(m, v) == TMI_OP_EXTSI) v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
+    return v && tmi_bits(m, tmi_value_type(m, v)) == bits ? v : 0;
+}
+
+/* A power of two that divides a number for certain. */
+static int64_t tmi_shape_peel_divisor(const tmi_module *m, uint32_t v) {
+    const tmi_op *o = TMI_OP(m, tmi_def(m, v));
+    int64_t       c;
+    uint32_t      i;
+    for (i = 0; i < 2 && tmi_def(m, v) && o->kind == TMI_OP_MULI; i++)
+        if (tmi_const_int(m, tmi_in(m, o, i), &c))
+            return (int64_t)1 << tmi_min8(tmi_axis_p2(c), 30);
+    return 1;
+}
+
+/* No round is beyond what the counter's type holds where the mask holds. */
+static int tmi_shape_peel_fits(const tmi_peel *p, const tmi_peel_mask *k) {
+    const int64_t rest = k->by - k->more;
+    if (p->from)
+        return k->left == tmi_shape_narrow(p, p->from) && p->step == k->by && rest <= 0;
+    if (p->first < 0 || p->first > 1 << 20) return 0;
+    return (p->step == 1 && k->by > 1) || (p->step <= k->by && p->first + rest <= k->top);
+}
+
+/* Does a comparison hold in all rounds before some one? */
+static int tmi_shape_peel_compares(const tmi_peel *p, uint32_t cmp, tmi_peel_mask *k) {
+    const tmi_module *m = p->m;
+    const tmi_op     *o = TMI_OP(m, cmp);
+    const int64_t     pred = tmi_attr_int(m, o, "predicate", 0);
+    const uint32_t    turned = pred == TMI_SGT || pred == TMI_SGE,
+                   bits = tmi_bits(m, tmi_in_type(m, o, 0));
+    const int     equal = pred == TMI_SLE || pred == TMI_SGE;
+    int64_t       divides;
+    tmi_peel_side l, r;
+    if ((!turned && pred != TMI_SLT && pred != TMI_SLE) || bits < 32) return 0;
+    if (!tmi_shape_side(p, tmi_in(m, o, turned), &l, TMI_PEEL_DEPTH)) return 0;
+    if (!tmi_shape_side(p, tmi_shape_uncut(m, tmi_in(m, o, 1 - turned), l.hi), &r,
+                          TMI_PEEL_DEPTH))
+        return 0;
+    if (l.step < 0 || r.step > 0 || l.step - r.step < 1 || (l.leaf && l.lo < 0)) return 0;
+    memset(k, 0, sizeof *k);
+    k->left = tmi_shape_narrow(p, l.leaf);
+    k->right = tmi_shape_narrow(p, r.leaf);
+    k->by = l.step - r.step;
+    k->more = l.hi - r.lo + !equal;
+    if (r.leaf && r.hi > 0 && bits == 32) k->top = r.hi;
+    divides = k->right ? tmi_shape_peel_divisor(m, k->right) : 1;
+    if (k->top < divides) k->top = 0; /* a multiple of more ends that much below 2^31 */
+    /* as many rounds of multiples, at most one fewer of others */
+    if (k->more > 0 && k->more < k->by && (divides % k->by == 0 || !tmi_shape_peel_fits(p, k)))
+        k->more = k->by;
+    return !l.leaf == !k->left && !r.leaf == !k->right && tmi_shape_peel_fits(p, k);
+}
+
+/* Looks for such comparisons in a mask. Depth: `depth`. */
+static void tmi_shape_peel_see(tmi_peel *p, uint32_t mask, uint32_t depth) {
+    const tmi_op *o = TMI_OP(p->m, tmi_def(p->m, mask));
+    tmi_peel_mask k;
+    uint32_t      i;
+    if (!tmi_def(p->m, mask) || !depth || o->block != p->body) return;
+    switch (o->kind) {
+    case TMI_OP_ANDI: tmi_shape_peel_see(p, tmi_in(p->m, o, 1), depth - 1); /* fall through */
+    case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE:
+    case TMI_OP_TRANS: tmi_shape_peel_see(p, tmi_in(p->m, o, 0), depth - 1); return;
+    case TMI_OP_CMPI: break;
+    default: return;
+    }
+    for (i = 0; i < p->n_cmp && p->cmp[i] != tmi_def(p->m, mask); i++) {}
+    if (i < p->n_cmp || i == sizeof p->cmp / sizeof *p->cmp ||
+        !tmi_is_tensor(p->m, tmi_value_type(p->m, mask)) ||
+        !tmi_shape_peel_compares(p, tmi_def(p->m, mask), &k))
+        return;
+    for (i = 0; i < p->n && memcmp(&p->mask[i], &k, sizeof k) != 0; i++) {}
+    if (i == TMI_PEEL_MASKS) return;
+    p->mask[i] = k;
+    p->n += i == p->n;
+    p->cmp[p->n_cmp++] = tmi_def(p->m, mask);
+}
+
+/* Is nothing left of a mask where the comparisons hold? Depth: `depth`. */
+static int tmi_shape_peel_holds(const tmi_peel *p, uint32_t mask, uint32_t depth) {
+    const tmi_op *o = TMI_OP(p->m, tmi_def(p->m, mask));
+    uint32_t      i;
+    for (i = 0; i < p->n_cmp; i++)
+        if (p->cmp[i] == tmi_def(p->m, mask)) return 1;
+    if (!tmi_def(p->m, mask) || !depth) return 0;
+    switch (o->kind) {
+    case TMI_OP_ANDI:
+        if (!tmi_shape_peel_holds(p, tmi_in(p->m, o, 1), depth - 1)) return 0;
+        /* fall through */
+    case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE:
+    case TMI_OP_TRANS: return tmi_shape_peel_holds(p, tmi_in(p->m, o, 0), depth - 1);
+    default: return 0;
+    }
+}
+
+/* The masks of a body; 1: it is worth two loops to be without. */
+static int tmi_shape_peel_look(tmi_peel *p) {
+    const tmi_module *m = p->m;
+    uint32_t          op, mask;
+    int64_t           to;
+    int               worth = 0;
+    p->n = p->n_cmp = 0;
+    for (op = TMI_BLOCK(m, p->body)->first_op; op; op = TMI_OP(m, op)->next) {
+        const tmi_op *o = TMI_OP(m, op);
+        mask = o->kind == TMI_OP_LOAD || o->kind == TMI_OP_STORE ? tmi_analyse_mask_of(m, o)
+            : o->kind == TMI_OP_SELECT                           ? tmi_in(m, o, 0)
+                                                                 : 0;
+        if (!mask) continue;
+        tmi_shape_peel_see(p, mask, TMI_PEEL_DEPTH);
+        worth |= tmi_numel(m, tmi_value_type(m, mask)) >= TMI_PEEL_TILE &&
+            tmi_shape_peel_holds(p, mask, TMI_PEEL_DEPTH);
+    }
+    /* compilers unroll a few rounds, and fold what is known in each */
+    if (!p->from && tmi_const_int(m, p->to, &to) && to - p->first <= 4 * p->step) worth = 0;
+    return p->n && (worth || tmi_has_products(m, p->loop));
+}
+
+/* What is left of a mask where the comparisons hold; 0: nothing. Depth: `depth`. */
+static uint32_t tmi_shape_left(const tmi_peel *p, tmi_build *b, uint32_t mask, uint32_t depth) {
+    tmi_module *m = p->m;
+    tmi_op      o = *TMI_OP(m, tmi_def(m, mask));
+    uint32_t    i, in[2], v;
+    if (!tmi_def(m, mask) || !depth || o.block != p->body) return mask;
+    for (i = 0; i < p->n_cmp; i++)
+        if (p->cmp[i] == tmi_def(m, mask)) return 0;
+    switch (o.kind) {
+    case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE:
+    case TMI_OP_TRANS: case TMI_OP_ANDI: break;
+    default: return mask;
+    }
+    for (i = 0; i < o.n_in; i++) in[i] = tmi_shape_left(p, b, tmi_in(m, &o, i), depth - 1);
+    if (o.n_in == 2 && (!in[0] || !in[1])) return in[0] | in[1];
+    if (!in[0]) return 0;
+    if (in[0] == tmi_in(m, &o, 0) && (o.n_in == 1 || in[1] == tmi_in(m, &o, 1))) return mask;
+    v = tmi_b_op(b, o.kind, tmi_value_type(m, mask), in, o.n_in);
+    TMI_OP(m, tmi_def(m, v))->attr = o.attr;
+    TMI_VALUE(m, v)->name = TMI_VALUE(m, mask)->name;
+    return v;
+}
+
+/* The body without what holds. */
+static void tmi_shape_peel_simplify(const tmi_peel *p, tmi_rename *names) {
+    tmi_module *m = p->m;
+    uint32_t    op, mask, left, at, in[2], i;
+    for (op = TMI_BLOCK(m, p->body)->first_op; op; op = TMI_OP(m, op)->next) {
+        const tmi_op o = *TMI_OP(m, op);
+        tmi_build    b;
+        if (o.kind != TMI_OP_LOAD && o.kind != TMI_OP_STORE && o.kind != TMI_OP_SELECT) continue;
+        mask = o.kind == TMI_OP_SELECT ? tmi_in(m, &o, 0) : tmi_analyse_mask_of(m, &o);
+        if (!mask) continue;
+        b = tmi_build_before(p->job, m, op);
+        left = tmi_shape_left(p, &b, mask, TMI_PEEL_DEPTH);
+        if (left == mask) continue;
+        at = o.kind == TMI_OP_LOAD ? 1 : o.kind == TMI_OP_STORE ? 2 : 0;
+        if (left) TMI_ID(m, o.in + at) = left;
+        else if (o.kind == TMI_OP_SELECT) tmi_rename_to(names, tmi_out(m, &o, 0), tmi_in(m, &o, 1));
+        else {
+            for (i = 0; i < at; i++) in[i] = tmi_in(m, &o, i);
+            tmi_op_operands(p->job, m, op, in, at);
+        }
+    }
+}
+
+/* In how many rounds a mask holds: left + more + by * j <= right. So that no sum wraps, sides are
+ * cut to positive numbers, which only makes it fewer. */
+static uint32_t tmi_shape_peel_rounds(tmi_build *b, const tmi_peel_mask *k, uint32_t type) {
+    const int64_t rest = k->by - k->more;
+    uint32_t      zero = tmi_b_const(b, type, 0), v = k->right ? k->right : zero, by;
+    if (k->top) {
+        v = tmi_b_2(b, TMI_OP_ADDI, v, tmi_b_const(b, type, (uint64_t)k->top));
+        v = tmi_b_2(b, TMI_OP_MINSI, v, k->right);
+    }
+    if (k->left) {
+        const uint32_t left = tmi_b_2(b, TMI_OP_MAXSI, k->left, zero);
+        v = tmi_b_2(b, TMI_OP_SUBI, tmi_b_2(b, TMI_OP_MAXSI, v, zero), left);
+    }
+    v = tmi_b_2(b, TMI_OP_MAXSI, v, tmi_b_const(b, type, (uint64_t)-rest));
+    if (rest) v = tmi_b_2(b, TMI_OP_ADDI, v, tmi_b_const(b, type, (uint64_t)rest));
+    by = tmi_b_const(b, type, (uint64_t)k->by);
+    return k->by == 1 ? v : tmi_b_2(b, TMI_OP_DIVUI, v, by);
+}
+
+/* Where the whole steps end; *cut: that may be behind the end of the loop. */
+static uint32_t tmi_shape_peel_end(const tmi_peel *p, tmi_build *b, int *cut) {
+    const uint32_t type = tmi_value_type(p->m, tmi_block_arg(p->m, p->body, 0));
+    uint32_t       i, v = 0, n;
+    *cut = 1;
+    for (i = 0; i < p->n; i++) {
+        const tmi_peel_mask *k = &p->mask[i];
+        n = tmi_shape_peel_rounds(b, k, type);
+        v = v ? tmi_b_2(b, TMI_OP_MINSI, v, n) : n;
+        if (k->right == p->to && !k->left && !p->from && p->first == 0 && p->step == k->by &&
+            k->more >= k->by)
+            *cut = 0;
+    }
+    if (p->step != 1) v = tmi_b_2(b, TMI_OP_MULI, v, tmi_b_const(b, type, (uint64_t)p->step));
+    if (p->from) return tmi_b_2(b, TMI_OP_ADDI, p->from, v);
+    return p->first ? tmi_b_2(b, TMI_OP_ADDI, v, tmi_b_const(b, type, (uint64_t)p->first)) : v;
+}
+
+/* A loop becomes two; gives the second. */
+static uint32_t tmi_shape_peel_apply(tmi_peel *p, tmi_cloning *c, tmi_rename *names) {
+    tmi_module *m = p->m;
+    tmi_build   b = tmi_build_before(p->job, m, p->loop);
+    uint32_t    i, end, whole, rest;
+    int         cut;
+    b.loc = 0; /* no line of the source */
+    end = whole = tmi_shape_peel_end(p, &b, &cut);
+    TMI_VALUE(m, end)->name = tmi_intern(p->job, m->strings, "whole", 5);
+    if (cut) whole = tmi_b_2(&b, TMI_OP_MINSI, end, p->to);
+    rest = tmi_rewrite_clone_op(c, p->loop);
+    tmi_op_insert_before(m, TMI_OP(m, p->loop)->next, rest);
+    TMI_ID(m, TMI_OP(m, rest)->in) = end;
+    TMI_ID(m, TMI_OP(m, p->loop)->in + 1) = whole;
+    tmi_op_set_int(p->job, m, rest, TMI_ATTR_REST, m->t_i32, 1);
+    for (i = 0; i < TMI_OP(m, rest)->n_out; i++)
+        tmi_rename_to(names, tmi_out(m, TMI_OP(m, p->loop), i), tmi_out(m, TMI_OP(m, rest), i));
+    tmi_shape_peel_simplify(p, names);
+    tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->loop)), TMETAL_APPLIED, "peeling",
+               "%u comparison%s of its masks hold%s in whole steps: the others follow in a loop of "
+               "their own",
+               p->n_cmp, p->n_cmp == 1 ? "" : "s", p->n_cmp == 1 ? "s" : "");
+    return rest;
+}
+
+/* May it become two: a counted loop without loops inside, whose copy is short? */
+static int tmi_shape_peel_can(tmi_peel *p, uint32_t loop) {
+    const tmi_module *m = p->m;
+    const tmi_op     *o = TMI_OP(m, loop);
+    uint32_t          op, n = 0, bits;
+    p->loop = loop;
+    p->body = tmi_op_body(m, o, 0);
+    bits = tmi_bits(m, tmi_value_type(m, tmi_block_arg(m, p->body, 0)));
+    if (bits != 32 || tmi_attr_of(m, o, TMI_ATTR_REST) || tmi_attr_of(m, o, "unsignedCmp") ||
+        !o->next)
+        return 0;
+    for (op = tmi_walk_next(m, loop, loop); op; op = tmi_walk_next(m, loop, op)) {
+        const uint32_t kind = TMI_OP(m, op)->kind;
+        n += kind == TMI_OP_DOT || kind == TMI_OP_DOT_SCALED ? 16 : 1;
+        if (kind == TMI_OP_FOR || kind == TMI_OP_WHILE || n > TMI_PEEL_OPS) return 0;
+    }
+    if (p->job->copied + n > p->job->most_copied) return 0;
+    p->from = tmi_in(m, o, 0);
+    p->to = tmi_in(m, o, 1);
+    if (!tmi_const_int(m, tmi_in(m, o, 2), &p->step) || p->step < 1 || p->step > 1 << 20) return 0;
+    p->first = 0;
+    if (tmi_const_int(m, p->from, &p->first)) p->from = 0;
+    return 1;
+}
+
+/* Requires: one block a region, tiles of pointers computed from counters. Leaves: loops whose masks
+ * hold in whole steps as two. */
+static void tmi_shape_peel(tmi_job *job, tmi_module *m, uint32_t func) {
+    const tmi_mark mark = tmi_mark_take(job);
+    tmi_rename     names;
+    tmi_cloning    c;
+    tmi_peel       p;
+    uint32_t      *loop, *rest, n, k, i;
+    if (job->opt->plain || job->n_errors || !tmi_may_have(m, TMI_OP_FOR)) return;
+    loop = tmi_ops_of(job, m, func, TMI_OP_FOR, &n);
+    rest = TMI_TEMP(job, uint32_t, n);
+    tmi_rename_init(job, m, &names);
+    tmi_cloning_init(job, m, &c);
+    memset(&p, 0, sizeof p);
+    p.job = job;
+    p.m = m;
+    for (k = 0; k < n; k++) {
+        if (tmi_shape_peel_can(&p, loop[k]) && tmi_shape_peel_look(&p))
+            rest[k] = tmi_shape_peel_apply(&p, &c, &names);
+    }
+    tmi_rename_apply(&names, func);
+    for (k = 0; k < n; k++) /* what the whole steps leave */
+        for (i = 0; rest[k] && i < TMI_OP(m, rest[k])->n_out; i++)
+            TMI_ID(m, TMI_OP(m, rest[k])->in + 3 + i) = tmi_out(m, TMI_OP(m, loop[k]), i);
+    if (names.any) tmi_drop_unread(job, m, func);
+    tmi_mark_drop(job, mark);
+}
+
+#define TMI_STAMP_SHAPE 203632800u
 
 /*==============================================================================
  * >>thread  [24]  The per-thread form: what one GPU thread does
@@ -41204,6 +41635,9 @@ typedef struct tmi_arr {
     uint32_t name;   /* string */
     uint32_t at;     /* threadgroup: byte offset once allocated */
     uint32_t first, last; /* threadgroup: first and last access, by order */
+    uint32_t again;       /* threadgroup: a loop that begins with nothing kept in it; 0: none */
+    uint32_t rest;        /* threadgroup: last access before that loop; 0: it is one range */
+    uint32_t anew;        /* threadgroup: first access in it */
     uint32_t words;  /* tables: first word in module->words */
     uint32_t pitch;  /* threadgroup: elements from row to row; 0: no rows */
     uint32_t decl;   /* DECL instruction */
@@ -42347,7 +42781,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 4076830645u
+#define TMI_STAMP_THREAD 1441103371u
 
 /*==============================================================================
  * >>layout  [25]  Linear layouts: which thread holds which element
@@ -43481,7 +43915,7 @@ static void tmi_plan_accesses(tmi_plan *p) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t base, bit, up = tmi_parent_op(m, o);
         p->weight[op] = up ? p->weight[up] : 0;
-        if (o->kind == TMI_OP_FOR || o->kind == TMI_OP_WHILE)
+        if ((o->kind == TMI_OP_FOR || o->kind == TMI_OP_WHILE) && !tmi_attr_of(m, o, TMI_ATTR_REST))
             p->weight[op] = tmi_sat8(p->weight[op] + 3u);
         if (o->kind == TMI_OP_ASM && !tmi_attr_int(m, o, "pure", 0))
             p->unknown_write = 1, p->written = p->read = ~0u;
@@ -44052,6 +44486,8 @@ static int tmi_plan_moves(const tmi_plan *p, uint64_t most) {
 static uint32_t tmi_plan_load_bytes(const tmi_plan *p, uint32_t op) {
     const tmi_op *o = TMI_OP(p->m, op);
     if (o->kind != TMI_OP_LOAD) return 0;
+    if (tmi_attr_of(p->m, TMI_OP(p->m, tmi_parent_op(p->m, o)), TMI_ATTR_REST))
+        return 0; /* the same again */
     return p->reach[op] ? 1u << tmi_pointee_bytes_log2(p->m, tmi_in_type(p->m, o, 0)) : 4;
 }
 
@@ -44916,19 +45352,26 @@ static int tmi_plan_dot_wide(const tmi_plan *p, uint32_t v) {
 /* Of which operands may lanes have two tiles in one load? Of those that come through threadgroup
  * memory, and of those straight from device memory where they are read along rows: half as many
  * loads, each of 8 or 16 bytes a lane. */
-static uint32_t tmi_plan_dot_pairs(const tmi_plan *p, const tmi_comp *c) {
+static uint32_t tmi_plan_pairs_of(const tmi_plan *p, uint32_t id) {
     const tmi_module *m = p->m;
-    const tmi_op     *dot = TMI_OP(m, c->dot);
-    uint32_t          op, k, v, dots = 0, cost, pairs = 0;
+    const tmi_op     *dot = TMI_OP(m, id);
+    uint32_t          k, v, cost, pairs = 0;
     if (p->chained || p->job->opt->plain) return 0;
-    if (tmi_plan_dot_stages(p, c->dot)) return TMI_PAIRS_RIGHT | TMI_PAIRS_LEFT;
-    for (op = c->ops; op; op = p->op_next[op]) dots += TMI_OP(m, op)->kind == TMI_OP_DOT;
+    if (tmi_plan_dot_stages(p, id)) return TMI_PAIRS_RIGHT | TMI_PAIRS_LEFT;
     for (k = 0; k < 2; k++) {
         v = tmi_in(m, dot, k);
         cost = 0;
-        if (dots > 1 || p->pure[v] || tmi_not_direct(p, v, dot->block, &cost, 0)) return 0;
+        if (p->pure[v] || tmi_not_direct(p, v, dot->block, &cost, 0)) return 0;
         if (tmi_plan_dot_wide(p, v)) pairs |= k ? TMI_PAIRS_RIGHT : TMI_PAIRS_LEFT;
     }
+    return pairs;
+}
+
+/* All products that add to one tile take the same ways. */
+static uint32_t tmi_plan_dot_pairs(const tmi_plan *p, const tmi_comp *c) {
+    uint32_t op, pairs = TMI_PAIRS_LEFT | TMI_PAIRS_RIGHT;
+    for (op = c->ops; op && pairs; op = p->op_next[op])
+        if (TMI_OP(p->m, op)->kind == TMI_OP_DOT) pairs &= tmi_plan_pairs_of(p, op);
     return pairs;
 }
 
@@ -45837,7 +46280,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 87789665u
+#define TMI_STAMP_PLAN 1921380454u
 
 /*==============================================================================
  * >>wait  [27]  Programs that wait for each other
@@ -47409,6 +47852,7 @@ typedef struct tmi_low {
     uint32_t    program[3], programs[3]; /* programs in turn: which one this is, and of how many */
     /* per product: operand a, b, staged before the loop that it stays the same in */
     struct tmi_staged **ahead[2];
+    tmi_vec     room;        /* tmi_operand_room: threadgroup memory of operands so far */
     struct tmi_product **sums; /* per product: its sums, which live as long as a loop runs */
 } tmi_low;
 
@@ -53299,6 +53743,31 @@ static void tmi_share_storage(tmi_low *w, uint32_t value, uint32_t with) {
     a->vec = b->vec;
 }
 
+/* What a loop before this one leaves, and only this one reads, goes on in its array or variable. */
+static int tmi_lower_goes_on(tmi_low *w, const tmi_op *loop, uint32_t i, uint32_t arg,
+                             uint32_t *var) {
+    const uint32_t init = tmi_in(w->m, loop, 3 + i), def = tmi_def(w->m, init);
+    const tmi_inst *from, *to;
+    if (!def || TMI_OP(w->m, def)->kind != TMI_OP_FOR || TMI_OP(w->m, def)->block != loop->block ||
+        tmi_n_uses(&w->p->users, init) != 1 || w->p->klass[init] != w->p->klass[arg])
+        return 0;
+    if (w->p->klass[arg] == TMI_C_SCALAR) {
+        const tmi_ins *read = TMI_INS(w->t, w->scalar[init]);
+        if (read->op != TMI_TF_LDA || TMI_ARR(w->t, read->a)->count != 1) return 0;
+        *var = read->a;
+        return 1;
+    }
+    if (w->p->klass[arg] != TMI_C_NODE) return 0;
+    from = tmi_first_inst(w, init);
+    to = tmi_first_inst(w, arg);
+    if (from->store != TMI_ST_ARRAY || from->next || from->lin != to->lin || to->store ||
+        TMI_ARR(w->t, from->ref)->space != tmi_inst_space(w, to))
+        return 0;
+    tmi_share_storage(w, arg, init);
+    *var = 0;
+    return 1;
+}
+
 /* Copy values into carried ones, all reads before the writes that they could see: per layout one
  * nest. */
 typedef struct tmi_copy {
@@ -53327,7 +53796,8 @@ static void tmi_lower_copy_scalars(tmi_low *w, tmi_copy *c, uint32_t n) {
     uint32_t i;
     /* values are named before anything is overwritten: the printer sees to that */
     for (i = 0; i < n; i++)
-        if (c[i].var) tmi_t_set(w->t, c[i].var, tmi_scalar_value(w, c[i].from)), c[i].done = 1;
+        if (c[i].var && !c[i].done)
+            tmi_t_set(w->t, c[i].var, tmi_scalar_value(w, c[i].from)), c[i].done = 1;
 }
 
 /* a copy still to do in that layout */
@@ -53473,7 +53943,7 @@ static TMI_APART void tmi_lower_loop_begin(tmi_low *w, const tmi_op *op, uint32_
     }
     loop = tmi_t_body(t, tmi_t_stmt(t, TMI_TF_LOOP, lb, end, st, 0));
     TMI_INS(t, loop)->e = how;
-    TMI_INS(t, loop)->f = (uint32_t)uns;
+    TMI_INS(t, loop)->f = tmi_attr_of(w->m, op, TMI_ATTR_REST) != NULL;
     *iv = tmi_t_loopvar(t, loop, tmi_tty_of(kind, 1), how == 2 ? full_lo : TMI_INS(t, lb)->lo,
         how == 2 || uns ? full_hi : tmi_max64(last, TMI_INS(t, lb)->lo));
     TMI_INS(t, *iv)->name = tmi_source_name(w, tmi_block_arg(w->m, tmi_op_body(w->m, op, 0), 0));
@@ -53500,9 +53970,11 @@ static void tmi_lower_for(tmi_low *w, uint32_t id) {
     w->t->src = id;
     for (i = 0; i < n; i++) {
         uint32_t arg = tmi_block_arg(w->m, body, 1 + i);
-        tmi_carry_storage(w, arg, &var[i]);
+        const int goes_on = tmi_lower_goes_on(w, op, i, arg, &var[i]);
+        if (!goes_on) tmi_carry_storage(w, arg, &var[i]);
         tmi_share_storage(w, tmi_out(w->m, op, i), arg);
         tmi_copy_set(&c[i], tmi_in(w->m, op, 3 + i), arg, var[i]);
+        c[i].done = (uint8_t)goes_on;
     }
     tmi_copy_all(w, c, n);
     tmi_stage_ahead(w, body);
@@ -53760,6 +54232,7 @@ typedef struct tmi_product {
     uint32_t acc, acc_count;
     uint32_t widens;                                /* bfloat operands become float tiles */
     uint32_t shape, used; /* tensors: row of thr->shape; log2 of the simdgroups that have a part */
+    int      ahead;       /* operands are staged before the loop */
 } tmi_product;
 
 /* Operands of the GPU's own tile type: where it only stores bfloat, tiles of it would be widened
@@ -53811,28 +54284,84 @@ static void tmi_product_init(tmi_low *w, uint32_t id, tmi_product *p) {
         tmi_tile_lin(w->p, op, k, w->p->pairs[id], tmi_op_lin(w->p, id), &p->tile[k]);
 }
 
-/* Threadgroup memory for operand k. */
-static void tmi_lower_stage_room(tmi_low *w, tmi_product *p, uint32_t k) {
-    uint32_t value = tmi_in(w->m, p->op, k), type = tmi_value_type(w->m, value),
-             name = tmi_source_name(w, value), pad, rows, cols;
+/* Threadgroup memory of an operand, and the loop that it is staged in or before. */
+typedef struct tmi_operand_room {
+    tmi_staged s;
+    tmi_tty    elem;
+    uint32_t   loop, value, lin, name;
+    int        ahead; /* staged before the loop: it holds the value from then on */
+} tmi_operand_room;
+
+#define TMI_OPERAND_ROOM(w, i) TMI_AT(&(w)->room, tmi_operand_room, (i))
+
+/* The loop whose body holds an op; 0: none. */
+static uint32_t tmi_lower_loop_of(const tmi_module *m, const tmi_op *op) {
+    const uint32_t up = tmi_parent_op(m, op);
+    return TMI_OP(m, up)->kind == TMI_OP_FOR ? up : 0;
+}
+
+/* Nothing is kept in an array while the loop that is being filled begins. */
+static void tmi_lower_room_anew(const tmi_low *w, uint32_t array) {
+    const tmi_thr *t = w->t;
+    uint32_t       up = t->cur;
+    while (up && TMI_INS(t, TMI_BLK(t, up)->owner)->op != TMI_TF_LOOP) up = TMI_BLK(t, up)->parent;
+    if (up && !TMI_ARR(t, array)->again) TMI_ARR(t, array)->again = TMI_BLK(t, up)->owner;
+}
+
+/* What a loop before this one in the same block has no more use for, or has staged already. */
+static int tmi_lower_room_again(const tmi_low *w, const tmi_operand_room *want, tmi_staged *s) {
+    uint32_t i;
+    for (i = 0; want->loop && i < w->room.n; i++) {
+        tmi_operand_room *r = TMI_OPERAND_ROOM(w, i);
+        if (!r->loop || r->loop == want->loop || r->ahead != want->ahead || r->lin != want->lin ||
+            TMI_OP(w->m, r->loop)->block != TMI_OP(w->m, want->loop)->block ||
+            r->name != want->name || (r->ahead && r->value != want->value) ||
+            r->s.pitch != want->s.pitch || r->s.plane != want->s.plane ||
+            r->s.k_bits != want->s.k_bits || r->s.flipped != want->s.flipped ||
+            r->elem.kind != want->elem.kind || r->elem.width != want->elem.width)
+            continue;
+        r->loop = want->loop;
+        *s = r->s;
+        if (!r->ahead) tmi_lower_room_anew(w, s->buf);
+        return 1;
+    }
+    return 0;
+}
+
+/* Threadgroup memory for operand k. 1: it holds the operand already. */
+static int tmi_lower_stage_room(tmi_low *w, tmi_product *p, uint32_t k) {
+    uint32_t pad, rows, cols;
     const tmi_lin *l = TMI_LIN(w->p, w->p->stage[k][p->id] - 1);
     tmi_staged *s = &p->s[k];
-    tmi_tty  elem = tmi_tile_type(w, p, k);
-    if (s->buf) return;
+    tmi_operand_room    r;
+    if (s->buf) return 0;
+    memset(&r, 0, sizeof r);
+    r.elem = tmi_tile_type(w, p, k);
+    r.value = tmi_in(w->m, p->op, k);
+    r.lin = w->p->stage[k][p->id];
+    r.loop = tmi_lower_loop_of(w->m, p->op);
+    r.ahead = p->ahead;
     s->k_bits = p->k_bits - p->chunk_bits;
     rows = k ? s->k_bits : p->m_bits;
     cols = k ? p->n_bits : s->k_bits;
-    s->flipped = tmi_is_flipped(w->m, type, l);
-    pad = w->p->shape.tight ? 0 : 16 / tmi_scalar_bytes[elem.kind];
+    s->flipped = tmi_is_flipped(w->m, tmi_value_type(w->m, r.value), l);
+    pad = w->p->shape.tight ? 0 : 16 / tmi_scalar_bytes[r.elem.kind];
     s->pitch = (1u << (s->flipped ? rows : cols)) + pad;
     s->plane = (1u << (s->flipped ? cols : rows)) * s->pitch;
     /* as wide as it is written or, by tiles, read */
-    elem.width = (uint8_t)(1u << tmi_max32(l->vec, s->flipped ? 0 : p->tile[k].vec));
+    r.elem.width = (uint8_t)(1u << tmi_max32(l->vec, s->flipped ? 0 : p->tile[k].vec));
+    r.name = tmi_source_name(w, r.value);
     /* a step towards the product */
-    if (!name || name == tmi_lower_out_name(w, p->op, 0))
-        name = tmi_intern(w->job, w->m->strings, k ? "b" : "a", 1);
-    s->buf = tmi_t_array(w->t, TMI_AS_GROUP, elem, (s->plane << p->b_bits) / elem.width, name);
+    if (!r.name || r.name == tmi_lower_out_name(w, p->op, 0))
+        r.name = tmi_intern(w->job, w->m->strings, k ? "b" : "a", 1);
+    r.s = *s;
+    if (tmi_lower_room_again(w, &r, s)) return r.ahead;
+    s->buf = tmi_t_array(w->t, TMI_AS_GROUP, r.elem, (s->plane << p->b_bits) / r.elem.width,
+                         r.name);
     if (!tmi_plan_is_tensor(w->m, p->op)) TMI_ARR(w->t, s->buf)->pitch = s->pitch;
+    r.s = *s;
+    *(tmi_operand_room *)tmi_vec_add(w->job, &w->room) = r;
+    return 0;
 }
 
 static void tmi_lower_count_leaf(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
@@ -53876,7 +54405,7 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
              k_low = tmi_dim_low(w->m, type, k ? p->rank - 2 : p->rank - 1);
     tmi_nest n;
     TMI_ASSERT(w->job, "lower", k < 2);
-    tmi_lower_stage_room(w, p, k);
+    if (tmi_lower_stage_room(w, p, k)) return;
     if (w->p->shape.lean && !w->p->pure[value])
         tmi_needs(w->p, value, l, 0, tmi_lower_count_leaf, &leaves);
     if (w->p->shape.lean && !w->p->pure[value] && !leaves) /* a few loads on their way at once */
@@ -53931,6 +54460,7 @@ static TMI_APART void tmi_stage_ahead(tmi_low *w, uint32_t body) {
         if (!tmi_dot_is_mma(w->m, TMI_OP(w->m, op)) && !tmi_plan_is_tensor(w->m, TMI_OP(w->m, op)))
             continue;
         tmi_product_init(w, op, &p);
+        p.ahead = 1;
         for (k = 0; k < 2 && !p.chunk_bits; k++) {
             tmi_origin o;
             if (!w->p->stage[k][op] ||
@@ -54339,7 +54869,7 @@ static void tmi_lower_tensor_begin(tmi_low *w, tmi_product *p) {
         const uint32_t first = k ? tmi_tile_base(w, &l, 0, p->n_bits)
                                  : tmi_tile_base(w, &l, p->n_bits, p->m_bits);
         if (w->ahead[k][p->id]) p->s[k] = *w->ahead[k][p->id];
-        else tmi_lower_stage_room(w, p, k);
+        else (void)tmi_lower_stage_room(w, p, k);
         s.pitch[k] = p->s[k].pitch;
         s.flipped[k] = (uint8_t)p->s[k].flipped;
         at[k] = tmi_t_mul_c(t, first, (k != 0) == (s.flipped[k] != 0) ? s.pitch[k] : 1);
@@ -54615,6 +55145,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     w.scalar_next = TMI_TEMP(job, uint32_t, p->m->op.n);
     w.ahead[0] = TMI_TEMP(job, tmi_staged *, p->m->op.n);
     w.ahead[1] = TMI_TEMP(job, tmi_staged *, p->m->op.n);
+    tmi_vec_init(&w.room, sizeof(tmi_operand_room), 1);
     w.sums = TMI_TEMP(job, tmi_product *, p->m->op.n);
     w.reads = TMI_TEMP(job, uint32_t, p->m->op.n);
     w.writes = TMI_TEMP(job, uint32_t, p->m->op.n);
@@ -54633,7 +55164,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 89643300u
+#define TMI_STAMP_LOWER 1251249393u
 
 /*==============================================================================
  * >>clean  [29]  The per-thread form made ready to print
@@ -55047,12 +55578,26 @@ static void tmi_order_make(tmi_thr *t, tmi_order *o) {
     }
 }
 
-/* Per array: how many instructions write it, its declaration apart. */
+/* What a[i] += x adds; 0: it is another write. */
+static uint32_t tmi_clean_added(const tmi_thr *t, const tmi_ins *n) {
+    const tmi_ins *sum, *old;
+    uint32_t       k;
+    if (n->op != TMI_TF_STA || n->c || TMI_ARR(t, n->a)->space != TMI_AS_PRIVATE) return 0;
+    sum = TMI_INS(t, n->d);
+    for (k = 0; k < 2 && sum->op == TMI_TF_FADD; k++) {
+        old = TMI_INS(t, k ? sum->b : sum->a);
+        if (old->op == TMI_TF_LDA && old->a == n->a && old->b == n->b && !old->c)
+            return k ? sum->a : sum->b;
+    }
+    return 0;
+}
+
+/* Per array: how many instructions write it, its declaration and sums apart. */
 static uint32_t *tmi_clean_writers(const tmi_thr *t) {
     uint32_t *writers = TMI_TEMP(t->job, uint32_t, t->arr.n), id, a[3], k;
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
         const tmi_ins *n = TMI_INS(t, id);
-        if (n->op == TMI_TF_DECL || n->op == TMI_TF_LDA) continue;
+        if (n->op == TMI_TF_DECL || n->op == TMI_TF_LDA || tmi_clean_added(t, n)) continue;
         for (k = tmi_arrays(n, a); k-- > 0;) writers[a[k]]++;
     }
     return writers;
@@ -55064,17 +55609,12 @@ static uint32_t *tmi_clean_writers(const tmi_thr *t) {
  * starts fewer of their loads together (sums over columns in f32 took 67 and 75 us on an H200). */
 static int tmi_clean_is_masked_sum(const tmi_thr *t, const tmi_order *o, const uint32_t *writers,
                                    uint32_t first, uint32_t id) {
-    const tmi_ins *load = TMI_INS(t, first), *n = TMI_INS(t, id), *sum = TMI_INS(t, n->d), *old;
+    const tmi_ins *load = TMI_INS(t, first), *n = TMI_INS(t, id);
     const uint32_t start = TMI_INS(t, TMI_ARR(t, n->a)->decl)->b;
-    uint32_t       x;
-    if (n->c || writers[n->a] != 1 || TMI_ARR(t, n->a)->space != TMI_AS_PRIVATE) return 0;
-    if (sum->op != TMI_TF_FADD || load->op != TMI_TF_LDG || load->type.width < 2) return 0;
+    uint32_t       x = tmi_clean_added(t, n);
+    if (!x || writers[n->a] || load->op != TMI_TF_LDG || load->type.width < 2) return 0;
     if (TMI_INS(t, load->c)->op != TMI_TF_CONST || tmi_t_bits(t, load->c)) return 0;
     if (!start || TMI_INS(t, start)->op != TMI_TF_CONST || tmi_t_bits(t, start)) return 0;
-    old = TMI_INS(t, sum->a);
-    x = sum->b;
-    if (old->op != TMI_TF_LDA || old->a != n->a) x = sum->a, old = TMI_INS(t, sum->b);
-    if (old->op != TMI_TF_LDA || old->a != n->a || old->b != n->b || old->c) return 0;
     if (TMI_INS(t, x)->op == TMI_TF_FCONV) x = TMI_INS(t, x)->a;
     return x == first && o->last[n->d] == o->pos[id];
 }
@@ -55330,8 +55870,9 @@ static uint32_t tmi_clean_loop_around(const tmi_thr *t, uint32_t id) {
 static uint32_t tmi_clean_edges(const tmi_thr *t, uint32_t loop, const uint8_t *products,
                                 tmi_whole *w) {
     const tmi_ins *f = TMI_INS(t, loop);
+    const uint32_t around = tmi_clean_loop_around(t, loop);
     uint32_t       id, body = f->d, n = 0, size = 0;
-    if (f->op != TMI_TF_FOR || !products[tmi_clean_loop_around(t, loop)]) return 0;
+    if (f->op != TMI_TF_FOR || !products[around] || TMI_INS(t, around)->f) return 0;
     for (id = TMI_BLK(t, body)->first; id; id = TMI_INS(t, id)->next) {
         const tmi_ins *x = TMI_INS(t, id);
         int            array = x->op == TMI_TF_LDA || x->op == TMI_TF_STA;
@@ -55519,15 +56060,17 @@ static void tmi_clean_live_ranges(tmi_thr *t) {
             tmi_arr *r = TMI_ARR(t, a[k]);
             if (r->space != TMI_AS_GROUP) continue;
             if (!r->first) r->first = n;
+            else if (r->again && pos[r->again] && !r->anew) r->rest = r->last, r->anew = n;
             r->last = n;
             last[a[k]] = id;
         }
     }
     for (i = 1; i < t->arr.n; i++) {
         tmi_arr *r = TMI_ARR(t, i);
+        if (r->rest && r->rest < r->first) r->rest = 0;
         for (up = last[i]; up; up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner) {
             uint16_t op = TMI_INS(t, up)->op;
-            if (pos[up] <= r->first) break;
+            if (pos[up] <= (r->rest ? r->anew : r->first)) break;
             if ((op == TMI_TF_LOOP || op == TMI_TF_WHILE || op == TMI_TF_FOR) && end[up] > r->last)
                 r->last = end[up];
         }
@@ -55556,6 +56099,15 @@ static void tmi_clean_alive_init(tmi_thr *t, tmi_alive *v) {
     }
 }
 
+/* Are two arrays alive at the same time? Each is in one range of accesses, or in two. */
+static int tmi_clean_meet(const tmi_arr *a, const tmi_arr *b) {
+    const uint32_t a_last = a->rest ? a->rest : a->last, b_last = b->rest ? b->rest : b->last;
+    return (b_last >= a->first && a_last >= b->first) ||
+        (a->rest && b_last >= a->anew && a->last >= b->first) ||
+        (b->rest && b->last >= a->first && a_last >= b->anew) ||
+        (a->rest && b->rest && b->last >= a->anew && a->last >= b->anew);
+}
+
 /* Those that stand before array `i` in the list. */
 static void tmi_clean_alive_with(tmi_alive *v, uint32_t i) {
     const tmi_arr *a = TMI_ARR(v->t, i), *b;
@@ -55565,7 +56117,7 @@ static void tmi_clean_alive_with(tmi_alive *v, uint32_t i) {
         if (v->last[w] < a->first || a->last < v->first[w]) continue;
         for (k = w << 6; k < i && k >> 6 == w; k++) {
             b = TMI_ARR(v->t, k);
-            if (b->space == TMI_AS_GROUP && b->first && b->last >= a->first && a->last >= b->first)
+            if (b->space == TMI_AS_GROUP && b->first && tmi_clean_meet(a, b))
                 v->id[v->n++] = k;
         }
     }
@@ -56360,7 +56912,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 1184928753u
+#define TMI_STAMP_CLEAN 357535211u
 
 /*==============================================================================
  * >>report  [30]  What was found, chosen and given up
@@ -73060,6 +73612,7 @@ static void tmi_compile_splits_add(tmi_job *job, tmi_splits *x, const tmi_module
     if (!two) tmi_shape_rounds(job, u->m, u->func, gpu);
     if (!two && !tmi_shape_stream(job, u->m, u->func, gpu))
         tmi_shape_batch(job, u->m, u->func);
+    tmi_shape_peel(job, u->m, u->func);
 #ifdef TMETAL_DEBUG
     if (!job->n_errors && !tmi_verify_all(job, u->m)) tmi_bug(job, "shape", "rows");
 #endif
@@ -73478,7 +74031,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 4176249754u
+#define TMI_STAMP_COMPILE 918366803u
 
 /*==============================================================================
  * >>key  [36]  What a result depends on, as one number

@@ -34,11 +34,15 @@ kernel void matmul(
     constant uint &stride_bk [[buffer(7)]],
     constant uint &stride_cm [[buffer(8)]],
     uint3 program  [[threadgroup_position_in_grid]],
-    uint  tid      [[thread_index_in_threadgroup]])
+    uint  tid      [[thread_index_in_threadgroup]],
+    uint  lane     [[thread_index_in_simdgroup]])
 {
-    threadgroup half a_shared[1280];
-    threadgroup half b_shared[1280];
-    threadgroup float acc_shared[1152];
+    threadgroup ulong memory[1216];    // used by several arrays in turn
+    threadgroup half4 *const a_shared = (threadgroup half4 *)memory;    // 320 entries
+    threadgroup half *const b_shared = (threadgroup half *)(memory + 320);    // 1280 entries
+    threadgroup float *const acc_shared = (threadgroup float *)(memory + 640);    // 1152 entries
+    threadgroup half *const a_shared_2 = (threadgroup half *)memory;    // 1280 entries
+    threadgroup float *const acc_shared_2 = (threadgroup float *)memory;    // 1152 entries
 
     device const half *a_ptrs = a_ptr;
     device const half *b_ptrs = b_ptr;
@@ -63,29 +67,36 @@ kernel void matmul(
     const int group_m = min(int(int(uint(M) + 31) / 32 - first_m), 2);
     const int tile_m_rest = rem_trunc(int(program.x), group_product);
     const uint m_offset = (first_m + rem_trunc(tile_m_rest, group_m)) * 32;
+    const int bound = max(K, 0);
+    const uint whole = uint(bound) / 32 * 32;
+    // line 20: m
+    const uint m = lane % 8 * 4;
     // line 21: n
     const int n = int(uint(div_trunc(tile_m_rest, group_m)) * 32 + tid);
-    threadgroup half *const a_write = a_shared + tid;
+    threadgroup half4 *const a_write = a_shared + (lane / 8 * 10 + lane % 8);
     threadgroup half *const b_write = b_shared + tid;
     // line 26: for
-    for (uint start = 0; start < uint(max(K, 0)); start += 32) {
-        half a[32];
+    for (uint start = 0; start < whole; start += 32) {
+        half4 a[8];
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 8; i++) {
+            const uint m_offset_2 = m_offset + lane / 8 + i * 4;
+            // line 27: a = tl.load
+            a[i] = int(m_offset_2) < M
+                    ? half4(*(device const packed_half4 *)(a_ptrs + int(m_offset_2 * stride_am)
+                    + m)) : half4(0.0h);
+        }
         half b[32];
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 32; i++) {
-            // line 20: m
-            const uint m = m_offset + i;
-            // line 27: a = tl.load
-            a[i] = int(m) < M && int(tid) < int(K - start) ? (a_ptrs + int(m * stride_am))[tid]
-                    : 0.0h;
             // line 28: b = tl.load
-            b[i] = int(i) < int(K - start) && n < N ? (b_ptrs + int(i * stride_bk))[n] : 0.0h;
+            b[i] = n < N ? (b_ptrs + int(i * stride_bk))[n] : 0.0h;
         }
         // a_shared has been read
         threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
         #pragma clang loop unroll(full)
-        for (uint i = 0; i < 32; i++) {
-            a_write[i * 40] = a[i];
+        for (uint i = 0; i < 8; i++) {
+            a_write[i * 4 * 10] = a[i];
         }
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 32; i++) {
@@ -110,8 +121,62 @@ kernel void matmul(
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 32; i++) {
         acc[i] += acc_shared[i * 36 + tid];
-        const uint m = m_offset + i;
+    }
+    auto acc_left_2 = tensor((threadgroup half *)a_shared_2,
+            dextents<int, 2>(32, 32), array<int, 2>({1, 40}));
+    auto acc_right_2 = tensor((threadgroup half *)b_shared,
+            dextents<int, 2>(32, 32), array<int, 2>({1, 40}));
+    constexpr auto shape_2 = mpp::tensor_ops::matmul2d_descriptor(32, 32, 32, false, false, false,
+            mpp::tensor_ops::matmul2d_descriptor::mode::multiply_accumulate);
+    mpp::tensor_ops::matmul2d<shape_2, execution_simdgroup> acc_matmul_2;
+    auto acc_sums_2 = acc_matmul_2.get_destination_cooperative_tensor<
+            remove_addrspace_t<decltype(acc_left_2)>,
+            remove_addrspace_t<decltype(acc_right_2)>, float>();
+    #pragma clang loop unroll(full)
+    for (ushort element = 0; element < acc_sums_2.get_capacity(); element++)
+        if (acc_sums_2.is_valid_element(element)) acc_sums_2[element] = 0.0f;
+    threadgroup half *const a_write_2 = a_shared_2 + tid;
+    for (uint start = whole; start < uint(bound); start += 32) {
+        half a[32];
+        half b[32];
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 32; i++) {
+            const uint m_offset_2 = m_offset + i;
+            a[i] = int(m_offset_2) < M && int(tid) < int(K - start)
+                    ? (a_ptrs + int(m_offset_2 * stride_am))[tid] : 0.0h;
+            b[i] = int(i) < int(K - start) && n < N ? (b_ptrs + int(i * stride_bk))[n] : 0.0h;
+        }
+        // a_shared_2 has been read
+        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 32; i++) {
+            a_write_2[i * 40] = a[i];
+        }
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 32; i++) {
+            b_write[i * 40] = b[i];
+        }
+        // b_shared is complete
+        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+        acc_matmul_2.run(acc_left_2, acc_right_2, acc_sums_2);
+        a_ptrs += 32;
+        b_ptrs += int(stride_bk * 32);
+    }
+    // b_shared has been read
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+    #pragma clang loop unroll(full)
+    for (ushort element = 0; element < acc_sums_2.get_capacity(); element++) {
+        const auto at = acc_sums_2.get_multidimensional_index(element);    // column, row
+        if (acc_sums_2.is_valid_element(element))
+            acc_shared_2[uint(at[1] * 36 + at[0])] = acc_sums_2[element];
+    }
+    // acc_shared_2 is complete
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+    #pragma clang loop unroll(full)
+    for (uint i = 0; i < 32; i++) {
+        acc[i] += acc_shared_2[i * 36 + tid];
+        const uint m_offset_2 = m_offset + i;
         // line 32: tl.store
-        if (int(m) < M && n < N) (c_ptr + int(m * stride_cm))[n] = acc[i];
+        if (int(m_offset_2) < M && n < N) (c_ptr + int(m_offset_2 * stride_cm))[n] = acc[i];
     }
 }

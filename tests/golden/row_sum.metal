@@ -15,11 +15,21 @@ kernel void row_sum(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
+    const int bound = max(n_cols, 0);
+    const uint whole = uint(bound) / 256 * 256;
     float4 acc[2] = {float4(-0.0f), float4(-0.0f)};
     device const float *const x_start = x_ptr + int(program.x * n_cols);
-    const int last = max(n_cols, -2147483647) - 1;
     // line 12: for
-    for (uint start = 0; start < uint(max(n_cols, 0)); start += 256) {
+    for (uint start = 0; start < whole; start += 256) {
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 2; i++) {
+            // line 15: acc
+            acc[i] += float4(*(device const packed_float4 *)(x_start
+                    + (start + tid * 4 + i * 128)));
+        }
+    }
+    const int last = max(n_cols, -2147483647) - 1;
+    for (uint start = whole; start < uint(bound); start += 256) {
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 2; i++) {
             // line 13: cols
@@ -41,7 +51,6 @@ kernel void row_sum(
                     x = float4(0.0f);
                 }
             }
-            // line 15: acc
             acc[i] += x;
         }
     }
