@@ -14,7 +14,7 @@ from . import arrays, knobs, language
 from .arrays import type_canonicalisation_dict
 from .kernel import (ASTSource, CompiledKernel, TensorDescriptor, active_mode, compile_source,
                      parse_options)
-from .source import Globals, Program, SourceInfo, capture_scope, new_lock, parse
+from .source import Globals, Program, SourceInfo, new_lock, parse
 
 __all__ = ["ASTSource", "CompiledKernel", "ConstexprFunction",
            "JITCallable", "JITFunction", "KernelInterface", "KernelParam", "MockTensor", "Param",

@@ -208,9 +208,9 @@ class CompiledKernel:
         self.name = src.kernel_name()
         self.program = Program(src.fn, self.name)
         entries = Entries(src, self.program)
-        main = self.program.main
+        main = self.program.main.file()
         self._source = library.Source(
-            main.text(), gpu, path=main.path, line=main.first_line(), kernel=main.entry,
+            main.text, gpu, path=main.path, line=main.line, kernel=self.program.main.entry,
             args=", ".join(entries.args), consts=", ".join(entries.consts),
             files=tuple(self.program.files()), triton=library.LANGUAGE,
             debug=options.debug, fusion=options.enable_fp_fusion)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import copy
 import enum
 import functools
@@ -24,17 +25,19 @@ import textwrap
 import threading
 import types
 import weakref
-from typing import Any, Iterable, NamedTuple, Optional, Union
+from typing import Any, Iterable, Iterator, NamedTuple, Optional, Union
 
 from . import knobs, language
 from .errors import CompilationError
 from .library import File
 
 PACKAGE = __name__.partition(".")[0]
+OURS = PACKAGE, "triton"
 # modules whose functions the front end knows by their own names
 KNOWN_MODULES = {"math", "operator", "itertools", "numpy", "torch", "os", "sys", "platform", "copy",
                  "builtins", "typing", "enum"}
 Namespace = Union[dict[str, Any], types.CellType]
+Closure = dict[str, tuple[Namespace, Any]]
 # (name, id of the namespace) -> (a copy of the value, namespace)
 Globals = dict[tuple[str, int], tuple[Any, dict[str, Any]]]
 
@@ -164,22 +167,30 @@ def _read_before_assigned(tree: ast.Module) -> set[str]:
         read[name] < at or read[name][0] == at[0])}
 
 
-def capture_scope(fn: Any) -> dict[str, tuple[Namespace, Any]]:
+def _closure(fn: Any) -> Closure:
     """The closure's names of a function with their cells and values."""
-    scope: dict[str, tuple[Namespace, Any]] = {}
+    scope: Closure = {}
     for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or ()):
-        try:
+        with contextlib.suppress(ValueError):  # not assigned yet
             scope[name] = cell, cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
     return scope
+
+
+def _outside(text: str, scope: dict[str, Any],
+             closure: Closure) -> Iterator[tuple[str, Use, Namespace, Any]]:
+    """The names that a text uses from outside: what has each, and what it is."""
+    for name, use in free_names(text).items():
+        if name in closure:
+            yield (name, use, *closure[name])
+        elif name in scope:
+            yield name, use, scope, scope[name]
 
 
 class Unit:
     """One module text: its head, which binds names, and a function or class."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, of: Any) -> None:
+        self.name, self.of = name, of
         self.head = ["import triton; import triton.language as _tl"]
         self.mark = self.body = self.entry = self.path = ""
         self.line = 0
@@ -199,13 +210,9 @@ class Unit:
             mark = f"{self.entry} = {mark[1:].partition('(')[0]}({self.entry})"
         return f"{self.body}\n{'; '.join([*self.head, mark])}\n"
 
-    def first_line(self) -> int:
-        """The line of the user's file in which the text begins."""
-        return max(1, self.line - 1)
-
     def file(self) -> File:
-        """The text as the library takes it."""
-        return File(self.name, self.text(), self.path or self.name, self.first_line())
+        """The text as the library takes it, with the line of the user's file where it begins."""
+        return File(self.name, self.text(), self.path or self.name, max(1, self.line - 1))
 
 
 class Program:
@@ -223,7 +230,6 @@ class Program:
         self.used: list[tuple[Any, Globals]] = []
         self.unbound: set[str] = set()  # names whose values have no text
         self._known: dict[Any, Unit] = {}
-        self._kept: list[Any] = []  # objects whose id is a key of _known
         self.main = self.function(fn)
         if entry and entry != self.main.entry:
             self.main.body = re.sub(r"^def\s+\w+", f"def {entry}", self.main.body, count=1)
@@ -237,10 +243,9 @@ class Program:
         """A hash of all texts, and of the lines where they begin."""
         return digest(repr([(unit.text(), unit.line) for unit in self.units]))
 
-    def _new(self, key: Any, keep: Any) -> Unit:
-        unit = self._known[key] = Unit(f"tmf{len(self.units)}")
+    def _new(self, key: Any, of: Any) -> Unit:
+        unit = self._known[key] = Unit(f"tmf{len(self.units)}", of)
         self.units.append(unit)
-        self._kept.append(keep)
         return unit
 
     # -- Units ---------------------------------------------------------------------------------
@@ -255,27 +260,21 @@ class Program:
         unit.path, unit.line = fn.fn.__code__.co_filename, fn.source_line
         unit.mark = fn.mark + ("(noinline=True)" if getattr(fn, "noinline", False) else "")
         unit.body = self._with_defaults(fn, unit)
-        unit.entry = fn.__name__
-        found = re.match(r"def\s+(\w+)", fn.src)
-        if found:
-            unit.entry = found.group(1)
-        closure = capture_scope(fn.fn)
+        unit.entry = re.findall(r"^def\s+(\w+)", fn.src)[0]
+        closure = _closure(fn.fn)
         self._bind_all(unit, fn.src, fn.__globals__, closure)
         if not isinstance(fn, PlainFunction):
             self.used.append((fn, _values_used(fn, closure)))
         self._check_results(fn, closure)
         return unit
 
-    def _bind_all(self, unit: Unit, text: str, scope: dict[str, Any],
-                  closure: dict[str, tuple[Namespace, Any]]) -> None:
-        for name, use in free_names(text).items():
-            if name not in closure and name not in scope:
-                continue
-            space, value = closure.get(name) or (scope, scope[name])
+    def _bind_all(self, unit: Unit, text: str, scope: dict[str, Any], closure: Closure) -> None:
+        for name, use, space, value in _outside(text, scope, closure):
             if self._bind(unit, name, value, use.chains) and use.in_body:
                 self.watched.append((space, name, value))
 
-    def _check_results(self, fn: Any, closure: dict[str, tuple[Namespace, Any]]) -> None:
+    @staticmethod
+    def _check_results(fn: Any, closure: Closure) -> None:
         """Reject a call of a must_use_result function as a statement."""
         for node in ast.walk(parse(fn.src)):
             if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
@@ -323,11 +322,11 @@ class Program:
             unit.mark = ("@_tl.core._aggregate" if hasattr(cls, "__triton_aggregate__")
                          else "from typing import NamedTuple")
             scope = vars(sys.modules[cls.__module__])
-            closure: dict[str, tuple[Namespace, Any]] = {}
+            closure: Closure = {}
             for method in vars(cls).values():
                 plain = getattr(method, "fn", method)
                 if isinstance(plain, types.FunctionType):
-                    inner = capture_scope(plain)
+                    inner = _closure(plain)
                     closure.update(inner)
                     if plain is not method:
                         self.used.append((method, _values_used(method, inner)))
@@ -479,15 +478,14 @@ def unwrap(value: Any) -> Any:
     return value
 
 
-def _values_used(fn: Any, closure: dict[str, tuple[Namespace, Any]]) -> Globals:
+def _values_used(fn: Any, closure: Closure) -> Globals:
     """The values that a function uses from outside, and a check of the functions among them."""
     used: Globals = {}
-    for name, use in free_names(fn.src).items():
-        space = {name: closure[name][1]} if name in closure else fn.__globals__
-        value = unwrap(space.get(name))
+    for name, use, space, value in _outside(fn.src, fn.__globals__, closure):
         for chain in sorted(use.chains):
-            _is_plain(_member(value, chain))
-        if use.in_body and _is_plain(value):
+            _is_plain(_member(unwrap(value), chain))
+        if use.in_body and _is_plain(unwrap(value)):
+            space = space if isinstance(space, dict) else {name: value}
             used[(name, id(space))] = (_snapshot(value), space)
     return used
 
@@ -495,7 +493,7 @@ def _values_used(fn: Any, closure: dict[str, tuple[Namespace, Any]]) -> Globals:
 def _member(module: Any, chain: str) -> Any:
     """What a.b is in a module that is not known to be harmless; otherwise None."""
     for name in chain.split("."):
-        if not isinstance(module, types.ModuleType) or _is_ours(module.__name__) \
+        if not isinstance(module, types.ModuleType) or module.__name__.split(".")[0] in OURS \
                 or module.__name__ in ("copy", "math"):
             return None
         module = unwrap(getattr(module, name, None))
@@ -510,14 +508,10 @@ def _is_plain(value: Any) -> bool:
         return False
     if not callable(value) or isinstance(value, (type, language.constexpr)):
         return True
-    if isinstance(value, types.BuiltinFunctionType) or _is_ours(
-            getattr(value, "__module__", "") or ""):
+    module: str = getattr(value, "__module__", "") or ""
+    if isinstance(value, types.BuiltinFunctionType) or module.split(".")[0] in OURS:
         return False
     raise RuntimeError(f"Unsupported function referenced: {value}")
-
-
-def _is_ours(module: str) -> bool:
-    return module.partition(".")[0] in (PACKAGE, "triton")
 
 
 def _snapshot(value: Any) -> Any:
