@@ -30552,6 +30552,8 @@ static uint32_t tmi_analyse_vec(const tmi_module *m, const tmi_axes *axes, const
     if (op->kind == TMI_OP_LOAD && op->n_in > 1) mask = tmi_in(m, op, 1);
     if (op->kind == TMI_OP_STORE && op->n_in > 2) mask = tmi_in(m, op, 2);
     v = tmi_min8(a.c, 2);
+    if (TMI_TYPE(m, TMI_TYPE(m, tmi_elem(m, tmi_value_type(m, ptr)))->elem)->kind == TMI_T_PTR)
+        v = tmi_min32(v, a.v > es ? a.v - es : 0u); /* of pointers none are packed */
     if (mask) v = tmi_min8((uint8_t)v, tmi_axis_get(axes, mask, d).k);
     if (v + es > 4) v = 4 - es;
     return v;
@@ -30585,8 +30587,10 @@ static int tmi_analyse_mask_falls(const tmi_module *m, const tmi_axes *axes, uin
 }
 
 /* log2 of the neighbors that one lane may move at once if all of them exist, and element by
- * element otherwise, as MLX's elementwise kernels do: contiguous, under a mask that ends anywhere.
- * Of tiles of one axis alone, so that little is written twice. */
+ * element otherwise, as MLX's elementwise kernels do: contiguous, aligned, under a mask that ends
+ * anywhere. Of tiles of one axis alone, so that little is written twice: without alignment, as in
+ * most rows, single elements under clamped addresses are the shorter text, except in a scan, which
+ * has fewer steps among lanes if neighbors are a thread's. */
 static uint32_t tmi_analyse_ragged_vec(const tmi_module *m, const tmi_axes *axes,
                                        const tmi_op *op) {
     const uint32_t at = op->kind == TMI_OP_LOAD ? 1 : 2;
@@ -30596,6 +30600,7 @@ static uint32_t tmi_analyse_ragged_vec(const tmi_module *m, const tmi_axes *axes
         tmi_rank(m, tmi_in_type(m, op, 0)) != 1)
         return 0;
     v = tmi_min8(a.c, 2);
+    if (!tmi_may_have(m, TMI_OP_SCAN)) v = tmi_min32(v, a.v > es ? a.v - es : 0u);
     if (v + es > 4) v = 4 - es;
     return v && tmi_analyse_mask_falls(m, axes, tmi_in(m, op, at), v, 8) ? v : 0;
 }
@@ -31269,7 +31274,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 1497100270u
+#define TMI_STAMP_ANALYSE 2504012577u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -37211,6 +37216,21 @@ static uint32_t tmi_transform_pick_bits(tmi_build *b, uint32_t x, uint32_t won, 
     return narrow ? tmi_b_1(b, TMI_OP_TRUNCF, type, v) : v;
 }
 
+/* Does a tensor count along `axis`, so that no number stands there twice? */
+static int tmi_transform_counts(const tmi_module *m, uint32_t v, uint32_t axis) {
+    for (;;) {
+        const tmi_op *o = TMI_OP(m, tmi_def(m, v));
+        if (o->kind == TMI_OP_EXPAND) {
+            const uint32_t made = (uint32_t)tmi_attr_int(m, o, "axis", 0);
+            if (made == axis) return 0;
+            axis -= made < axis;
+        } else if (o->kind != TMI_OP_BROADCAST) {
+            return o->kind == TMI_OP_RANGE && axis == 0;
+        }
+        v = tmi_in(m, o, 0);
+    }
+}
+
 static void tmi_transform_pick(tmi_job *job, tmi_module *m, uint32_t red, const tmi_dt_reduce *r,
                            int reads_value, tmi_rename *names) {
     static const uint16_t extreme[4][2] = {{TMI_OP_MAXSI, TMI_OP_MINSI},
@@ -37235,8 +37255,8 @@ static void tmi_transform_pick(tmi_job *job, tmi_module *m, uint32_t red, const 
     tmi_name_after(m, v[1], at);
     v[1] = tmi_b_reduce(&b, extreme[is_unsigned][first], v[1], tmi_value_type(m, out[1]), axis);
     if (reads_value && !is_int) {
-        hits = tmi_b_2(&b, TMI_OP_ANDI, hits,
-                       tmi_b_cmpi(&b, TMI_EQ, at, tmi_rewrite_spread(&b, v[1], i_type, axis)));
+        i = tmi_b_cmpi(&b, TMI_EQ, at, tmi_rewrite_spread(&b, v[1], i_type, axis));
+        hits = tmi_transform_counts(m, at, axis) ? i : tmi_b_2(&b, TMI_OP_ANDI, hits, i);
         v[0] = tmi_transform_pick_bits(&b, x, hits, tmi_value_type(m, out[0]), axis);
     }
     for (i = 0; i < 2; i++) {
@@ -38444,7 +38464,7 @@ static int tmi_transform_alias_all(const tmi_job *job) {
     return job->opt->alias && strcmp(job->opt->alias, "all") == 0;
 }
 
-#define TMI_STAMP_TRANSFORM 874566705u
+#define TMI_STAMP_TRANSFORM 102145628u
 
 /*==============================================================================
  * >>shape  [23]  How a kernel's work is divided, by the chip: threads, programs, stages, rounds
@@ -49252,6 +49272,7 @@ static void tmi_lower_clamp(tmi_low *w, const tmi_op *op, tmi_which at, tmi_whic
     int64_t        is;
     memset(c, 0, sizeof *c);
     if (!mask || w->job->opt->bounds || w->job->opt->plain || tmi_analyse_is_volatile(w->m, op) ||
+        (op->kind == TMI_OP_LOAD && tmi_out_tty(w, op, 0).kind == TMI_S_PTR) ||
         !tmi_lower_is_computed(w, mask, &left) || !tmi_lower_is_computed(w, ptr, &left))
         return;
     w->quiet++;
@@ -55164,7 +55185,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1251249393u
+#define TMI_STAMP_LOWER 3642783559u
 
 /*==============================================================================
  * >>clean  [29]  The per-thread form made ready to print
@@ -56844,6 +56865,161 @@ static void tmi_clean_clamp_kernel(tmi_thr *t) {
     if (use.n) tmi_clean_branch_on(t, &use);
 }
 
+/* An array of so many of what a load gives, zero at first, before instruction `before`. */
+static uint32_t tmi_clean_array(tmi_thr *t, uint32_t before, const tmi_ins *load, uint32_t count) {
+    const uint32_t cur = t->cur;
+    uint32_t       arr, zero;
+    tmi_ins        n;
+    tmi_ins_zero(&n, TMI_TF_CONST, load->type);
+    n.type.width = 1;
+    zero = tmi_t_raw(t, &n);
+    tmi_ins_before(t, before, zero);
+    t->cur = TMI_INS(t, before)->blk;
+    arr = tmi_t_array(t, TMI_AS_PRIVATE, load->type, count, load->name);
+    t->cur = cur;
+    tmi_ins_unlink(t, TMI_ARR(t, arr)->decl);
+    tmi_ins_before(t, before, TMI_ARR(t, arr)->decl);
+    TMI_INS(t, TMI_ARR(t, arr)->decl)->b = zero;
+    return arr;
+}
+
+/* arr[index] = value, at the end of a block. */
+static void tmi_clean_put_entry(tmi_thr *t, uint32_t blk, uint32_t arr, uint32_t index,
+                                uint32_t value) {
+    tmi_ins  n;
+    uint32_t made;
+    tmi_ins_zero(&n, TMI_TF_STA, tmi_tty_of(TMI_S_NONE, 1));
+    n.a = arr;
+    n.b = index;
+    n.d = value;
+    made = tmi_t_raw(t, &n);
+    tmi_blk_append(t, blk, made);
+}
+
+/* arr[i] before an instruction, i counting the loop around it. */
+static uint32_t tmi_clean_entry(tmi_thr *t, uint32_t before, uint32_t arr) {
+    tmi_ins  n;
+    uint32_t made, var = TMI_BLK(t, TMI_INS(t, before)->blk)->first;
+    while (TMI_INS(t, var)->op != TMI_TF_LOOPVAR) var = TMI_INS(t, var)->next;
+    tmi_ins_zero(&n, TMI_TF_LDA, TMI_ARR(t, arr)->type);
+    n.a = arr;
+    n.b = var;
+    made = tmi_t_raw(t, &n);
+    tmi_ins_before(t, before, made);
+    return made;
+}
+
+/* Is a value made where block `blk` sees it? */
+static int tmi_clean_is_seen(const tmi_thr *t, uint32_t id, uint32_t blk) {
+    while (blk && blk != TMI_INS(t, id)->blk) blk = TMI_BLK(t, blk)->parent;
+    return blk != 0;
+}
+
+/* Does an unrolled loop neither write memory of the device nor wait? */
+static int tmi_clean_only_loads(const tmi_thr *t, uint32_t loop) {
+    uint32_t id = TMI_BLK(t, TMI_INS(t, loop)->d)->first, end = TMI_INS(t, loop)->next;
+    uint32_t up = loop;
+    while (!end && (up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner) != 0) end = TMI_INS(t, up)->next;
+    for (; id && id != end; id = tmi_thr_next(t, id)) {
+        const uint16_t op = TMI_INS(t, id)->op;
+        if (op == TMI_TF_STG || op == TMI_TF_RMW || op == TMI_TF_BARRIER || op == TMI_TF_CALLX ||
+            op == TMI_TF_WHILE || op == TMI_TF_LOGLINE || op == TMI_TF_BREAK)
+            return 0;
+    }
+    return 1;
+}
+
+/* Copies what `id`, of block `from`, is computed from there to the end of block `to`; returns the
+ * copy. `map`: per instruction below `count`, its copy. 0: some of it is not arithmetic. */
+static uint32_t tmi_clean_copy_value(tmi_thr *t, uint32_t id, uint32_t from, uint32_t to,
+                                     uint32_t *map, uint32_t count) {
+    uint32_t x, k, last = id, *slot[TMI_MAX_OPERANDS];
+    uint8_t *need = TMI_TEMP(t->job, uint8_t, count);
+    if (TMI_INS(t, id)->blk != from) return id;
+    for (x = id, need[id] = 1; x; x = TMI_INS(t, x)->prev) {
+        tmi_ins *n = TMI_INS(t, x);
+        if (x >= count || !need[x] || map[x]) continue;
+        if (!(tmi_tfs[n->op].traits & TMI_TR_PURE) || tmi_ins_is_list(n)) return 0;
+        for (k = tmi_operand_slots(t, n, slot); k-- > 0;)
+            if (*slot[k] < count && TMI_INS(t, *slot[k])->blk == from) need[*slot[k]] = 1;
+    }
+    for (x = TMI_BLK(t, from)->first; x; x = TMI_INS(t, x)->next) {
+        tmi_ins n;
+        if (x >= count || !need[x] || map[x]) {
+            if (x == last) break;
+            continue;
+        }
+        n = *TMI_INS(t, x);
+        map[x] = tmi_t_raw(t, &n);
+        tmi_blk_append(t, to, map[x]);
+        for (k = tmi_operand_slots(t, TMI_INS(t, map[x]), slot); k-- > 0;)
+            if (*slot[k] < count && map[*slot[k]]) *slot[k] = map[*slot[k]];
+        if (x == last) break;
+    }
+    return map[id];
+}
+
+enum { TMI_AHEAD_WORDS = 16 }; /* registers of a thread that loads ahead of their uses may take */
+
+/* An unrolled loop with a masked load whose tile may not exist: the loads of all rounds move in
+ * front of it, clamped, into one branch, so that they do not wait for one another.
+ *
+ *   for (i...) { x = mask ? p[x] : other; ... }   to
+ *
+ *   a[n] = {}; if (exists) for (i...) a[i] = p[min(x, last)];
+ *   for (i...) { x = mask ? a[i] : other; ... }
+ *
+ * Gives the array; 0: not so. */
+static uint32_t tmi_clean_load_ahead(tmi_thr *t, const tmi_ins *load, const tmi_conds *open) {
+    const uint32_t body = load->blk, loop = TMI_BLK(t, body)->owner, count = t->ins.n;
+    const tmi_ins  f = *TMI_INS(t, loop);
+    const uint32_t bytes = tmi_scalar_bytes[load->type.kind] * load->type.width;
+    uint32_t       i, arr, cond, yes, made, inner, var, ptr, *map;
+    tmi_ins        n;
+    if (f.op != TMI_TF_FOR || f.e || f.f || f.b || f.c < 2 || f.c * bytes > 4 * TMI_AHEAD_WORDS ||
+        !tmi_clean_only_loads(t, loop))
+        return 0;
+    for (i = 0; i < open->n; i++)
+        if (!tmi_clean_is_seen(t, open->id[i], f.blk)) return 0;
+    var = TMI_BLK(t, body)->first;
+    while (var && TMI_INS(t, var)->op != TMI_TF_LOOPVAR) var = TMI_INS(t, var)->next;
+    if (!var) return 0;
+    t->src = load->src;
+    inner = tmi_t_block(t, f.blk, loop); /* of a branch and a loop, if all of the address moves */
+    map = TMI_TEMP(t->job, uint32_t, count);
+    n = *TMI_INS(t, var);
+    map[var] = tmi_t_raw(t, &n);
+    tmi_blk_append(t, inner, map[var]);
+    if ((ptr = tmi_clean_copy_value(t, load->e, body, inner, map, count)) == 0) return 0;
+    arr = tmi_clean_array(t, loop, load, f.c);
+    for (cond = i = 0; i < open->n; i++) cond = tmi_clean_both(t, loop, cond, open->id[i]);
+    tmi_ins_zero(&n, TMI_TF_IF, tmi_tty_of(TMI_S_NONE, 1));
+    n.a = cond;
+    made = tmi_t_raw(t, &n);
+    tmi_ins_before(t, loop, made);
+    yes = tmi_t_block(t, f.blk, made);
+    TMI_BLK(t, yes)->is_if = 1;
+    TMI_BLK(t, yes)->open = 0;
+    TMI_INS(t, made)->c = yes;
+    n = f;
+    n.d = inner;
+    n.blk = n.next = n.prev = 0;
+    made = tmi_t_raw(t, &n);
+    tmi_blk_append(t, yes, made);
+    TMI_BLK(t, inner)->parent = yes;
+    TMI_BLK(t, inner)->owner = made;
+    TMI_BLK(t, inner)->depth++;
+    TMI_BLK(t, inner)->open = 0;
+    TMI_INS(t, map[var])->a = made;
+    n = *load;
+    n.a = ptr;
+    n.b = n.c = n.e = n.f = n.name = 0;
+    made = tmi_t_raw(t, &n);
+    tmi_blk_append(t, inner, made);
+    tmi_clean_put_entry(t, inner, arr, map[var], made);
+    return arr;
+}
+
 static void tmi_clean_clamp(tmi_thr *t) {
     tmi_conds open;
     uint32_t  id, made;
@@ -56853,13 +57029,18 @@ static void tmi_clean_clamp(tmi_thr *t) {
         if (n.op == TMI_TF_STG) TMI_INS(t, id)->f = 0;
         if (n.op != TMI_TF_LDG) continue;
         TMI_INS(t, id)->e = TMI_INS(t, id)->f = 0;
-        if (!n.b || !n.e || !tmi_clean_clamp_asks(t, &n, &open) || open.n) continue;
+        if (!n.b || !n.e || !tmi_clean_clamp_asks(t, &n, &open)) continue;
         t->src = n.src;
-        n.a = n.e;
-        n.b = n.c = n.e = n.f = n.name = 0;
-        n.flags |= TMI_INS_NAMED;
-        made = tmi_t_raw(t, &n);
-        tmi_ins_before(t, id, made);
+        if (open.n) {
+            if ((made = tmi_clean_load_ahead(t, &n, &open)) == 0) continue;
+            made = tmi_clean_entry(t, id, made);
+        } else {
+            n.a = n.e;
+            n.b = n.c = n.e = n.f = n.name = 0;
+            n.flags |= TMI_INS_NAMED;
+            made = tmi_t_raw(t, &n);
+            tmi_ins_before(t, id, made);
+        }
         x = TMI_INS(t, id);
         x->op = TMI_TF_SELECT;
         x->a = x->b;
@@ -56912,7 +57093,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 357535211u
+#define TMI_STAMP_CLEAN 208145168u
 
 /*==============================================================================
  * >>report  [30]  What was found, chosen and given up
@@ -60025,8 +60206,8 @@ typedef struct tmi_trail {
 enum { TMI_FOR_MASK = 1, TMI_FOR_OFFSET = 2, TMI_FOR_SLOT = 4, TMI_FOR_BOUND = 8,
        /* read by other lines of the source; by its own */
        TMI_FOR_OTHERS = 16, TMI_FOR_ITSELF = 32,
-       /* the condition of a select */
-       TMI_FOR_CHOICE = 64 };
+       /* the condition of a select; of one that masks what was loaded */
+       TMI_FOR_CHOICE = 64, TMI_FOR_BLEND = 128 };
 
 
 typedef struct tmi_emit {
@@ -61297,9 +61478,11 @@ static void tmi_emit_left(tmi_emit *e, const tmi_ins *n, tmi_sign left, int mine
 
 static void tmi_expr_infix(tmi_emit *e, uint32_t id, int level) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    /* `||` as the condition of a select may take the wrong arm: there it is `|` */
+    /* `||` as the condition of a select may take the wrong arm: there it is `|`; `&&` is a branch,
+     * into which a compiler moves the load before it: there it is `&` */
     int is_bool = n->type.kind == TMI_S_BOOL,
-        bitwise = n->op == TMI_TF_OR && (e->role[id] & TMI_FOR_CHOICE) != 0,
+        bitwise = (n->op == TMI_TF_OR && (e->role[id] & TMI_FOR_CHOICE) != 0) ||
+            (n->op == TMI_TF_AND && (e->role[id] & TMI_FOR_BLEND) != 0),
         mine = tmi_infix_level(n->op, is_bool && n->type.width == 1 && !bitwise),
         small = tmi_is_small(n->type.kind);
     int      is_int = tmi_s_is_int(n->type.kind) && !is_bool, shift = mine == TMI_L_SHIFT;
@@ -63434,6 +63617,11 @@ static int tmi_emit_chooses_by(const tmi_ins *n, uint32_t id) {
     return (n->op == TMI_TF_SELECT && n->a == id) || (n->op == TMI_TF_LDG && n->b == id);
 }
 
+static int tmi_emit_blends_by(const tmi_emit *e, const tmi_ins *n, uint32_t id) {
+    const uint16_t arm = TMI_INS(e->t, n->b)->op;
+    return n->op == TMI_TF_SELECT && n->a == id && (arm == TMI_TF_LDG || arm == TMI_TF_LDA);
+}
+
 /* One step of the backward walk: what `id` tells of its k operands v. */
 static void tmi_note_roles(tmi_emit *e, uint32_t id, const uint32_t *v, uint32_t k) {
     const tmi_ins *n = TMI_INS(e->t, id);
@@ -63451,6 +63639,9 @@ static void tmi_note_roles(tmi_emit *e, uint32_t id, const uint32_t *v, uint32_t
         if (tmi_emit_chooses_by(n, v[k]) ||
             (n->op == TMI_TF_OR && x->op == TMI_TF_OR && (e->role[id] & TMI_FOR_CHOICE)))
             *to |= TMI_FOR_CHOICE;
+        if (tmi_emit_blends_by(e, n, v[k]) ||
+            (n->op == TMI_TF_AND && x->op == TMI_TF_AND && (e->role[id] & TMI_FOR_BLEND)))
+            *to |= TMI_FOR_BLEND;
         if (!role && handed && (n->type.kind == TMI_S_BOOL) == (x->type.kind == TMI_S_BOOL))
             role = handed, of = e->role_of[id];
         if (*to & mask) role &= (uint8_t)~mask; /* of one thing */
@@ -65167,7 +65358,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 994093607u
+#define TMI_STAMP_EMIT 51712574u
 
 /*==============================================================================
  * >>json  [32]  Op lists as text: JSON in and out, the short form

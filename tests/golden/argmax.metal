@@ -19,34 +19,39 @@ kernel void argmax(
     uint  lane     [[thread_index_in_simdgroup]],
     uint  sg       [[simdgroup_index_in_threadgroup]])
 {
-    float x[4];
-    float x_part = NAN;
     // line 10: row
     const int row = int(program.x * 8 + sg);
-    device const float *const x_start = x_ptr + int(uint(row) * uint(n_cols));
+    const int last = max(n_cols, 1) - 1;
+    const int last_2 = max(programs_x, -2147483647) - 1;
+    device const float *const x_start = x_ptr + int(uint(min(row, last_2)) * uint(n_cols));
+    float x_loaded[4] = {};
+    if (n_cols > 0 && int(program.x * 8) < programs_x) {
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 4; i++) {
+            // line 12: x = tl.load
+            x_loaded[i] = x_start[min(int(lane + i * 32), last)];
+        }
+    }
+    float x[4];
+    float x_part = NAN;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        // line 11: cols
-        const int cols = int(lane + i * 32);
-        // line 12: x = tl.load
-        x[i] = cols < n_cols && row < programs_x ? x_start[cols] : -INFINITY;
+        x[i] = (int(lane + i * 32) < n_cols) & (row < programs_x) ? x_loaded[i] : -INFINITY;
         // line 13: tl.max
         x_part = fmax(x_part, x[i]);
     }
     const float x_simd = simd_max(x_part);
     const bool test = isnan(x_simd);
-    bool flag[4];
     int part = 2147483647;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        flag[i] = (x[i] == x_simd) | test;
-        part = min(part, flag[i] ? int(lane + i * 32) : 2147483647);
+        part = min(part, (x[i] == x_simd) | test ? int(lane + i * 32) : 2147483647);
     }
     const int simd = simd_min(part);
     int part_2 = 0;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        part_2 = part_2 | (flag[i] && int(lane + i * 32) == simd ? as_type<int>(x[i]) : 0);
+        part_2 = part_2 | (int(lane + i * 32) == simd ? as_type<int>(x[i]) : 0);
     }
     const int simd_2 = simd_or(part_2);
     if (lane == 0 && row < programs_x) {

@@ -36,7 +36,7 @@ kernel void cumsum(
                 const int cols = int(start + lane + i * 32);
                 const float x_loaded = x_start[min(cols, last)];
                 // line 15: x = tl.load
-                x[i] = cols < n_cols && in_grid ? x_loaded : 0.0f;
+                x[i] = (cols < n_cols) & in_grid ? x_loaded : 0.0f;
             }
             float carry_part = -0.0f;
             float carry_part_2 = -0.0f;

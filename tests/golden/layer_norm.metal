@@ -49,7 +49,7 @@ kernel void layer_norm(
                 const int cols = int(start + lane + i * 32);
                 const float total_loaded = x_start_2[min(cols, last)];
                 // line 17: total
-                total[i] += cols < n_cols && in_grid ? total_loaded : 0.0f;
+                total[i] += (cols < n_cols) & in_grid ? total_loaded : 0.0f;
             }
         }
         float mean_part = total[0] + total[1] + total[2] + total[3];
@@ -74,7 +74,7 @@ kernel void layer_norm(
                 // line 22: cols
                 const int cols = int(start + lane + i * 32);
                 const float x_loaded = x_start_2[min(cols, last)];
-                x_shared[(lane + sg * 128 + i * 32) ^ i] = cols < n_cols && in_grid ? x_loaded
+                x_shared[(lane + sg * 128 + i * 32) ^ i] = (cols < n_cols) & in_grid ? x_loaded
                         : 0.0f;
             }
             threadgroup_barrier(mem_flags::mem_threadgroup);    // x_shared is complete
@@ -118,7 +118,7 @@ kernel void layer_norm(
             for (uint i = 0; i < 4; i++) {
                 const int cols = int(start + lane + i * 32);
                 const float x_loaded = x_start_2[min(cols, last)];
-                const bool x_mask = cols < n_cols && in_grid;
+                const bool x_mask = (cols < n_cols) & in_grid;
                 // line 36: tl.store
                 if (x_mask) {
                     y_start[cols] = ((x_mask ? x_loaded : 0.0f) - mean) * rstd * weight[i]

@@ -67,12 +67,13 @@ kernel void matmul(
     const int group_m = min(int(int(uint(M) + 31) / 32 - first_m), 2);
     const int tile_m_rest = rem_trunc(int(program.x), group_product);
     const uint m_offset = (first_m + rem_trunc(tile_m_rest, group_m)) * 32;
+    const uint n_offset = uint(div_trunc(tile_m_rest, group_m)) * 32;
     const int bound = max(K, 0);
     const uint whole = uint(bound) / 32 * 32;
     // line 20: m
     const uint m = lane % 8 * 4;
     // line 21: n
-    const int n = int(uint(div_trunc(tile_m_rest, group_m)) * 32 + tid);
+    const int n = int(n_offset + tid);
     threadgroup half4 *const a_write = a_shared + (lane / 8 * 10 + lane % 8);
     threadgroup half *const b_write = b_shared + tid;
     // line 26: for
@@ -135,16 +136,33 @@ kernel void matmul(
     #pragma clang loop unroll(full)
     for (ushort element = 0; element < acc_sums_2.get_capacity(); element++)
         if (acc_sums_2.is_valid_element(element)) acc_sums_2[element] = 0.0f;
+    const int last = max(M, -2147483647) - 1;
+    const int last_2 = max(N, -2147483647) - 1;
+    const int b_base = min(n, last_2);
     threadgroup half *const a_write_2 = a_shared_2 + tid;
     for (uint start = whole; start < uint(bound); start += 32) {
+        const int last_3 = max(int(K - start), 1) - 1;
+        const int a_base = min(int(tid), last_3);
+        half a_loaded[32] = {};
+        if (int(m_offset) < M && int(K - start) > 0) {
+            #pragma clang loop unroll(full)
+            for (uint i = 0; i < 32; i++) {
+                a_loaded[i] = (a_ptrs + int(min(int(m_offset + i), last) * stride_am))[a_base];
+            }
+        }
+        half b_loaded[32] = {};
+        if (int(K - start) > 0 && int(n_offset) < N) {
+            #pragma clang loop unroll(full)
+            for (uint i = 0; i < 32; i++) {
+                b_loaded[i] = (b_ptrs + int(min(int(i), last_3) * stride_bk))[b_base];
+            }
+        }
         half a[32];
         half b[32];
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 32; i++) {
-            const uint m_offset_2 = m_offset + i;
-            a[i] = int(m_offset_2) < M && int(tid) < int(K - start)
-                    ? (a_ptrs + int(m_offset_2 * stride_am))[tid] : 0.0h;
-            b[i] = int(i) < int(K - start) && n < N ? (b_ptrs + int(i * stride_bk))[n] : 0.0h;
+            a[i] = (int(m_offset + i) < M) & (int(tid) < int(K - start)) ? a_loaded[i] : 0.0h;
+            b[i] = (int(i) < int(K - start)) & (n < N) ? b_loaded[i] : 0.0h;
         }
         // a_shared_2 has been read
         threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);

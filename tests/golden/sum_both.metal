@@ -22,19 +22,25 @@ kernel void sum_both(
     threadgroup float shared[8];
 
     float x_part[2] = {-0.0f, -0.0f};
+    const int last = max(M, 1) - 1;
+    const int last_2 = max(N, 1) - 1;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 2; i++) {
         // line 69: rows
-        const uint rows = sg + i * 8;
-        device const float *const x_start = x_ptr + int(rows * N);
+        const int rows = int(sg + i * 8);
+        device const float *const x_start = x_ptr + int(uint(min(rows, last)) * uint(N));
+        float x_loaded[8] = {};
+        if (M > 0 && N > 0) {
+            #pragma clang loop unroll(full)
+            for (uint j = 0; j < 8; j++) {
+                // line 71: x = tl.load
+                x_loaded[j] = x_start[min(int(lane + j * 32), last_2)];
+            }
+        }
         #pragma clang loop unroll(full)
         for (uint j = 0; j < 8; j++) {
-            // line 70: cols
-            const int cols = int(lane + j * 32);
-            // line 71: x = tl.load
-            const float x = int(rows) < M && cols < N ? x_start[cols] : 0.0f;
             // line 72: tl.sum
-            x_part[i] += x;
+            x_part[i] += (rows < M) & (int(lane + j * 32) < N) ? x_loaded[j] : 0.0f;
         }
     }
     float value = -0.0f;

@@ -44,7 +44,7 @@ kernel void sum_rows(
                     const int cols = int(i + lane + k * 32);
                     const float acc_loaded = x_start[min(cols, last)];
                     // line 25: acc
-                    acc[k + j * 2] += cols < N && in_grid ? acc_loaded : 0.0f;
+                    acc[k + j * 2] += (cols < N) & in_grid ? acc_loaded : 0.0f;
                 }
             }
         }

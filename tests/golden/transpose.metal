@@ -34,7 +34,8 @@ kernel void transpose_(
             const int i = int(program.x * 32 + sg + k * 8);
             const float x_loaded = (x_ptr + int(uint(min(i, last)) * uint(n_cols)))[x_base];
             // line 12: x = tl.load
-            x_shared[(tid + k * 256) ^ (sg + k * 8)] = i < n_rows && j < n_cols ? x_loaded : 0.0f;
+            x_shared[(tid + k * 256) ^ (sg + k * 8)] = (i < n_rows) & (j < n_cols) ? x_loaded
+                    : 0.0f;
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);    // x_shared is complete
         const int i = int(program.x * 32 + lane);

@@ -134,6 +134,7 @@ const char *verb(const access_flags &f) {
 struct pending_write {
     uintptr_t address;
     size_t    bytes;
+    unsigned  met; /* which of its bytes the other thread wrote, a bit each */
     uint8_t   before[16];
     uint64_t  pc;
     bool      grid;
@@ -145,7 +146,7 @@ void describe(char *text, size_t room, const view &v, size_t offset, size_t byte
     snprintf(text, room, "%zu-byte %s of %s at byte %zu", bytes, verb(f), v.name, offset);
 }
 
-void report_conflict(conflict what, const view &v, size_t offset, size_t bytes,
+void report_conflict(conflict what, const view &v, size_t offset, size_t bytes, unsigned met,
                      const access_flags &f, const cell &c, uint64_t pc) {
     char text[160];
     describe(text, sizeof text, v, offset, bytes, f);
@@ -166,9 +167,13 @@ void report_conflict(conflict what, const view &v, size_t offset, size_t bytes,
         return;
     case conflict::write_write:
     case conflict::grid_write_write: {
-        if (M.settling || bytes > sizeof pending.before) return;
+        if (bytes > sizeof pending.before) return;
+        if (M.settling) { /* more of the same write */
+            pending.met |= met;
+            return;
+        }
         M.settling = true;
-        pending = {v.base + offset, bytes, {}, pc, what == conflict::grid_write_write, ""};
+        pending = {v.base + offset, bytes, met, {}, pc, what == conflict::grid_write_write, ""};
         std::memcpy(pending.before, reinterpret_cast<void *>(pending.address), bytes);
         char other[32] = "another threadgroup";
         if (!pending.grid) snprintf(other, sizeof other, "thread %u", c.writer & cell_thread);
@@ -217,6 +222,14 @@ void note_alias(tracked &t, const view &v, size_t offset, size_t bytes, bool wri
     }
 }
 
+/* The bytes of an access at `offset` that cell `i` holds, a bit each; of the first 32. */
+unsigned cell_bytes(const tracked &t, size_t i, size_t offset) {
+    unsigned met = 0;
+    for (size_t b = i << t.shift; b < (i + 1) << t.shift; b++)
+        if (b >= offset && b < offset + 32) met |= 1u << (b - offset);
+    return met;
+}
+
 void track(const view &v, uintptr_t address, size_t bytes, const access_flags &f, uint64_t pc) {
     tracked     &t = *v.track;
     const size_t offset = address - v.base + v.offset;
@@ -235,7 +248,7 @@ void track(const view &v, uintptr_t address, size_t bytes, const access_flags &f
             what = read_after_write(t, c, f.atomic);
         }
         if (__builtin_expect(what != conflict::none, 0))
-            report_conflict(what, v, offset - v.offset, bytes, f, c, pc);
+            report_conflict(what, v, offset - v.offset, bytes, cell_bytes(t, i, offset), f, c, pc);
         if (f.write) c.written = M.stamp, c.writer = me;
         else note_read(t, c, f.atomic);
     }
@@ -306,8 +319,10 @@ bool check_access(uintptr_t address, size_t bytes, access_flags flags, uint64_t 
 void settle_pending() {
     if (!M.settling) return;
     M.settling = false;
-    if (std::memcmp(pending.before, reinterpret_cast<void *>(pending.address), pending.bytes) ==
-        0) {
+    const auto *now = reinterpret_cast<const uint8_t *>(pending.address);
+    size_t      i = 0;
+    while (i < pending.bytes && (!(pending.met >> i & 1) || now[i] == pending.before[i])) i++;
+    if (i == pending.bytes) {
         M.out->benign_races++;
         return;
     }
