@@ -12,14 +12,8 @@ from typing import Any, Callable, Iterable, Optional, Union
 
 from . import arrays, knobs, language
 from .arrays import type_canonicalisation_dict
-from .kernel import (ASTSource, CompiledKernel, TensorDescriptor, active_mode, compile_source,
-                     parse_options)
+from .kernel import ASTSource, CompiledKernel, TensorDescriptor, active_mode, parse_options
 from .source import Globals, Program, SourceInfo, new_lock, parse
-
-__all__ = ["ASTSource", "CompiledKernel", "ConstexprFunction",
-           "JITCallable", "JITFunction", "KernelInterface", "KernelParam", "MockTensor", "Param",
-           "TensorDescriptor", "TensorWrapper", "compile_source", "constexpr_function", "jit",
-           "mangle_type", "reinterpret", "specialize", "type_canonicalisation_dict"]
 
 _SCALAR_TYPES = set(type_canonicalisation_dict.values())
 

@@ -8,7 +8,6 @@ name when a kernel that uses it is compiled. A name that Triton does not have ra
 from __future__ import annotations
 
 import builtins
-import enum
 import operator
 import re
 import sys
@@ -184,17 +183,6 @@ class dtype:
     STANDARD_FP_TYPES = ["fp16", "bf16", "fp32", "fp64"]
     OTHER_TYPES = ["void"]
 
-    class SIGNEDNESS(enum.Enum):
-        """Of an integer type."""
-        SIGNED = 0
-        UNSIGNED = 1
-
-    class KIND(enum.Enum):
-        """In the order in which types widen."""
-        BOOLEAN = 0
-        INTEGRAL = 1
-        FLOATING = 2
-
     _MANTISSA_AND_BIAS = {"fp8e4b15": (3, 15), "fp8e4nv": (3, 7), "fp8e4b8": (3, 8),
                           "fp8e5": (2, 15), "fp8e5b16": (2, 16), "fp16": (10, 15),
                           "bf16": (7, 127), "fp32": (23, 127), "fp64": (52, 1023)}
@@ -210,7 +198,6 @@ class dtype:
         self.itemsize = self.primitive_bitwidth // 8
         if self.is_int():
             self.int_bitwidth = self.primitive_bitwidth
-            self.int_signedness = self.SIGNEDNESS(int(not self.is_int_signed()))
         elif self.is_floating():
             self.fp_mantissa_width, self.exponent_bias = self._MANTISSA_AND_BIAS[plain]
 
@@ -239,12 +226,6 @@ class dtype:
     def is_const(self) -> bool:
         return isinstance(self, pointer_type) and self.const
 
-    def kind(self) -> KIND:
-        """Boolean, integral or floating."""
-        if self.is_bool():
-            return self.KIND.BOOLEAN
-        return self.KIND.INTEGRAL if self.is_int() else self.KIND.FLOATING
-
     def get_int_max_value(self) -> int:
         """The largest value of an integer type."""
         assert self.is_int()
@@ -265,12 +246,6 @@ class dtype:
         if self.name.startswith("fp"):
             return "float" + self.name[2:]
         return "bfloat" + self.name[2:] if self.name.startswith("bf") else self.name
-
-    def mangle(self) -> str:
-        """The type in the name of a function."""
-        if self.is_int():
-            return ("i" if self.is_int_signed() else "u") + str(self.int_bitwidth)
-        return self.name if self.is_floating() else "V"
 
     def __eq__(self, other: object) -> bool:
         plain = _unwrap_if_constexpr(other)
@@ -298,9 +273,6 @@ class pointer_type(dtype):
         self.const = const
         self.name = f"{'const_' if const else ''}pointer<{element}>"
 
-    def mangle(self) -> str:
-        return f"P{self.element_ty.mangle()}"
-
     def __eq__(self, other: object) -> bool:
         plain = _unwrap_if_constexpr(other)
         return (isinstance(plain, pointer_type) and self.name == plain.name
@@ -321,10 +293,6 @@ class block_type(dtype):
         self.numel = validate_block_shape(self.shape)
         self.name = f"<{self.shape}, {element_ty}>"
 
-    def get_block_shapes(self) -> Any:
-        """The sizes along the axes."""
-        return self.shape
-
     @property
     def scalar(self) -> dtype:
         return self.element_ty
@@ -333,9 +301,6 @@ class block_type(dtype):
     def nbytes(self) -> int:
         """Bytes of all elements."""
         return self.numel * (self.element_ty.primitive_bitwidth // 8)
-
-    def mangle(self) -> str:
-        return f"{self.scalar.mangle()}S{'_'.join(map(str, self.shape))}S"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, block_type) and self.name == other.name
