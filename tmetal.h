@@ -40954,7 +40954,10 @@ static int tmi_shape_stream(tmi_job *job, tmi_module *m, uint32_t func,
  * Masks of whole steps hold for all elements, so the first loop has none: its loads need not wait
  * for comparisons, and are vectors wherever addresses allow. Both sides of such a comparison are a
  * value made before the loop, a fixed range, and a growth per round; it holds as long as the left
- * side has not caught up with the right one, which is counted before the loop. */
+ * side has not caught up with the right one, which is counted before the loop. What no round
+ * changes, as masks of rows, holds in all rounds or in none: it is tested before the loop, and so
+ * are remainders of products' rows and columns, (m + [0, 64)) % M, which are m + [0, 64) unless the
+ * tile is at the end. */
 enum {
     TMI_PEEL_DEPTH = 24, /* of a side, of a mask */
     TMI_PEEL_MASKS = 8,  /* comparisons of one loop that are told apart */
@@ -40968,10 +40971,11 @@ typedef struct tmi_peel_side { /* in round j: leaf + step * j + an element from 
 } tmi_peel_side;
 
 /* Holds for all elements while left + more + by * j <= right; `top`: of no round where right + top
- * wraps. */
+ * wraps. `by` 0: of all rounds or none, which is asked before the loop. */
 typedef struct tmi_peel_mask {
     uint32_t left, right;
     int64_t  more, by, top;
+    uint32_t above; /* left must not be below 0 either */
 } tmi_peel_mask;
 
 typedef struct tmi_peel {
@@ -40981,6 +40985,7 @@ typedef struct tmi_peel {
     int64_t       first, step;            /* of the counter; first is known where `from` is 0 */
     tmi_peel_mask mask[TMI_PEEL_MASKS];
     uint32_t      cmp[4 * TMI_PEEL_MASKS], n, n_cmp;
+    uint32_t      budget; /* operations that may still be looked at for remainders */
 } tmi_peel;
 
 static int tmi_shape_fixed(tmi_peel_side *s, int64_t lo, int64_t hi) {
@@ -41134,12 +41139,15 @@ static int tmi_shape_peel_compares(const tmi_peel *p, uint32_t cmp, tmi_peel_mas
     if (!tmi_shape_side(p, tmi_shape_uncut(m, tmi_in(m, o, 1 - turned), l.hi), &r,
                           TMI_PEEL_DEPTH))
         return 0;
-    if (l.step < 0 || r.step > 0 || l.step - r.step < 1 || (l.leaf && l.lo < 0)) return 0;
+    if (l.step < 0 || r.step > 0 || (l.leaf && l.lo < 0)) return 0;
     memset(k, 0, sizeof *k);
     k->left = tmi_shape_narrow(p, l.leaf);
     k->right = tmi_shape_narrow(p, r.leaf);
     k->by = l.step - r.step;
     k->more = l.hi - r.lo + !equal;
+    if (!k->by) /* rows and columns of a tile */
+        return !l.leaf == !k->left && k->right && k->more > 0 && r.lo == 0 && r.hi == 0 &&
+            tmi_has_products(m, p->loop);
     if (r.leaf && r.hi > 0 && bits == 32) k->top = r.hi;
     divides = k->right ? tmi_shape_peel_divisor(m, k->right) : 1;
     if (k->top < divides) k->top = 0; /* a multiple of more ends that much below 2^31 */
@@ -41149,12 +41157,32 @@ static int tmi_shape_peel_compares(const tmi_peel *p, uint32_t cmp, tmi_peel_mas
     return !l.leaf == !k->left && !r.leaf == !k->right && tmi_shape_peel_fits(p, k);
 }
 
+/* Is a value made in the body, or before the loop? */
+static int tmi_shape_peel_sees(const tmi_peel *p, uint32_t v) {
+    return TMI_OP(p->m, tmi_def(p->m, v))->block == p->body || tmi_is_outside(p->m, v, p->loop);
+}
+
+/* What addresses are made of, besides leaves. */
+static int tmi_shape_peel_passes(uint32_t kind) {
+    return kind == TMI_OP_ADDPTR || kind == TMI_OP_ADDI || kind == TMI_OP_MULI ||
+        kind == TMI_OP_EXPAND || kind == TMI_OP_BROADCAST || kind == TMI_OP_EXTSI;
+}
+
+static void tmi_shape_peel_add(tmi_peel *p, uint32_t op, const tmi_peel_mask *k) {
+    uint32_t i;
+    for (i = 0; i < p->n && memcmp(&p->mask[i], k, sizeof *k) != 0; i++) {}
+    if (i == TMI_PEEL_MASKS || p->n_cmp == sizeof p->cmp / sizeof *p->cmp) return;
+    p->mask[i] = *k;
+    p->n += i == p->n;
+    p->cmp[p->n_cmp++] = op;
+}
+
 /* Looks for such comparisons in a mask. Depth: `depth`. */
 static void tmi_shape_peel_see(tmi_peel *p, uint32_t mask, uint32_t depth) {
     const tmi_op *o = TMI_OP(p->m, tmi_def(p->m, mask));
     tmi_peel_mask k;
     uint32_t      i;
-    if (!tmi_def(p->m, mask) || !depth || o->block != p->body) return;
+    if (!tmi_def(p->m, mask) || !depth || !tmi_shape_peel_sees(p, mask)) return;
     switch (o->kind) {
     case TMI_OP_ANDI: tmi_shape_peel_see(p, tmi_in(p->m, o, 1), depth - 1); /* fall through */
     case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE:
@@ -41167,11 +41195,42 @@ static void tmi_shape_peel_see(tmi_peel *p, uint32_t mask, uint32_t depth) {
         !tmi_is_tensor(p->m, tmi_value_type(p->m, mask)) ||
         !tmi_shape_peel_compares(p, tmi_def(p->m, mask), &k))
         return;
-    for (i = 0; i < p->n && memcmp(&p->mask[i], &k, sizeof k) != 0; i++) {}
-    if (i == TMI_PEEL_MASKS) return;
-    p->mask[i] = k;
-    p->n += i == p->n;
-    p->cmp[p->n_cmp++] = tmi_def(p->m, mask);
+    tmi_shape_peel_add(p, tmi_def(p->m, mask), &k);
+}
+
+/* Is a remainder what it is of, x % n with all of x from 0 to n - 1, if that is asked before the
+ * loop? Tiles of wrapped rows and columns are. */
+static int tmi_shape_peel_wraps(const tmi_peel *p, uint32_t op, tmi_peel_mask *k) {
+    const tmi_module *m = p->m;
+    const tmi_op     *o = TMI_OP(m, op);
+    tmi_peel_side     l, r;
+    if (o->kind != TMI_OP_REMSI || tmi_bits(m, tmi_in_type(m, o, 0)) != 32 ||
+        !tmi_shape_side(p, tmi_in(m, o, 0), &l, TMI_PEEL_DEPTH) ||
+        !tmi_shape_side(p, tmi_in(m, o, 1), &r, TMI_PEEL_DEPTH))
+        return 0;
+    memset(k, 0, sizeof *k);
+    k->left = l.leaf;
+    k->right = r.leaf;
+    k->more = l.hi + 1;
+    k->above = 1;
+    return l.leaf && r.leaf && !l.step && !r.step && l.lo >= 0 && r.lo == 0 && r.hi == 0;
+}
+
+/* Looks for such in the addresses of a load. Depth: `depth`. */
+static void tmi_shape_peel_see_wraps(tmi_peel *p, uint32_t v, uint32_t depth) {
+    const uint32_t def = tmi_def(p->m, v);
+    const tmi_op  *o = TMI_OP(p->m, def);
+    tmi_peel_mask  k;
+    uint32_t       i;
+    if (!def || !depth || !p->budget || !tmi_is_tensor(p->m, tmi_value_type(p->m, v)) ||
+        !tmi_shape_peel_sees(p, v))
+        return;
+    p->budget--;
+    if (tmi_shape_peel_wraps(p, def, &k)) {
+        for (i = 0; i < p->n_cmp && p->cmp[i] != def; i++) {}
+        if (i == p->n_cmp) tmi_shape_peel_add(p, def, &k);
+    } else if (tmi_shape_peel_passes(o->kind))
+        for (i = 0; i < o->n_in; i++) tmi_shape_peel_see_wraps(p, tmi_in(p->m, o, i), depth - 1);
 }
 
 /* Is nothing left of a mask where the comparisons hold? Depth: `depth`. */
@@ -41197,12 +41256,16 @@ static int tmi_shape_peel_look(tmi_peel *p) {
     uint32_t          op, mask;
     int64_t           to;
     int               worth = 0;
+    const int         products = tmi_has_products(m, p->loop);
     p->n = p->n_cmp = 0;
     for (op = TMI_BLOCK(m, p->body)->first_op; op; op = TMI_OP(m, op)->next) {
         const tmi_op *o = TMI_OP(m, op);
         mask = o->kind == TMI_OP_LOAD || o->kind == TMI_OP_STORE ? tmi_analyse_mask_of(m, o)
             : o->kind == TMI_OP_SELECT                           ? tmi_in(m, o, 0)
                                                                  : 0;
+        p->budget = 64;
+        if (o->kind == TMI_OP_LOAD && products)
+            tmi_shape_peel_see_wraps(p, tmi_in(m, o, 0), TMI_PEEL_DEPTH);
         if (!mask) continue;
         tmi_shape_peel_see(p, mask, TMI_PEEL_DEPTH);
         worth |= tmi_numel(m, tmi_value_type(m, mask)) >= TMI_PEEL_TILE &&
@@ -41210,7 +41273,7 @@ static int tmi_shape_peel_look(tmi_peel *p) {
     }
     /* compilers unroll a few rounds, and fold what is known in each */
     if (!p->from && tmi_const_int(m, p->to, &to) && to - p->first <= 4 * p->step) worth = 0;
-    return p->n && (worth || tmi_has_products(m, p->loop));
+    return p->n && (worth || products);
 }
 
 /* What is left of a mask where the comparisons hold; 0: nothing. Depth: `depth`. */
@@ -41218,7 +41281,7 @@ static uint32_t tmi_shape_left(const tmi_peel *p, tmi_build *b, uint32_t mask, u
     tmi_module *m = p->m;
     tmi_op      o = *TMI_OP(m, tmi_def(m, mask));
     uint32_t    i, in[2], v;
-    if (!tmi_def(m, mask) || !depth || o.block != p->body) return mask;
+    if (!tmi_def(m, mask) || !depth || !tmi_shape_peel_sees(p, mask)) return mask;
     for (i = 0; i < p->n_cmp; i++)
         if (p->cmp[i] == tmi_def(m, mask)) return 0;
     switch (o.kind) {
@@ -41236,17 +41299,45 @@ static uint32_t tmi_shape_left(const tmi_peel *p, tmi_build *b, uint32_t mask, u
     return v;
 }
 
+/* An address without the remainders that are what they are of. Depth: `depth`. */
+static uint32_t tmi_shape_unwrapped(tmi_peel *p, tmi_build *b, uint32_t v, uint32_t depth) {
+    tmi_module    *m = p->m;
+    const uint32_t def = tmi_def(m, v);
+    const tmi_op   o = *TMI_OP(m, def);
+    uint32_t       i, in[2], made, any = 0;
+    if (!def || !depth || !p->budget || !tmi_is_tensor(m, tmi_value_type(m, v)) ||
+        !tmi_shape_peel_sees(p, v))
+        return v;
+    p->budget--;
+    for (i = 0; i < p->n_cmp && o.kind == TMI_OP_REMSI; i++)
+        if (p->cmp[i] == def) return tmi_in(m, &o, 0);
+    if (!tmi_shape_peel_passes(o.kind)) return v;
+    for (i = 0; i < o.n_in; i++) {
+        in[i] = tmi_shape_unwrapped(p, b, tmi_in(m, &o, i), depth - 1);
+        any |= in[i] != tmi_in(m, &o, i);
+    }
+    if (!any) return v;
+    made = tmi_b_op(b, o.kind, tmi_value_type(m, v), in, o.n_in);
+    TMI_OP(m, tmi_def(m, made))->attr = o.attr;
+    TMI_VALUE(m, made)->name = TMI_VALUE(m, v)->name;
+    return made;
+}
+
 /* The body without what holds. */
-static void tmi_shape_peel_simplify(const tmi_peel *p, tmi_rename *names) {
+static void tmi_shape_peel_simplify(tmi_peel *p, tmi_rename *names) {
     tmi_module *m = p->m;
     uint32_t    op, mask, left, at, in[2], i;
     for (op = TMI_BLOCK(m, p->body)->first_op; op; op = TMI_OP(m, op)->next) {
         const tmi_op o = *TMI_OP(m, op);
         tmi_build    b;
         if (o.kind != TMI_OP_LOAD && o.kind != TMI_OP_STORE && o.kind != TMI_OP_SELECT) continue;
+        b = tmi_build_before(p->job, m, op);
+        p->budget = 64; /* as in tmi_shape_peel_look() */
+        at = o.kind == TMI_OP_LOAD
+            ? tmi_shape_unwrapped(p, &b, tmi_in(m, &o, 0), TMI_PEEL_DEPTH) : 0;
+        if (at) TMI_ID(m, o.in) = at;
         mask = o.kind == TMI_OP_SELECT ? tmi_in(m, &o, 0) : tmi_analyse_mask_of(m, &o);
         if (!mask) continue;
-        b = tmi_build_before(p->job, m, op);
         left = tmi_shape_left(p, &b, mask, TMI_PEEL_DEPTH);
         if (left == mask) continue;
         at = o.kind == TMI_OP_LOAD ? 1 : o.kind == TMI_OP_STORE ? 2 : 0;
@@ -41278,19 +41369,44 @@ static uint32_t tmi_shape_peel_rounds(tmi_build *b, const tmi_peel_mask *k, uint
     return k->by == 1 ? v : tmi_b_2(b, TMI_OP_DIVUI, v, by);
 }
 
+/* Does what no round changes hold? 0: there is no such mask. */
+static uint32_t tmi_shape_peel_asks(const tmi_peel *p, tmi_build *b, uint32_t type) {
+    uint32_t i, all = 0, one, left, right, zero = tmi_b_const(b, type, 0);
+    for (i = 0; i < p->n; i++) {
+        const tmi_peel_mask *k = &p->mask[i];
+        if (k->by) continue;
+        right = tmi_b_2(b, TMI_OP_MAXSI, k->right, zero);
+        left = k->left ? tmi_b_2(b, TMI_OP_MAXSI, k->left, zero) : zero;
+        if (k->left) right = tmi_b_2(b, TMI_OP_SUBI, right, left);
+        one = tmi_b_cmpi(b, TMI_SGE, right, tmi_b_const(b, type, (uint64_t)k->more));
+        all = all ? tmi_b_2(b, TMI_OP_ANDI, all, one) : one;
+        if (k->above)
+            all = tmi_b_2(b, TMI_OP_ANDI, all, tmi_b_cmpi(b, TMI_SGE, k->left, zero));
+    }
+    return all;
+}
+
 /* Where the whole steps end; *cut: that may be behind the end of the loop. */
 static uint32_t tmi_shape_peel_end(const tmi_peel *p, tmi_build *b, int *cut) {
-    const uint32_t type = tmi_value_type(p->m, tmi_block_arg(p->m, p->body, 0));
+    const uint32_t type = tmi_value_type(p->m, tmi_block_arg(p->m, p->body, 0)),
+                   asks = tmi_shape_peel_asks(p, b, type), zero = tmi_b_const(b, type, 0);
     uint32_t       i, v = 0, n;
     *cut = 1;
     for (i = 0; i < p->n; i++) {
         const tmi_peel_mask *k = &p->mask[i];
+        if (!k->by) continue;
         n = tmi_shape_peel_rounds(b, k, type);
         v = v ? tmi_b_2(b, TMI_OP_MINSI, v, n) : n;
         if (k->right == p->to && !k->left && !p->from && p->first == 0 && p->step == k->by &&
             k->more >= k->by)
             *cut = 0;
     }
+    if (!v) { /* all rounds or none */
+        *cut = 0;
+        n = p->from ? p->from : tmi_b_const(b, type, (uint64_t)p->first);
+        return tmi_b_select(b, asks, p->to, n);
+    }
+    if (asks) v = tmi_b_select(b, asks, v, zero);
     if (p->step != 1) v = tmi_b_2(b, TMI_OP_MULI, v, tmi_b_const(b, type, (uint64_t)p->step));
     if (p->from) return tmi_b_2(b, TMI_OP_ADDI, p->from, v);
     return p->first ? tmi_b_2(b, TMI_OP_ADDI, v, tmi_b_const(b, type, (uint64_t)p->first)) : v;
@@ -41315,7 +41431,7 @@ static uint32_t tmi_shape_peel_apply(tmi_peel *p, tmi_cloning *c, tmi_rename *na
         tmi_rename_to(names, tmi_out(m, TMI_OP(m, p->loop), i), tmi_out(m, TMI_OP(m, rest), i));
     tmi_shape_peel_simplify(p, names);
     tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->loop)), TMETAL_APPLIED, "peeling",
-               "%u comparison%s of its masks hold%s in whole steps: the others follow in a loop of "
+               "%u comparison%s of its tiles hold%s in whole steps: the others follow in a loop of "
                "their own",
                p->n_cmp, p->n_cmp == 1 ? "" : "s", p->n_cmp == 1 ? "s" : "");
     return rest;
@@ -41374,7 +41490,7 @@ static void tmi_shape_peel(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_SHAPE 203632800u
+#define TMI_STAMP_SHAPE 4079283967u
 
 /*==============================================================================
  * >>thread  [24]  The per-thread form: what one GPU thread does
@@ -45589,8 +45705,15 @@ static int tmi_plan_takes_turns(const tmi_plan *p, uint32_t id, uint32_t k) {
     return 0;
 }
 
-/* Where a thread would hold too much, loads of operands stand where they are staged: reading an
- * element again for another product, or in each round of a loop, is what a spilled one costs. */
+/* Should few loads be under way at once? Where a thread would hold too much, and in what whole steps
+ * of a loop leave: it runs once or twice, and what it held would count for all of the kernel. */
+static int tmi_plan_is_sparing(const tmi_plan *p, uint32_t op) {
+    const uint32_t up = tmi_parent_op(p->m, TMI_OP(p->m, op));
+    return p->shape.lean || (up && tmi_attr_of(p->m, TMI_OP(p->m, up), TMI_ATTR_REST) != NULL);
+}
+
+/* There loads of operands stand where they are staged: reading an element again for another
+ * product, or in each round of a loop, is what a spilled one costs. */
 static void tmi_plan_choose_late(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, k, v, bits;
@@ -45613,11 +45736,12 @@ static void tmi_plan_choose_late(tmi_plan *p) {
         }
         for (k = 0; k < 2; k++) {
             if (!p->stage[k][op] ||
-                !(p->shape.lean || (tmi_plan_is_made_late(p, TMI_OP(m, op), k) &&
+                !(tmi_plan_is_sparing(p, op) || (tmi_plan_is_made_late(p, TMI_OP(m, op), k) &&
                               tmi_plan_takes_turns(p, op, k))))
                 continue;
             v = tmi_in(m, TMI_OP(m, op), k);
-            bits = p->shape.lean ? TMI_NONE : tmi_scalar_bits[tmi_s_of(m, tmi_value_type(m, v))];
+            bits = tmi_plan_is_sparing(p, op) ? TMI_NONE
+                                              : tmi_scalar_bits[tmi_s_of(m, tmi_value_type(m, v))];
             tmi_plan_load_late(p, v, tmi_numel(m, tmi_value_type(m, v)), bits, 0);
         }
     }
@@ -46300,7 +46424,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 1921380454u
+#define TMI_STAMP_PLAN 2021385815u
 
 /*==============================================================================
  * >>wait  [27]  Programs that wait for each other

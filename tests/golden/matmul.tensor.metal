@@ -2,7 +2,7 @@
 //
 //   grid     one threadgroup of 32 threads (1 simdgroup of 32) a program
 //   work     tiles of up to 32 x 32 elements, 32 a thread
-//   memory   9728 bytes of threadgroup memory
+//   memory   5120 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -37,12 +37,12 @@ kernel void matmul(
     uint  tid      [[thread_index_in_threadgroup]],
     uint  lane     [[thread_index_in_simdgroup]])
 {
-    threadgroup ulong memory[1216];    // used by several arrays in turn
+    threadgroup ulong memory[640];    // used by several arrays in turn
     threadgroup half4 *const a_shared = (threadgroup half4 *)memory;    // 320 entries
-    threadgroup half *const b_shared = (threadgroup half *)(memory + 320);    // 1280 entries
-    threadgroup float *const acc_shared = (threadgroup float *)(memory + 640);    // 1152 entries
+    threadgroup half4 *const b_shared = (threadgroup half4 *)(memory + 320);    // 320 entries
+    threadgroup float *const acc_shared = (threadgroup float *)memory;    // 1152 entries
     threadgroup half *const a_shared_2 = (threadgroup half *)memory;    // 1280 entries
-    threadgroup float *const acc_shared_2 = (threadgroup float *)memory;    // 1152 entries
+    threadgroup half *const b_shared_2 = (threadgroup half *)(memory + 320);    // 1280 entries
 
     device const half *a_ptrs = a_ptr;
     device const half *b_ptrs = b_ptr;
@@ -68,30 +68,28 @@ kernel void matmul(
     const int tile_m_rest = rem_trunc(int(program.x), group_product);
     const uint m_offset = (first_m + rem_trunc(tile_m_rest, group_m)) * 32;
     const uint n_offset = uint(div_trunc(tile_m_rest, group_m)) * 32;
+    const bool flag = max(M, 0) - max(int(m_offset), 0) >= 32
+            && max(N, 0) - max(int(n_offset), 0) >= 32;
     const int bound = max(K, 0);
-    const uint whole = uint(bound) / 32 * 32;
+    const uint whole = (flag ? uint(bound) / 32 : 0) * 32;
     // line 20: m
     const uint m = lane % 8 * 4;
     // line 21: n
-    const int n = int(n_offset + tid);
+    const int n = int(n_offset + m);
     threadgroup half4 *const a_write = a_shared + (lane / 8 * 10 + lane % 8);
-    threadgroup half *const b_write = b_shared + tid;
+    threadgroup half4 *const b_write = b_shared + (lane / 8 * 10 + lane % 8);
     // line 26: for
     for (uint start = 0; start < whole; start += 32) {
         half4 a[8];
+        half4 b[8];
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 8; i++) {
-            const uint m_offset_2 = m_offset + lane / 8 + i * 4;
             // line 27: a = tl.load
-            a[i] = int(m_offset_2) < M
-                    ? half4(*(device const packed_half4 *)(a_ptrs + int(m_offset_2 * stride_am)
-                    + m)) : half4(0.0h);
-        }
-        half b[32];
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 32; i++) {
+            a[i] = half4(*(device const packed_half4 *)(a_ptrs
+                    + int((m_offset + lane / 8 + i * 4) * stride_am) + m));
             // line 28: b = tl.load
-            b[i] = n < N ? (b_ptrs + int(i * stride_bk))[n] : 0.0h;
+            b[i] = half4(*(device const packed_half4 *)(b_ptrs
+                    + int((lane / 8 + i * 4) * stride_bk) + n));
         }
         // a_shared has been read
         threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
@@ -100,8 +98,8 @@ kernel void matmul(
             a_write[i * 4 * 10] = a[i];
         }
         #pragma clang loop unroll(full)
-        for (uint i = 0; i < 32; i++) {
-            b_write[i * 40] = b[i];
+        for (uint i = 0; i < 8; i++) {
+            b_write[i * 4 * 10] = b[i];
         }
         // a_shared is complete
         threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
@@ -110,6 +108,8 @@ kernel void matmul(
         a_ptrs += 32;
         b_ptrs += int(stride_bk * 32);
     }
+    // a_shared has been read
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     #pragma clang loop unroll(full)
     for (ushort element = 0; element < acc_sums.get_capacity(); element++) {
         const auto at = acc_sums.get_multidimensional_index(element);    // column, row
@@ -125,7 +125,7 @@ kernel void matmul(
     }
     auto acc_left_2 = tensor((threadgroup half *)a_shared_2,
             dextents<int, 2>(32, 32), array<int, 2>({1, 40}));
-    auto acc_right_2 = tensor((threadgroup half *)b_shared,
+    auto acc_right_2 = tensor((threadgroup half *)b_shared_2,
             dextents<int, 2>(32, 32), array<int, 2>({1, 40}));
     constexpr auto shape_2 = mpp::tensor_ops::matmul2d_descriptor(32, 32, 32, false, false, false,
             mpp::tensor_ops::matmul2d_descriptor::mode::multiply_accumulate);
@@ -137,9 +137,11 @@ kernel void matmul(
     for (ushort element = 0; element < acc_sums_2.get_capacity(); element++)
         if (acc_sums_2.is_valid_element(element)) acc_sums_2[element] = 0.0f;
     const int last = max(M, -2147483647) - 1;
+    const int n_offset_2 = int(n_offset + tid);
     const int last_2 = max(N, -2147483647) - 1;
-    const int b_base = min(n, last_2);
+    const int b_base = min(n_offset_2, last_2);
     threadgroup half *const a_write_2 = a_shared_2 + tid;
+    threadgroup half *const b_write_2 = b_shared_2 + tid;
     for (uint start = whole; start < uint(bound); start += 32) {
         const int last_3 = max(int(K - start), 1) - 1;
         const int a_base = min(int(tid), last_3);
@@ -162,9 +164,9 @@ kernel void matmul(
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 32; i++) {
             a[i] = (int(m_offset + i) < M) & (int(tid) < int(K - start)) ? a_loaded[i] : 0.0h;
-            b[i] = (int(i) < int(K - start)) & (n < N) ? b_loaded[i] : 0.0h;
+            b[i] = (int(i) < int(K - start)) & (n_offset_2 < N) ? b_loaded[i] : 0.0h;
         }
-        // a_shared_2 has been read
+        // acc_shared has been read
         threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 32; i++) {
@@ -172,29 +174,31 @@ kernel void matmul(
         }
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 32; i++) {
-            b_write[i * 40] = b[i];
+            b_write_2[i * 40] = b[i];
         }
-        // b_shared is complete
+        // a_shared_2 is complete
         threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
         acc_matmul_2.run(acc_left_2, acc_right_2, acc_sums_2);
         a_ptrs += 32;
         b_ptrs += int(stride_bk * 32);
     }
-    // b_shared has been read
+    // acc_shared has been read
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     #pragma clang loop unroll(full)
     for (ushort element = 0; element < acc_sums_2.get_capacity(); element++) {
         const auto at = acc_sums_2.get_multidimensional_index(element);    // column, row
         if (acc_sums_2.is_valid_element(element))
-            acc_shared_2[uint(at[1] * 36 + at[0])] = acc_sums_2[element];
+            acc_shared[uint(at[1] * 36 + at[0])] = acc_sums_2[element];
     }
-    // acc_shared_2 is complete
+    // acc_shared is complete
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 32; i++) {
-        acc[i] += acc_shared_2[i * 36 + tid];
+        acc[i] += acc_shared[i * 36 + tid];
         const uint m_offset_2 = m_offset + i;
         // line 32: tl.store
-        if (int(m_offset_2) < M && n < N) (c_ptr + int(m_offset_2 * stride_cm))[n] = acc[i];
+        if (int(m_offset_2) < M && n_offset_2 < N) {
+            (c_ptr + int(m_offset_2 * stride_cm))[n_offset_2] = acc[i];
+        }
     }
 }
