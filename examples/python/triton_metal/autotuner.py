@@ -6,7 +6,6 @@ that compiles is taken, unless the program passes `do_bench`.
 from __future__ import annotations
 
 import contextlib
-import inspect
 import os
 import threading
 import time
@@ -16,7 +15,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from . import cache, knobs
 from .errors import AutotunerError, CompilationError, OutOfResources, PTXASError
 from .jit import JITFunction, KernelInterface
-from .source import new_lock
+from .source import digest, new_lock
 from .testing import summarize
 
 SKIPPED = (OutOfResources, CompilationError, PTXASError)  # of a configuration that cannot run
@@ -68,9 +67,10 @@ class Autotuner(KernelInterface):
                  prune_configs_by: Optional[Dict[str, Any]] = None, warmup: Optional[int] = None,
                  rep: Optional[int] = None, use_cuda_graph: bool = False, do_bench: Hook = None,
                  cache_results: bool = False) -> None:
-        self.fn = self.base_fn = fn
-        while not inspect.isfunction(self.base_fn):
-            self.base_fn = self.base_fn.fn
+        self.fn = self._kernel = fn
+        while not isinstance(self._kernel, JITFunction):
+            self._kernel = self._kernel.fn
+        self.base_fn = self._kernel.fn
         self.arg_names, self.keys, self._known = arg_names, key, frozenset(arg_names)
         self.configs = list(configs) if configs else [Config({})]
         self.reset_to_zero = list(reset_to_zero or ())
@@ -158,10 +158,10 @@ class Autotuner(KernelInterface):
                 return self._gpu_times(kernel_call, self.num_warmups or 0, self.num_reps or 100)
             if self.user_defined_pre_hook or self.user_defined_post_hook:
                 kernel_call()
-                return UNTIMED
-            if config.pre_hook:
-                config.pre_hook(full)
-            self.fn.run(*args, **{**current, "warmup": True})
+            else:
+                if config.pre_hook:
+                    config.pre_hook(full)
+                self.fn.run(*args, **{**current, "warmup": True})
             return UNTIMED
         except SKIPPED as error:
             if knobs.autotuning.print:
@@ -171,21 +171,21 @@ class Autotuner(KernelInterface):
 
     def _gpu_times(self, kernel_call: Callable[[], None], warmup: float, rep: float) -> Any:
         """GPU milliseconds: launches of `warmup` ms, then 3 to 50 of `rep` ms in all."""
-        def measure() -> float:
-            used = _backend()
-            with used.timing():
-                kernel_call()
-                seconds = used.seconds(self._launch.kernel)
-            if seconds is None:
-                raise AutotunerError("the backend reports no GPU time; pass do_bench to autotune")
-            return float(seconds) * 1e3
+        def measure(milliseconds: float, least: int) -> List[float]:
+            times: List[float] = []
+            while len(times) < least or sum(times) < milliseconds and len(times) < 50:
+                used = _backend()
+                with used.timing():
+                    kernel_call()
+                    seconds = used.seconds(self._launch.kernel)
+                if seconds is None:
+                    raise AutotunerError("the backend reports no GPU time; pass do_bench to "
+                                         "autotune")
+                times.append(float(seconds) * 1e3)
+            return times
 
-        warm, times = [measure()], [measure() for _ in range(3)]
-        while sum(warm) < warmup and len(warm) < 50:
-            warm.append(measure())
-        while sum(times) < rep and len(times) < 50:
-            times.append(measure())
-        return summarize(times, (0.5, 0.2, 0.8), "mean")
+        measure(warmup, 1)
+        return summarize(measure(rep, 3), (0.5, 0.2, 0.8), "mean")
 
     def _time(self, args: Key, kwargs: Dict[str, Any], configs: List[Config]) -> None:
         """Fill configs_timings, without a timer only up to the first configuration that works."""
@@ -216,15 +216,9 @@ class Autotuner(KernelInterface):
         self.cache[key] = best
         if knobs.autotuning.listener is not None:
             knobs.autotuning.listener(
-                fn=self._jit_function(), key=key, best_config=best, cache_hit=found,
+                fn=self._kernel, key=key, best_config=best, cache_hit=found,
                 configs_timings=self.configs_timings, duration=None if found else self.bench_time)
         return found
-
-    def _jit_function(self) -> Any:
-        fn = self.fn
-        while not isinstance(fn, JITFunction):
-            fn = fn.fn
-        return fn
 
     def _files(self, key: Key, configs: List[Config]) -> Any:
         """The files on disk for a key; None if hooks or a missing folder prevent that."""
@@ -233,10 +227,9 @@ class Autotuner(KernelInterface):
         backend = _backend()
         variables = [(name, os.environ.get(name)) for name in COMPILER_VARIABLES]
         text = repr([cache.triton_key(), backend.name, backend.gpu, variables, str(key),
-                     self._jit_function().cache_key, *map(str, configs)])
-        import hashlib
+                     self._kernel.cache_key, *map(str, configs)])
         try:
-            return cache.get_cache_manager(hashlib.sha256(text.encode()).hexdigest())
+            return cache.get_cache_manager(digest(text))
         except (OSError, RuntimeError):
             return None
 

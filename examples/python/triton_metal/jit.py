@@ -30,8 +30,9 @@ class JITCallable:
         self.signature = inspect.signature(fn)
         info = SourceInfo(fn)
         self.raw_src, self.starting_line_number = info.lines, info.first_line
-        self._src, self.source_line = info.text, info.line
+        self.src, self.source_line = info.text, info.line  # from `def` on
         self.file_name = info.path
+        self.type = language.constexpr_type(self)  # as a value in a kernel
         self.hash: Optional[str] = None
         self.lock = new_lock(self)  # for compiling and loading
         self.callers: weakref.WeakSet[JITFunction] = weakref.WeakSet()  # compiled with this source
@@ -43,26 +44,16 @@ class JITCallable:
         self.__module__ = fn.__module__
         self.__globals__ = fn.__globals__
 
-    @property
-    def src(self) -> str:
-        """The source, from `def` on."""
-        return self._src
-
     def _unsafe_update_src(self, new_src: str) -> None:
         """Replace the source, and drop the kernels that were compiled with the old one."""
-        self._src = new_src
+        self.src = new_src
         self.hash, self.used_global_vals = None, {}
         for caller in [*self.callers]:
             caller.forget()
 
     def parse(self) -> ast.Module:
         """The syntax tree of the source."""
-        return parse(self._src)
-
-    @property
-    def type(self) -> language.constexpr_type:
-        """The type that the function has as a value in a kernel."""
-        return language.constexpr_type(self)
+        return parse(self.src)
 
     @property
     def cache_key(self) -> str:

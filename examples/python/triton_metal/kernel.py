@@ -215,7 +215,6 @@ class CompiledKernel:
             files=tuple(self.program.files()), triton=library.LANGUAGE,
             debug=options.debug, fusion=options.enable_fp_fusion)
         self.pick, self._descriptors = entries.picker()
-        self._aliased: Optional[library.Compiled] = None
         self.watched = tuple(one for name in self.program.watched for one in _watch(*name))
         self.compiled = self._compile("")
         self._live = entries.live
@@ -249,10 +248,9 @@ class CompiledKernel:
 
     def aliased(self) -> library.Compiled:
         """The kernel for launches whose arguments overlap where it writes."""
-        with self.src.fn.lock:
-            if self._aliased is None:
-                self._aliased = self._compile("all")
-            return self._aliased
+        aliased: library.Compiled = self.compiled.attached("aliased",
+                                                           lambda _: self._compile("all"))
+        return aliased
 
     # -- Launching -----------------------------------------------------------------------------
 
