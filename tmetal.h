@@ -7891,12 +7891,27 @@ static uint32_t tmi_parent_op(const tmi_module *m, const tmi_op *op) {
     return op->block ? TMI_REGION(m, TMI_BLOCK(m, op->block)->region)->op : 0;
 }
 
-static uint32_t tmi_ir_region_of(const tmi_module *m, const tmi_op *op) { /* that it stands in */
-    return op->block ? TMI_BLOCK(m, op->block)->region : 0;
-}
-
 static uint32_t tmi_block_op(const tmi_module *m, uint32_t block) { /* that owns the block */
     return TMI_REGION(m, TMI_BLOCK(m, block)->region)->op;
+}
+
+static int tmi_is_inside(const tmi_module *m, uint32_t op, uint32_t outer) {
+    TMI_ASSERT(NULL, "ir", op && op < m->op.n && outer && outer < m->op.n);
+    for (; op; op = tmi_parent_op(m, TMI_OP(m, op)))
+        if (op == outer) return 1;
+    return 0;
+}
+
+/* made before the loop? */
+static int tmi_is_outside(const tmi_module *m, uint32_t v, uint32_t loop) {
+    return !tmi_is_inside(m,
+                          TMI_VALUE(m, v)->is_arg ? tmi_block_op(m, TMI_VALUE(m, v)->def)
+                                                  : TMI_VALUE(m, v)->def,
+                          loop);
+}
+
+static uint32_t tmi_ir_region_of(const tmi_module *m, const tmi_op *op) { /* that it stands in */
+    return op->block ? TMI_BLOCK(m, op->block)->region : 0;
 }
 
 /* The attribute with that name; NULL when absent. Ops have few, so the list is walked. */
@@ -8239,7 +8254,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 2848603487u
+#define TMI_STAMP_IR 2944126340u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -34682,6 +34697,20 @@ static uint32_t tmi_b_reduce(tmi_build *b, uint32_t kind, uint32_t v, uint32_t t
     return r;
 }
 
+static uint32_t tmi_b_program(tmi_build *b, uint32_t kind, uint32_t axis) {
+    uint32_t v = tmi_b_op(b, kind, b->m->t_i32, NULL, 0);
+    tmi_b_attr(b, v, "axis", axis);
+    return v;
+}
+
+/* a + n * b in i64, back in the type of a. */
+static uint32_t tmi_b_stepped(tmi_build *b, uint32_t a, uint32_t n, uint32_t step) {
+    uint32_t by = tmi_b_2(b, TMI_OP_MULI, tmi_b_to_int(b, step, 64, 1), n),
+             type = tmi_value_type(b->m, a);
+    if (tmi_is_ptrlike(b->m, type)) return tmi_b_2(b, TMI_OP_ADDPTR, a, by);
+    return tmi_b_2(b, TMI_OP_ADDI, a, tmi_b_to_int(b, by, tmi_bits(b->m, type), 1));
+}
+
 /* A long row goes in rounds of 16 elements a thread: runs of `near` neighbours, as many as its
  * loads take at once. The thread that has them folds them, so that rounds carry a number a thread
  * and a softmax is scaled down once a round: [n] is [n / (t * near), t, near], of which axes 0 and
@@ -34883,7 +34912,7 @@ static uint32_t tmi_rewrite_clone_op(tmi_cloning *c, uint32_t op) {
     return id;
 }
 
-#define TMI_STAMP_REWRITE 4119285576u
+#define TMI_STAMP_REWRITE 1988147461u
 
 /*==============================================================================
  * >>flow  [21]  Calls inlined, branches structured: one function, one block
@@ -38786,21 +38815,6 @@ static TMI_COLD int tmi_shape_split_refuse(tmi_split *s, uint32_t op, const char
     return 0;
 }
 
-static int tmi_is_inside(const tmi_module *m, uint32_t op, uint32_t outer) {
-    TMI_ASSERT(NULL, "shape", op && op < m->op.n && outer && outer < m->op.n);
-    for (; op; op = tmi_parent_op(m, TMI_OP(m, op)))
-        if (op == outer) return 1;
-    return 0;
-}
-
-/* made before the loop? */
-static int tmi_is_outside(const tmi_module *m, uint32_t v, uint32_t loop) {
-    return !tmi_is_inside(m,
-                          TMI_VALUE(m, v)->is_arg ? tmi_block_op(m, TMI_VALUE(m, v)->def)
-                                                  : TMI_VALUE(m, v)->def,
-                          loop);
-}
-
 /* -- What may be split ------------------------------------------------------------------- */
 
 /* Everything but the loop and the stores must be work that may be done twice, or not at all. */
@@ -39201,12 +39215,6 @@ static void tmi_shape_split_params(tmi_split *s, uint32_t func) {
     }
 }
 
-static uint32_t tmi_b_program(tmi_build *b, uint32_t kind, uint32_t axis) {
-    uint32_t v = tmi_b_op(b, kind, b->m->t_i32, NULL, 0);
-    tmi_b_attr(b, v, "axis", axis);
-    return v;
-}
-
 /* Which program this is, counted over the axes that the kernel asks about: i64. */
 static uint32_t tmi_shape_split_row(const tmi_split *s, tmi_build *b) {
     uint32_t i, row = 0, one;
@@ -39231,14 +39239,6 @@ static uint32_t tmi_shape_split_address(tmi_split *s, tmi_build *b, uint32_t fun
 }
 
 /* -- The first stage ------------------------------------------------------------------------- */
-
-/* a + n * b in i64, back in the type of a. */
-static uint32_t tmi_b_stepped(tmi_build *b, uint32_t a, uint32_t n, uint32_t step) {
-    uint32_t by = tmi_b_2(b, TMI_OP_MULI, tmi_b_to_int(b, step, 64, 1), n),
-             type = tmi_value_type(b->m, a);
-    if (tmi_is_ptrlike(b->m, type)) return tmi_b_2(b, TMI_OP_ADDPTR, a, by);
-    return tmi_b_2(b, TMI_OP_ADDI, a, tmi_b_to_int(b, by, tmi_bits(b->m, type), 1));
-}
 
 /* The rounds of one part: rounds are counted, then divided evenly. No bound can wrap: where a
  * part ends with the loop its bound is the loop's, and a part without rounds has two equal
@@ -39848,21 +39848,21 @@ static void tmi_shape_batch_apply(tmi_batch *r) {
 
 /* Requires: every pass done. Leaves: a function of which each program is as many as its attribute
  * TMI_ATTR_PROGRAMS says; tt.get_num_programs counts those of the launch. */
-static void tmi_shape_batch(tmi_job *job, tmi_module *m, uint32_t func) {
+static int tmi_shape_batch(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu) {
     const tmetal_options *opt = job->opt;
     uint32_t asked = opt->programs, tile = opt->threads ? 4 * opt->threads : TMI_BATCH_TILE;
     int      done;
     tmi_mark mark;
     tmi_batch r;
     memset(&r, 0, sizeof r);
-    if (asked == 1 || opt->plain || opt->mlx || opt->layouts || job->listed || job->n_errors ||
-        tmi_attr_of(m, TMI_OP(m, func), TMI_ATTR_PROGRAMS) ||
+    (void)gpu;
+    if (asked == 1 || opt->mlx || tmi_attr_of(m, TMI_OP(m, func), TMI_ATTR_PROGRAMS) ||
         TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, func), 0))->n_arg > 30)
-        return;
+        return 0;
     r.job = job;
     r.m = m;
     r.func = func;
-    if (!tmi_shape_batch_has_rows(&r) || (!asked && r.longest > TMI_BATCH_ROW)) return;
+    if (!tmi_shape_batch_has_rows(&r) || (!asked && r.longest > TMI_BATCH_ROW)) return 0;
     mark = tmi_mark_take(job);
     r.varies = TMI_TEMP(job, uint8_t, m->value.n);
     r.n = asked;
@@ -39881,6 +39881,7 @@ static void tmi_shape_batch(tmi_job *job, tmi_module *m, uint32_t func) {
                    r.n, (uint32_t)r.longest);
     }
     tmi_mark_drop(job, mark);
+    return done;
 }
 
 /* -- Thin products: several rounds of a loop at once ----------------------------------------------
@@ -40150,18 +40151,16 @@ static void tmi_shape_rounds_apply(tmi_shape_thin *x) {
 
 /* Requires: every pass done. Leaves: no loop that does a thin product in rounds of its own, where
  * that gains something. */
-static void tmi_shape_rounds(tmi_job *job, tmi_module *m, uint32_t func,
-                             const tmetal_gpu *gpu) {
+static int tmi_shape_rounds(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu) {
     uint32_t   op, next, stale = 1;
     tmi_shape_thin x;
     tmi_users  users; /* of all loops, until one is changed: they may be many */
     tmi_mark   outer, mark;
-    if (job->opt->plain || job->opt->layouts || job->listed || job->n_errors ||
-        job->opt->operands == TMETAL_OPERANDS_STAGED ||
+    if (job->opt->operands == TMETAL_OPERANDS_STAGED ||
         (job->opt->threads && job->opt->threads < 32 * TMI_ROUNDS_PARTS) ||
         ~gpu->features & (TMETAL_GPU_DIRECT_DOT | TMETAL_GPU_SIMD_MATRIX) ||
         gpu->features & TMETAL_GPU_TENSOR_OPS)
-        return;
+        return 0;
     outer = tmi_mark_take(job);
     for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, func), 0))->first_op; op; op = next) {
         next = TMI_OP(m, op)->next;
@@ -40189,6 +40188,7 @@ static void tmi_shape_rounds(tmi_job *job, tmi_module *m, uint32_t func,
         tmi_mark_drop(job, mark);
     }
     tmi_mark_drop(job, outer);
+    return 0;
 }
 
 /* -- Long rows: a tile of more than registers hold goes in rounds ---------------------------------
@@ -40809,8 +40809,7 @@ static int tmi_shape_sweep_merge(tmi_stream *r, const tmi_sweep *w) {
 }
 
 /* Requires: every pass done. Leaves: no two loops that could be one as above. */
-static void tmi_shape_sweeps(tmi_job *job, tmi_module *m, uint32_t func,
-                             const tmetal_gpu *gpu) {
+static int tmi_shape_sweeps(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu) {
     uint32_t   op, n = 0;
     tmi_mark   mark = tmi_mark_take(job);
     tmi_stream r;
@@ -40821,19 +40820,16 @@ static void tmi_shape_sweeps(tmi_job *job, tmi_module *m, uint32_t func,
     r.func = func;
     r.body = tmi_op_body(m, TMI_OP(m, func), 0);
     r.length = tmi_min32(job->opt->threads ? job->opt->threads : gpu->threads, 1024);
-    if (!job->opt->plain && !job->opt->layouts && !tmi_shape_overlaps(job, m, func) &&
-        !job->n_errors) {
-        tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &r.users);
-        tmi_rename_init(job, m, &r.names);
-        for (op = TMI_BLOCK(m, r.body)->first_op; op && n < 2; op = TMI_OP(m, op)->next) {
-            if (!tmi_shape_sweep_of(&r, op, &w[n])) continue;
-            if (n && !tmi_shape_sweep_merge(&r, w)) {
-                tmi_remark(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_MISSED, "one sweep",
-                           "two loops read the row: what the second sums does not follow from "
-                           "parts that know only parts of the first");
-                w[0] = w[1];
-            } else n++;
-        }
+    tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &r.users);
+    tmi_rename_init(job, m, &r.names);
+    for (op = TMI_BLOCK(m, r.body)->first_op; op && n < 2; op = TMI_OP(m, op)->next) {
+        if (!tmi_shape_sweep_of(&r, op, &w[n])) continue;
+        if (n && !tmi_shape_sweep_merge(&r, w)) {
+            tmi_remark(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_MISSED, "one sweep",
+                       "two loops read the row: what the second sums does not follow from "
+                       "parts that know only parts of the first");
+            w[0] = w[1];
+        } else n++;
     }
     if (n == 2) {
         tmi_rename_apply(&r.names, func);
@@ -40841,6 +40837,7 @@ static void tmi_shape_sweeps(tmi_job *job, tmi_module *m, uint32_t func,
         if (r.t) tmi_op_set_int(job, m, func, TMI_ATTR_THREADS, m->t_i32, r.t);
     }
     tmi_mark_drop(job, mark);
+    return 0;
 }
 
 /* -- Long rows, all of it -------------------------------------------------------------------- */
@@ -40892,8 +40889,7 @@ static int tmi_shape_stream_pair(tmi_stream *r, uint32_t red) {
 
 /* Requires: every pass done. Leaves: no tile of more than 32 elements a thread that is reduced,
  * where such a tile could be taken in rounds. */
-static int tmi_shape_stream(tmi_job *job, tmi_module *m, uint32_t func,
-                            const tmetal_gpu *gpu) {
+static int tmi_shape_stream(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu) {
     uint32_t   op, next, sum, most = job->opt->threads ? job->opt->threads : gpu->threads;
     tmi_mark   mark = tmi_mark_take(job);
     tmi_stream r;
@@ -40909,9 +40905,7 @@ static int tmi_shape_stream(tmi_job *job, tmi_module *m, uint32_t func,
         if (TMI_OP(m, op)->kind == TMI_OP_REDUCE)
             r.length = tmi_max32(r.length,
                                  (uint32_t)tmi_numel(m, tmi_in_type(m, TMI_OP(m, op), 0)));
-    if (r.length <= 2 * r.chunk || job->opt->plain || job->opt->layouts ||
-        tmi_shape_overlaps(job, m, func) || job->n_errors)
-        r.loops = 0;
+    if (r.length <= 2 * r.chunk) r.loops = 0;
     else if (!tmi_shape_stream_can(&r)) {
         tmi_remark(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_MISSED, "long rows",
                    "a tile of %u elements is held whole: it is not made element by element from "
@@ -41490,7 +41484,44 @@ static void tmi_shape_peel(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_SHAPE 4079283967u
+/* -- The rewrites, in order -------------------------------------------------------------------- */
+
+/*    name          function          not for: op lists, which are written so already (1); arguments
+ *                                    that may overlap (2); what it does */
+#define TMI_SHAPE_REWRITES(X) \
+    X("sweeps",     tmi_shape_sweeps, 2, "two loops over a row become one") \
+    X("rounds",     tmi_shape_rounds, 1, "thin products take several rounds of a loop at once") \
+    X("long rows",  tmi_shape_stream, 2, "tiles that registers do not hold go in rounds") \
+    X("short rows", tmi_shape_batch,  1, "several programs share a threadgroup")
+
+typedef struct tmi_shape_rewrite {
+    const char *name;
+    int (*run)(tmi_job *, tmi_module *, uint32_t, const tmetal_gpu *); /* 1: it is the last */
+    int not_for;
+} tmi_shape_rewrite;
+
+static const tmi_shape_rewrite tmi_shape_rewrites[] = {
+#define X(name, fn, not_for, what) {name, fn, not_for},
+    TMI_SHAPE_REWRITES(X)
+#undef X
+};
+
+/* Of a kernel that is not in two stages. Requires: every pass done. */
+static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu) {
+    const int skip = (job->listed ? 1 : 0) | (tmi_shape_overlaps(job, m, func) ? 2 : 0);
+    size_t    i;
+    int       last = job->opt->plain || job->opt->layouts;
+    for (i = 0; i < sizeof tmi_shape_rewrites / sizeof *tmi_shape_rewrites; i++) {
+        const tmi_shape_rewrite *w = &tmi_shape_rewrites[i];
+        if (last || job->n_errors) break;
+        if (!(w->not_for & skip)) last = w->run(job, m, func, gpu);
+#ifdef TMETAL_DEBUG
+        if (!job->n_errors && !tmi_verify_all(job, m)) tmi_bug(job, "shape", w->name);
+#endif
+    }
+}
+
+#define TMI_STAMP_SHAPE 3330846764u
 
 /*==============================================================================
  * >>thread  [24]  The per-thread form: what one GPU thread does
@@ -47891,8 +47922,8 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
  * >>lower  [28]  From tiles to threads
  *
  * gives   tmi_lower_func(): fills a tmi_thr
- * uses    >>ops  >>library  >>ir  >>verify  >>analyse  >>detect  >>transform  >>shape  >>thread
- *         >>layout  >>plan
+ * uses    >>ops  >>library  >>ir  >>verify  >>analyse  >>detect  >>transform  >>thread  >>layout
+ *         >>plan
  * order   program order; work on tiles of one layout is gathered into one loop nest where no
  *         dependence and no memory access forbids it
  *
@@ -73923,13 +73954,10 @@ static void tmi_compile_splits_add(tmi_job *job, tmi_splits *x, const tmi_module
         tmi_transform_picks_of(job, u->m, s->first);
     }
     if (job->opt->two_stage && !job->opt->plain) tmi_transform_picks_of(job, u->m, u->func);
-    if (!two) tmi_shape_sweeps(job, u->m, u->func, gpu);
-    if (!two) tmi_shape_rounds(job, u->m, u->func, gpu);
-    if (!two && !tmi_shape_stream(job, u->m, u->func, gpu))
-        tmi_shape_batch(job, u->m, u->func);
+    if (!two) tmi_shape_kernel(job, u->m, u->func, gpu);
     tmi_shape_peel(job, u->m, u->func);
 #ifdef TMETAL_DEBUG
-    if (!job->n_errors && !tmi_verify_all(job, u->m)) tmi_bug(job, "shape", "rows");
+    if (!job->n_errors && !tmi_verify_all(job, u->m)) tmi_bug(job, "shape", "peeling");
 #endif
     x->unit[x->n_kernel++] = *u;
 }
@@ -74346,7 +74374,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 918366803u
+#define TMI_STAMP_COMPILE 597649055u
 
 /*==============================================================================
  * >>key  [36]  What a result depends on, as one number
