@@ -52,6 +52,8 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
     X(OUT, "-o", "--output", "OUT", "write to OUT, whole or not at all (default: standard output)")              \
     X(JSON, "--json", "", "", "as JSON")                                                                         \
     X(HTML, "--html", "", "", "as one page for a browser: source, IR, Metal and drawings side by side")          \
+    X(AGX, "--agx", "", "FILE", "with --html: instructions on an M1 beside each line of the Metal, from\n"       \
+                                "make agx-report JSON=FILE")                                                     \
     X(DIAG_JSON, "--json", "", "", "what is wrong as JSON on standard output; Metal goes where -o says, if it does")     \
     X(RESULTS, "-o", "--output", "OUT", "write the results as JSON to OUT, whole or not at all; - is standard output")     \
     X(OP_LIST, "--json", "", "FILE", "read an op list from FILE")                                                \
@@ -1962,6 +1964,13 @@ static int print_page(const request *r, job *j) {
     in.ir.file = in.title, in.ir.text = j->src, in.ir.len = j->len;
     find_sources(j, python, &in.n_python);
     in.python = python;
+    if (r->value[OPT_AGX]) {
+        FILE *f = fopen(in.agx.file = r->value[OPT_AGX], "rb");
+        in.agx.text = f ? read_stream(f, in.agx.file, &in.agx.len) : NULL;
+        if (f) fclose(f);
+        else fprintf(stderr, "tmetal: cannot read %s\n", in.agx.file);
+        if (!in.agx.text) return 1;
+    }
     in.explain = report_of(&j->result, tmetal_explain_json, &explain);
     in.plan = report_of(&j->result, tmetal_plan_json, &plan);
     if (in.explain && in.plan) n = page_data(&in, NULL, 0), data = (char *)malloc(n), bad = !data || page_data(&in, data, n) != n;
@@ -1974,6 +1983,7 @@ static int print_page(const request *r, job *j) {
     }
     if (!bad) bad = write_buffer(r, &b);
     for (i = 0; i < in.n_python; i++) free((void *)python[i].text);
+    free((void *)in.agx.text);
     free(data);
     free(explain.base);
     free(plan.base);
@@ -3799,7 +3809,7 @@ static const command commands[] = {
      TAKES(RESULTS) | TAKES(OP_LIST) | TAKES(OPERATION) | TAKES(VERBOSE) | TAKES(VERSION) | TAKES_COMPILE, analyze_command,
      "FILES are Triton IR or op lists; - reads their names from standard input, one a line.\n"},
     {"explain", "FILE|-|CODE", "why a kernel is as it is: accesses, reductions, barriers, fusions", 1, 1,
-     TAKES(OUT) | TAKES(JSON) | TAKES(HTML) | TAKES(VERBOSE) | TAKES_COMPILE, explain_command,
+     TAKES(OUT) | TAKES(JSON) | TAKES(HTML) | TAKES(AGX) | TAKES(VERBOSE) | TAKES_COMPILE, explain_command,
      "FILE is Triton IR, a .py file, an op list, or a recorded launch (.case), whose time by the model is printed too.\n"
      "Line numbers are those of the Metal that 'compile' prints.\n"
      "A code such as TM204 is explained: what it means, its usual cause, a way out.\n"

@@ -19,6 +19,7 @@ typedef struct page_input {
     const tmetal_result *result;  /* made with options.reports */
     const char          *explain; /* tmetal_explain_json of it */
     const char          *plan;    /* tmetal_plan_json of it */
+    page_text            agx;     /* instructions per line, by tests/agx; text NULL: none */
 } page_input;
 
 /* What is written: `n` counts on when `to` is full. */
@@ -106,6 +107,7 @@ static size_t page_data(const page_input *in, char *out, size_t cap) {
     page_put_json(&o, in->explain);
     page_put(&o, ",\n\"plan\":");
     page_put_json(&o, in->plan);
+    if (in->agx.text) page_put(&o, ",\n\"agx\":"), page_put_text(&o, in->agx.text, in->agx.len);
     page_put(&o, "}\n");
     return o.n;
 }

@@ -57,20 +57,29 @@ def line(k):
                   '%.2f in %.1f' % (per['instructions'], per['cycles']) if per else '', hot.get('cycles_per_byte', ''))
 
 
+def sum_of(text):
+    """FNV-1a over the characters, as the page of `tmetal explain --html` takes it."""
+    h = 2166136261
+    for c in text.rstrip():
+        h = (h ^ ord(c)) * 16777619 & 0xffffffff
+    return h
+
+
 def report(o):
     found, bad = [], 0
     if not o.json:
         print(ROW % HEAD)
     for path in o.files:
         try:
-            some = o.counter.kernels(text_of(o, path), o.threads, o.free)
+            text = text_of(o, path)
+            some = o.counter.kernels(text, o.threads, o.free)
         except (counter.Failed, kernels.Refused) as e:
             print('%s: %s' % (path, e), file=sys.stderr)
             bad = 1
             continue
         for k in some:
             del k['listing']
-            found.append(dict(file=path, **k))
+            found.append(dict(file=path, text=sum_of(text), **k))
             if not o.json:
                 print(line(k))
                 print('    hot: ' + ', '.join('%d %s' % (n, c) for c, n in k['hot']['classes'].items()))

@@ -20,7 +20,7 @@ def run(command, step):
     except subprocess.TimeoutExpired:
         raise Failed('%s: more than %d s' % (step, SECONDS))
     if r.returncode:
-        said = r.stderr.strip().splitlines() or ['signal %d' % -r.returncode]
+        said = [l for l in r.stderr.splitlines() if l.strip() and not re.match(r' +|SPIR-V WARNING', l)] or ['signal %d' % -r.returncode]
         raise Failed('%s: %s' % (step, '\n'.join(said[:4] + said[4:][-2:])))
     return r.stdout
 

@@ -64,7 +64,6 @@ template <class T> using plain = typename plain_type<T>::type;
 template <class V> struct shape { typedef V element; enum { n = 1 }; };
 template <class T, int N> struct shape<vec<T, N>> { typedef T element; enum { n = N }; };
 
-template <class T, class U> INLINE T as_type(U x) { return __builtin_bit_cast(T, x); }
 
 /* bfloat is 16 bits of storage; arithmetic is in float, as G13 has none of its own. */
 struct bfloat {
@@ -117,6 +116,19 @@ PAIR(bfloat2, bfloat, 2) QUAD(bfloat4, bfloat, 8)
     INLINE name(bfloat4 v) : x(v.x), y(v.y), z(v.z), w(v.w) {}                                     \
     INLINE operator bfloat4() const { return bfloat4(x, y, z, w); }
 PAIR(packed_bfloat2, bfloat, 2) QUAD(packed_bfloat4, bfloat, 2)
+
+/* The bits of another type. Those of bfloats go one by one: as a whole they would be one wide integer. */
+template <class T, class U> INLINE T as_type(U x) {
+    if constexpr (is_same<T, bfloat4>::value && is_same<U, ushort4>::value) {
+        T r;
+        r.x.bits = x.x; r.y.bits = x.y; r.z.bits = x.z; r.w.bits = x.w;
+        return r;
+    } else if constexpr (is_same<T, ushort4>::value && is_same<U, bfloat4>::value) {
+        T r;
+        r.x = x.x.bits; r.y = x.y.bits; r.z = x.z.bits; r.w = x.w.bits;
+        return r;
+    } else return __builtin_bit_cast(T, x);
+}
 
 #define X(op)                                                                                      \
     INLINE bool2 operator op(bool2 a, bool2 b) {                                                   \

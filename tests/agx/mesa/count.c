@@ -240,6 +240,7 @@ static bool narrow(nir_builder *b, nir_alu_instr *alu, void *data)
    nir_scalar s = nir_scalar_chase_movs((nir_scalar){alu->src[0].src.ssa, alu->src[0].swizzle[0]});
    if (!nir_scalar_is_alu(s)) return false;
    nir_op op = nir_scalar_alu_op(s);
+   if (nir_op_infos[op].num_inputs > 2 || nir_op_infos[op].input_sizes[0]) return false;
    nir_scalar x = nir_scalar_chase_alu_src(s, 0), y = x;
    nir_def *r;
    b->cursor = nir_before_instr(&alu->instr);
@@ -264,6 +265,27 @@ static bool narrow(nir_builder *b, nir_alu_instr *alu, void *data)
    default:
       return false;
    }
+   nir_def_replace(&alu->def, r);
+   return true;
+}
+
+/* 64 bits of four of 16: the compiler knows those of two of 32. */
+static bool pack(nir_builder *b, nir_alu_instr *alu, void *data)
+{
+   nir_def *c[4], *r;
+   b->cursor = nir_before_instr(&alu->instr);
+   if (alu->op == nir_op_pack_64_4x16) {
+      for (unsigned i = 0; i < 4; i++) c[i] = nir_channel(b, alu->src[0].src.ssa, alu->src[0].swizzle[i]);
+      r = nir_pack_64_2x32_split(b, nir_pack_32_2x16_split(b, c[0], c[1]), nir_pack_32_2x16_split(b, c[2], c[3]));
+   } else if (alu->op == nir_op_unpack_64_4x16) {
+      nir_def *whole = nir_channel(b, alu->src[0].src.ssa, alu->src[0].swizzle[0]);
+      for (unsigned i = 0; i < 4; i++) {
+         nir_def *half = i < 2 ? nir_unpack_64_2x32_split_x(b, whole) : nir_unpack_64_2x32_split_y(b, whole);
+         c[i] = i % 2 ? nir_unpack_32_2x16_split_y(b, half) : nir_unpack_32_2x16_split_x(b, half);
+      }
+      r = nir_vec(b, c, 4);
+   } else
+      return false;
    nir_def_replace(&alu->def, r);
    return true;
 }
@@ -365,6 +387,7 @@ static void lower_rest(nir_shader *nir)
    } while (progress);
    NIR_PASS(_, nir, nir_opt_if, 0);
    NIR_PASS(_, nir, nir_opt_idiv_const, 16);
+   NIR_PASS(_, nir, nir_shader_alu_pass, pack, nir_metadata_control_flow, NULL);
    optimize(nir);
    NIR_PASS(_, nir, nir_opt_offsets, &offsets);
    optimize(nir);
