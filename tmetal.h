@@ -49296,11 +49296,15 @@ static uint32_t tmi_ldg(tmi_thr *t, uint32_t ptr, uint32_t mask, uint32_t other,
  *
  * Masks may have several such bounds, of axes of their own, and conditions that are the same for
  * all elements. >>clean decides whether the first element exists. */
-enum { TMI_CLAMPS = 4, TMI_CLAMP_DEPTH = 12 };
+enum { TMI_CLAMPS = 4, TMI_CLAMP_DEPTH = 12, TMI_CLAMP_OPS = 256 };
 
 typedef struct tmi_nearest {
-    /* per bound: x of this element and of the known one, and the former clamped */
-    uint32_t n, x[TMI_CLAMPS], known[TMI_CLAMPS], to[TMI_CLAMPS];
+    /* per bound `x < end`: x of this element and of the known one, the former clamped; the last x
+     * of an access below `end` */
+    uint32_t n, x[TMI_CLAMPS], known[TMI_CLAMPS], to[TMI_CLAMPS], end[TMI_CLAMPS],
+        last[TMI_CLAMPS], is_signed[TMI_CLAMPS];
+    /* per bound `x >= low`: x, low, the greatest x of the tile */
+    uint32_t n_low, low_x[TMI_CLAMPS], low[TMI_CLAMPS], top[TMI_CLAMPS], low_signed[TMI_CLAMPS];
     uint32_t exists; /* condition that the known element exists; 0: it does */
     uint32_t ptr;    /* the clamped pointer; 0: there is none */
 } tmi_nearest;
@@ -49334,39 +49338,80 @@ static int tmi_lower_counts_up(const tmi_low *w, uint32_t value) {
     return 1;
 }
 
-/* One bound of a mask, `x < end`. */
+enum { TMI_CLAMP_NOT, TMI_CLAMP_KNOWN, TMI_CLAMP_LOW }; /* not to be had; true of the known element
+                                                           or false of all; a bound below */
+
+/* A bound `x >= low` of a tile that counts from a constant on. */
+static int tmi_lower_clamp_low(tmi_low *w, tmi_nearest *c, uint32_t x, uint32_t from, uint32_t low,
+                               uint32_t value, int is_signed) {
+    int64_t first;
+    if (c->n_low == TMI_CLAMPS || !tmi_t_is_const(w->t, from, &first) || first < 0)
+        return TMI_CLAMP_NOT;
+    c->low_x[c->n_low] = x;
+    c->low[c->n_low] = low;
+    c->low_signed[c->n_low] = (uint32_t)is_signed;
+    c->top[c->n_low++] = tmi_t_int(w->t, tmi_t_kind(w->t, from),
+                                   first + (int64_t)tmi_numel(w->m, tmi_value_type(w->m, value)) - 1);
+    return TMI_CLAMP_LOW;
+}
+
+/* One bound of a mask, `x < end` or `x >= low`. */
 static int tmi_lower_clamp_bound(tmi_low *w, tmi_nearest *c, const tmi_op *op, tmi_which at,
                                  tmi_which known) {
     const int64_t  pred = tmi_attr_int(w->m, op, "predicate", 0);
-    const uint32_t x = tmi_in_at(w, op, 0, at.view, at.mode), n = 1u << w->nest->vec,
-                   from = tmi_in_at(w, op, 0, known.view, known.mode),
+    const uint32_t value = tmi_in(w->m, op, 0), n = 1u << w->nest->vec,
+                   all = tmi_elem_at(w, value, at.view, at.mode),
+                   from = tmi_elem_at(w, value, known.view, known.mode),
                    end = tmi_in_at(w, op, 1, at.view, at.mode);
-    const int      is_signed = pred == TMI_SLT;
-    uint32_t       width = 1, last;
+    const int      is_signed = pred == TMI_SLT || pred == TMI_SGE;
+    uint32_t       width = 1, last, x = all;
     int64_t        least;
-    if (end != tmi_in_at(w, op, 1, known.view, known.mode)) return 0;
-    if (x == from) return 1;
-    if ((pred != TMI_SLT && pred != TMI_ULT) || c->n == TMI_CLAMPS ||
-        !tmi_lower_counts_up(w, tmi_in(w->m, op, 0)))
-        return 0;
+    if (end != tmi_in_at(w, op, 1, known.view, known.mode)) return TMI_CLAMP_NOT;
+    if (all == from) return TMI_CLAMP_KNOWN;
+    if (!tmi_lower_counts_up(w, value)) return TMI_CLAMP_NOT;
     if (at.mode == TMI_VEC) {
-        if (tmi_in_at(w, op, 0, at.view, n - 1) != tmi_in_at(w, op, 0, at.view, 0)) width = n;
-        c->x[c->n] = tmi_in_at(w, op, 0, at.view, 0);
-    } else {
-        c->x[c->n] = x;
+        x = tmi_elem_at(w, value, at.view, 0);
+        if (tmi_elem_at(w, value, at.view, n - 1) != x) width = n;
     }
-    c->known[c->n] = from;
+    if (pred == TMI_SGE || pred == TMI_UGE)
+        return tmi_lower_clamp_low(w, c, x, from, end, value, is_signed);
+    if ((pred != TMI_SLT && pred != TMI_ULT) || c->n == TMI_CLAMPS) return TMI_CLAMP_NOT;
     /* end is at least this where the known element exists: so that the difference has room */
     least = is_signed ? TMI_INS(w->t, from)->lo : 0;
-    if (least < INT32_MIN) return 0;
+    if (least < INT32_MIN) return TMI_CLAMP_NOT;
     least += width;
     last = tmi_t_bin_c(w->t, is_signed ? TMI_TF_SMAX : TMI_TF_UMAX, end, least);
     last = tmi_t_bin_c(w->t, TMI_TF_ISUB, last, width);
     tmi_t_name(w->t, last, tmi_intern(w->job, w->m->strings, "last", 4));
     TMI_INS(w->t, last)->flags |= TMI_INS_NAMED | TMI_INS_WHOLE_NAME;
-    c->to[c->n] = tmi_t_bin(w->t, is_signed ? TMI_TF_SMIN : TMI_TF_UMIN, c->x[c->n], last);
-    c->n++;
-    return 1;
+    c->x[c->n] = x;
+    c->known[c->n] = from;
+    c->end[c->n] = end;
+    c->last[c->n] = last;
+    c->is_signed[c->n++] = (uint32_t)is_signed;
+    return TMI_CLAMP_KNOWN;
+}
+
+/* Clamps what has bounds. One below too leaves an element if it is below the other and in the
+ * tile. */
+static int tmi_lower_clamp_all(tmi_low *w, tmi_nearest *c) {
+    tmi_thr *t = w->t;
+    uint32_t i, k, x;
+    for (i = 0; i < c->n; i++) {
+        const int is_signed = (int)c->is_signed[i];
+        for (k = 0, x = c->x[i]; k < c->n_low; k++) {
+            if (c->low_x[k] != c->x[i] || (int)c->low_signed[k] != is_signed) continue;
+            x = tmi_t_bin(t, is_signed ? TMI_TF_SMAX : TMI_TF_UMAX, x, c->low[k]);
+            c->exists = tmi_both(t, c->exists, tmi_t_icmp(t, is_signed ? TMI_SLT : TMI_ULT,
+                                                          c->low[k], c->end[i]));
+            c->exists = tmi_both(t, c->exists, tmi_t_icmp(t, is_signed ? TMI_SLE : TMI_ULE,
+                                                          c->low[k], c->top[k]));
+            c->low_x[k] = 0; /* done */
+        }
+        c->to[i] = tmi_t_bin(t, is_signed ? TMI_TF_SMIN : TMI_TF_UMIN, x, c->last[i]);
+    }
+    for (k = 0; k < c->n_low && !c->low_x[k]; k++) {}
+    return k == c->n_low;
 }
 
 /* All that a mask asks, as bounds and as conditions on the known element. Depth: `depth`. */
@@ -49384,7 +49429,8 @@ static int tmi_lower_clamp_mask(tmi_low *w, tmi_nearest *c, uint32_t mask, tmi_w
             return tmi_lower_clamp_mask(w, c, tmi_in(w->m, op, 0), at, known, depth - 1);
         }
         if (op->kind == TMI_OP_CMPI) {
-            if (!tmi_lower_clamp_bound(w, c, op, at, known)) return 0;
+            const int found = tmi_lower_clamp_bound(w, c, op, at, known);
+            if (found != TMI_CLAMP_KNOWN) return found == TMI_CLAMP_LOW;
         } else if (op->kind != TMI_OP_SPLAT) {
             return 0;
         }
@@ -49416,6 +49462,17 @@ static uint32_t tmi_lower_replaced(tmi_thr *t, uint32_t v, const tmi_nearest *c,
     }
 }
 
+static uint32_t tmi_lower_unextended(const tmi_thr *t, uint32_t v) {
+    return TMI_INS(t, v)->op == TMI_TF_SEXT ? TMI_INS(t, v)->a : v;
+}
+
+/* Are two pointers one, the offsets of bytes having been widened or not? */
+static int tmi_lower_same_place(const tmi_thr *t, uint32_t p, uint32_t q) {
+    const tmi_ins *a = TMI_INS(t, p), *b = TMI_INS(t, q);
+    return p == q || (a->op == TMI_TF_PADD && b->op == TMI_TF_PADD && a->a == b->a &&
+                      tmi_lower_unextended(t, a->b) == tmi_lower_unextended(t, b->b));
+}
+
 /* Where a masked access of the element `at` goes instead, given that the element `known` exists.
  * The pointer must be that of the known element once all x are: nothing else tells them apart. */
 static void tmi_lower_clamp(tmi_low *w, const tmi_op *op, tmi_which at, tmi_which known,
@@ -49423,7 +49480,7 @@ static void tmi_lower_clamp(tmi_low *w, const tmi_op *op, tmi_which at, tmi_whic
     const uint32_t ptr = tmi_in(w->m, op, 0),
                    mask = op->n_in > (op->kind == TMI_OP_LOAD ? 1u : 2u)
                        ? tmi_in(w->m, op, op->kind == TMI_OP_LOAD ? 1 : 2) : 0;
-    uint32_t       left = 64, p, k;
+    uint32_t       left = TMI_CLAMP_OPS, p, k, first;
     int64_t        is;
     memset(c, 0, sizeof *c);
     if (!mask || w->job->opt->bounds || w->job->opt->plain || tmi_analyse_is_volatile(w->m, op) ||
@@ -49432,10 +49489,11 @@ static void tmi_lower_clamp(tmi_low *w, const tmi_op *op, tmi_which at, tmi_whic
         return;
     w->quiet++;
     if (tmi_lower_clamp_mask(w, c, mask, at, known, TMI_CLAMP_DEPTH) && c->n &&
-        !(c->exists && tmi_t_is_const(w->t, c->exists, &is) && !is)) {
+        tmi_lower_clamp_all(w, c) && !(c->exists && tmi_t_is_const(w->t, c->exists, &is) && !is)) {
         p = tmi_elem_at(w, ptr, at.view, at.mode == TMI_VEC ? 0 : at.mode);
         k = tmi_elem_at(w, ptr, known.view, known.mode);
-        if (tmi_lower_replaced(w->t, p, c, c->known, TMI_CLAMP_DEPTH) == k)
+        first = tmi_lower_replaced(w->t, p, c, c->known, TMI_CLAMP_DEPTH);
+        if (tmi_lower_same_place(w->t, first, k))
             c->ptr = tmi_lower_replaced(w->t, p, c, c->to, TMI_CLAMP_DEPTH);
         if (c->exists && tmi_t_is_const(w->t, c->exists, &is)) c->exists = 0;
     }
@@ -49627,7 +49685,7 @@ static uint32_t tmi_is_holder(tmi_low *w, const tmi_lin *l) {
 /* True if a store writes any element of its tile: its mask falls from the first one on. 0: that is
  * not known. */
 static uint32_t tmi_lower_store_exists(tmi_low *w, const tmi_op *op) {
-    uint32_t  mask = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0, left = 64;
+    uint32_t  mask = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0, left = TMI_CLAMP_OPS;
     tmi_nearest c;
     tmi_lin   zero;
     tmi_which    at, known;
@@ -49640,7 +49698,8 @@ static uint32_t tmi_lower_store_exists(tmi_low *w, const tmi_op *op) {
     known.view = &zero, known.mode = 0;
     w->quiet++;
     if (!tmi_lower_is_computed(w, mask, &left) ||
-        !tmi_lower_clamp_mask(w, &c, mask, at, known, TMI_CLAMP_DEPTH))
+        !tmi_lower_clamp_mask(w, &c, mask, at, known, TMI_CLAMP_DEPTH) ||
+        !tmi_lower_clamp_all(w, &c))
         c.exists = 0;
     w->quiet--;
     return c.exists;
@@ -55340,7 +55399,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3642783559u
+#define TMI_STAMP_LOWER 3671512522u
 
 /*==============================================================================
  * >>clean  [29]  The per-thread form made ready to print
@@ -57070,14 +57129,17 @@ static int tmi_clean_is_seen(const tmi_thr *t, uint32_t id, uint32_t blk) {
     return blk != 0;
 }
 
-/* Does an unrolled loop neither write memory of the device nor wait? */
-static int tmi_clean_only_loads(const tmi_thr *t, uint32_t loop) {
+/* May a load of an unrolled loop move in front of it? Stores may follow the load: all loads of a
+ * tile come before its stores, which only the loop brought between them. */
+static int tmi_clean_moves_ahead(const tmi_thr *t, uint32_t loop, uint32_t load) {
     uint32_t id = TMI_BLK(t, TMI_INS(t, loop)->d)->first, end = TMI_INS(t, loop)->next;
-    uint32_t up = loop;
+    uint32_t up = loop, before = 1;
     while (!end && (up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner) != 0) end = TMI_INS(t, up)->next;
     for (; id && id != end; id = tmi_thr_next(t, id)) {
         const uint16_t op = TMI_INS(t, id)->op;
-        if (op == TMI_TF_STG || op == TMI_TF_RMW || op == TMI_TF_BARRIER || op == TMI_TF_CALLX ||
+        if (id == load) before = 0;
+        if ((op == TMI_TF_STG && before) || op == TMI_TF_RMW || op == TMI_TF_BARRIER ||
+            op == TMI_TF_CALLX ||
             op == TMI_TF_WHILE || op == TMI_TF_LOGLINE || op == TMI_TF_BREAK)
             return 0;
     }
@@ -57125,14 +57187,16 @@ enum { TMI_AHEAD_WORDS = 16 }; /* registers of a thread that loads ahead of thei
  *   for (i...) { x = mask ? a[i] : other; ... }
  *
  * Gives the array; 0: not so. */
-static uint32_t tmi_clean_load_ahead(tmi_thr *t, const tmi_ins *load, const tmi_conds *open) {
+static uint32_t tmi_clean_load_ahead(tmi_thr *t, uint32_t id, uint32_t at,
+                                     const tmi_conds *open) {
+    const tmi_ins  copy = *TMI_INS(t, id), *load = &copy;
     const uint32_t body = load->blk, loop = TMI_BLK(t, body)->owner, count = t->ins.n;
     const tmi_ins  f = *TMI_INS(t, loop);
     const uint32_t bytes = tmi_scalar_bytes[load->type.kind] * load->type.width;
     uint32_t       i, arr, cond, yes, made, inner, var, ptr, *map;
     tmi_ins        n;
     if (f.op != TMI_TF_FOR || f.e || f.f || f.b || f.c < 2 || f.c * bytes > 4 * TMI_AHEAD_WORDS ||
-        !tmi_clean_only_loads(t, loop))
+        !tmi_clean_moves_ahead(t, loop, id))
         return 0;
     for (i = 0; i < open->n; i++)
         if (!tmi_clean_is_seen(t, open->id[i], f.blk)) return 0;
@@ -57145,7 +57209,7 @@ static uint32_t tmi_clean_load_ahead(tmi_thr *t, const tmi_ins *load, const tmi_
     n = *TMI_INS(t, var);
     map[var] = tmi_t_raw(t, &n);
     tmi_blk_append(t, inner, map[var]);
-    if ((ptr = tmi_clean_copy_value(t, load->e, body, inner, map, count)) == 0) return 0;
+    if ((ptr = tmi_clean_copy_value(t, at, body, inner, map, count)) == 0) return 0;
     arr = tmi_clean_array(t, loop, load, f.c);
     for (cond = i = 0; i < open->n; i++) cond = tmi_clean_both(t, loop, cond, open->id[i]);
     tmi_ins_zero(&n, TMI_TF_IF, tmi_tty_of(TMI_S_NONE, 1));
@@ -57187,7 +57251,7 @@ static void tmi_clean_clamp(tmi_thr *t) {
         if (!n.b || !n.e || !tmi_clean_clamp_asks(t, &n, &open)) continue;
         t->src = n.src;
         if (open.n) {
-            if ((made = tmi_clean_load_ahead(t, &n, &open)) == 0) continue;
+            if ((made = tmi_clean_load_ahead(t, id, n.e, &open)) == 0) continue;
             made = tmi_clean_entry(t, id, made);
         } else {
             n.a = n.e;
@@ -57248,7 +57312,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 208145168u
+#define TMI_STAMP_CLEAN 366204964u
 
 /*==============================================================================
  * >>report  [30]  What was found, chosen and given up
@@ -62591,12 +62655,190 @@ static int tmi_is_work(const tmi_emit *e, const tmi_ins *n) {
     }
 }
 
-/* // line 17: row = tl.load  -- once for each line of the source; the file only where it is not
+/* -- The source's expressions ----------------------------------------------------------------- */
+
+enum { TMI_QUOTE_LEN = 76, TMI_QUOTE_DEPTH = 10, TMI_QUOTE_USES = 16 };
+
+/* What a line of the source says, put together from its operations. */
+typedef struct tmi_quote {
+    tmi_emit    *e;
+    tmetal_place line;
+    tmi_text     out;
+    int          bad; /* something has no word, or it is too long */
+} tmi_quote;
+
+static int tmi_emit_quote_is_here(const tmi_quote *q, uint32_t op) {
+    tmetal_place p = tmi_loc_place(q->e->m, TMI_OP(q->e->m, op)->loc);
+    return op && p.file && p.line == q->line.line && strcmp(p.file, q->line.file) == 0;
+}
+
+/* What reads an operation's value on its own line; 0: nothing does. */
+static uint32_t tmi_emit_quote_reader(const tmi_emit *e, uint32_t op) {
+    const tmi_module *m = e->m;
+    const tmi_users  *u = &e->p->users;
+    tmetal_place      here = tmi_loc_place(m, TMI_OP(m, op)->loc), p;
+    uint32_t          i, v = TMI_OP(m, op)->n_out ? tmi_out(m, TMI_OP(m, op), 0) : 0;
+    for (i = v ? u->first[v] : 0; v && i < u->first[v + 1]; i++) {
+        p = tmi_loc_place(m, TMI_OP(m, u->at[i].op)->loc);
+        if (p.file && here.file && p.line == here.line && strcmp(p.file, here.file) == 0)
+            return u->at[i].op;
+    }
+    return 0;
+}
+
+/* The operation that a line ends in: what no other operation of the line reads. */
+static uint32_t tmi_emit_quote_root(const tmi_quote *q, uint32_t op) {
+    uint32_t steps, next = op;
+    for (steps = 0; steps < TMI_QUOTE_USES && next; steps++) {
+        op = next;
+        next = tmi_emit_quote_reader(q->e, op);
+    }
+    return op;
+}
+
+static void tmi_emit_quote_value(tmi_quote *q, uint32_t v, uint32_t level, uint32_t depth);
+
+/* Operators, by Python's precedence; functions of triton.language; NULL: what only changes types or
+ * shapes. */
+typedef struct tmi_quote_row {
+    uint16_t    op;
+    uint8_t     level; /* 0: a function of `n` operands */
+    uint8_t     n;
+    const char *text;
+} tmi_quote_row;
+
+static const tmi_quote_row tmi_emit_quote_rows[] = {
+    {TMI_OP_ORI, 2, 2, " | "}, {TMI_OP_XORI, 3, 2, " ^ "}, {TMI_OP_ANDI, 4, 2, " & "},
+    {TMI_OP_ADDPTR, 6, 2, " + "}, {TMI_OP_ADDI, 6, 2, " + "}, {TMI_OP_ADDF, 6, 2, " + "},
+    {TMI_OP_SUBI, 6, 2, " - "}, {TMI_OP_SUBF, 6, 2, " - "}, {TMI_OP_MULI, 7, 2, " * "},
+    {TMI_OP_MULF, 7, 2, " * "}, {TMI_OP_DIVF, 7, 2, " / "}, {TMI_OP_DIVSI, 7, 2, " // "},
+    {TMI_OP_REMSI, 7, 2, " % "}, {TMI_OP_SELECT, 0, 3, "tl.where"}, {TMI_OP_EXP, 0, 1, "tl.exp"},
+    {TMI_OP_EXP2, 0, 1, "tl.exp2"}, {TMI_OP_LOG, 0, 1, "tl.log"}, {TMI_OP_SQRT, 0, 1, "tl.sqrt"},
+    {TMI_OP_RSQRT, 0, 1, "tl.rsqrt"}, {TMI_OP_SIN, 0, 1, "tl.sin"}, {TMI_OP_COS, 0, 1, "tl.cos"},
+    {TMI_OP_MAXNUMF, 0, 2, "tl.maximum"}, {TMI_OP_MAXSI, 0, 2, "tl.maximum"},
+    {TMI_OP_MINNUMF, 0, 2, "tl.minimum"}, {TMI_OP_MINSI, 0, 2, "tl.minimum"},
+    {TMI_OP_DOT, 0, 2, "tl.dot"}, {TMI_OP_LOAD, 0, 1, "tl.load"}, {TMI_OP_STORE, 0, 2, "tl.store"},
+    {TMI_OP_SPLAT, 0, 1, NULL}, {TMI_OP_BROADCAST, 0, 1, NULL}, {TMI_OP_EXTSI, 0, 1, NULL},
+    {TMI_OP_EXTF, 0, 1, NULL}, {TMI_OP_TRUNCF, 0, 1, NULL}, {TMI_OP_SITOFP, 0, 1, NULL},
+    {TMI_OP_TRUNCI, 0, 1, NULL}, {TMI_OP_EXPAND, 0, 1, NULL},
+};
+
+/* Depth: its last argument. */
+static void tmi_emit_quote_op(tmi_quote *q, const tmi_op *op, uint32_t level, uint32_t depth) {
+    static const char *const compare[] = {" == ", " != ", " < ", " <= ", " > ", " >= ",
+                                          " < ",  " <= ", " > ", " >= "};
+    const tmi_module *m = q->e->m;
+    const char       *words = tmi_op_words(q->e, op);
+    tmi_quote_row     r = {0, 0, 0, NULL};
+    uint32_t          i;
+    for (i = 0; i < sizeof tmi_emit_quote_rows / sizeof *tmi_emit_quote_rows; i++)
+        if (tmi_emit_quote_rows[i].op == op->kind) r = tmi_emit_quote_rows[i];
+    if (op->kind == TMI_OP_CMPI) {
+        r.op = op->kind, r.level = 1, r.n = 2;
+        r.text = compare[tmi_attr_int(m, op, "predicate", 0) % 10];
+    } else if (op->kind == TMI_OP_REDUCE && op->n_in == 1 && words && strcmp(words, "tl.reduce")) {
+        r.op = op->kind, r.n = 1, r.text = words;
+    } else if (op->kind == TMI_OP_PID) {
+        tmi_put(&q->out, "tl.program_id(%u)", (uint32_t)tmi_attr_int(m, op, "axis", 0));
+        return;
+    } else if (op->kind == TMI_OP_RANGE) {
+        tmi_put(&q->out, "tl.arange(%d, %d)", (int)tmi_attr_int(m, op, "start", 0),
+                (int)tmi_attr_int(m, op, "end", 0));
+        return;
+    }
+    if (!r.op || op->n_in < r.n) q->bad = 1;
+    else if (op->kind == TMI_OP_EXPAND && tmi_rank(m, tmi_in_type(m, op, 0)) == 1) {
+        tmi_emit_quote_value(q, tmi_in(m, op, 0), 8, depth);
+        tmi_put_str(&q->out, tmi_attr_int(m, op, "axis", 0) ? "[:, None]" : "[None, :]");
+    } else if (!r.text) tmi_emit_quote_value(q, tmi_in(m, op, 0), level, depth);
+    else if (r.level) {
+        if (r.level < level) tmi_put_char(&q->out, '(');
+        tmi_emit_quote_value(q, tmi_in(m, op, 0), r.level, depth);
+        tmi_put_str(&q->out, r.text);
+        tmi_emit_quote_value(q, tmi_in(m, op, 1), r.level + 1u, depth);
+        if (r.level < level) tmi_put_char(&q->out, ')');
+    } else {
+        tmi_put_str(&q->out, r.text);
+        for (i = 0; i < r.n; i++) {
+            tmi_put_str(&q->out, i ? ", " : "(");
+            tmi_emit_quote_value(q, tmi_in(m, op, i), 0, depth);
+        }
+        tmi_put_char(&q->out, ')');
+    }
+}
+
+static void tmi_emit_quote_float(tmi_quote *q, uint32_t format, uint64_t bits) {
+    const tmi_float_format *f = &tmi_float_formats[format];
+    const uint64_t          ones = (((uint64_t)1 << f->exp_bits) - 1) << f->man_bits;
+    const int               negative = (int)(bits >> (f->bits - 1) & 1);
+    if ((bits & ones) != ones) tmi_put_float(&q->out, f, bits);
+    else if (bits & (((uint64_t)1 << f->man_bits) - 1)) tmi_put_str(&q->out, "nan");
+    else tmi_put_str(&q->out, negative ? "-inf" : "inf");
+}
+
+/* The name of a value of another line, without a number that MLIR added; a loop's result has that
+ * of what the loop carries. 0: it has none. */
+static uint32_t tmi_emit_quote_name(const tmi_quote *q, uint32_t v) {
+    tmi_module      *m = q->e->m;
+    const tmi_value *x = TMI_VALUE(m, v);
+    const tmi_op    *op = TMI_OP(m, tmi_def(m, v));
+    const char      *s;
+    uint32_t         n;
+    if (!x->is_arg && op->kind == TMI_OP_FOR)
+        x = TMI_VALUE(m, tmi_block_arg(m, tmi_op_body(m, op, 0), 1u + x->index));
+    else if (!x->is_arg && op->n_out > 1) return 0;
+    n = x->is_arg ? tmi_loc_name(m, x->loc) : tmi_loc_name(m, op->loc);
+    if (n || !x->is_arg) return n;
+    s = TMI_STR(m, x->name);
+    if (!*s || strncmp(s, "arg", 3) == 0 || strncmp(s, "tmi.", 4) == 0) return 0;
+    for (n = (uint32_t)strlen(s); n && tmi_is_digit(s[n - 1]); n--) {}
+    if (n < 2 || s[n - 1] != '_' || !s[n]) return x->name;
+    return tmi_intern(q->e->job, m->strings, s, n - 1);
+}
+
+/* A value of another line by its name, one of this line by its expression. Depth: its last
+ * argument. */
+static void tmi_emit_quote_value(tmi_quote *q, uint32_t v, uint32_t level, uint32_t depth) {
+    const tmi_module *m = q->e->m;
+    const uint32_t    def = tmi_def(m, v), name = tmi_emit_quote_name(q, v);
+    uint64_t          bits;
+    int64_t           c;
+    if (q->bad || !depth || q->out.len > TMI_QUOTE_LEN) q->bad = 1;
+    else if (def && tmi_const_int(m, v, &c)) tmi_put(&q->out, "%lld", (long long)c);
+    else if (name && (!def || !(tmi_emit_quote_is_here(q, def) ||
+                                tmi_emit_quote_reader(q->e, def))))
+        tmi_put_str(&q->out, TMI_STR(m, name));
+    else if (def && tmi_dt_constant(m, v, &bits) && tmi_format_of(m, tmi_value_type(m, v)))
+        tmi_emit_quote_float(q, tmi_format_of(m, tmi_value_type(m, v)), bits);
+    else if (!def || TMI_OP(m, def)->kind == TMI_OP_CONSTANT) q->bad = 1;
+    else tmi_emit_quote_op(q, TMI_OP(m, def), level, depth - 1);
+}
+
+/* What the line of an operation says, `x - tl.max(x)`, and the name that it gives to it; NULL: that
+ * is not known. */
+static const char *tmi_emit_quoted(tmi_emit *e, uint32_t op, tmetal_place line, uint32_t *name) {
+    tmi_quote q;
+    uint32_t  root, at, room;
+    q.e = e;
+    q.line = line;
+    q.bad = 0;
+    tmi_text_init(e->job, &q.out);
+    root = tmi_emit_quote_root(&q, op);
+    if (TMI_OP(e->m, root)->n_region && TMI_OP(e->m, root)->kind != TMI_OP_REDUCE) return NULL;
+    tmi_emit_quote_op(&q, TMI_OP(e->m, root), 0, TMI_QUOTE_DEPTH);
+    at = TMI_OP(e->m, root)->n_out ? tmi_loc_name(e->m, TMI_OP(e->m, root)->loc) : 0;
+    room = TMI_COLUMNS - 40u - (at ? (uint32_t)strlen(TMI_STR(e->m, at)) : 0u);
+    if (q.bad || room > TMI_COLUMNS || q.out.len > room) return NULL;
+    *name = at;
+    return tmi_text_join(&q.out, 1);
+}
+
+/* // line 17: x = x - tl.max(x)  -- once for each line of the source; the file only where it is not
  * the function's. */
 static void tmi_comment(tmi_emit *e, const tmi_ins *n) {
     tmetal_place p, f;
     uint32_t     name, known, begun;
-    const char  *words, *key;
+    const char  *words, *key, *quote;
     if (!n->src || !tmi_is_work(e, n)) return;
     p = tmi_loc_place(e->m, TMI_OP(e->m, n->src)->loc);
     if (!p.file || !p.line ||
@@ -62610,6 +62852,13 @@ static void tmi_comment(tmi_emit *e, const tmi_ins *n) {
     key = tmi_format(e->job, 1, "%u %s", p.line, f.file == p.file ? "" : p.file);
     known = e->said.item.n;
     if (tmi_intern(e->job, &e->said, key, strlen(key)) < known) return;
+    words = tmi_op_words(e, TMI_OP(e->m, n->src));
+    name = TMI_OP(e->m, n->src)->n_region && !(words && words[0] == 't') ? 0
+        : tmi_loc_name(e->m, TMI_OP(e->m, n->src)->loc);
+    quote = tmi_emit_quoted(e, n->src, p, &name);
+    if (quote) words = quote;
+    else if (words && words[0] == 't') words = tmi_format(e->job, 1, "%s(...)", words);
+    if (!words && !name) return; /* a number says nothing */
     begun = e->begun;
     e->begun = 0;
     tmi_line(e);
@@ -62618,12 +62867,10 @@ static void tmi_comment(tmi_emit *e, const tmi_ins *n) {
     if (f.file != p.file)
         tmi_put_ascii(e, tmi_basename(p.file), 40), tmi_put(e->out, ":%u", p.line);
     else tmi_put(e->out, "line %u", p.line);
-    words = tmi_op_words(e, TMI_OP(e->m, n->src));
-    name = TMI_OP(e->m, n->src)->n_region && !(words && words[0] == 't') ? 0
-        : tmi_loc_name(e->m, TMI_OP(e->m, n->src)->loc);
-    if (name || words) tmi_put_str(e->out, ": ");
+    tmi_put_str(e->out, ": ");
     if (name) tmi_put_ascii(e, TMI_STR(e->m, name), 40);
-    if (words) tmi_put(e->out, name ? " = %s" : "%s", words);
+    if (words && name) tmi_put_str(e->out, " = ");
+    if (words) tmi_put_ascii(e, words, TMI_QUOTE_LEN);
     tmi_put_char(e->out, '\n');
 }
 
@@ -65513,7 +65760,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 51712574u
+#define TMI_STAMP_EMIT 2092982720u
 
 /*==============================================================================
  * >>json  [32]  Op lists as text: JSON in and out, the short form

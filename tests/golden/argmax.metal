@@ -19,7 +19,7 @@ kernel void argmax(
     uint  lane     [[thread_index_in_simdgroup]],
     uint  sg       [[simdgroup_index_in_threadgroup]])
 {
-    // line 10: row
+    // line 10: row = tl.program_id(0) * 8 + tl.arange(0, 8)
     const int row = int(program.x * 8 + sg);
     const int last = max(n_cols, 1) - 1;
     const int last_2 = max(programs_x, -2147483647) - 1;
@@ -28,7 +28,7 @@ kernel void argmax(
     if (n_cols > 0 && int(program.x * 8) < programs_x) {
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
-            // line 12: x = tl.load
+            // line 12: x = tl.load(...)
             x_loaded[i] = x_start[min(int(lane + i * 32), last)];
         }
     }
@@ -37,7 +37,7 @@ kernel void argmax(
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         x[i] = (int(lane + i * 32) < n_cols) & (row < programs_x) ? x_loaded[i] : -INFINITY;
-        // line 13: tl.max
+        // line 13: tl.max(...)
         x_part = fmax(x_part, x[i]);
     }
     const float x_simd = simd_max(x_part);
@@ -55,9 +55,9 @@ kernel void argmax(
     }
     const int simd_2 = simd_or(part_2);
     if (lane == 0 && row < programs_x) {
-        // line 14: tl.store
+        // line 14: tl.store(...)
         value_ptr[row] = as_type<float>(simd_2);
-        // line 15: tl.store
+        // line 15: tl.store(...)
         index_ptr[row] = simd;
     }
 }

@@ -17,7 +17,7 @@ kernel void cross_entropy(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
-    // line 11: label = tl.load
+    // line 11: label = tl.load(labels_ptr + row)
     const long label = labels_ptr[program.x];
     float row_max = -INFINITY;
     float row_sum = 0.0f;
@@ -30,23 +30,22 @@ kernel void cross_entropy(
         float new_max_part = NAN;
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
-            // line 15: cols
+            // line 15: cols = start + tl.arange(0, 128)
             const int cols = int(start + tid + i * 32);
             const float x_loaded = logits_start[min(cols, last)];
-            // line 16: x = tl.load
+            // line 16: x = tl.load(logits_ptr + row * n_cols + cols)
             x[i] = cols < n_cols ? x_loaded : -INFINITY;
-            // line 17: new_max = tl.max
+            // line 17: new_max = tl.maximum(row_max, tl.max(x))
             new_max_part = fmax(new_max_part, x[i]);
         }
         const float new_max = fmax(row_max_held, simd_max(new_max_part));
         float row_sum_part = -0.0f;
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
-            // line 18: row_sum = tl.sum
+            // line 18: row_sum = tl.sum(...)
             row_sum_part += fast::exp(x[i] - new_max);
         }
         const float row_sum_simd = simd_sum(row_sum_part);
-        // line 19
         row_max = new_max;
         row_sum = row_sum * fast::exp(row_max_held - new_max) + row_sum_simd;
     }
@@ -58,6 +57,6 @@ kernel void cross_entropy(
     } else {
         value = 0.0f;
     }
-    // line 24: tl.store
+    // line 24: tl.store(...)
     if (tid == 0) loss_ptr[program.x] = value;
 }

@@ -19,9 +19,8 @@ kernel void cumsum(
     uint  sg       [[simdgroup_index_in_threadgroup]])
 {
     float carry = 0.0f;
-    // line 10: row
+    // line 10: row = tl.program_id(0) * 8 + tl.arange(0, 8)
     const int row = int(program.x * 8 + sg);
-    // line 12
     const bool in_grid = row < programs_x;
     const int last = max(n_cols, 1) - 1;
     const int last_2 = max(programs_x, -2147483647) - 1;
@@ -32,10 +31,10 @@ kernel void cumsum(
             float x[4];
             #pragma clang loop unroll(full)
             for (uint i = 0; i < 4; i++) {
-                // line 13: cols
+                // line 13: cols = start + tl.arange(0, 128)
                 const int cols = int(start + lane + i * 32);
                 const float x_loaded = x_start[min(cols, last)];
-                // line 15: x = tl.load
+                // line 15: x = tl.load(...)
                 x[i] = (cols < n_cols) & in_grid ? x_loaded : 0.0f;
             }
             float carry_part = -0.0f;
@@ -44,13 +43,12 @@ kernel void cumsum(
             for (uint i = 0; i < 4; i++) {
                 const float x_simd = simd_prefix_exclusive_sum(x[i]);
                 const float x_held = carry_part;
-                // line 16
                 carry_part += simd_shuffle(x_simd + x[i], 31);
                 const int cols = int(start + lane + i * 32);
                 if (cols < n_cols && in_grid) {
                     y_start[cols] = carry + ((lane != 0 ? x_held + x_simd : x_held) + x[i]);
                 }
-                // line 17: carry = tl.sum
+                // line 17: carry = tl.sum(...)
                 carry_part_2 += x[i];
             }
             carry += simd_sum(carry_part_2);

@@ -19,9 +19,9 @@ kernel void dropout(
     uint  tid      [[thread_index_in_threadgroup]])
 {
     const uint offsets_offset = program.x * 512;
-    // line 10: offsets
+    // line 10: offsets = tl.program_id(0) * 512 + tl.arange(0, 512)
     const int offsets = int(offsets_offset + tid * 4);
-    // line 11: mask
+    // line 11: mask = offsets < n
     const bool mask = offsets < n;
     device const float *const x_start = x_ptr + offsets;
     const int offsets_base = int(offsets_offset + (tid * 4 + 1));
@@ -29,7 +29,7 @@ kernel void dropout(
     float4 x;
     const int last = max(n, -2147483647) - 1;
     if (int(offsets_offset + (tid * 4 + 3)) < n) {
-        // line 12: x = tl.load
+        // line 12: x = tl.load(x_ptr + offsets)
         x = *(device const float4 *)(x_start);
     } else {
         if (mask) {
@@ -85,7 +85,7 @@ kernel void dropout(
     const float4 chosen = select(float4(0.0f), x / (1.0f - p), keep);
     device float *const y_start = y_ptr + offsets;
     if (int(offsets_offset + (tid * 4 + 3)) < n) {
-        // line 14: tl.store
+        // line 14: tl.store(...)
         *(device float4 *)(y_start) = chosen;
     } else {
         if (mask) {

@@ -43,9 +43,9 @@ kernel void gelu_erf(
     uint  tid      [[thread_index_in_threadgroup]])
 {
     const uint offsets_offset = program.x * 512;
-    // line 11: offsets
+    // line 11: offsets = tl.program_id(0) * 512 + tl.arange(0, 512)
     const int offsets = int(offsets_offset + tid * 4);
-    // line 12: mask
+    // line 12: mask = offsets < n
     const bool mask = offsets < n;
     device const float *const x_start = x_ptr + offsets;
     const int offsets_base = int(offsets_offset + (tid * 4 + 1));
@@ -53,7 +53,7 @@ kernel void gelu_erf(
     float4 x;
     const int last = max(n, -2147483647) - 1;
     if (int(offsets_offset + (tid * 4 + 3)) < n) {
-        // line 13: x = tl.load
+        // line 13: x = tl.load(x_ptr + offsets)
         x = *(device const float4 *)(x_start);
     } else {
         if (mask) {
@@ -69,7 +69,7 @@ kernel void gelu_erf(
     const float4 y = x * 0.5f * (erf_f32(x * 0.70710677f) + 1.0f);
     device float *const y_start = y_ptr + offsets;
     if (int(offsets_offset + (tid * 4 + 3)) < n) {
-        // line 15: tl.store
+        // line 15: tl.store(y_ptr + offsets, y)
         *(device float4 *)(y_start) = y;
     } else {
         if (mask) {

@@ -17,9 +17,9 @@ kernel void gelu_tanh(
     uint  tid      [[thread_index_in_threadgroup]])
 {
     const uint offsets_offset = program.x * 512;
-    // line 20: offsets
+    // line 20: offsets = tl.program_id(0) * 512 + tl.arange(0, 512)
     const int offsets = int(offsets_offset + tid * 4);
-    // line 21: mask
+    // line 21: mask = offsets < n
     const bool mask = offsets < n;
     device const float *const x_start = x_ptr + offsets;
     const int offsets_base = int(offsets_offset + (tid * 4 + 1));
@@ -27,7 +27,7 @@ kernel void gelu_tanh(
     float4 x;
     const int last = max(n, -2147483647) - 1;
     if (int(offsets_offset + (tid * 4 + 3)) < n) {
-        // line 22: x = tl.load
+        // line 22: x = tl.load(x_ptr + offsets)
         x = *(device const float4 *)(x_start);
     } else {
         if (mask) {
@@ -39,7 +39,7 @@ kernel void gelu_tanh(
             x = float4(0.0f);
         }
     }
-    // line 23: inner
+    // line 23: inner = (x + x * 0.044715 * x * x) * 0.7978846
     const float4 inner = fma(x * 0.044715f * x, x, x) * 0.7978846f;
     // line 24: y
     const float4 y_value = float4(precise::tanh(inner.x), precise::tanh(inner.y),
@@ -47,7 +47,7 @@ kernel void gelu_tanh(
     const float4 y = x * 0.5f * (y_value + 1.0f);
     device float *const y_start = y_ptr + offsets;
     if (int(offsets_offset + (tid * 4 + 3)) < n) {
-        // line 25: tl.store
+        // line 25: tl.store(y_ptr + offsets, y)
         *(device float4 *)(y_start) = y;
     } else {
         if (mask) {

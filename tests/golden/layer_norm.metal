@@ -28,12 +28,12 @@ kernel void layer_norm(
 {
     threadgroup float x_shared[1024];
 
-    // line 18: mean
+    // line 18: mean = tl.sum(total) / n_cols
     const float mean_f32 = float(n_cols);
     const int bound = max(n_cols, 0);
     const uint whole = uint(bound) / 128 * 128;
     float total[4] = {};
-    // line 10: row
+    // line 10: row = tl.program_id(0) * 8 + tl.arange(0, 8)
     const int row = int(program.x * 8 + sg);
     device const float *const x_start = x_ptr + int(row * stride);
     const bool in_grid = row < programs_x;
@@ -45,7 +45,7 @@ kernel void layer_norm(
         for (uint start = 0; start < uint(bound); start += 128) {
             #pragma clang loop unroll(full)
             for (uint i = 0; i < 4; i++) {
-                // line 16: cols
+                // line 16: cols = start + tl.arange(0, 128)
                 const int cols = int(start + lane + i * 32);
                 const float total_loaded = x_start_2[min(cols, last)];
                 // line 17: total
@@ -57,7 +57,7 @@ kernel void layer_norm(
         const float mean = simd_sum(mean_part) / mean_f32;
         // line 21: for
         for (uint start = 0; start < whole; start += 128) {
-            // line 23: x = tl.load
+            // line 23: x = tl.load(...)
             const float4 x = in_grid
                     ? float4(*(device const packed_float4 *)(x_start + (start + lane * 4)))
                     : float4(0.0f);
@@ -71,7 +71,7 @@ kernel void layer_norm(
             threadgroup_barrier(mem_flags::mem_threadgroup);    // x_shared has been read
             #pragma clang loop unroll(full)
             for (uint i = 0; i < 4; i++) {
-                // line 22: cols
+                // line 22: cols = start + tl.arange(0, 128)
                 const int cols = int(start + lane + i * 32);
                 const float x_loaded = x_start_2[min(cols, last)];
                 x_shared[(lane + sg * 128 + i * 32) ^ i] = (cols < n_cols) & in_grid ? x_loaded
@@ -86,13 +86,13 @@ kernel void layer_norm(
             squares += x_chosen * x_chosen;
         }
         const float rstd_part = squares.x + squares.y + squares.z + squares.w;
-        // line 26: rstd = tl.sum
+        // line 26: rstd = 1.0 / tl.sqrt(tl.sum(squares) / n_cols + eps)
         const float rstd_simd = simd_sum(rstd_part);
         const float rstd = 1.0f / precise::sqrt(rstd_simd / mean_f32 + eps);
         if (lane == 0 && in_grid) {
-            // line 27: tl.store
+            // line 27: tl.store(mean_ptr + row, mean)
             mean_ptr[row] = mean;
-            // line 28: tl.store
+            // line 28: tl.store(rstd_ptr + row, rstd)
             rstd_ptr[row] = rstd;
         }
         device float *const y_start = y_ptr + int(row * stride);
@@ -102,16 +102,16 @@ kernel void layer_norm(
             float bias_[4];
             #pragma clang loop unroll(full)
             for (uint i = 0; i < 4; i++) {
-                // line 31: cols
+                // line 31: cols = start + tl.arange(0, 128)
                 const int cols = int(start + lane + i * 32);
                 const int weight_base = min(cols, last);
                 const float weight_loaded = weight_ptr[weight_base];
-                // line 32: mask
+                // line 32: mask = cols < n_cols
                 const bool mask = cols < n_cols;
-                // line 33: weight = tl.load
+                // line 33: weight = tl.load(weight_ptr + cols)
                 weight[i] = mask ? weight_loaded : 0.0f;
                 const float bias_loaded = bias_ptr[weight_base];
-                // line 34: bias = tl.load
+                // line 34: bias = tl.load(bias_ptr + cols)
                 bias_[i] = mask ? bias_loaded : 0.0f;
             }
             #pragma clang loop unroll(full)
@@ -119,7 +119,7 @@ kernel void layer_norm(
                 const int cols = int(start + lane + i * 32);
                 const float x_loaded = x_start_2[min(cols, last)];
                 const bool x_mask = (cols < n_cols) & in_grid;
-                // line 36: tl.store
+                // line 36: tl.store(...)
                 if (x_mask) {
                     y_start[cols] = ((x_mask ? x_loaded : 0.0f) - mean) * rstd * weight[i]
                             + bias_[i];

@@ -46,7 +46,7 @@ kernel void matmul(
 
     device const half *a_ptrs = a_ptr;
     device const half *b_ptrs = b_ptr;
-    // line 29: acc = tl.dot
+    // line 29: acc = tl.dot(a, b)
     auto acc_left = tensor((threadgroup half *)a_shared,
             dextents<int, 2>(32, 32), array<int, 2>({1, 40}));
     auto acc_right = tensor((threadgroup half *)b_shared,
@@ -61,9 +61,9 @@ kernel void matmul(
     for (ushort element = 0; element < acc_sums.get_capacity(); element++)
         if (acc_sums.is_valid_element(element)) acc_sums[element] = 0.0f;
     const int group_product = int(uint(N) + 31) / 32 * 2;
-    // line 15: first_m
+    // line 15: first_m = group * 2
     const uint first_m = uint(div_trunc(int(program.x), group_product)) * 2;
-    // line 16: group_m = tl.minimum
+    // line 16: group_m = tl.minimum(tiles_m - first_m, 2)
     const int group_m = min(int(int(uint(M) + 31) / 32 - first_m), 2);
     const int tile_m_rest = rem_trunc(int(program.x), group_product);
     const uint m_offset = (first_m + rem_trunc(tile_m_rest, group_m)) * 32;
@@ -72,9 +72,9 @@ kernel void matmul(
             && max(N, 0) - max(int(n_offset), 0) >= 32;
     const int bound = max(K, 0);
     const uint whole = (flag ? uint(bound) / 32 : 0) * 32;
-    // line 20: m
+    // line 20: m = tile_m * 32 + tl.arange(0, 32)
     const uint m = lane % 8 * 4;
-    // line 21: n
+    // line 21: n = tile_n * 32 + tl.arange(0, 32)
     const int n = int(n_offset + m);
     threadgroup half4 *const a_write = a_shared + (lane / 8 * 10 + lane % 8);
     threadgroup half4 *const b_write = b_shared + (lane / 8 * 10 + lane % 8);
@@ -84,10 +84,10 @@ kernel void matmul(
         half4 b[8];
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 8; i++) {
-            // line 27: a = tl.load
+            // line 27: a = tl.load(a_ptrs)
             a[i] = half4(*(device const packed_half4 *)(a_ptrs
                     + int((m_offset + lane / 8 + i * 4) * stride_am) + m));
-            // line 28: b = tl.load
+            // line 28: b = tl.load(b_ptrs)
             b[i] = half4(*(device const packed_half4 *)(b_ptrs
                     + int((lane / 8 + i * 4) * stride_bk) + n));
         }
@@ -104,7 +104,6 @@ kernel void matmul(
         // a_shared is complete
         threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
         acc_matmul.run(acc_left, acc_right, acc_sums);
-        // line 31
         a_ptrs += 32;
         b_ptrs += int(stride_bk * 32);
     }
@@ -196,7 +195,7 @@ kernel void matmul(
     for (uint i = 0; i < 32; i++) {
         acc[i] += acc_shared[i * 36 + tid];
         const uint m_offset_2 = m_offset + i;
-        // line 32: tl.store
+        // line 32: tl.store(c_ptr + m[:, None] * stride_cm + n[None, :], acc)
         if (int(m_offset_2) < M && n_offset_2 < N) {
             (c_ptr + int(m_offset_2 * stride_cm))[n_offset_2] = acc[i];
         }

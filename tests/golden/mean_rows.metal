@@ -21,14 +21,14 @@ kernel void mean_rows(
     if (N > 0) {
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 8; i++) {
-            // line 33: x = tl.load
+            // line 33: x = tl.load(x_ptr + row * N + cols)
             x_loaded[i] = x_start[min(int(tid + i * 32), last)];
         }
     }
     float x_part = -0.0f;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 8; i++) {
-        // line 34: tl.sum
+        // line 34: tl.store(out_ptr + row, tl.sum(x) / N)
         x_part += int(tid + i * 32) < N ? x_loaded[i] : 0.0f;
     }
     const float x_simd = simd_sum(x_part);

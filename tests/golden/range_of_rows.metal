@@ -23,7 +23,7 @@ kernel void range_of_rows(
     if (N > 0) {
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 8; i++) {
-            // line 42: x = tl.load
+            // line 42: x = tl.load(x_ptr + row * N + cols)
             x_loaded[i] = x_start[min(int(tid + i * 32), last)];
         }
     }
@@ -33,16 +33,16 @@ kernel void range_of_rows(
     float low_part_2 = NAN;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 8; i++) {
-        // line 41: inside
+        // line 41: inside = cols < N
         const bool inside = int(tid + i * 32) < N;
         const float x = inside ? x_loaded[i] : 0.0f;
-        // line 43: low = tl.where
+        // line 43: low = tl.where(inside, x, inf)
         low[i] = inside ? x : INFINITY;
-        // line 44: tl.min
+        // line 44: tl.store(low_ptr + row, tl.min(low))
         low_part = fmin(low_part, low[i]);
-        // line 45: tl.max
+        // line 45: tl.store(high_ptr + row, tl.max(tl.where(inside, x, -inf)))
         part = fmax(part, inside ? x : -INFINITY);
-        // line 46: tl.min
+        // line 46: tl.min(...)
         low_part_2 = fmin(low_part_2, low[i]);
     }
     const float low_simd = simd_min(low_part);

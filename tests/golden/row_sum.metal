@@ -38,10 +38,10 @@ kernel void row_sum(
         threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 8; i++) {
-            // line 13: cols
+            // line 13: cols = start + tl.arange(0, 256)
             const int cols = int(start + tid + i * 32);
             const float x_loaded = x_start[min(cols, last)];
-            // line 14: x = tl.load
+            // line 14: x = tl.load(x_ptr + row * n_cols + cols)
             x_shared[(tid + i * 32) ^ (i % 4)] = cols < n_cols ? x_loaded : 0.0f;
         }
         // x_shared is complete
@@ -58,6 +58,6 @@ kernel void row_sum(
     float4 acc_part = acc[0] + acc[1];
     const float acc_part_2 = acc_part.x + acc_part.y + acc_part.z + acc_part.w;
     const float acc_simd = simd_sum(acc_part_2);
-    // line 16: tl.store
+    // line 16: tl.store(out_ptr + row, acc)
     if (tid == 0) out_ptr[program.x] = 0.0f + acc_simd;
 }

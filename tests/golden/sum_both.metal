@@ -26,20 +26,20 @@ kernel void sum_both(
     const int last_2 = max(N, 1) - 1;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 2; i++) {
-        // line 69: rows
+        // line 69: rows = tl.arange(0, 16)[:, None]
         const int rows = int(sg + i * 8);
         device const float *const x_start = x_ptr + int(uint(min(rows, last)) * uint(N));
         float x_loaded[8] = {};
         if (M > 0 && N > 0) {
             #pragma clang loop unroll(full)
             for (uint j = 0; j < 8; j++) {
-                // line 71: x = tl.load
+                // line 71: x = tl.load(x_ptr + rows * N + cols)
                 x_loaded[j] = x_start[min(int(lane + j * 32), last_2)];
             }
         }
         #pragma clang loop unroll(full)
         for (uint j = 0; j < 8; j++) {
-            // line 72: tl.sum
+            // line 72: tl.store(out_ptr, tl.sum(tl.sum(x)))
             x_part[i] += (rows < M) & (int(lane + j * 32) < N) ? x_loaded[j] : 0.0f;
         }
     }

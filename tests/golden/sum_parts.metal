@@ -20,7 +20,7 @@ kernel void sum_parts(
     if (int(program.x * 512) < n) {
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
-            // line 79: tl.load
+            // line 79: tl.load(...)
             loaded[i] = *(device const float4 *)(x_ptr
                     + min(int(program.x * 512 + tid * 4 + i * 128), last));
         }

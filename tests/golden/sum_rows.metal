@@ -40,7 +40,7 @@ kernel void sum_rows(
                 device const float *const x_start = x_ptr + int(min(row_ptr, last_2) * stride_m);
                 #pragma clang loop unroll(full)
                 for (uint k = 0; k < 2; k++) {
-                    // line 24: cols
+                    // line 24: cols = i + tl.arange(0, 64)
                     const int cols = int(i + lane + k * 32);
                     const float acc_loaded = x_start[min(cols, last)];
                     // line 25: acc
@@ -57,7 +57,7 @@ kernel void sum_rows(
             }
             acc_part[j] = simd_sum(acc_part[j]);
             const int row_ptr = int(program.x * 16 + sg + j * 8);
-            // line 26: tl.store
+            // line 26: tl.store(...)
             if (lane == 0 && row_ptr < programs_x) out_ptr[row_ptr] = 0.0f + acc_part[j];
         }
     }

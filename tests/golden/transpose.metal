@@ -22,18 +22,18 @@ kernel void transpose_(
 {
     threadgroup float x_shared[1024];
 
-    // line 11: j
+    // line 11: j = tl.program_id(1) * 32 + tl.arange(0, 32)
     const int j = int(program.y * 32 + lane);
     const int last = max(n_rows, -2147483647) - 1;
     const int last_2 = max(n_cols, -2147483647) - 1;
-    const int x_base = min(j, last_2);
     if (int(program.x * 32) < n_rows && int(program.y * 32) < n_cols) {
+        const int x_base = min(j, last_2);
         #pragma clang loop unroll(full)
         for (uint k = 0; k < 4; k++) {
-            // line 10: i
+            // line 10: i = tl.program_id(0) * 32 + tl.arange(0, 32)
             const int i = int(program.x * 32 + sg + k * 8);
             const float x_loaded = (x_ptr + int(uint(min(i, last)) * uint(n_cols)))[x_base];
-            // line 12: x = tl.load
+            // line 12: x = tl.load(x_ptr + i[:, None] * n_cols + j[None, :])
             x_shared[(tid + k * 256) ^ (sg + k * 8)] = (i < n_rows) & (j < n_cols) ? x_loaded
                     : 0.0f;
         }
@@ -43,7 +43,7 @@ kernel void transpose_(
         for (uint k = 0; k < 4; k++) {
             const float x = x_shared[(lane * 32 + sg + k * 8) ^ lane];
             const uint j_offset = program.y * 32 + sg + k * 8;
-            // line 13: tl.store
+            // line 13: tl.store(...)
             if (int(j_offset) < n_cols && i < n_rows) (out_ptr + int(j_offset * n_rows))[i] = x;
         }
     }

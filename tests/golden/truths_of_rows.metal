@@ -22,7 +22,7 @@ kernel void truths_of_rows(
     if (N > 0) {
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 8; i++) {
-            // line 53: positive = tl.load
+            // line 53: positive = tl.load(x_ptr + row * N + cols) > 0
             positive_loaded[i] = x_start[min(int(tid + i * 32), last)];
         }
     }
@@ -30,12 +30,12 @@ kernel void truths_of_rows(
     bool flag = true;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 8; i++) {
-        // line 52: cols
+        // line 52: cols = tl.arange(0, 256)
         const int cols = int(tid + i * 32);
         const bool positive = (cols < N ? positive_loaded[i] : 0) > 0;
-        // line 54: tl.reduce
+        // line 54: tl.reduce(...)
         positive_flag = positive_flag || positive;
-        // line 55: tl.reduce
+        // line 55: tl.reduce(...)
         flag = flag && (positive || cols >= N);
     }
     const bool positive_flag_2 = simd_any(positive_flag);

@@ -21,9 +21,9 @@ kernel void vector_add(
     uint  tid      [[thread_index_in_threadgroup]])
 {
     const uint offsets_offset = program.x * 256;
-    // line 10: offsets
+    // line 10: offsets = tl.program_id(0) * 256 + tl.arange(0, 256)
     const uint offsets = offsets_offset + tid * 4;
-    // line 11: mask
+    // line 11: mask = offsets < n
     const bool mask = int(offsets) < n;
     const int offsets_base = int(offsets_offset + (tid * 4 + 1));
     const int offsets_base_2 = int(offsets_offset + (tid * 4 + 2));
@@ -31,10 +31,10 @@ kernel void vector_add(
     float4 y;
     if (int(offsets_offset + (tid * 4 + 3)) < n) {
         const uint x_bound = uint(min(max(x_ptr_bytes / 4l, 3ul) - 3l, 2147483648ul));
-        // line 12: x = tl.load
+        // line 12: x = tl.load(x_ptr + offsets)
         x = offsets < x_bound ? *(device const float4 *)(x_ptr + int(offsets)) : float4(0.0f);
         const uint y_bound = uint(min(max(y_ptr_bytes / 4l, 3ul) - 3l, 2147483648ul));
-        // line 13: y = tl.load
+        // line 13: y = tl.load(y_ptr + offsets)
         y = offsets < y_bound ? *(device const float4 *)(y_ptr + int(offsets)) : float4(0.0f);
     } else {
         const uint x_bound = uint(min(x_ptr_bytes / 4l, 2147483648ul));
@@ -55,7 +55,7 @@ kernel void vector_add(
     const float4 value = x + y;
     if (int(offsets_offset + (tid * 4 + 3)) < n) {
         const uint out_bound = uint(min(max(out_ptr_bytes / 4l, 3ul) - 3l, 2147483648ul));
-        // line 14: tl.store
+        // line 14: tl.store(out_ptr + offsets, x + y)
         if (offsets < out_bound) *(device float4 *)(out_ptr + int(offsets)) = value;
     } else {
         if (mask) {

@@ -18,9 +18,9 @@ kernel void vector_add(
     uint  tid      [[thread_index_in_threadgroup]])
 {
     const uint offsets_offset = program.x * 256;
-    // line 10: offsets
+    // line 10: offsets = tl.program_id(0) * 256 + tl.arange(0, 256)
     const int offsets = int(offsets_offset + tid * 4);
-    // line 11: mask
+    // line 11: mask = offsets < n
     const bool mask = offsets < n;
     device const float *const x_start = x_ptr + offsets;
     const int offsets_base = int(offsets_offset + (tid * 4 + 1));
@@ -32,9 +32,9 @@ kernel void vector_add(
     device const float *const y_start = y_ptr + offsets;
     float4 y;
     if (int(offsets_offset + (tid * 4 + 3)) < n) {
-        // line 12: x = tl.load
+        // line 12: x = tl.load(x_ptr + offsets)
         x = *(device const float4 *)(x_start);
-        // line 13: y = tl.load
+        // line 13: y = tl.load(y_ptr + offsets)
         y = *(device const float4 *)(y_start);
     } else {
         if (mask) {
@@ -54,7 +54,7 @@ kernel void vector_add(
     const float4 value = x + y;
     device float *const out_start = out_ptr + offsets;
     if (int(offsets_offset + (tid * 4 + 3)) < n) {
-        // line 14: tl.store
+        // line 14: tl.store(out_ptr + offsets, x + y)
         *(device float4 *)(out_start) = value;
     } else {
         if (mask) {
