@@ -156,6 +156,12 @@ def pytest_runtest_call(item: Any) -> Iterator[None]:
         return (yield)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: Any) -> None:
+    """Triton runs its test_debug.py with one process per test; here they share one."""
+    sys.modules["triton"].knobs.refresh_knobs()
+
+
 # Classes of failures, first match wins: name, expression over the error's text.
 CLASSES = (
     ("timeout", r"TestTimeout"),
