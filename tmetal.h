@@ -38588,12 +38588,14 @@ enum { TMI_SHAPE_DOT_STAGED = 64 };
 /* Simdgroups for a product of so many tiles of 8 by 8, so that each has its tiles; at most 16. A
  * thin one, of up to 16 rows or columns, has four as soon as each gets 4 tiles: what counts there is
  * loads in flight. A deep one, of long K, has more while a thread would hold too much of an
- * operand. In a chain rows stay in one simdgroup. */
+ * operand. In a chain, whose products have `chained` columns of tiles together, rows stay in one
+ * simdgroup: two rows of tiles while the sums of all take less than half of the 104 registers that
+ * 512 threads have, else one. */
 static uint32_t tmi_shape_dot_groups(const tmetal_gpu *gpu, uint32_t rows, uint32_t cols,
-                                     uint32_t batch, uint32_t k, int chained) {
+                                     uint32_t batch, uint32_t k, uint32_t chained) {
     const uint32_t all = rows * cols * batch, most = tmi_max32(rows, cols) * 8u * batch * k;
     uint32_t g;
-    if (chained) return tmi_min32(tmi_max32(rows / 2, 1), 8);
+    if (chained) return tmi_min32(tmi_max32(chained > 12 ? rows : rows / 2, 1), 16);
     g = tmi_min32(tmi_max32(all / tmi_shape_dot_tiles(gpu), 1), 16);
     if (tmi_min32(rows, cols) <= 2) /* thin: as fast as its long side is read */
         g = tmi_max32(g, tmi_min32(tmi_max32(all / 4, 1), 4));
@@ -41521,7 +41523,7 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 3330846764u
+#define TMI_STAMP_SHAPE 489474985u
 
 /*==============================================================================
  * >>thread  [24]  The per-thread form: what one GPU thread does
@@ -44649,12 +44651,15 @@ static int tmi_plan_moves(const tmi_plan *p, uint64_t most) {
     return 0;
 }
 
+/* Does an op do once more what the loop of whole steps before its loop does? */
+static int tmi_plan_in_rest(const tmi_plan *p, const tmi_op *o) {
+    return tmi_attr_of(p->m, TMI_OP(p->m, tmi_parent_op(p->m, o)), TMI_ATTR_REST) != NULL;
+}
+
 /* Bytes that a load of a tile brings for each of its elements; 0: it is none. */
 static uint32_t tmi_plan_load_bytes(const tmi_plan *p, uint32_t op) {
     const tmi_op *o = TMI_OP(p->m, op);
-    if (o->kind != TMI_OP_LOAD) return 0;
-    if (tmi_attr_of(p->m, TMI_OP(p->m, tmi_parent_op(p->m, o)), TMI_ATTR_REST))
-        return 0; /* the same again */
+    if (o->kind != TMI_OP_LOAD || tmi_plan_in_rest(p, o)) return 0;
     return p->reach[op] ? 1u << tmi_pointee_bytes_log2(p->m, tmi_in_type(p->m, o, 0)) : 4;
 }
 
@@ -44670,7 +44675,13 @@ static int tmi_plan_loads_in_loop(const tmi_plan *p, uint32_t load) {
 /* Simdgroups that the products have work for; 0: there are none. */
 static uint32_t tmi_plan_dot_groups(const tmi_plan *p) {
     const tmi_module *m = p->m;
-    uint32_t op, groups = 0;
+    uint32_t op, groups = 0, chained = 0;
+    for (op = p->chained ? p->flow[p->func] : 0; op; op = p->flow[op]) {
+        const tmi_op *o = TMI_OP(m, op);
+        const uint32_t d = o->n_out ? tmi_out_type(m, o, 0) : 0;
+        if (tmi_dot_is_mma(m, o) && !tmi_plan_in_rest(p, o))
+            chained += tmi_dim(m, d, tmi_rank(m, d) - 1) / 8;
+    }
     for (op = p->flow[p->func]; op; op = p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t d, rank;
@@ -44681,7 +44692,7 @@ static uint32_t tmi_plan_dot_groups(const tmi_plan *p) {
                                        p->gpu, tmi_dim(m, d, rank - 2) / 8,
                                        tmi_dim(m, d, rank - 1) / 8,
                                        rank > 2 ? tmi_dim(m, d, 0) : 1,
-                                       tmi_dim(m, tmi_in_type(m, o, 0), rank - 1), p->chained));
+                                       tmi_dim(m, tmi_in_type(m, o, 0), rank - 1), chained));
     }
     return groups;
 }
@@ -45516,6 +45527,12 @@ static int tmi_plan_dot_wide(const tmi_plan *p, uint32_t v) {
     return tmi_access_vec(p, o, tmi_rank(m, tmi_value_type(m, v)) - 1) > 1;
 }
 
+/* Is the left operand of a product the result of another one, or computed from it? */
+static int tmi_plan_dot_reads_registers(const tmi_plan *p, const tmi_op *dot) {
+    const uint32_t a = tmi_in(p->m, dot, 0);
+    return tmi_is_node(p, a) && TMI_COMP(p, tmi_comp_of(p, a))->dot != 0;
+}
+
 /* Of which operands may lanes have two tiles in one load? Of those that come through threadgroup
  * memory, and of those straight from device memory where they are read along rows: half as many
  * loads, each of 8 or 16 bytes a lane. */
@@ -45523,7 +45540,13 @@ static uint32_t tmi_plan_pairs_of(const tmi_plan *p, uint32_t id) {
     const tmi_module *m = p->m;
     const tmi_op     *dot = TMI_OP(m, id);
     uint32_t          k, v, cost, pairs = 0;
-    if (p->chained || p->job->opt->plain) return 0;
+    if (p->job->opt->plain || (p->chained && !tmi_plan_dot_stages(p, id))) return 0;
+    /* what one product hands to the next in registers is in order; more than 16 words of tiles are
+     * loaded one at a time */
+    v = tmi_in_type(m, dot, 1);
+    if (p->chained && !tmi_plan_dot_reads_registers(p, dot)) return TMI_PAIRS_LEFT;
+    if (p->chained)
+        return tmi_dim(m, v, tmi_rank(m, v) - 1) * tmi_bytes(m, v) <= 256 ? TMI_PAIRS_RIGHT : 0;
     if (tmi_plan_dot_stages(p, id)) return TMI_PAIRS_RIGHT | TMI_PAIRS_LEFT;
     for (k = 0; k < 2; k++) {
         v = tmi_in(m, dot, k);
@@ -46455,7 +46478,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 2021385815u
+#define TMI_STAMP_PLAN 1197484849u
 
 /*==============================================================================
  * >>wait  [27]  Programs that wait for each other
