@@ -37229,20 +37229,17 @@ static uint32_t tmi_transform_pick_hits(tmi_build *b, const tmi_dt_reduce *r, ui
     return tmi_b_2(b, TMI_OP_ORI, tmi_rewrite_cmpf(b, TMI_FOEQ, x, all), nan);
 }
 
-/* The bits of the one element that won: the extreme does not tell -0 from 0. */
-static uint32_t tmi_transform_pick_bits(tmi_build *b, uint32_t x, uint32_t won, uint32_t type,
-                                        uint32_t axis) {
+/* The one element that won: the extreme does not tell -0 from 0, and alone tells NaN. */
+static uint32_t tmi_transform_pick_value(tmi_build *b, uint32_t x, uint32_t won, uint32_t best,
+                                         uint32_t axis) {
     tmi_module *m = b->m;
-    uint32_t shape = tmi_value_type(m, x), f32 = m->t_float[TMI_F_F32], v = x,
-             bits = tmi_type_like(b->job, m, shape, m->t_i32), zero;
-    const int narrow = tmi_bits(m, shape) < 32;
-    if (narrow) v = tmi_b_1(b, TMI_OP_EXTF, tmi_type_like(b->job, m, shape, f32), v);
-    zero = tmi_b_const(b, bits, 0);
-    v = tmi_b_select(b, won, tmi_b_1(b, TMI_OP_BITCAST, bits, v), zero);
+    uint32_t shape = tmi_value_type(m, x), type = tmi_value_type(m, best), least, v;
+    const tmi_float_format *f = &tmi_float_formats[tmi_format_of(m, shape)];
+    least = tmi_b_const(b, shape, ((((uint64_t)2 << f->exp_bits) - 1)) << f->man_bits); /* -inf */
+    v = tmi_b_select(b, won, x, least);
     tmi_name_after(m, v, x);
-    v = tmi_b_reduce(b, TMI_OP_ORI, v, tmi_type_like(b->job, m, type, m->t_i32), axis);
-    v = tmi_b_1(b, TMI_OP_BITCAST, tmi_type_like(b->job, m, type, f32), v);
-    return narrow ? tmi_b_1(b, TMI_OP_TRUNCF, type, v) : v;
+    v = tmi_b_reduce(b, TMI_OP_MAXNUMF, v, type, axis);
+    return tmi_b_select(b, tmi_rewrite_cmpf(b, TMI_FUNO, best, best), best, v);
 }
 
 /* Does a tensor count along `axis`, so that no number stands there twice? */
@@ -37286,7 +37283,7 @@ static void tmi_transform_pick(tmi_job *job, tmi_module *m, uint32_t red, const 
     if (reads_value && !is_int) {
         i = tmi_b_cmpi(&b, TMI_EQ, at, tmi_rewrite_spread(&b, v[1], i_type, axis));
         hits = tmi_transform_counts(m, at, axis) ? i : tmi_b_2(&b, TMI_OP_ANDI, hits, i);
-        v[0] = tmi_transform_pick_bits(&b, x, hits, tmi_value_type(m, out[0]), axis);
+        v[0] = tmi_transform_pick_value(&b, x, hits, v[0], axis);
     }
     for (i = 0; i < 2; i++) {
         tmi_rename_to(names, out[i], v[i]);
@@ -38493,7 +38490,7 @@ static int tmi_transform_alias_all(const tmi_job *job) {
     return job->opt->alias && strcmp(job->opt->alias, "all") == 0;
 }
 
-#define TMI_STAMP_TRANSFORM 102145628u
+#define TMI_STAMP_TRANSFORM 4219379553u
 
 /*==============================================================================
  * >>shape  [23]  How a kernel's work is divided, by the chip: threads, programs, stages, rounds

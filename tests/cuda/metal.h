@@ -179,7 +179,9 @@ template <class T, int N> struct packed_vec {
     T e[N];
     packed_vec() = default;
     MTL packed_vec(vec<T, N> v) { EACH(N) e[i] = v[i]; }
-    MTL bool is_aligned() const { return (ulong(this) & (sizeof(vec<T, N>) - 1)) == 0; }
+    MTL bool is_aligned() const { /* three elements take less room than their vector */
+        return N != 3 && (ulong(this) & (sizeof(vec<T, N>) - 1)) == 0;
+    }
     MTL void operator=(vec<T, N> v) {
         if (is_aligned()) *(vec<T, N> *)this = v;
         else EACH(N) e[i] = v[i];

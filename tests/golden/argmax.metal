@@ -48,15 +48,15 @@ kernel void argmax(
         part = min(part, (x[i] == x_simd) | test ? int(lane + i * 32) : 2147483647);
     }
     const int simd = simd_min(part);
-    int part_2 = 0;
+    float part_2 = NAN;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        part_2 = part_2 | (int(lane + i * 32) == simd ? as_type<int>(x[i]) : 0);
+        part_2 = fmax(part_2, int(lane + i * 32) == simd ? x[i] : -INFINITY);
     }
-    const int simd_2 = simd_or(part_2);
+    const float simd_2 = simd_max(part_2);
     if (lane == 0 && row < programs_x) {
         // line 14: tl.store(...)
-        value_ptr[row] = as_type<float>(simd_2);
+        value_ptr[row] = test ? x_simd : simd_2;
         // line 15: tl.store(...)
         index_ptr[row] = simd;
     }
