@@ -38569,13 +38569,14 @@ typedef struct tmi_shape_facts {
     void *plan;
 } tmi_shape_facts;
 
-/* Accumulator tiles of one simdgroup. 16, a block of 32 by 32, is what MLX takes on every GPU
- * and metal-flash-attention where operands come straight from memory; more than 8 halves the
- * speed of a GPU of 7 cores (ggml-org/llama.cpp #10982). A tile is 2 registers a lane, and
- * operands want as many again. */
-static uint32_t tmi_shape_dot_tiles(const tmetal_gpu *gpu) {
+/* Accumulator tiles of one simdgroup, for a product that has `all`. 16, a block of 32 by 32, is
+ * what MLX takes on every GPU: of a step of K along 16 each lane then reads 16 vectors for 32
+ * products, with 8 tiles 12 for 16. A tile is 2 registers a lane. On small GPUs, where llama.cpp
+ * #10982 found more than 8 slower, `wide` operands of 32 bits have 8: with 16 a thread holds 112
+ * registers, which leaves 448 threads of a core. */
+static uint32_t tmi_shape_dot_tiles(const tmetal_gpu *gpu, uint32_t all, int wide) {
     if (gpu->registers && gpu->registers < 96) return 8;
-    return (gpu->features & TMETAL_GPU_DIRECT_DOT) || gpu->cores > 8 ? 16 : 8;
+    return (gpu->features & TMETAL_GPU_DIRECT_DOT) || gpu->cores > 8 || all <= 16 || !wide ? 16 : 8;
 }
 
 /* Elements of one operand that a thread holds on their way to threadgroup memory, half of the 128
@@ -38589,11 +38590,11 @@ enum { TMI_SHAPE_DOT_STAGED = 64 };
  * simdgroup: two rows of tiles while the sums of all take less than half of the 104 registers that
  * 512 threads have, else one. */
 static uint32_t tmi_shape_dot_groups(const tmetal_gpu *gpu, uint32_t rows, uint32_t cols,
-                                     uint32_t batch, uint32_t k, uint32_t chained) {
+                                     uint32_t batch, uint32_t k, int wide, uint32_t chained) {
     const uint32_t all = rows * cols * batch, most = tmi_max32(rows, cols) * 8u * batch * k;
     uint32_t g;
     if (chained) return tmi_min32(tmi_max32(chained > 12 ? rows : rows / 2, 1), 16);
-    g = tmi_min32(tmi_max32(all / tmi_shape_dot_tiles(gpu), 1), 16);
+    g = tmi_min32(tmi_max32(all / tmi_shape_dot_tiles(gpu, all, wide), 1), 16);
     if (tmi_min32(rows, cols) <= 2) /* thin: as fast as its long side is read */
         g = tmi_max32(g, tmi_min32(tmi_max32(all / 4, 1), 4));
     while (g < 16 && most > g * 32 * TMI_SHAPE_DOT_STAGED && 4 * g < all) g *= 2;
@@ -38692,7 +38693,7 @@ static int tmi_shape_narrower(const tmetal_gpu *gpu, uint32_t bytes, int forced,
         else return -1;
         *limit = gpu->tg_bytes;
     }
-    r->stage_limit = *limit - *limit / 4;
+    r->stage_limit = *limit - *limit / 16;
     return 1;
 }
 
@@ -41520,7 +41521,7 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 489474985u
+#define TMI_STAMP_SHAPE 1377274342u
 
 /*==============================================================================
  * >>thread  [24]  The per-thread form: what one GPU thread does
@@ -44689,7 +44690,8 @@ static uint32_t tmi_plan_dot_groups(const tmi_plan *p) {
                                        p->gpu, tmi_dim(m, d, rank - 2) / 8,
                                        tmi_dim(m, d, rank - 1) / 8,
                                        rank > 2 ? tmi_dim(m, d, 0) : 1,
-                                       tmi_dim(m, tmi_in_type(m, o, 0), rank - 1), chained));
+                                       tmi_dim(m, tmi_in_type(m, o, 0), rank - 1),
+                                       tmi_bytes(m, tmi_in_type(m, o, 0)) > 2, chained));
     }
     return groups;
 }
@@ -45500,15 +45502,18 @@ static int tmi_plan_dot_shares(const tmi_plan *p, uint32_t dot) {
 }
 
 /* Why the operands of a product go through threadgroup memory, loaded or not; NULL: they need not.
- * Where threadgroup memory is a part of the cache, metal-flash-attention reads them directly, with
- * one simdgroup a threadgroup; MLX, whose four simdgroups share tiles, stages on every GPU. */
+ * One simdgroup that owns all of a tile would read from there what it has just written, as
+ * metal-flash-attention found where threadgroup memory is a part of the cache; MLX, whose four
+ * simdgroups share tiles, stages on every GPU. */
 static const char *tmi_plan_dot_stages(const tmi_plan *p, uint32_t dot) {
     if (p->job->opt->plain) return "the caller asked for no optimisation";
     if (p->job->opt->operands)
         return p->job->opt->operands == TMETAL_OPERANDS_STAGED ? "the caller asked for it" : NULL;
-    if (!(p->gpu->features & TMETAL_GPU_DIRECT_DOT))
-        return "the GPU lacks DIRECT_DOT, its threadgroup memory is apart from its cache";
-    return tmi_plan_dot_shares(p, dot) ? "several simdgroups read the same tiles" : NULL;
+    if (!tmi_plan_dot_shares(p, dot)) return NULL;
+    return p->gpu->features & TMETAL_GPU_DIRECT_DOT
+        ? "several simdgroups read the same tiles"
+        : "several simdgroups read the same tiles, and without DIRECT_DOT the cache is apart from "
+          "threadgroup memory";
 }
 
 /* Does a load give neighbours of an operand's rows, four at a time? */
@@ -45554,12 +45559,21 @@ static uint32_t tmi_plan_pairs_of(const tmi_plan *p, uint32_t id) {
     return pairs;
 }
 
-/* All products that add to one tile take the same ways. */
+/* Does it stand in what the whole steps of a loop leave? */
+static int tmi_plan_is_rest(const tmi_plan *p, uint32_t op) {
+    const uint32_t up = tmi_parent_op(p->m, TMI_OP(p->m, op));
+    return up && tmi_attr_of(p->m, TMI_OP(p->m, up), TMI_ATTR_REST) != NULL;
+}
+
+/* All products that add to one tile take the same ways, those of whole steps decide. */
 static uint32_t tmi_plan_dot_pairs(const tmi_plan *p, const tmi_comp *c) {
-    uint32_t op, pairs = TMI_PAIRS_LEFT | TMI_PAIRS_RIGHT;
-    for (op = c->ops; op && pairs; op = p->op_next[op])
-        if (TMI_OP(p->m, op)->kind == TMI_OP_DOT) pairs &= tmi_plan_pairs_of(p, op);
-    return pairs;
+    uint32_t op, all = TMI_PAIRS_LEFT | TMI_PAIRS_RIGHT, pairs = all, whole = all, some = 0;
+    for (op = c->ops; op && pairs | whole; op = p->op_next[op]) {
+        if (TMI_OP(p->m, op)->kind != TMI_OP_DOT) continue;
+        pairs &= all = tmi_plan_pairs_of(p, op);
+        if (!tmi_plan_is_rest(p, op)) whole &= all, some = 1;
+    }
+    return some ? whole : pairs;
 }
 
 /* Operands of matrix products that skip threadgroup memory: each lane loads the two elements of
@@ -45759,8 +45773,7 @@ static int tmi_plan_takes_turns(const tmi_plan *p, uint32_t id, uint32_t k) {
 /* Should few loads be under way at once? Where a thread would hold too much, and in what whole steps
  * of a loop leave: it runs once or twice, and what it held would count for all of the kernel. */
 static int tmi_plan_is_sparing(const tmi_plan *p, uint32_t op) {
-    const uint32_t up = tmi_parent_op(p->m, TMI_OP(p->m, op));
-    return p->shape.lean || (up && tmi_attr_of(p->m, TMI_OP(p->m, up), TMI_ATTR_REST) != NULL);
+    return p->shape.lean || tmi_plan_is_rest(p, op);
 }
 
 /* There loads of operands stand where they are staged: reading an element again for another
@@ -46475,7 +46488,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 1197484849u
+#define TMI_STAMP_PLAN 528604671u
 
 /*==============================================================================
  * >>wait  [27]  Programs that wait for each other
@@ -59022,6 +59035,23 @@ static void tmi_report_size(tmi_plan *p, const tmi_thr *t) {
                    words, have, p->gpu->name, p->shape.threads);
 }
 
+/* Bytes of both operands that are read for one product of 8 by 8 by 8, by simdgroups that each read
+ * their own tiles or, `shared`, by the threadgroup once. */
+static uint32_t tmi_report_dot_bytes(const tmi_plan *p, uint32_t id, int shared) {
+    const tmi_module *m = p->m;
+    const tmi_op     *o = TMI_OP(m, id);
+    const tmi_lin    *l = tmi_op_lin(p, id);
+    const uint32_t    type = tmi_out_type(m, o, 0), rank = tmi_rank(m, type);
+    uint32_t          k, i, bytes = 0;
+    for (k = 0; k < 2; k++) { /* a tile of a serves a row of products, one of b a column */
+        const uint32_t axis = rank - 1 - k, mask = tmi_dim_mask(m, type, axis);
+        uint32_t       tiles = tmi_dim_bits(m, type, axis) - 3;
+        for (i = 0; i < l->n_sg && !shared; i++) tiles -= (l->sg[i] & mask) != 0;
+        bytes += 64 * tmi_bytes(m, tmi_in_type(m, o, k)) >> tiles;
+    }
+    return bytes;
+}
+
 /* Which way operands come, and the column of the GPU table that decided. */
 static void tmi_report_staged(tmi_plan *p, uint32_t id, const uint32_t *way) {
     static const char *const which[] = {"the first operand is", "the second operand is"};
@@ -59032,16 +59062,16 @@ static void tmi_report_staged(tmi_plan *p, uint32_t id, const uint32_t *way) {
     if (way[0] == 2 || way[1] == 2)
         tmi_remark(p->job, at, TMETAL_APPLIED, "chip",
                    "%s: each lane loads its own elements of the tiles, without threadgroup memory "
-                   "and barriers",
-                   p->job->opt->operands
-                       ? "as asked for"
-                       : tmi_format(p->job, 1, "%s has DIRECT_DOT, and no two simdgroups read the "
-                                    "same tiles", p->gpu->name));
+                   "and barriers; %u bytes per product of 8 by 8 by 8",
+                   p->job->opt->operands ? "as asked for" : "no two simdgroups read the same tiles",
+                   tmi_report_dot_bytes(p, id, 0));
     for (k = 0; k < (same ? 1u : 2u); k++)
         if (way[k] == 1 && p->staged[k][id])
             tmi_remark(p->job, at, direct ? TMETAL_MISSED : TMETAL_FOUND, "chip",
-                       "%s staged in threadgroup memory: %s",
-                       same ? "both operands are" : which[k], p->staged[k][id]);
+                       "%s staged in threadgroup memory: %s; %u bytes per product of 8 by 8 by 8 "
+                       "from device memory instead of %u",
+                       same ? "both operands are" : which[k], p->staged[k][id],
+                       tmi_report_dot_bytes(p, id, 1), tmi_report_dot_bytes(p, id, 0));
 }
 
 static void tmi_report_dot(tmi_plan *p, uint32_t id) {
@@ -60417,7 +60447,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 35817979u
+#define TMI_STAMP_REPORT 3842060877u
 
 /*==============================================================================
  * >>emit  [31]  Metal text
@@ -73886,7 +73916,7 @@ static uint32_t tmi_compile_lower(tmi_job *job, tmi_module *m, uint32_t func, co
                                   tmi_shape_record *r, tmi_plan *p, tmi_thr *t, uint32_t *most) {
     uint32_t limit = gpu->tg_bytes;
     int      more = 1;
-    r->stage_limit = limit - limit / 4;
+    r->stage_limit = limit - limit / 16;
     while (more > 0) {
         tmi_plan_make(job, m, func, gpu, r, p);
         tmi_thr_init(job, m, t);
@@ -74641,7 +74671,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 597649055u
+#define TMI_STAMP_COMPILE 3704817807u
 
 /*==============================================================================
  * >>key  [36]  What a result depends on, as one number

@@ -102,8 +102,8 @@ typedef struct row {
 
 #define RECORDED "tests/kernels/recorded/"
 static const row rows[] = {
-    {TMETAL_GPU_DIRECT_DOT, "DIRECT_DOT", RECORDED "dots-raw_matmul.ttir", "apple-m1", "apple-m3", "a_tile[j].thread_elements()", "a_read["},
-    {TMETAL_GPU_DIRECT_DOT, "DIRECT_DOT", RECORDED "dots-epilogue.ttir", "apple-m2", "apple-m4", "thread_elements()[0] = b.x", "b_shared"},
+    {TMETAL_GPU_DIRECT_DOT, "DIRECT_DOT", "tests/kernels/lookalikes/thin_product.ttir", "apple-m1", "apple-m3", "thread_elements()[0] = a.x", "a_read["},
+    {TMETAL_GPU_DIRECT_DOT, "DIRECT_DOT", "tests/kernels/lookalikes/thin_product_turned.ttir", "apple-m2", "apple-m4", "thread_elements()[0] = a.x", "b_read["},
     {TMETAL_GPU_SHUFFLE_FILL, "SHUFFLE_FILL", RECORDED "scans-max_i32_reverse.ttir", "apple-m1", "apple-m2", "simd_shuffle_and_fill_down(", "lane & 16"},
     {TMETAL_GPU_SHUFFLE_FILL, "SHUFFLE_FILL", RECORDED "scans-add_i16_wraps.ttir", "apple-a14", "apple-a15", "simd_shuffle_and_fill_up(", "(lane - 1) & 31"},
     {TMETAL_GPU_BF16_MATH, "BF16_MATH", RECORDED "arithmetic-ops_bf16.ttir", "apple-m2", "apple-m3", " = x + y;", "float4(*(device const bfloat4 *)"},
@@ -164,7 +164,8 @@ static void operands_are_shared_or_direct(void) {
         {RECORDED "dots-batched.ttir", "apple-m3", TMETAL_OPERANDS_AUTO, 0}, /* a simdgroup a batch */
         {RECORDED "dots-epilogue.ttir", "apple-m3", TMETAL_OPERANDS_AUTO, 0},
         {RECORDED "dots-epilogue.ttir", "apple-m3", TMETAL_OPERANDS_STAGED, 1},
-        {RECORDED "dots-epilogue.ttir", "apple-m1", TMETAL_OPERANDS_AUTO, 1}};
+        {RECORDED "dots-epilogue.ttir", "apple-m1", TMETAL_OPERANDS_AUTO, 0},
+        {RECORDED "dots-dot_accumulator.ttir", "apple-m1", TMETAL_OPERANDS_AUTO, 1}};
     size_t i;
     for (i = 0; i < sizeof ways / sizeof *ways; i++) {
         source s;
@@ -179,10 +180,10 @@ static void operands_are_shared_or_direct(void) {
     asked = TMETAL_OPERANDS_AUTO;
 }
 
-/* Accumulators of a simdgroup: 8 on the smallest GPUs, 16 on larger ones. */
+/* Accumulators of a simdgroup: 16, fewer where registers are. */
 static void simdgroups_follow_cores_and_registers(void) {
     static const struct { const char *gpu; uint32_t registers, threads; } sizes[] = {
-        {"apple-m1", 0, 256}, {"apple-m1-pro", 0, 128}, {"apple-m1-pro", 64, 256}, {"apple-m3", 0, 128}, {"apple-m3", 64, 256}};
+        {"apple-m1", 0, 128}, {"apple-m1", 64, 256}, {"apple-m1-pro", 0, 128}, {"apple-m1-pro", 64, 256}, {"apple-m3", 0, 128}, {"apple-m3", 64, 256}};
     source            s;
     size_t            i;
     tmetal_gpu_limits l;
