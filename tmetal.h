@@ -2803,6 +2803,14 @@ static uint32_t tmi_log2(uint64_t v) { /* of the highest set bit; 0 for 0 */
 #endif
 }
 
+static uint64_t tmi_cdiv(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+
+static uint32_t tmi_pow2_ceil(uint64_t n, uint32_t least, uint32_t most) {
+    uint32_t p = least;
+    while (p < n && p < most) p *= 2;
+    return p;
+}
+
 static int tmi_is_pow2(uint64_t v) {
     return v != 0 && (v & (v - 1)) == 0;
 }
@@ -3244,7 +3252,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 1587848712u
+#define TMI_STAMP_BASE 529369864u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -40191,6 +40199,71 @@ static int tmi_shape_rounds(tmi_job *job, tmi_module *m, uint32_t func, const tm
     return 0;
 }
 
+/* -- Op lists: programs of a reduction, the tile of a product ------------------------------------- */
+
+#define TMI_SHAPE_PART 4096u /* elements of a group, where a reduction is split among groups */
+
+/* Groups among which each of `programs` is cut that reduce `elements`, of `all`: until each core has
+ * four to eight (a core hides the time of a load behind other simdgroups: 24 keep it busy,
+ * apple-gpus.md). Groups up to 512 cost nothing (metal-kernels.md 3.2). Where 32 groups start
+ * anyway, a million elements must pay for the second kernel. 0: it is not cut. */
+static uint64_t tmi_shape_groups(const tmetal_gpu *gpu, uint64_t programs, uint64_t elements,
+                                 uint64_t all) {
+    const uint32_t cores = gpu->cores ? gpu->cores : 8;
+    const uint64_t most = tmi_max32(512, 8 * cores) / programs, groups = elements / TMI_SHAPE_PART;
+    if (programs >= tmi_max32(32, 4 * cores) || (programs >= 32 && all < 1u << 20)) return 0;
+    return groups < most ? groups : most;
+}
+
+/* Rows and columns of a product's tile: 64 where that leaves two groups a core, else 32; no more
+ * than there are. */
+static void tmi_shape_product_tile(const tmetal_gpu *gpu, uint64_t batch, uint64_t m, uint64_t n,
+                                   uint32_t *bm, uint32_t *bn) {
+    const uint32_t cores = gpu->cores ? gpu->cores : 8;
+    const uint32_t most = batch * tmi_cdiv(m, 64) * tmi_cdiv(n, 64) < 2 * cores ? 32 : 64;
+    *bm = tmi_pow2_ceil(m, 16, most);
+    *bn = tmi_pow2_ceil(n, 16, most);
+}
+
+/* A product with few rows, which streams a matrix of `size` rows or columns: neighbours in the
+ * matrix's memory lie along the second axis of its tile, `each` tiles along K go in a round.
+ * `along`: so does K. Where K lies across, threads are 256, or 512 where a core would have fewer
+ * than 2,048, two thirds of what Apple7 keeps; more would have too few registers. Columns of a
+ * program are fewer where programs would be too few. A thread loads four neighbours, 128 bytes. */
+static void tmi_shape_thin_tile(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
+                                uint64_t batches, uint64_t programs, uint64_t size, uint64_t k,
+                                int along, uint32_t bytes, uint32_t tile[2], uint32_t *each) {
+    const uint32_t cores = gpu->cores ? gpu->cores : 8;
+    uint32_t       fast, slow, threads = 256;
+    if (along) { /* a simdgroup a row */
+        fast = tmi_pow2_ceil(k, 32, 128);
+        slow = tmi_pow2_ceil(size, 1, threads / 32);
+    } else {
+        fast = tmi_pow2_ceil(size, 1, 128 / bytes); /* whole lines */
+        if (fast > 32 && batches * tmi_cdiv(size, fast) < 4 * cores) fast = 32;
+        if (programs * tmi_cdiv(size, fast) * threads < 2048 * cores) threads *= 2;
+        slow = tmi_pow2_ceil(k, 1, 4 * threads / fast);
+    }
+    *each = along ? fast : slow;
+    *each = tmi_pow2_ceil(tmi_cdiv(k, *each), 1, 128 / bytes / 4);
+    if (slow == 1 || fast == 1) *each = 1;
+    tile[0] = slow;
+    tile[1] = fast;
+    tmi_op_set_int(job, m, func, TMI_ATTR_THREADS, m->t_i32, tmi_max32(slow * fast / 4, 32));
+}
+
+/* Parts of K that simdgroups of a thin product of 16-bit floats take side by side: eight where
+ * operands come straight from memory, so that none waits for another. 1: none. */
+static uint32_t tmi_shape_thin_parts(tmi_job *job, tmi_module *m, uint32_t func,
+                                     const tmetal_gpu *gpu, uint64_t k) {
+    const uint32_t parts = tmi_pow2_ceil(tmi_cdiv(k, 32), 1, TMI_ROUNDS_PARTS);
+    if ((job->opt->threads && job->opt->threads < 32 * TMI_ROUNDS_PARTS) ||
+        ~gpu->features & (TMETAL_GPU_DIRECT_DOT | TMETAL_GPU_SIMD_MATRIX))
+        return 1;
+    tmi_op_set_int(job, m, func, TMI_ATTR_THREADS, m->t_i32, 32 * parts);
+    return parts;
+}
+
 /* -- Long rows: a tile of more than registers hold goes in rounds ---------------------------------
  *
  * A tile of 65,536 elements is 64 for each of 1,024 threads, more than they may hold (52 registers
@@ -41521,7 +41594,7 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 1377274342u
+#define TMI_STAMP_SHAPE 3719882621u
 
 /*==============================================================================
  * >>thread  [24]  The per-thread form: what one GPU thread does
@@ -68976,14 +69049,6 @@ static uint32_t tmi_gen_pid(tmi_gen *g, uint32_t axis) {
     return g->t_index == g->m->t_i64 ? tmi_b_to_int(&g->b, v, 64, 1) : v;
 }
 
-static uint64_t tmi_cdiv(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
-
-static uint32_t tmi_pow2_ceil(uint64_t n, uint32_t least, uint32_t most) {
-    uint32_t p = least;
-    while (p < n && p < most) p *= 2;
-    return p;
-}
-
 /* Which indices along an axis lie below n; 0: all, as tiles end with it. */
 static uint32_t tmi_gen_below(tmi_gen *g, uint32_t axis, uint32_t at, uint64_t n) {
     return n % g->size[axis] ? tmi_gen_cmpi(g, TMI_SLT, at, tmi_gen_index(g, (int64_t)n)) : 0;
@@ -70115,8 +70180,6 @@ static void tmi_cutting_square(tmi_cutting *f, uint64_t rows, uint64_t n, uint32
     }
 }
 
-#define TMI_PART_LEAST 4096u /* elements of a group, where a reduction is split among groups */
-
 /* `wanted`: the layout that the caller forces + 1. */
 static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, uint32_t wanted, tmi_cutting *f) {
     uint64_t rows, n;
@@ -70138,7 +70201,7 @@ static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, uint32_t wanted, t
         rows = tmi_runs_size(&f->runs, 0, f->runs.n - 1);
         f->tile1 = tmi_pow2_ceil(n, 1, 128);
         while (tmi_cdiv(n, f->tile1) * rows < 64 && f->tile1 > 32 &&
-               tmi_runs_size(&f->runs, 1, f->runs.n) * f->tile1 < 2 * TMI_PART_LEAST)
+               tmi_runs_size(&f->runs, 1, f->runs.n) * f->tile1 < 2 * TMI_SHAPE_PART)
             f->tile1 /= 2;
         f->tile0 = f->fold == TMI_NONE ? 1
                                        : tmi_pow2_ceil(f->runs.size[f->fold], 1, 4096 / f->tile1);
@@ -70587,16 +70650,6 @@ static uint32_t tmi_gen_zeroed(tmi_gen *g, uint32_t node, uint32_t v, uint32_t m
     return n->buffer || !mask ? v : tmi_gen_select(g, mask, v, tmi_gen_number(g, 0, n->dtype));
 }
 
-/* Rows and columns of a product's tile: 64 where that leaves two groups a core, else 32; no more
- * than there are. */
-static void tmi_dot_tile(tmi_gen *g, uint64_t batch, uint64_t m, uint64_t n, uint32_t *bm,
-                         uint32_t *bn) {
-    uint32_t cores = g->l->gpu->cores ? g->l->gpu->cores : 8, most = 64;
-    if (batch * tmi_cdiv(m, 64) * tmi_cdiv(n, 64) < 2 * cores) most = 32;
-    *bm = tmi_pow2_ceil(m, 16, most);
-    *bn = tmi_pow2_ceil(n, 16, most);
-}
-
 /* Space of an operand [batch.., rows, cols], batch dimensions stretched to those of the result. */
 static void tmi_operand_space(tmi_gen *g, const tmi_node *n, const tmi_shape *x,
                               const uint32_t *batch, uint32_t rows, uint32_t cols, tmi_indices *s) {
@@ -70719,7 +70772,7 @@ static uint32_t tmi_oplist_product_dot(tmi_producting *p, uint8_t work) {
     tmi_gen *g = p->g;
     tmi_loop loop;
     uint32_t acc, zero, step;
-    tmi_dot_tile(g, p->batches, p->m, p->nn, &p->bm, &p->bn);
+    tmi_shape_product_tile(g->l->gpu, p->batches, p->m, p->nn, &p->bm, &p->bn);
     p->bk = tmi_pow2_ceil(p->k, 16, 32);
     step = p->bk * p->parts;
     tmi_gen_axes(g, p->bm, p->bn);
@@ -70760,8 +70813,7 @@ static uint32_t tmi_oplist_product_dot(tmi_producting *p, uint8_t work) {
  * which streams the matrix for five at a time, up to 15. */
 enum {
     TMI_THIN_MOST = 16, /* rows */
-    TMI_THIN_ROWS = 8,  /* of a program */
-    TMI_THIN_LOAD = 128 /* bytes of the matrix that a thread loads at once, at most */
+    TMI_THIN_ROWS = 8   /* of a program */
 };
 
 typedef struct tmi_thinning {
@@ -70825,33 +70877,15 @@ static void tmi_oplist_thin_step(const tmi_thinning *t, uint32_t base, uint32_t 
     for (i = 0; i < t->few; i++) acc[i] = tmi_gen_2(g, TMI_OP_ADDF, acc[i], x[i]);
 }
 
-/* The tile: neighbours in the matrix's memory along its second axis. Where K lies across, threads
- * are 256, or 512 where a core would have fewer than 2,048, two thirds of what Apple7 keeps; more
- * would have too few registers. Columns of a program are fewer where programs would be too few. */
+/* The tile: neighbours in the matrix's memory along its second axis. */
 static void tmi_oplist_thin_tile(tmi_thinning *t, const tmi_node *x, uint64_t size) {
     const tmi_producting *p = t->p;
-    tmi_gen  *g = p->g;
-    uint32_t bytes = tmi_lt_bytes(x->dtype), fast, slow, threads = 256,
-             cores = g->l->gpu->cores ? g->l->gpu->cores : 8;
-    uint64_t programs = p->batches * (t->few < t->all ? 2 : 1);
+    tmi_gen *g = p->g;
     t->axis = (p->n->num[t->big] != 0) == (t->big == 1);
-    if (t->axis) { /* a simdgroup a row */
-        fast = tmi_pow2_ceil(p->k, 32, 128);
-        slow = tmi_pow2_ceil(size, 1, threads / 32);
-    } else {
-        fast = tmi_pow2_ceil(size, 1, 128 / bytes); /* whole lines */
-        if (fast > 32 && p->batches * tmi_cdiv(size, fast) < 4 * cores) fast = 32;
-        programs *= tmi_cdiv(size, fast);
-        if (programs * threads < 2048 * cores) threads *= 2;
-        slow = tmi_pow2_ceil(p->k, 1, 4 * threads / fast);
-    }
-    t->each = tmi_pow2_ceil(tmi_cdiv(p->k, t->axis ? fast : slow), 1, TMI_THIN_LOAD / bytes / 4);
-    if (slow == 1 || fast == 1) t->each = 1;
-    threads = tmi_max32(slow * fast / 4, 32);
-    tmi_op_set_int(g->job, g->m, g->k->func, TMI_ATTR_THREADS, g->m->t_i32, threads);
-    t->tile[0] = slow;
-    t->tile[1] = fast;
-    tmi_gen_axes(g, slow, fast);
+    tmi_shape_thin_tile(g->job, g->m, g->k->func, g->l->gpu, p->batches,
+                        p->batches * (t->few < t->all ? 2 : 1), size, p->k, t->axis != 0,
+                        tmi_lt_bytes(x->dtype), t->tile, &t->each);
+    tmi_gen_axes(g, t->tile[0], t->tile[1]);
 }
 
 /* The result's tile, rows of the thin operand along the axis that K had. */
@@ -70911,19 +70945,12 @@ static uint32_t tmi_oplist_thin_product(tmi_producting *p, int big) {
     return tmi_oplist_thin_result(&t, acc, big ? &p->row : &p->col);
 }
 
-/* More rows of 16-bit floats than a program takes, where the matrix runs across K and operands come
- * straight from memory: 16 multiplications for 2 bytes are what matrix units are for. Each of
- * eight simdgroups has a part of K and sums of its own, so that none waits for another. */
+/* More rows of 16-bit floats than a program takes, where the matrix runs across K: 16
+ * multiplications for 2 bytes are what matrix units are for, in parts of K. */
 static void tmi_oplist_thin_parts(tmi_producting *p, int big) {
-    const uint64_t few = big ? p->m : p->nn;
-    const uint32_t asked = p->g->job->opt->threads;
-    if (few <= TMI_THIN_ROWS || (asked && asked < 256) || (p->type != TMI_LT_F16 && p->type != TMI_LT_BF16) ||
-        ~p->g->l->gpu->features & (TMETAL_GPU_DIRECT_DOT | TMETAL_GPU_SIMD_MATRIX) ||
-        (p->n->num[big] != 0) == (big == 1))
-        return;
-    p->parts = tmi_pow2_ceil(tmi_cdiv(p->k, 32), 1, 8);
-    tmi_op_set_int(p->g->job, p->g->m, p->g->k->func, TMI_ATTR_THREADS, p->g->m->t_i32,
-                   32 * p->parts);
+    if ((big ? p->m : p->nn) > TMI_THIN_ROWS && (p->type == TMI_LT_F16 || p->type == TMI_LT_BF16) &&
+        (p->n->num[big] != 0) != (big == 1))
+        p->parts = tmi_shape_thin_parts(p->g->job, p->g->m, p->g->k->func, p->g->l->gpu, p->k);
 }
 
 static void tmi_kern_matmul(tmi_gen *g, uint32_t node) {
@@ -71029,7 +71056,7 @@ static void tmi_kern_conv(tmi_gen *g, uint32_t node) {
     c.depth = (uint64_t)ws->dim[1] * ws->dim[2] * ws->dim[3];
     TMI_ASSERT(g->job, "oplist", c.per_group && out->rank == 4 && ws->rank == 4);
     c.type = tmi_dot_type(g, c.n);
-    tmi_dot_tile(g, (uint64_t)c.n->num[6], c.per_group, pixels, &c.bm, &c.bn);
+    tmi_shape_product_tile(g->l->gpu, (uint64_t)c.n->num[6], c.per_group, pixels, &c.bm, &c.bn);
     c.bk = tmi_pow2_ceil(c.depth, 16, 32);
     tmi_gen_axes(g, c.bm, c.bn);
     c.channel = tmi_gen_tile(g, 0, c.per_group, 1);
@@ -71966,14 +71993,14 @@ static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32
 
 #endif
 
-#define TMI_STAMP_OPLIST 3167060795u
+#define TMI_STAMP_OPLIST 1104553436u
 
 /*==============================================================================
  * >>graph  [34]  Op lists as graphs: what is spelled out, what shares a kernel, memory
  *
  * gives   tmi_list_module(): fusion, one tt.func a kernel; tmi_put_params() and those beside it:
  *         one plan for all of them
- * uses    >>ops  >>ir  >>detect  >>json  >>oplist
+ * uses    >>ops  >>ir  >>detect  >>shape  >>json  >>oplist
  * order   kernels in the order of the list; a kernel stands where its last op does
  *============================================================================*/
 
@@ -72629,28 +72656,23 @@ static uint32_t tmi_part_node(tmi_list *l, uint32_t op, uint16_t kind, uint32_t 
     return i;
 }
 
-/* A long reduction with few results fills few groups: cut its longest axis among more of them,
- * and combine what they give in a second kernel, until each core has four to eight (a core hides
- * the time of a load behind other simdgroups: 24 keep it busy, apple-gpus.md). At least 4096
- * elements a group; groups up to 512 cost nothing (metal-kernels.md 3.2). Where 32 groups start
- * anyway, a million elements must pay for the second kernel. */
+/* A long reduction with few results fills few groups: cut its longest axis among as many as >>shape
+ * asks for, and combine what they give in a second kernel. */
 static void tmi_two_stages(tmi_list *l, uint32_t node, tmi_vec *order) {
     tmi_node   *n = TMI_NODE(l, node), *p;
     tmi_cutting f;
     tmi_gen     g; /* only what tmi_comb_of reads */
     tmi_comb    fold;
-    uint32_t    longest, part, first, twin = 0, cores = l->gpu->cores ? l->gpu->cores : 8;
+    uint32_t    longest, part, first, twin = 0;
     uint64_t    size, others, groups, step;
     if (n->kind == TMI_L_OP_NONE || n->kind > TMI_L_OP_REDUCE || n->part_of) return;
     tmi_cutting_of(&TMI_NODE(l, n->in[0])->shape, n->axes, tmi_node_wanted(l, n), &f);
     longest = tmi_cutting_longest(&f);
-    if (f.programs >= tmi_max32(32, 4 * cores) || longest == TMI_NONE) return;
-    if (f.programs >= 32 && tmi_shape_numel(&TMI_NODE(l, n->in[0])->shape) < 1u << 20) return;
+    if (longest == TMI_NONE) return;
     size = f.runs.size[longest];
     others = tmi_runs_size(&f.runs, 1, f.runs.n) / size * (f.by_rows ? f.tile0 : f.tile1);
-    groups = size * others / TMI_PART_LEAST;
-    if (groups > tmi_max32(512, 8 * cores) / f.programs)
-        groups = tmi_max32(512, 8 * cores) / f.programs;
+    groups = tmi_shape_groups(l->gpu, f.programs, size * others,
+                              tmi_shape_numel(&TMI_NODE(l, n->in[0])->shape));
     step = longest == f.fold ? f.by_rows ? f.tile1 : f.tile0 : 1;
     if (groups < 2 || size < 2 * step) return;
     part = (uint32_t)(tmi_cdiv(tmi_cdiv(size, groups), step) * step);
@@ -73594,7 +73616,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_GRAPH 3454337907u
+#define TMI_STAMP_GRAPH 3416118402u
 
 /*==============================================================================
  * >>compile  [35]  What drives the others: options, refusals, from text to kernels
