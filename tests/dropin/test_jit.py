@@ -422,6 +422,30 @@ def k(x, type, len, tuple: tl.constexpr, int: tl.constexpr):
         with self.assertRaisesRegex(RuntimeError, "VALUE has changed"):
             self.ir(kernel, array(), 5)
 
+    def test_conflicting_globals(self):
+        inner = from_text("@triton.jit\ndef f(x):\n    return x + VALUE\n", "f",
+                          VALUE=tl.constexpr(7))
+        text = "@triton.jit\ndef k(x):\n    tl.store(x, f(tl.load(x)))\n"
+        self.ir(from_text(text, f=inner), array())
+        inner.__globals__["VALUE"] = tl.constexpr(8)
+        other = from_text(text + "\n", f=inner)
+        with self.assertRaisesRegex(RuntimeError, r"VALUE has value constexpr\[8\] when compiling "
+                                                  r".*conflicting value constexpr\[7\]"):
+            self.ir(other, array())
+
+    def test_foreign_functions_of_modules(self):
+        module = types.ModuleType("module")
+        module.divide = divide
+        kernel = from_text("@triton.jit\ndef k(x):\n    tl.store(x, module.divide(6, 3))\n",
+                           module=module)
+        with self.assertRaisesRegex(RuntimeError, "Unsupported function referenced"):
+            kernel.cache_key
+
+    def test_noinline_is_read_when_a_kernel_is_compiled(self):
+        inner = JITFunction(twice.fn)
+        before, inner.noinline, inner.hash = inner.cache_key, True, None
+        self.assertNotEqual(inner.cache_key, before)
+
     def test_changed_functions(self):
         kernel = from_text("@triton.jit\ndef k(x):\n    tl.store(x, f(tl.load(x)))\n", f=twice)
         self.assertIn("addf", self.ir(kernel, array()))
