@@ -41035,6 +41035,7 @@ enum {
 typedef struct tmi_peel_side { /* in round j: leaf + step * j + an element from lo to hi */
     uint32_t leaf;             /* a scalar made before the loop; 0: none */
     int64_t  lo, hi, step;
+    int      widened; /* from a sum that may have wrapped, had it not been from 0 to a 32-bit end */
 } tmi_peel_side;
 
 /* Holds for all elements while left + more + by * j <= right; `top`: of no round where right + top
@@ -41062,6 +41063,11 @@ static int tmi_shape_fixed(tmi_peel_side *s, int64_t lo, int64_t hi) {
     return lo >= -(1 << 28) && hi <= 1 << 28;
 }
 
+static uint32_t tmi_shape_unwidened(const tmi_module *m, uint32_t v) {
+    while (v && tmi_def_kind(m, v) == TMI_OP_EXTSI) v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
+    return v;
+}
+
 /* The counter, or an integer that each round moves on by a constant. */
 static int tmi_shape_carried(const tmi_peel *p, uint32_t v, tmi_peel_side *s) {
     const tmi_module *m = p->m;
@@ -41081,12 +41087,13 @@ static int tmi_shape_carried(const tmi_peel *p, uint32_t v, tmi_peel_side *s) {
                         &steps))
         return 0;
     for (k = 0; k < steps.n; k++) {
-        if (!tmi_const_int(m, steps.value[k], &c) || c < 0 || c > 1 << 28) return 0;
+        if (!tmi_const_int(m, tmi_shape_unwidened(m, steps.value[k]), &c) || c < 0 || c > 1 << 28)
+            return 0;
         step += c;
     }
     init = tmi_in(m, o, 3 + i);
     (void)tmi_shape_fixed(s, 0, 0);
-    if (!tmi_const_int(m, init, &c)) s->leaf = init;
+    if (!tmi_const_int(m, tmi_shape_unwidened(m, init), &c)) s->leaf = init;
     else if (!tmi_shape_fixed(s, c, c)) return 0;
     s->step = step;
     return !tmi_is_tensor(m, tmi_value_type(m, v));
@@ -41113,6 +41120,8 @@ static int tmi_shape_both(const tmi_peel *p, const tmi_op *o, tmi_peel_side *s,
     }
     if (!tmi_shape_side(p, tmi_in(p->m, o, 1), &r, depth - 1)) return 0;
     if (r.leaf && (s->leaf || o->kind == TMI_OP_SUBI)) return 0;
+    if ((s->widened || r.widened) && (s->lo || s->hi || s->widened || r.lo < 0)) return 0;
+    s->widened = r.widened;
     s->leaf |= r.leaf;
     s->step += o->kind == TMI_OP_SUBI ? -r.step : r.step;
     s->lo += o->kind == TMI_OP_SUBI ? -r.hi : r.lo;
@@ -41140,7 +41149,9 @@ static int tmi_shape_side(const tmi_peel *p, uint32_t v, tmi_peel_side *s, uint3
     case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE:
     case TMI_OP_TRANS: return tmi_shape_side(p, tmi_in(m, o, 0), s, depth - 1);
     case TMI_OP_EXTSI: /* what may wrap before it is widened is something else */
-        return tmi_shape_side(p, tmi_in(m, o, 0), s, depth - 1) && !s->step && !s->leaf;
+        if (!tmi_shape_side(p, tmi_in(m, o, 0), s, depth - 1) || s->leaf) return 0;
+        s->widened = s->step != 0;
+        return !s->widened || (s->step > 0 && s->lo >= 0);
     case TMI_OP_ADDI: case TMI_OP_SUBI: case TMI_OP_MULI: return tmi_shape_both(p, o, s, depth);
     default: return 0;
     }
@@ -41167,7 +41178,7 @@ static uint32_t tmi_shape_uncut(const tmi_module *m, uint32_t v, int64_t below) 
 static uint32_t tmi_shape_narrow(const tmi_peel *p, uint32_t v) {
     const tmi_module *m = p->m;
     const uint32_t    bits = tmi_bits(m, tmi_value_type(m, tmi_block_arg(m, p->body, 0)));
-    while (v && tmi_def_kind(m, v) == TMI_OP_EXTSI) v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
+    v = tmi_shape_unwidened(m, v);
     return v && tmi_bits(m, tmi_value_type(m, v)) == bits ? v : 0;
 }
 
@@ -41191,6 +41202,22 @@ static int tmi_shape_peel_fits(const tmi_peel *p, const tmi_peel_mask *k) {
     return (p->step == 1 && k->by > 1) || (p->step <= k->by && p->first + rest <= k->top);
 }
 
+/* Rows of a descriptor or block pointer: range < size - place, cut to the tile, that no round
+ * changes. The place is asked not to be below 0, too. */
+static int tmi_shape_peel_rows(const tmi_peel *p, const tmi_peel_side *l, uint32_t left,
+                               tmi_peel_mask *k) {
+    const tmi_module *m = p->m;
+    const tmi_op     *o = TMI_OP(m, tmi_def(m, left));
+    if (tmi_def_kind(m, left) != TMI_OP_SUBI || l->leaf || l->step || l->lo < 0) return 0;
+    memset(k, 0, sizeof *k);
+    k->right = tmi_shape_narrow(p, tmi_in(m, o, 0));
+    k->left = tmi_shape_narrow(p, tmi_in(m, o, 1));
+    k->more = l->hi + 1;
+    k->above = 1;
+    return k->right && k->left && tmi_is_outside(m, k->right, p->loop) &&
+        tmi_is_outside(m, k->left, p->loop) && tmi_has_products(m, p->loop);
+}
+
 /* Does a comparison hold in all rounds before some one? */
 static int tmi_shape_peel_compares(const tmi_peel *p, uint32_t cmp, tmi_peel_mask *k) {
     const tmi_module *m = p->m;
@@ -41200,13 +41227,16 @@ static int tmi_shape_peel_compares(const tmi_peel *p, uint32_t cmp, tmi_peel_mas
                    bits = tmi_bits(m, tmi_in_type(m, o, 0));
     const int     equal = pred == TMI_SLE || pred == TMI_SGE;
     int64_t       divides;
+    uint32_t      bound;
     tmi_peel_side l, r;
     if ((!turned && pred != TMI_SLT && pred != TMI_SLE) || bits < 32) return 0;
     if (!tmi_shape_side(p, tmi_in(m, o, turned), &l, TMI_PEEL_DEPTH)) return 0;
-    if (!tmi_shape_side(p, tmi_shape_uncut(m, tmi_in(m, o, 1 - turned), l.hi), &r,
-                          TMI_PEEL_DEPTH))
-        return 0;
+    bound = tmi_shape_uncut(m, tmi_in(m, o, 1 - turned), l.hi);
+    if (!equal && bound != tmi_in(m, o, 1 - turned) && tmi_shape_peel_rows(p, &l, bound, k))
+        return 1;
+    if (!tmi_shape_side(p, bound, &r, TMI_PEEL_DEPTH)) return 0;
     if (l.step < 0 || r.step > 0 || (l.leaf && l.lo < 0)) return 0;
+    if ((l.widened || r.widened) && (l.leaf || l.lo < 0 || r.hi > 0 || !r.leaf)) return 0;
     memset(k, 0, sizeof *k);
     k->left = tmi_shape_narrow(p, l.leaf);
     k->right = tmi_shape_narrow(p, r.leaf);
@@ -41244,6 +41274,30 @@ static void tmi_shape_peel_add(tmi_peel *p, uint32_t op, const tmi_peel_mask *k)
     p->cmp[p->n_cmp++] = op;
 }
 
+/* Does a comparison hold in all whole steps: range >= -place, cut to 0 and more, of a place that
+ * moves on from 0 to where another mask ends, or that is asked not to be below 0? */
+static int tmi_shape_peel_always(const tmi_peel *p, uint32_t cmp) {
+    const tmi_module *m = p->m;
+    const tmi_op     *o = TMI_OP(m, cmp);
+    const uint32_t    low = tmi_in(m, o, 1), cut = tmi_shape_uncut(m, low, 0);
+    tmi_peel_side     l, r;
+    uint32_t          i;
+    int64_t           c;
+    if (tmi_attr_int(m, o, "predicate", 0) != TMI_SGE || cut == low ||
+        !tmi_shape_side(p, tmi_in(m, o, 0), &l, TMI_PEEL_DEPTH) || l.leaf || l.step || l.lo < 0)
+        return 0;
+    if (tmi_def_kind(m, cut) == TMI_OP_SUBI &&
+        tmi_const_int(m, tmi_in(m, TMI_OP(m, tmi_def(m, cut)), 0), &c) && c == 0) {
+        const uint32_t place = tmi_shape_narrow(p, tmi_in(m, TMI_OP(m, tmi_def(m, cut)), 1));
+        for (i = 0; place && i < p->n; i++)
+            if (p->mask[i].above && p->mask[i].left == place) return 1;
+    }
+    if (!tmi_shape_side(p, cut, &r, TMI_PEEL_DEPTH) || r.leaf || r.step >= 0 || r.hi > 0) return 0;
+    if (r.widened && (r.lo || r.hi)) return 0;
+    for (i = 0; i < p->n && p->mask[i].by < -r.step; i++) {}
+    return i < p->n;
+}
+
 /* Looks for such comparisons in a mask. Depth: `depth`. */
 static void tmi_shape_peel_see(tmi_peel *p, uint32_t mask, uint32_t depth) {
     const tmi_op *o = TMI_OP(p->m, tmi_def(p->m, mask));
@@ -41259,10 +41313,11 @@ static void tmi_shape_peel_see(tmi_peel *p, uint32_t mask, uint32_t depth) {
     }
     for (i = 0; i < p->n_cmp && p->cmp[i] != tmi_def(p->m, mask); i++) {}
     if (i < p->n_cmp || i == sizeof p->cmp / sizeof *p->cmp ||
-        !tmi_is_tensor(p->m, tmi_value_type(p->m, mask)) ||
-        !tmi_shape_peel_compares(p, tmi_def(p->m, mask), &k))
+        !tmi_is_tensor(p->m, tmi_value_type(p->m, mask)))
         return;
-    tmi_shape_peel_add(p, tmi_def(p->m, mask), &k);
+    if (tmi_shape_peel_always(p, tmi_def(p->m, mask))) p->cmp[p->n_cmp++] = tmi_def(p->m, mask);
+    else if (tmi_shape_peel_compares(p, tmi_def(p->m, mask), &k))
+        tmi_shape_peel_add(p, tmi_def(p->m, mask), &k);
 }
 
 /* Is a remainder what it is of, x % n with all of x from 0 to n - 1, if that is asked before the
@@ -41504,6 +41559,14 @@ static uint32_t tmi_shape_peel_apply(tmi_peel *p, tmi_cloning *c, tmi_rename *na
     return rest;
 }
 
+/* A number behind casts to the type that it has. */
+static uint32_t tmi_shape_plain(const tmi_module *m, uint32_t v) {
+    while (tmi_def_kind(m, v) == TMI_OP_BITCAST &&
+           tmi_in_type(m, TMI_OP(m, tmi_def(m, v)), 0) == tmi_value_type(m, v))
+        v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
+    return v;
+}
+
 /* May it become two: a counted loop without loops inside, whose copy is short? */
 static int tmi_shape_peel_can(tmi_peel *p, uint32_t loop) {
     const tmi_module *m = p->m;
@@ -41521,9 +41584,9 @@ static int tmi_shape_peel_can(tmi_peel *p, uint32_t loop) {
         if (kind == TMI_OP_FOR || kind == TMI_OP_WHILE || n > TMI_PEEL_OPS) return 0;
     }
     if (p->job->copied + n > p->job->most_copied) return 0;
-    p->from = tmi_in(m, o, 0);
-    p->to = tmi_in(m, o, 1);
-    if (!tmi_const_int(m, tmi_in(m, o, 2), &p->step) || p->step < 1 || p->step > 1 << 20) return 0;
+    p->from = tmi_shape_plain(m, tmi_in(m, o, 0));
+    p->to = tmi_shape_plain(m, tmi_in(m, o, 1));
+    if (!tmi_const_int(m, tmi_shape_plain(m, tmi_in(m, o, 2)), &p->step) || p->step < 1 || p->step > 1 << 20) return 0;
     p->first = 0;
     if (tmi_const_int(m, p->from, &p->first)) p->from = 0;
     return 1;
@@ -41594,7 +41657,7 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 3719882621u
+#define TMI_STAMP_SHAPE 3747048261u
 
 /*==============================================================================
  * >>thread  [24]  The per-thread form: what one GPU thread does
