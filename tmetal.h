@@ -30609,11 +30609,16 @@ static int tmi_analyse_mask_falls(const tmi_module *m, const tmi_axes *axes, uin
         x.c >= vec && x.v >= vec && tmi_axis_get(axes, tmi_in(m, op, 1), 0).k >= vec;
 }
 
+/* Does an op stand in the masked rest of a loop, whose whole steps are a loop of vectors? */
+static int tmi_analyse_is_rest(const tmi_module *m, const tmi_op *op) {
+    return tmi_attr_of(m, TMI_OP(m, tmi_block_op(m, op->block)), TMI_ATTR_REST) != NULL;
+}
+
 /* log2 of the neighbors that one lane may move at once if all of them exist, and element by
  * element otherwise, as MLX's elementwise kernels do: contiguous, aligned, under a mask that ends
  * anywhere. Of tiles of one axis alone, so that little is written twice: without alignment, as in
  * most rows, single elements under clamped addresses are the shorter text, except in a scan, which
- * has fewer steps among lanes if neighbors are a thread's. */
+ * has fewer steps among lanes if neighbors are a thread's, and in the rest of a loop of vectors. */
 static uint32_t tmi_analyse_ragged_vec(const tmi_module *m, const tmi_axes *axes,
                                        const tmi_op *op) {
     const uint32_t at = op->kind == TMI_OP_LOAD ? 1 : 2;
@@ -30623,7 +30628,8 @@ static uint32_t tmi_analyse_ragged_vec(const tmi_module *m, const tmi_axes *axes
         tmi_rank(m, tmi_in_type(m, op, 0)) != 1)
         return 0;
     v = tmi_min8(a.c, 2);
-    if (!tmi_may_have(m, TMI_OP_SCAN)) v = tmi_min32(v, a.v > es ? a.v - es : 0u);
+    if (!tmi_may_have(m, TMI_OP_SCAN) && !tmi_analyse_is_rest(m, op))
+        v = tmi_min32(v, a.v > es ? a.v - es : 0u);
     if (v + es > 4) v = 4 - es;
     return v && tmi_analyse_mask_falls(m, axes, tmi_in(m, op, at), v, 8) ? v : 0;
 }
@@ -31297,7 +31303,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 2504012577u
+#define TMI_STAMP_ANALYSE 3249625223u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -49808,7 +49814,8 @@ static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *v
     tmi_tty type = tmi_out_tty(w, op, 0);
     tmi_nearest c[4];
     TMI_ASSERT(w->job, "lower", op->kind == TMI_OP_LOAD);
-    if (tmi_access_width(w->p, op, view)) {
+    if (tmi_access_width(w->p, op, view) &&
+        !(tmi_analyse_is_rest(w->m, op) && tmi_lower_ragged(w, op, view))) {
         const uint32_t whole = tmi_lower_ragged(w, op, view);
         p[0] = tmi_elem_at(w, ptr, view, 0);
         if (whole) return tmi_lower_ragged_load(w, op, view, whole);
@@ -55568,7 +55575,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3671512522u
+#define TMI_STAMP_LOWER 1080792318u
 
 /*==============================================================================
  * >>clean  [29]  The per-thread form made ready to print

@@ -2,7 +2,6 @@
 //
 //   grid     one threadgroup of 32 threads (1 simdgroup of 32) a program
 //   work     tiles of up to 256 elements, 8 a thread, 4 of them neighbours
-//   memory   1024 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -14,11 +13,8 @@ kernel void row_sum(
     device float *out_ptr     [[buffer(1)]],
     constant int &n_cols      [[buffer(2)]],
     uint3 program  [[threadgroup_position_in_grid]],
-    uint  tid      [[thread_index_in_threadgroup]],
-    uint  lane     [[thread_index_in_simdgroup]])
+    uint  tid      [[thread_index_in_threadgroup]])
 {
-    threadgroup float x_shared[256];
-
     const int bound = max(n_cols, 0);
     const uint whole = uint(bound) / 256 * 256;
     float4 acc[2] = {float4(-0.0f), float4(-0.0f)};
@@ -34,24 +30,19 @@ kernel void row_sum(
     }
     const int last = max(n_cols, 1) - 1;
     for (uint start = whole; start < uint(bound); start += 256) {
-        // x_shared has been read
-        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 8; i++) {
-            // line 13: cols = start + tl.arange(0, 256)
-            const int cols = int(start + tid + i * 32);
-            const float x_loaded = x_start[min(cols, last)];
-            // line 14: x = tl.load(x_ptr + row * n_cols + cols)
-            x_shared[(tid + i * 32) ^ (i % 4)] = cols < n_cols ? x_loaded : 0.0f;
-        }
-        // x_shared is complete
-        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 2; i++) {
-            const float4 x = float4(x_shared[(tid * 4 + i * 128) ^ (lane / 8)],
-                    x_shared[(tid * 4 + 1 + i * 128) ^ (lane / 8)],
-                    x_shared[(tid * 4 + 2 + i * 128) ^ (lane / 8)],
-                    x_shared[(tid * 4 + 3 + i * 128) ^ (lane / 8)]);
+            // line 13: cols = start + tl.arange(0, 256)
+            const int cols = int(start + tid * 4 + i * 128);
+            const float x_loaded = x_start[min(cols, last)];
+            const float x_loaded_2 = x_start[min(int(start + (tid * 4 + 1) + i * 128), last)];
+            const float x_loaded_3 = x_start[min(int(start + (tid * 4 + 2) + i * 128), last)];
+            const float x_loaded_4 = x_start[min(int(start + (tid * 4 + 3) + i * 128), last)];
+            // line 14: x = tl.load(x_ptr + row * n_cols + cols)
+            const float4 x = float4(cols < n_cols ? x_loaded : 0.0f,
+                    int(start + (tid * 4 + 1) + i * 128) < n_cols ? x_loaded_2 : 0.0f,
+                    int(start + (tid * 4 + 2) + i * 128) < n_cols ? x_loaded_3 : 0.0f,
+                    int(start + (tid * 4 + 3) + i * 128) < n_cols ? x_loaded_4 : 0.0f);
             acc[i] += x;
         }
     }
