@@ -34509,9 +34509,9 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define TMI_STAMP_DETECT 3129833438u
 
 /*==============================================================================
- * >>rewrite  [20]  Tools of passes over tile IR: making ops, renaming values, copying
+ * >>rewrite  [20]  Tools of passes over tile IR: making ops, renaming values, copying, ranges
  *
- * gives   tmi_b_*(): ops where a tmi_build stands; tmi_rename, tmi_cloning
+ * gives   tmi_b_*(): ops where a tmi_build stands; tmi_rename, tmi_cloning, tmi_slicing
  * uses    >>ops  >>ir
  *============================================================================*/
 
@@ -34926,7 +34926,146 @@ static uint32_t tmi_rewrite_clone_op(tmi_cloning *c, uint32_t op) {
     return id;
 }
 
-#define TMI_STAMP_REWRITE 1988147461u
+/* -- Parts of functions, attributes of their own ---------------------------------------------- */
+
+/* What the stores need stays; the rest goes, the other stage's loop with it. */
+static void tmi_rewrite_keep_needed(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark mark = tmi_mark_take(job);
+    uint8_t *need = TMI_TEMP(job, uint8_t, m->value.n);
+    uint32_t op, prev, x, i;
+    for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, func), 0))->last_op; op; op = prev) {
+        const tmi_op *o = TMI_OP(m, op);
+        int           needed = o->kind == TMI_OP_STORE || o->kind == TMI_OP_RETURN;
+        prev = o->prev;
+        for (i = 0; i < o->n_out; i++) needed |= need[tmi_out(m, o, i)];
+        if (!needed) {
+            tmi_op_unlink(m, op);
+            continue;
+        }
+        for (x = op; x; x = tmi_walk_next(m, op, x))
+            for (i = 0; i < TMI_OP(m, x)->n_in; i++) need[tmi_in(m, TMI_OP(m, x), i)] = 1;
+    }
+    tmi_mark_drop(job, mark);
+}
+
+/* An op's attributes for itself alone: clones share theirs. */
+static void tmi_rewrite_own_attrs(tmi_job *job, tmi_module *m, uint32_t op) {
+    uint32_t at = TMI_OP(m, op)->attr, last = 0, id;
+    for (TMI_OP(m, op)->attr = 0; at; at = TMI_NAMED(m, at)->next) {
+        tmi_named *n;
+        id = m->named->n;
+        n = (tmi_named *)tmi_vec_add(job, m->named);
+        *n = *TMI_NAMED(m, at);
+        n->next = 0;
+        if (last) TMI_NAMED(m, last)->next = id;
+        else TMI_OP(m, op)->attr = id;
+        last = id;
+    }
+}
+
+/* -- A range of a tile: the ops that make it, made again for fewer elements along one axis -- */
+
+typedef struct tmi_slicing {
+    tmi_job    *job;
+    tmi_module *m;
+    tmi_build   b;
+    /* per value below n_barred: it may not be read; NULL: all may be */
+    const uint8_t *barred;
+    uint32_t       n_barred;
+    uint32_t   count, offset; /* elements along the axis; i32: the first of them */
+    uint32_t   from[256], axis[256], to[256], n;
+    int        dry, reads; /* dry: only ask; reads: it loads something that varies along the axis */
+} tmi_slicing;
+
+static uint32_t tmi_rewrite_slice_type(tmi_slicing *x, uint32_t type, uint32_t axis) {
+    uint32_t dims[TMI_MAX_RANK], i, rank = tmi_rank(x->m, type);
+    for (i = 0; i < rank; i++) dims[i] = i == axis ? x->count : tmi_dim(x->m, type, i);
+    return tmi_type_tensor(x->job, x->m, tmi_elem(x->m, type), dims, rank);
+}
+
+static uint32_t tmi_rewrite_slice(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth);
+
+static uint32_t tmi_rewrite_slice_op(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth) {
+    tmi_module *m = x->m;
+    tmi_op      o = *TMI_OP(m, tmi_def(m, v));
+    uint32_t in[8], i, r, type = tmi_rewrite_slice_type(x, tmi_value_type(m, v), axis), at = axis;
+    int64_t     start;
+    if (o.n_in > 8 || o.n_out != 1 || o.n_region) return 0;
+    memset(in, 0, sizeof in);
+    for (i = 0; i < o.n_in; i++) {
+        in[i] = tmi_in(m, &o, i);
+        if (in[i] < x->n_barred && x->barred[in[i]]) return 0;
+    }
+    switch (o.kind) {
+    case TMI_OP_SPLAT: break;
+    case TMI_OP_CONSTANT: {
+        const tmi_attr *a = tmi_attr_of(m, &o, "value");
+        if (!a || a->kind != TMI_A_DENSE || a->n != 1) return 0;
+        return x->dry ? v : tmi_b_const(&x->b, type, TMI_WORD(m, (uint32_t)a->value));
+    }
+    case TMI_OP_RANGE:
+        if (x->dry) return v;
+        start = tmi_attr_int(m, &o, "start", 0);
+        r = tmi_b_range(&x->b, x->count);
+        i = x->offset;
+        if (start)
+            i = tmi_b_2(&x->b, TMI_OP_ADDI, i, tmi_b_const(&x->b, m->t_i32, (uint64_t)start));
+        return tmi_b_2(&x->b, TMI_OP_ADDI, tmi_b_splat(&x->b, i, type), r);
+    case TMI_OP_EXPAND:
+        i = (uint32_t)tmi_attr_int(m, &o, "axis", 0);
+        if (i == axis) return 0;
+        at = axis - (i < axis);
+        in[0] = tmi_rewrite_slice(x, in[0], at, depth);
+        break;
+    case TMI_OP_BROADCAST:
+        if (tmi_dim(m, tmi_value_type(m, in[0]), axis) != 1)
+            in[0] = tmi_rewrite_slice(x, in[0], axis, depth);
+        break;
+    default:
+        x->reads |= o.kind == TMI_OP_LOAD;
+        if (o.kind != TMI_OP_LOAD &&
+            (tmi_ops[o.kind].traits & (TMI_PURE | TMI_ELT)) != (TMI_PURE | TMI_ELT))
+            return 0;
+        for (i = 0; i < o.n_in; i++)
+            if (tmi_is_tensor(m, tmi_value_type(m, in[i])))
+                in[i] = tmi_rewrite_slice(x, in[i], axis, depth);
+    }
+    for (i = 0; i < o.n_in; i++)
+        if (!in[i]) return 0;
+    if (x->dry) return v;
+    r = tmi_b_op(&x->b, o.kind, type, in, o.n_in);
+    TMI_OP(m, tmi_def(m, r))->attr = o.attr;
+    TMI_OP(m, tmi_def(m, r))->loc = o.loc;
+    TMI_VALUE(m, r)->name = TMI_VALUE(m, v)->name;
+    return r;
+}
+
+/* 0: it is not made element by element from ranges, numbers and memory.
+ * Depth: its last argument. */
+static uint32_t tmi_rewrite_slice(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth) {
+    uint32_t i;
+    TMI_ASSERT(NULL, "rewrite", x->n <= 256);
+    TMI_ASSERT(NULL, "rewrite", v < x->m->value.n);
+    if (!v || !depth || !tmi_def(x->m, v)) return 0;
+    for (i = 0; i < x->n; i++)
+        if (x->from[i] == v && x->axis[i] == axis) return x->to[i];
+    if (x->n == 256) return 0;
+    i = tmi_rewrite_slice_op(x, v, axis, depth - 1);
+    if (!i || x->n == 256) return 0;
+    x->from[x->n] = v;
+    x->axis[x->n] = axis;
+    x->to[x->n++] = i;
+    return i;
+}
+
+static void tmi_rewrite_slicing_init(tmi_job *job, tmi_module *m, tmi_slicing *x, int dry) {
+    memset(x, 0, sizeof *x);
+    x->job = job;
+    x->m = m;
+    x->dry = dry;
+}
+
+#define TMI_STAMP_REWRITE 3066027781u
 
 /*==============================================================================
  * >>flow  [21]  Calls inlined, branches structured: one function, one block
@@ -38974,103 +39113,6 @@ static int tmi_shape_split_loop(tmi_split *s) {
     return s->n ? 1 : tmi_shape_split_refuse(s, s->loop, "its loop accumulates nothing");
 }
 
-/* -- A range of a tile: the ops that make it, made again for fewer elements along one axis -- */
-
-typedef struct tmi_slicing {
-    tmi_split *s;
-    tmi_build  b;
-    uint32_t   count, offset; /* elements along the axis; i32: the first of them */
-    uint32_t   from[256], axis[256], to[256], n;
-    int        dry, reads; /* dry: only ask; reads: it loads something that varies along the axis */
-} tmi_slicing;
-
-static uint32_t tmi_shape_slice_type(tmi_slicing *x, uint32_t type, uint32_t axis) {
-    uint32_t dims[TMI_MAX_RANK], i, rank = tmi_rank(x->s->m, type);
-    for (i = 0; i < rank; i++) dims[i] = i == axis ? x->count : tmi_dim(x->s->m, type, i);
-    return tmi_type_tensor(x->s->job, x->s->m, tmi_elem(x->s->m, type), dims, rank);
-}
-
-static uint32_t tmi_shape_slice(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth);
-
-static uint32_t tmi_shape_slice_op(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth) {
-    tmi_module *m = x->s->m;
-    tmi_op      o = *TMI_OP(m, tmi_def(m, v));
-    uint32_t    in[8], i, r, type = tmi_shape_slice_type(x, tmi_value_type(m, v), axis), at = axis;
-    int64_t     start;
-    if (o.n_in > 8 || o.n_out != 1 || o.n_region) return 0;
-    memset(in, 0, sizeof in);
-    for (i = 0; i < o.n_in; i++) {
-        in[i] = tmi_in(m, &o, i);
-        if (in[i] < x->s->n_values && x->s->reduced[in[i]]) return 0;
-    }
-    switch (o.kind) {
-    case TMI_OP_SPLAT: break;
-    case TMI_OP_CONSTANT: {
-        const tmi_attr *a = tmi_attr_of(m, &o, "value");
-        if (!a || a->kind != TMI_A_DENSE || a->n != 1) return 0;
-        return x->dry ? v : tmi_b_const(&x->b, type, TMI_WORD(m, (uint32_t)a->value));
-    }
-    case TMI_OP_RANGE:
-        if (x->dry) return v;
-        start = tmi_attr_int(m, &o, "start", 0);
-        r = tmi_b_range(&x->b, x->count);
-        i = x->offset;
-        if (start)
-            i = tmi_b_2(&x->b, TMI_OP_ADDI, i, tmi_b_const(&x->b, m->t_i32, (uint64_t)start));
-        return tmi_b_2(&x->b, TMI_OP_ADDI, tmi_b_splat(&x->b, i, type), r);
-    case TMI_OP_EXPAND:
-        i = (uint32_t)tmi_attr_int(m, &o, "axis", 0);
-        if (i == axis) return 0;
-        at = axis - (i < axis);
-        in[0] = tmi_shape_slice(x, in[0], at, depth);
-        break;
-    case TMI_OP_BROADCAST:
-        if (tmi_dim(m, tmi_value_type(m, in[0]), axis) != 1)
-            in[0] = tmi_shape_slice(x, in[0], axis, depth);
-        break;
-    default:
-        x->reads |= o.kind == TMI_OP_LOAD;
-        if (o.kind != TMI_OP_LOAD &&
-            (tmi_ops[o.kind].traits & (TMI_PURE | TMI_ELT)) != (TMI_PURE | TMI_ELT))
-            return 0;
-        for (i = 0; i < o.n_in; i++)
-            if (tmi_is_tensor(m, tmi_value_type(m, in[i])))
-                in[i] = tmi_shape_slice(x, in[i], axis, depth);
-    }
-    for (i = 0; i < o.n_in; i++)
-        if (!in[i]) return 0;
-    if (x->dry) return v;
-    r = tmi_b_op(&x->b, o.kind, type, in, o.n_in);
-    TMI_OP(m, tmi_def(m, r))->attr = o.attr;
-    TMI_OP(m, tmi_def(m, r))->loc = o.loc;
-    TMI_VALUE(m, r)->name = TMI_VALUE(m, v)->name;
-    return r;
-}
-
-/* 0: it is not made element by element from ranges, numbers and memory.
- * Depth: its last argument. */
-static uint32_t tmi_shape_slice(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth) {
-    uint32_t i;
-    TMI_ASSERT(NULL, "shape", x->n <= 256);
-    TMI_ASSERT(NULL, "shape", v < x->s->m->value.n);
-    if (!v || !depth || !tmi_def(x->s->m, v)) return 0;
-    for (i = 0; i < x->n; i++)
-        if (x->from[i] == v && x->axis[i] == axis) return x->to[i];
-    if (x->n == 256) return 0;
-    i = tmi_shape_slice_op(x, v, axis, depth - 1);
-    if (!i || x->n == 256) return 0;
-    x->from[x->n] = v;
-    x->axis[x->n] = axis;
-    x->to[x->n++] = i;
-    return i;
-}
-
-static void tmi_shape_slicing_init(tmi_split *s, tmi_slicing *x, int dry) {
-    memset(x, 0, sizeof *x);
-    x->s = s;
-    x->dry = dry;
-}
-
 /* May the combine region be applied to parts? One op in any order, or a place that decides ties. */
 static int tmi_shape_split_region(const tmi_module *m, const tmi_op *red) {
     tmi_dt_reduce r;
@@ -39107,12 +39149,13 @@ static int tmi_shape_split_tile(tmi_split *s) {
         tmi_slicing   x;
         stored |= o->kind == TMI_OP_STORE;
         if (o->kind != TMI_OP_REDUCE) continue;
-        tmi_shape_slicing_init(s, &x, 1);
+        tmi_rewrite_slicing_init(s->job, s->m, &x, 1);
+        x.barred = s->reduced, x.n_barred = s->n_values;
         axis = (uint32_t)tmi_attr_int(m, o, "axis", 0);
         for (i = 0; i < o->n_in && !s->reduced[tmi_in(m, o, i)]; i++) {}
         if (i < o->n_in) return tmi_shape_split_refuse(s, op,
                                                        "a reduction needs what another one gives");
-        for (i = 0; i < o->n_in && tmi_shape_slice(&x, tmi_in(m, o, i), axis, 64); i++) {}
+        for (i = 0; i < o->n_in && tmi_rewrite_slice(&x, tmi_in(m, o, i), axis, 64); i++) {}
         if (i < o->n_in)
             return tmi_shape_split_refuse(
                 s, op,
@@ -39139,41 +39182,6 @@ static int tmi_shape_split_tile(tmi_split *s) {
 }
 
 /* -- Taking a function apart ----------------------------------------------------------------- */
-
-/* What the stores need stays; the rest goes, the other stage's loop with it. */
-static void tmi_shape_keep_needed(tmi_job *job, tmi_module *m, uint32_t func) {
-    tmi_mark mark = tmi_mark_take(job);
-    uint8_t *need = TMI_TEMP(job, uint8_t, m->value.n);
-    uint32_t op, prev, x, i;
-    for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, func), 0))->last_op; op; op = prev) {
-        const tmi_op *o = TMI_OP(m, op);
-        int           needed = o->kind == TMI_OP_STORE || o->kind == TMI_OP_RETURN;
-        prev = o->prev;
-        for (i = 0; i < o->n_out; i++) needed |= need[tmi_out(m, o, i)];
-        if (!needed) {
-            tmi_op_unlink(m, op);
-            continue;
-        }
-        for (x = op; x; x = tmi_walk_next(m, op, x))
-            for (i = 0; i < TMI_OP(m, x)->n_in; i++) need[tmi_in(m, TMI_OP(m, x), i)] = 1;
-    }
-    tmi_mark_drop(job, mark);
-}
-
-/* An op's attributes for itself alone: clones share theirs. */
-static void tmi_shape_own_attrs(tmi_job *job, tmi_module *m, uint32_t op) {
-    uint32_t at = TMI_OP(m, op)->attr, last = 0, id;
-    for (TMI_OP(m, op)->attr = 0; at; at = TMI_NAMED(m, at)->next) {
-        tmi_named *n;
-        id = m->named->n;
-        n = (tmi_named *)tmi_vec_add(job, m->named);
-        *n = *TMI_NAMED(m, at);
-        n->next = 0;
-        if (last) TMI_NAMED(m, last)->next = id;
-        else TMI_OP(m, op)->attr = id;
-        last = id;
-    }
-}
 
 /* Is a parameter written that may overlap another? */
 static int tmi_shape_overlaps(const tmi_job *job, const tmi_module *m, uint32_t func) {
@@ -39348,12 +39356,13 @@ static void tmi_shape_split_first(tmi_split *s, const tmi_cloning *c) {
         done = s->part[i].op;
         red = tmi_def(m, tmi_cloned(c, s->part[i].value));
         axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, red), "axis", 0);
-        tmi_shape_slicing_init(s, &x, 0);
+        tmi_rewrite_slicing_init(s->job, s->m, &x, 0);
+        x.barred = s->reduced, x.n_barred = s->n_values;
         x.b = tmi_build_before(s->job, m, red);
         x.count = tmi_dim(m, tmi_in_type(m, TMI_OP(m, red), 0), axis) / s->parts;
         x.offset = tmi_b_2(&x.b, TMI_OP_MULI, part, tmi_b_const(&x.b, m->t_i32, x.count));
         for (k = 0; k < TMI_OP(m, red)->n_in; k++) {
-            uint32_t v = tmi_shape_slice(&x, tmi_in(m, TMI_OP(m, red), k), axis, 64);
+            uint32_t v = tmi_rewrite_slice(&x, tmi_in(m, TMI_OP(m, red), k), axis, 64);
             TMI_ID(m, TMI_OP(m, red)->in + k) = v;
         }
     }
@@ -39363,7 +39372,7 @@ static void tmi_shape_split_first(tmi_split *s, const tmi_cloning *c) {
     place = tmi_b_2(&b, TMI_OP_ADDI, place, tmi_b_to_int(&b, part, 64, 0));
     for (i = 0; i < s->n; i++)
         tmi_shape_split_store(s, &b, &s->part[i], tmi_cloned(c, s->part[i].value), place);
-    tmi_shape_keep_needed(s->job, m, s->first);
+    tmi_rewrite_keep_needed(s->job, m, s->first);
 }
 
 /* -- The second stage -------------------------------------------------------------------------- */
@@ -39443,7 +39452,7 @@ static void tmi_shape_split_second(tmi_split *s) {
             for (k = 0; k < n; k++) in[k] = tmi_shape_split_load(s, &b, p + k, row);
             tmi_cloning_init(s->job, m, &c);
             red = tmi_rewrite_clone_op(&c, p->op);
-            tmi_shape_own_attrs(s->job, m, red);
+            tmi_rewrite_own_attrs(s->job, m, red);
             tmi_op_set_int(s->job, m, red, "axis", m->t_i32, 0);
             tmi_op_operands(s->job, m, red, in, n);
             tmi_b_insert(&b, red);
@@ -39452,7 +39461,7 @@ static void tmi_shape_split_second(tmi_split *s) {
         }
     }
     tmi_rename_apply(&names, s->func);
-    tmi_shape_keep_needed(s->job, m, s->func);
+    tmi_rewrite_keep_needed(s->job, m, s->func);
 }
 
 /* -- Both ------------------------------------------------------------------------------------ */
@@ -39532,7 +39541,7 @@ static void tmi_shape_split_apply(tmi_split *s) {
         if (TMI_OP(m, s->part[i].op)->n_in == 1) tmi_shape_split_widen(s, &s->part[i]);
     tmi_cloning_init(s->job, m, &c);
     s->first = tmi_rewrite_clone_op(&c, s->func);
-    tmi_shape_own_attrs(s->job, m, s->first);
+    tmi_rewrite_own_attrs(s->job, m, s->first);
     for (i = 1; i == 1 || tmi_find_func(m, name) || tmi_find_func(s->all, name); i++)
         name = tmi_format(s->job, 1, i > 1 ? "%s_parts_%u" : "%s_parts",
                           tmi_attr_str(m, TMI_OP(m, s->func), "sym_name"), i);
@@ -39802,7 +39811,7 @@ static void tmi_shape_batch_access(const tmi_batch *r, uint32_t op, uint32_t sha
 static void tmi_shape_batch_axis(const tmi_batch *r, uint32_t op) {
     tmi_module *m = r->m;
     int64_t     axis = tmi_attr_int(m, TMI_OP(m, op), "axis", 0);
-    tmi_shape_own_attrs(r->job, m, op);
+    tmi_rewrite_own_attrs(r->job, m, op);
     tmi_op_set_int(r->job, m, op, "axis", m->t_i32, axis + 1);
 }
 
@@ -40285,7 +40294,8 @@ static uint32_t tmi_shape_thin_parts(tmi_job *job, tmi_module *m, uint32_t func,
  * maximum of a thread's elements grows. So do a sum and the squares about the mean. */
 
 typedef struct tmi_stream {
-    tmi_split   s;          /* what tmi_shape_slice reads of it: job, module */
+    tmi_job    *job;
+    tmi_module *m;
     uint32_t    func, body;
     uint32_t    length;     /* elements of the tiles */
     uint32_t    chunk;      /* elements of a round along `axis` of its tile */
@@ -40311,7 +40321,7 @@ static uint32_t tmi_shape_stream_base(const tmi_module *m, uint32_t v) {
 /* Is what loads read left alone by all stores? A lone store may write where its own element, and
  * no other, was read. */
 static int tmi_shape_stream_memory(const tmi_stream *r) {
-    const tmi_module *m = r->s.m;
+    const tmi_module *m = r->m;
     uint32_t first = TMI_BLOCK(m, r->body)->first_op, op, other, stores = 0, base;
     for (op = first; op; op = TMI_OP(m, op)->next) stores += TMI_OP(m, op)->kind == TMI_OP_STORE;
     for (op = first; op; op = TMI_OP(m, op)->next) {
@@ -40332,7 +40342,7 @@ static int tmi_shape_stream_memory(const tmi_stream *r) {
 
 /* May this op of the function's own flow go in rounds, or stay as it is? */
 static int tmi_shape_stream_takes(tmi_stream *r, uint32_t op) {
-    const tmi_module *m = r->s.m;
+    const tmi_module *m = r->m;
     const tmi_op     *o = TMI_OP(m, op);
     uint32_t i, type = 0, kind = o->kind, tiles = 0;
     for (i = 0; i < o->n_in + o->n_out; i++) {
@@ -40375,8 +40385,8 @@ static uint32_t tmi_shape_is(tmi_build *b, uint32_t x, uint32_t y) { /* ordered 
 /* A loop over the tile's ranges, before an op, that carries `n` numbers a thread. */
 static uint32_t tmi_shape_stream_begin(tmi_stream *r, uint32_t before, const uint32_t *init,
                                        uint32_t n, tmi_slicing *x, uint32_t *carried) {
-    tmi_module *m = r->s.m;
-    tmi_build   b = tmi_build_before(r->s.job, m, before);
+    tmi_module *m = r->m;
+    tmi_build   b = tmi_build_before(r->job, m, before);
     /* a maximum and a sum, or the moments: sum, mean, squares about it, count */
     static const char *const names[] = {"max_so_far", "sum_so_far", "sum_so_far", "mean_so_far",
                                         "squares_so_far", "seen"};
@@ -40385,21 +40395,21 @@ static uint32_t tmi_shape_stream_begin(tmi_stream *r, uint32_t before, const uin
     in[0] = tmi_b_const(&b, m->t_i32, 0);
     in[1] = tmi_b_const(&b, m->t_i32, r->length);
     in[2] = tmi_b_const(&b, m->t_i32, r->chunk);
-    v[0] = tmi_value_new(r->s.job, m, m->t_i32);
+    v[0] = tmi_value_new(r->job, m, m->t_i32);
     for (i = 0; i < n; i++) {
-        uint32_t type = tmi_type_like(r->s.job, m, r->each, tmi_value_type(m, init[i]));
+        uint32_t type = tmi_type_like(r->job, m, r->each, tmi_value_type(m, init[i]));
         in[3 + i] = tmi_b_splat(&b, init[i], type);
-        v[1 + i] = carried[i] = tmi_value_new(r->s.job, m, type);
+        v[1 + i] = carried[i] = tmi_value_new(r->job, m, type);
         name = n == 1 ? "so_far" : names[n == 2 ? i : 2 + i];
-        TMI_VALUE(m, carried[i])->name = tmi_intern(r->s.job, m->strings, name, strlen(name));
+        TMI_VALUE(m, carried[i])->name = tmi_intern(r->job, m->strings, name, strlen(name));
     }
-    loop = tmi_op_new(r->s.job, m, TMI_OP_FOR);
-    tmi_op_operands(r->s.job, m, loop, in, 3 + n);
+    loop = tmi_op_new(r->job, m, TMI_OP_FOR);
+    tmi_op_operands(r->job, m, loop, in, 3 + n);
     tmi_b_insert(&b, loop);
-    body = tmi_block_new(r->s.job, m, tmi_region_new(r->s.job, m, loop));
-    tmi_block_args(r->s.job, m, body, v, 1 + n);
-    tmi_shape_slicing_init(&r->s, x, 0);
-    x->b = tmi_build_in(r->s.job, m, body, before);
+    body = tmi_block_new(r->job, m, tmi_region_new(r->job, m, loop));
+    tmi_block_args(r->job, m, body, v, 1 + n);
+    tmi_rewrite_slicing_init(r->job, r->m, x, 0);
+    x->b = tmi_build_in(r->job, m, body, before);
     x->count = r->chunk;
     x->offset = v[0];
     return loop;
@@ -40410,8 +40420,8 @@ static void tmi_shape_stream_end(tmi_stream *r, uint32_t loop, tmi_slicing *x,
     uint32_t i;
     (void)tmi_b_op(&x->b, TMI_OP_YIELD, 0, yields, n);
     for (i = 0; i < n; i++)
-        out[i] = tmi_value_new(r->s.job, r->s.m, tmi_value_type(r->s.m, yields[i]));
-    tmi_op_results(r->s.job, r->s.m, loop, out, n);
+        out[i] = tmi_value_new(r->job, r->m, tmi_value_type(r->m, yields[i]));
+    tmi_op_results(r->job, r->m, loop, out, n);
 }
 
 /* What rounds carry of a tile, and the same for each of its elements. */
@@ -40441,22 +40451,22 @@ static uint32_t tmi_shape_stream_across(const tmi_stream *r, tmi_build *b, uint3
 
 /* Another value for what a reduction gave. */
 static void tmi_shape_stream_gives(tmi_stream *r, uint32_t red, uint32_t v) {
-    uint32_t out = tmi_out(r->s.m, TMI_OP(r->s.m, red), 0);
-    tmi_name_after(r->s.m, v, out);
+    uint32_t out = tmi_out(r->m, TMI_OP(r->m, red), 0);
+    tmi_name_after(r->m, v, out);
     tmi_rename_to(&r->names, out, v);
 }
 
 static void tmi_shape_stream_reduce(tmi_stream *r, uint32_t red) {
-    tmi_module *m = r->s.m;
+    tmi_module *m = r->m;
     uint32_t    kind = tmi_combiner_kind(m, TMI_OP(m, red)), v, init, carried, out, loop,
              elem = tmi_elem(m, tmi_in_type(m, TMI_OP(m, red), 0));
     uint64_t    bits = 0x7fc00000; /* NaN: none, for maxnum and minnum */
     tmi_slicing x;
-    tmi_build   b = tmi_build_before(r->s.job, m, red);
+    tmi_build   b = tmi_build_before(r->job, m, red);
     (void)tmi_neutral_bits(m, kind, elem, &bits);
     init = tmi_b_const(&b, elem, bits);
     loop = tmi_shape_stream_begin(r, red, &init, 1, &x, &carried);
-    v = tmi_shape_slice(&x, tmi_in(m, TMI_OP(m, red), 0), 0, 64);
+    v = tmi_rewrite_slice(&x, tmi_in(m, TMI_OP(m, red), 0), 0, 64);
     v = tmi_b_2(&x.b, kind, carried, tmi_shape_stream_fold(r, &x.b, kind, v));
     tmi_shape_stream_end(r, loop, &x, &v, 1, &out);
     tmi_shape_stream_gives(r, red, tmi_b_reduce(&b, kind, out, elem, 0));
@@ -40467,7 +40477,7 @@ static void tmi_shape_stream_reduce(tmi_stream *r, uint32_t red) {
 /* Does all that reads the maximum of x not mind that it is -inf where the row has nothing but NaN?
  * Differences with x, and the logarithm of the sum that is NaN then, do not. */
 static int tmi_shape_stream_open(const tmi_stream *r, uint32_t max, uint32_t x, uint32_t sum) {
-    const tmi_module *m = r->s.m;
+    const tmi_module *m = r->m;
     uint32_t          i, k;
     for (i = 0; i < tmi_n_uses(&r->users, max); i++) {
         const tmi_op *a = TMI_OP(m, r->users.at[r->users.first[max] + i].op), *log;
@@ -40522,7 +40532,7 @@ static void tmi_shape_online_end(const tmi_stream *r, tmi_build *b, uint32_t exp
 /* -- All of it -- */
 
 static void tmi_shape_stream_stores(tmi_stream *r) {
-    tmi_module *m = r->s.m;
+    tmi_module *m = r->m;
     tmi_slicing x;
     uint32_t    op, next, i, n, in[3],
         loop = r->last ? tmi_shape_stream_begin(r, r->last, NULL, 0, &x, NULL) : 0;
@@ -40532,9 +40542,9 @@ static void tmi_shape_stream_stores(tmi_stream *r) {
         if (TMI_OP(m, op)->kind != TMI_OP_STORE ||
             !tmi_is_tensor(m, tmi_in_type(m, TMI_OP(m, op), 0)))
             continue;
-        for (i = 0; i < n; i++) in[i] = tmi_shape_slice(&x, tmi_in(m, TMI_OP(m, op), i), 0, 64);
+        for (i = 0; i < n; i++) in[i] = tmi_rewrite_slice(&x, tmi_in(m, TMI_OP(m, op), i), 0, 64);
         tmi_op_unlink(m, op);
-        tmi_op_operands(r->s.job, m, op, in, n);
+        tmi_op_operands(r->job, m, op, in, n);
         tmi_op_append(m, x.b.block, op);
     }
     if (loop) tmi_shape_stream_end(r, loop, &x, NULL, 0, NULL);
@@ -40542,7 +40552,7 @@ static void tmi_shape_stream_stores(tmi_stream *r) {
 
 /* Whole tiles: nothing reads them any more. */
 static void tmi_shape_stream_drop(const tmi_stream *r) {
-    const tmi_module *m = r->s.m;
+    const tmi_module *m = r->m;
     uint32_t          op, prev, i, type;
     for (op = TMI_BLOCK(m, r->body)->last_op; op; op = prev) {
         const tmi_op *o = TMI_OP(m, op);
@@ -40551,16 +40561,16 @@ static void tmi_shape_stream_drop(const tmi_stream *r) {
             type = i < o->n_in ? tmi_in_type(m, o, i) : tmi_out_type(m, o, i - o->n_in);
             if (tmi_is_tensor(m, type) && tmi_numel(m, type) == r->length) break;
         }
-        if (i < o->n_in + o->n_out) tmi_op_unlink(r->s.m, op);
+        if (i < o->n_in + o->n_out) tmi_op_unlink(r->m, op);
     }
 }
 
 /* Elements that each load and store in `outer` of a tile of so many takes at once, at the least. */
 static uint32_t tmi_shape_stream_near(const tmi_stream *r, uint32_t outer, uint32_t length) {
-    tmi_module *m = r->s.m;
+    tmi_module *m = r->m;
     tmi_axes    axes;
     uint32_t    op, v = 2;
-    tmi_axis_make(r->s.job, m, r->func, tmi_walk_order(r->s.job, m, r->func), &axes);
+    tmi_axis_make(r->job, m, r->func, tmi_walk_order(r->job, m, r->func), &axes);
     for (op = tmi_walk_next(m, outer, outer); op; op = tmi_walk_next(m, outer, op)) {
         const tmi_op *o = TMI_OP(m, op);
         if ((o->kind == TMI_OP_LOAD || o->kind == TMI_OP_STORE) &&
@@ -40607,7 +40617,7 @@ static uint32_t tmi_shape_without_axis(const tmi_module *m, uint32_t v) {
 /* A loop that carries one tile of f32, a row or rows of which one axis is reduced, puts it together
  * with one of each round by one op, and is read by one reduction with that op. */
 static int tmi_shape_sweep_of(const tmi_stream *r, uint32_t loop, tmi_sweep *w) {
-    const tmi_module *m = r->s.m;
+    const tmi_module *m = r->m;
     const tmi_op     *o = TMI_OP(m, loop), *u, *red;
     uint32_t          body, arg, y, v;
     if (o->kind != TMI_OP_FOR || o->n_out != 1) return 0;
@@ -40668,7 +40678,7 @@ static int tmi_shape_alike(const tmi_module *m, uint32_t a, uint32_t b,
 
 static int tmi_shape_sweep_same(const tmi_stream *r, const tmi_sweep *w, uint32_t a,
                                 uint32_t b) {
-    const tmi_module *m = r->s.m;
+    const tmi_module *m = r->m;
     uint32_t          counter[2], i, left = 256;
     if (!w->loop) return a == b; /* of one tile */
     for (i = 0; i < 2; i++)
@@ -40678,7 +40688,7 @@ static int tmi_shape_sweep_same(const tmi_stream *r, const tmi_sweep *w, uint32_
 
 /* The same rounds, and no store since the first began? */
 static int tmi_shape_sweep_pair(const tmi_stream *r, const tmi_sweep *w) {
-    const tmi_module *m = r->s.m;
+    const tmi_module *m = r->m;
     const tmi_op     *a = TMI_OP(m, w[0].loop), *b = TMI_OP(m, w[1].loop);
     uint32_t          op, i, end = b->next;
     for (i = 0; i < 3; i++)
@@ -40695,7 +40705,7 @@ static int tmi_shape_sweep_pair(const tmi_stream *r, const tmi_sweep *w) {
 
 /* x of exp(x - maximum of the first sweep); 0: the second does not sum that. */
 static uint32_t tmi_shape_sweep_exp(const tmi_stream *r, const tmi_sweep *w) {
-    const tmi_module *m = r->s.m;
+    const tmi_module *m = r->m;
     const tmi_op     *e = TMI_OP(m, tmi_def(m, w[1].x)), *d;
     uint32_t          max;
     if (w[0].kind != TMI_OP_MAXNUMF || (e->kind != TMI_OP_EXP && e->kind != TMI_OP_EXP2)) return 0;
@@ -40726,7 +40736,7 @@ static uint32_t tmi_shape_sweep_masked(const tmi_module *m, uint32_t v, uint32_t
  * first sum. */
 static int tmi_shape_sweep_square(const tmi_stream *r, const tmi_sweep *w, uint32_t *c,
                                   uint32_t *mask) {
-    const tmi_module *m = r->s.m;
+    const tmi_module *m = r->m;
     const tmi_op     *q, *d, *s;
     uint32_t          of[2], x;
     if (w[0].kind != TMI_OP_ADDF) return 0;
@@ -40752,7 +40762,7 @@ static int tmi_shape_sweep_square(const tmi_stream *r, const tmi_sweep *w, uint3
 static uint32_t tmi_shape_sweep_begin(tmi_stream *r, const tmi_sweep *w, const uint32_t *init,
                                       uint32_t n, tmi_cloning *c, tmi_slicing *x,
                                       uint32_t *carried) {
-    tmi_module *m = r->s.m;
+    tmi_module *m = r->m;
     uint32_t    body = tmi_op_body(m, TMI_OP(m, w->loop), 0), op, arg = tmi_block_arg(m, body, 1);
     uint32_t    loop = tmi_shape_stream_begin(r, w->loop, init, n, x, carried), i, iv;
     for (i = 0; i < 3; i++)
@@ -40761,7 +40771,7 @@ static uint32_t tmi_shape_sweep_begin(tmi_stream *r, const tmi_sweep *w, const u
     iv = tmi_block_arg(m, body, 0);
     TMI_VALUE(m, x->offset)->type = tmi_value_type(m, iv);
     TMI_VALUE(m, x->offset)->name = TMI_VALUE(m, iv)->name;
-    tmi_cloning_init(r->s.job, m, c);
+    tmi_cloning_init(r->job, m, c);
     c->to[iv] = x->offset;
     for (op = TMI_BLOCK(m, body)->first_op; op; op = TMI_OP(m, op)->next) {
         const tmi_op *o = TMI_OP(m, op);
@@ -40776,7 +40786,7 @@ static uint32_t tmi_shape_sweep_begin(tmi_stream *r, const tmi_sweep *w, const u
 /* One round: carried are sum, mean, squares about it, and count of a thread's elements. */
 static void tmi_shape_moments_round(const tmi_stream *r, tmi_build *b, uint32_t x, uint32_t k,
                                     const uint32_t *c, uint32_t *v) {
-    tmi_module *m = r->s.m;
+    tmi_module *m = r->m;
     uint32_t type = tmi_value_type(m, x), each = tmi_value_type(m, c[0]), n, mean, off, share,
              zero = tmi_b_const(b, type, 0), one = tmi_b_const(b, each, 0x3f800000);
     if (k) {
@@ -40809,10 +40819,10 @@ static void tmi_shape_moments_round(const tmi_stream *r, tmi_build *b, uint32_t 
  * n (mean - c)^2, whatever c is. */
 static void tmi_shape_moments_end(tmi_stream *r, const tmi_sweep *w, tmi_build *b,
                                   const uint32_t *carried, uint32_t about) {
-    tmi_module *m = r->s.m;
+    tmi_module *m = r->m;
     uint32_t off, none, each = tmi_value_type(m, carried[0]);
     tmi_shape_stream_gives(r, w[0].red, tmi_shape_stream_total(r, b, TMI_OP_ADDF, carried[0]));
-    *b = tmi_build_before(r->s.job, m, w[1].red);
+    *b = tmi_build_before(r->job, m, w[1].red);
     none = tmi_b_const(b, each, 0);
     off = tmi_b_2(b, TMI_OP_SUBF, carried[1], tmi_shape_stream_across(r, b, about));
     off = tmi_b_2(b, TMI_OP_MULF, tmi_b_2(b, TMI_OP_MULF, off, off), carried[3]);
@@ -40826,8 +40836,8 @@ static void tmi_shape_moments_end(tmi_stream *r, const tmi_sweep *w, tmi_build *
  * has the sum that the loop began with. */
 static void tmi_shape_sweep_one(tmi_stream *r, const tmi_sweep *w, int online, uint32_t about,
                                 uint32_t mask) {
-    tmi_module *m = r->s.m;
-    tmi_build   b = tmi_build_before(r->s.job, m, w->loop ? w->loop : w->red);
+    tmi_module *m = r->m;
+    tmi_build   b = tmi_build_before(r->job, m, w->loop ? w->loop : w->red);
     uint32_t init[4], c[4], v[4], i, n = online ? 2 : 4, loop, max, total, x, some, type,
              exp = tmi_def_kind(m, w[1].x);
     tmi_slicing s;
@@ -40836,8 +40846,8 @@ static void tmi_shape_sweep_one(tmi_stream *r, const tmi_sweep *w, int online, u
         init[i] = tmi_b_const(&b, m->t_float[TMI_F_F32], online && !i ? 0xff800000 : 0);
     loop = w->loop ? tmi_shape_sweep_begin(r, w, init, n, &copy, &s, c)
                    : tmi_shape_stream_begin(r, w->red, init, n, &s, c);
-    x = w->loop ? tmi_cloned(&copy, w->x) : tmi_shape_slice(&s, w->x, 0, 64);
-    if (mask) mask = w->loop ? tmi_cloned(&copy, mask) : tmi_shape_slice(&s, mask, 0, 64);
+    x = w->loop ? tmi_cloned(&copy, w->x) : tmi_rewrite_slice(&s, w->x, 0, 64);
+    if (mask) mask = w->loop ? tmi_cloned(&copy, mask) : tmi_rewrite_slice(&s, mask, 0, 64);
     if (online) tmi_shape_online_round(r, &s.b, exp, x, c, v);
     else tmi_shape_moments_round(r, &s.b, x, mask, c, v);
     tmi_shape_stream_end(r, loop, &s, v, n, c);
@@ -40861,17 +40871,17 @@ static void tmi_shape_sweep_one(tmi_stream *r, const tmi_sweep *w, int online, u
 
 /* A row's rounds carry a number a thread, those of other tiles one for each element. */
 static void tmi_shape_sweep_carries(tmi_stream *r, const tmi_sweep *w) {
-    tmi_module *m = r->s.m;
+    tmi_module *m = r->m;
     r->each = tmi_out_type(m, TMI_OP(m, w->loop), 0);
     r->axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, w->red), "axis", 0);
     r->chunk = tmi_dim(m, r->each, r->axis);
     r->t = tmi_rank(m, r->each) > 1 ? 0 : r->chunk / TMI_EACH;
-    if (r->t) r->each = tmi_type_tensor(r->s.job, m, tmi_elem(m, r->each), &r->t, 1);
+    if (r->t) r->each = tmi_type_tensor(r->job, m, tmi_elem(m, r->each), &r->t, 1);
 }
 
 /* Two sweeps, where they are such: 1. */
 static int tmi_shape_sweep_merge(tmi_stream *r, const tmi_sweep *w) {
-    tmi_module *m = r->s.m;
+    tmi_module *m = r->m;
     uint32_t    c = 0, mask = 0, k, one;
     if (!tmi_shape_sweep_pair(r, w)) return 0;
     tmi_shape_sweep_carries(r, w);
@@ -40881,7 +40891,7 @@ static int tmi_shape_sweep_merge(tmi_stream *r, const tmi_sweep *w) {
     if (r->t) r->near = tmi_shape_stream_near(r, w->loop, r->chunk);
     tmi_shape_sweep_one(r, w, one != 0, c, mask);
     for (k = 0; k < 2; k++) tmi_op_unlink(m, w[k].red), tmi_op_unlink(m, w[k].loop);
-    tmi_remark(r->s.job, tmi_at_of(m, TMI_OP(m, w[1].loop)), TMETAL_APPLIED, "one sweep",
+    tmi_remark(r->job, tmi_at_of(m, TMI_OP(m, w[1].loop)), TMETAL_APPLIED, "one sweep",
                "%s are found in one loop over the row",
                one ? "maximum and the sum of exp(x - maximum)" : "sum and squares about the mean");
     return 1;
@@ -40894,8 +40904,8 @@ static int tmi_shape_sweeps(tmi_job *job, tmi_module *m, uint32_t func, const tm
     tmi_stream r;
     tmi_sweep  w[2];
     memset(&r, 0, sizeof r);
-    r.s.job = job;
-    r.s.m = m;
+    r.job = job;
+    r.m = m;
     r.func = func;
     r.body = tmi_op_body(m, TMI_OP(m, func), 0);
     r.length = tmi_min32(job->opt->threads ? job->opt->threads : gpu->threads, 1024);
@@ -40923,18 +40933,18 @@ static int tmi_shape_sweeps(tmi_job *job, tmi_module *m, uint32_t func, const tm
 
 /* Can every tile that is reduced or stored be made again for a range? */
 static int tmi_shape_stream_can(tmi_stream *r) {
-    const tmi_module *m = r->s.m;
+    const tmi_module *m = r->m;
     uint32_t    op, i;
     tmi_slicing x;
     for (op = TMI_BLOCK(m, r->body)->first_op; op; op = TMI_OP(m, op)->next)
         if (!tmi_shape_stream_takes(r, op)) return 0;
-    tmi_shape_slicing_init(&r->s, &x, 1);
+    tmi_rewrite_slicing_init(r->job, r->m, &x, 1);
     x.count = r->chunk;
     for (op = TMI_BLOCK(m, r->body)->first_op; op; op = TMI_OP(m, op)->next) {
         const tmi_op *o = TMI_OP(m, op);
         for (i = 0; i < o->n_in && (o->kind == TMI_OP_REDUCE || o->kind == TMI_OP_STORE); i++)
             if (tmi_is_tensor(m, tmi_in_type(m, o, i)) &&
-                !tmi_shape_slice(&x, tmi_in(m, o, i), 0, 64))
+                !tmi_rewrite_slice(&x, tmi_in(m, o, i), 0, 64))
                 return 0;
     }
     return r->loops && x.reads && tmi_shape_stream_memory(r);
@@ -40942,7 +40952,7 @@ static int tmi_shape_stream_can(tmi_stream *r) {
 
 /* A reduction and a later one that follows from the parts of both, as one loop: 1. */
 static int tmi_shape_stream_pair(tmi_stream *r, uint32_t red) {
-    tmi_module *m = r->s.m;
+    tmi_module *m = r->m;
     uint32_t    op, mask = 0, about = 0, x, online = 0;
     int         found = 0;
     tmi_sweep   w[2];
@@ -40973,8 +40983,8 @@ static int tmi_shape_stream(tmi_job *job, tmi_module *m, uint32_t func, const tm
     tmi_mark   mark = tmi_mark_take(job);
     tmi_stream r;
     memset(&r, 0, sizeof r);
-    r.s.job = job;
-    r.s.m = m;
+    r.job = job;
+    r.m = m;
     r.func = func;
     r.body = tmi_op_body(m, TMI_OP(m, func), 0);
     for (r.t = 1024; r.t > 32 && r.t > most;) r.t /= 2;
@@ -41663,7 +41673,7 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 3747048261u
+#define TMI_STAMP_SHAPE 3587053284u
 
 /*==============================================================================
  * >>thread  [24]  The per-thread form: what one GPU thread does
