@@ -63432,6 +63432,10 @@ static void tmi_stmt_loop(tmi_emit *e, uint32_t id) {
     while (v && TMI_INS(e->t, v)->op != TMI_TF_LOOPVAR) v = TMI_INS(e->t, v)->next;
     kind = TMI_INS(e->t, v)->type.kind;
     tmi_comment(e, n);
+    if (n->op == TMI_TF_LOOP && n->f) {
+        tmi_line(e);
+        tmi_put_str(e->out, "// the other steps, under their masks\n");
+    }
     name = tmi_unique_name(e,
                            TMI_INS(e->t, v)->name ? TMI_STR(e->m, TMI_INS(e->t, v)->name) : "it");
     s = tmi_taken(e, name);
@@ -65963,7 +65967,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 2092982720u
+#define TMI_STAMP_EMIT 2099298093u
 
 /*==============================================================================
  * >>json  [32]  Op lists as text: JSON in and out, the short form

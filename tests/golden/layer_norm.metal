@@ -67,6 +67,7 @@ kernel void layer_norm(
             squares += x_diff * x_diff;
         }
         const uint4 cols_offset = uint4(lane * 4) + uint4(0, 1, 2, 3);
+        // the other steps, under their masks
         for (uint start = whole; start < uint(bound); start += 128) {
             threadgroup_barrier(mem_flags::mem_threadgroup);    // x_shared has been read
             #pragma clang loop unroll(full)

@@ -141,6 +141,7 @@ kernel void matmul(
     const int b_base = min(n_offset_2, last_2);
     threadgroup half *const a_write_2 = a_shared_2 + tid;
     threadgroup half *const b_write_2 = b_shared_2 + tid;
+    // the other steps, under their masks
     for (uint start = whole; start < uint(bound); start += 32) {
         const int last_3 = max(int(K - start), 1) - 1;
         const int a_base = min(int(tid), last_3);

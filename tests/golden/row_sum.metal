@@ -29,6 +29,7 @@ kernel void row_sum(
         }
     }
     const int last = max(n_cols, 1) - 1;
+    // the other steps, under their masks
     for (uint start = whole; start < uint(bound); start += 256) {
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 2; i++) {
