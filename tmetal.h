@@ -38680,16 +38680,30 @@ typedef struct tmi_shape_cost {
     int      serial;  /* one threadgroup runs all programs in turn */
 } tmi_shape_cost;
 
-/* 32-bit words that a thread may hold where `threads` of them are resident at once: on Apple7 128
- * up to 384 threads, 52 for 1,024 (Mesa, agx_performance.c; of newer families nothing is known).
- * `spare`: a 16th less in a kernel of matrix products, for fragments and addresses that the
- * compiler loads ahead in its unrolled loops. */
-static uint32_t tmi_shape_words(const tmetal_gpu *gpu, uint32_t threads, int spare) {
-    static const uint16_t rows[][2] = {{384, 128}, {512, 104}, {1024, 52}};
-    uint32_t i, words;
-    for (i = 0; i < 2 && threads > rows[i][0]; i++) {}
-    words = rows[i][1] * (gpu->registers ? gpu->registers : 128u) / 128u;
-    return spare ? words - words / 16 : words;
+/* Threads that fit a core of Apple7 at once, and the 32-bit registers that each may have then
+ * (Mesa, agx_performance.c; of newer families nothing is known). */
+static const uint16_t tmi_shape_steps[][2] = {
+    {384, 128}, {448, 116}, {512, 104}, {576, 92}, {640, 80},
+    {704, 72},  {768, 68},  {832, 64},  {896, 56}, {1024, 52}};
+enum { TMI_SHAPE_STEPS = sizeof tmi_shape_steps / sizeof *tmi_shape_steps };
+
+/* Registers of a thread in that row of the table. */
+static uint32_t tmi_shape_step(const tmetal_gpu *gpu, uint32_t i) {
+    return tmi_shape_steps[i][1] * (gpu->registers ? gpu->registers : 128u) / 128u;
+}
+
+/* 32-bit words that a thread may hold if a threadgroup has so many of them. */
+static uint32_t tmi_shape_words(const tmetal_gpu *gpu, uint32_t threads) {
+    uint32_t i = 0;
+    while (i + 1 < TMI_SHAPE_STEPS && threads > tmi_shape_steps[i][0]) i++;
+    return tmi_shape_step(gpu, i);
+}
+
+/* Threads that fit a core if each holds so many words; 384 if it holds more than there are. */
+static uint32_t tmi_shape_fits(const tmetal_gpu *gpu, uint32_t words) {
+    uint32_t i = 0;
+    while (i + 1 < TMI_SHAPE_STEPS && words <= tmi_shape_step(gpu, i + 1)) i++;
+    return tmi_shape_steps[i][0];
 }
 
 /* -- Threads: how many share a tile ------------------------------------------------------------- */
@@ -38868,18 +38882,15 @@ typedef struct tmi_shape_search {
 /* Words that a thread holds beyond what it may. */
 static uint32_t tmi_shape_over(const tmi_shape_search *s, const tmi_shape_cost *c,
                                uint32_t threads) {
-    const uint32_t most = tmi_shape_words(s->gpu, threads, c->has_mma);
+    const uint32_t most = tmi_shape_words(s->gpu, threads);
     return c->words > most ? c->words - most : 0;
 }
 
-/* Are twice the threads to be tried? Beyond 384 each may hold less (tmi_shape_words), and what is
- * kept free for the compiler does not pay for that: the attention of 128 x 64 reached 62 TFLOP/s on
- * an H200 with 256 threads of 122 words, 49 with 512, 41 with operands loaded late. */
+/* Are twice the threads to be tried? */
 static int tmi_shape_grows(const tmi_shape_search *s) {
     const uint32_t threads = s->best.threads;
     return tmi_shape_over(s, &s->cost, threads) && 2 * threads <= s->gpu->threads &&
-        !s->cost.serial && !s->job->opt->threads && !s->job->opt->plain &&
-        (2 * threads <= 384 || s->cost.words > tmi_shape_words(s->gpu, threads, 0));
+        !s->cost.serial && !s->job->opt->threads && !s->job->opt->plain;
 }
 
 static int tmi_shape_try(tmi_shape_search *s, int step, uint32_t threads, int lean) {
@@ -38908,7 +38919,7 @@ static int tmi_shape_next(tmi_shape_search *s, const tmi_shape_cost *c) {
         if (tmi_shape_grows(s)) return tmi_shape_try(s, TMI_SHAPE_GROW, 2 * s->best.threads, 0);
     }
     if (s->step != TMI_SHAPE_LEAN && s->cost.has_mma &&
-        s->cost.words > tmi_shape_words(s->gpu, s->best.threads, 0))
+        s->cost.words > tmi_shape_words(s->gpu, s->best.threads))
         return tmi_shape_try(s, TMI_SHAPE_LEAN, s->best.threads, 1);
     return kept ? 0 : tmi_shape_try(s, TMI_SHAPE_AGAIN, s->best.threads, 0);
 }
@@ -41673,7 +41684,7 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 3587053284u
+#define TMI_STAMP_SHAPE 634181102u
 
 /*==============================================================================
  * >>thread  [24]  The per-thread form: what one GPU thread does
@@ -57038,9 +57049,41 @@ static uint32_t tmi_clean_outermost(const tmi_thr *t, uint32_t id, uint32_t blk,
     return at;
 }
 
+/* A loop over registers, which the compiler unrolls; one that stays a loop. */
+static int tmi_clean_unrolls(const tmi_ins *n) { return n->op == TMI_TF_FOR && !n->e; }
+
+static int tmi_clean_stays(const tmi_ins *n) {
+    return n->op == TMI_TF_LOOP || n->op == TMI_TF_WHILE || (n->op == TMI_TF_FOR && n->e);
+}
+
+/* The innermost loop that stays one, around an instruction. */
+static uint32_t tmi_clean_around(const tmi_thr *t, uint32_t id) {
+    uint32_t up = TMI_BLK(t, TMI_INS(t, id)->blk)->owner;
+    while (up && !tmi_clean_stays(TMI_INS(t, up))) up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner;
+    return up;
+}
+
+/* Declares an array or sets it to constants: no register is needed for that alone. */
+static int tmi_clean_sets(const tmi_thr *t, const tmi_ins *n) {
+    if (n->op == TMI_TF_FFILL) return 1;
+    if (n->op == TMI_TF_STA) return TMI_INS(t, n->d)->op == TMI_TF_CONST;
+    return n->op == TMI_TF_DECL && (!n->b || TMI_INS(t, n->b)->op == TMI_TF_CONST);
+}
+
+/* Is it under an `if`, within the innermost loop that stays? */
+static int tmi_clean_in_branch(const tmi_thr *t, uint32_t id) {
+    uint32_t up = TMI_BLK(t, TMI_INS(t, id)->blk)->owner;
+    while (up && !tmi_clean_stays(TMI_INS(t, up))) {
+        if (TMI_INS(t, up)->op == TMI_TF_IF) return 1;
+        up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner;
+    }
+    return 0;
+}
+
 /* Arrays: from the statement of their block that touches them first to the last that does. In
  * loops over the same registers one array ends where another begins: an entry takes the place of
- * the other's. A loop that runs holds them all along. */
+ * the other's. A loop that stays holds them all along, also one that sets them in a branch: what
+ * the branch leaves alone comes from the round before. */
 static void tmi_clean_hold_arrays(tmi_holding *h) {
     tmi_thr  *t = h->t;
     uint32_t *first = TMI_TEMP(t->job, uint32_t, t->arr.n), id, k, i, a[3],
@@ -57049,7 +57092,7 @@ static void tmi_clean_hold_arrays(tmi_holding *h) {
         for (k = tmi_arrays(TMI_INS(t, id), a); k-- > 0;) {
             const tmi_arr *r = TMI_ARR(t, a[k]);
             uint32_t       at, n;
-            if (TMI_INS(t, id)->op == TMI_TF_DECL && !TMI_INS(t, id)->b) continue;
+            if (tmi_clean_sets(t, TMI_INS(t, id))) continue;
             at = tmi_clean_outermost(t, id, TMI_INS(t, r->decl)->blk, 1);
             n = TMI_INS(t, at)->op;
             i = h->pos[at] + (n == TMI_TF_FOR && !TMI_INS(t, at)->e);
@@ -57057,6 +57100,10 @@ static void tmi_clean_hold_arrays(tmi_holding *h) {
             i = n == TMI_TF_LOOP || n == TMI_TF_WHILE || (n == TMI_TF_FOR && TMI_INS(t, at)->e)
                 ? h->end[at] : h->pos[at];
             last[a[k]] = tmi_max32(last[a[k]], tmi_max32(i, first[a[k]]));
+            if (TMI_INS(t, id)->op == TMI_TF_STA && tmi_clean_in_branch(t, id)) {
+                at = tmi_clean_around(t, r->decl);
+                if (at) first[a[k]] = h->pos[at], last[a[k]] = h->end[at];
+            }
         }
     }
     for (i = 1; i < t->arr.n; i++) {
@@ -57067,27 +57114,281 @@ static void tmi_clean_hold_arrays(tmi_holding *h) {
     }
 }
 
-/* Values: from where they are computed to their last use, through any loop that reads them. */
+/* -- Values as the compiler holds them ---------------------------------------------------------
+ *
+ * It unrolls loops over registers, computes an index once for all of them that use it, and moves
+ * what no round changes in front of a loop. So a value is held from the first place that computes
+ * it, or from before the loops that do not change it, to its last use; once for each round of the
+ * loops over registers that its number comes from, where it is held beyond them. Fitted to the
+ * registers that tests/agx counts: `make agx-registers`. */
+
+typedef struct tmi_held {
+    tmi_holding *h;
+    uint32_t    *same;   /* per instruction: the first that computes the same */
+    uint32_t    *loop;   /* the innermost loop that changes it; 0: none */
+    uint32_t    *last;   /* the last place that needs it */
+    uint32_t    *out;    /* the outermost loop that it moves in front of; 0: none */
+    uint8_t     *depth;  /* of a loop over registers: how many are around it */
+    uint32_t    *rounds; /* in which of those around it each round has its own, as bits */
+    uint32_t    *copies; /* how many of it there are once loops are unrolled */
+    uint32_t    *bases;  /* the same, where constants are added by the instruction that uses it */
+    uint8_t     *plain;  /* somebody adds no constants */
+    uint8_t     *zeros;  /* bits at its lower end that are */
+    uint8_t     *lanes;  /* a shuffle by it is four of them, each by its own lane */
+    uint8_t     *known;  /* made of rounds and constants alone */
+    uint32_t    *table;  /* of `same`, by hash */
+    uint32_t     mask;
+} tmi_held;
+
+/* A pure instruction as a key: what it computes, of which values. */
+static int tmi_clean_key(const tmi_held *x, uint32_t id, tmi_ins *key) {
+    const tmi_thr *t = x->h->t;
+    const tmi_ins *n = TMI_INS(t, id);
+    uint32_t      *slot[TMI_MAX_OPERANDS], i;
+    if (!(tmi_tfs[n->op].traits & TMI_TR_PURE) || tmi_tfs[n->op].reads == TMI_RD_LIST) return 0;
+    *key = *n;
+    key->blk = key->prev = key->next = key->name = key->src = 0;
+    key->lo = key->hi = 0;
+    key->flags = 0;
+    if (n->op == TMI_TF_LOOPVAR) {
+        const tmi_ins *f = TMI_INS(t, n->a);
+        if (!tmi_clean_unrolls(f)) return 0;
+        key->a = 0, key->b = f->b, key->c = f->c, key->f = f->f;
+    }
+    for (i = tmi_operand_slots(t, key, slot); i-- > 0;) *slot[i] = x->same[*slot[i]];
+    return 1;
+}
+
+/* Is `id` reached only by way of `first`, or of rounds of loops that are unrolled? */
+static int tmi_clean_reaches(const tmi_held *x, uint32_t first, uint32_t id) {
+    const tmi_thr *t = x->h->t;
+    uint32_t       at = x->out[first] ? x->out[first] : first, blk = TMI_INS(t, at)->blk, up;
+    for (;;) {
+        for (up = TMI_INS(t, id)->blk; up && up != blk;) {
+            const uint32_t owner = TMI_BLK(t, up)->owner;
+            up = owner ? TMI_INS(t, owner)->blk : 0;
+        }
+        if (up) return 1;
+        at = TMI_BLK(t, blk)->owner;
+        if (!at || !tmi_clean_unrolls(TMI_INS(t, at))) return 0;
+        blk = TMI_INS(t, at)->blk;
+    }
+}
+
+/* The first instruction that computes the same as `id`, or `id`. */
+static uint32_t tmi_clean_same(tmi_held *x, uint32_t id) {
+    tmi_ins  key, old;
+    uint32_t i, at = 2166136261u;
+    if (!tmi_clean_key(x, id, &key)) return id;
+    at = (at ^ key.op) * 16777619u;
+    at = (at ^ key.a) * 16777619u;
+    at = (at ^ key.b) * 16777619u;
+    at = (at ^ key.c) * 16777619u;
+    for (i = at ^ at >> 15;; i++) {
+        uint32_t *e = &x->table[i & x->mask];
+        if (!*e) {
+            *e = id;
+            return id;
+        }
+        tmi_clean_key(x, *e, &old);
+        if (memcmp(&key, &old, sizeof key)) continue;
+        if (tmi_clean_reaches(x, *e, id)) return *e;
+        *e = id;
+        return id;
+    }
+}
+
+/* Is operand `v` a place in memory? Constants are added to it where it is used. */
+static int tmi_clean_is_place(const tmi_ins *n, uint32_t v) {
+    switch (n->op) {
+    case TMI_TF_LDT: case TMI_TF_STT: return n->b == v;
+    case TMI_TF_LDG: case TMI_TF_STG: return n->a == v;
+    case TMI_TF_PADD: case TMI_TF_PCAST: return 1;
+    default: return 0;
+    }
+}
+
+/* Bits at the lower end of an integer that are zero. */
+static uint8_t tmi_clean_zeros(const tmi_held *x, const tmi_ins *n) {
+    uint32_t k = 0, a = n->a < x->h->t->ins.n ? x->zeros[n->a] : 0;
+    switch (n->op) {
+    case TMI_TF_CONST:
+        while (k < 31 && !(n->a >> k & 1)) k++;
+        return (uint8_t)k;
+    case TMI_TF_IADD: case TMI_TF_ISUB: return (uint8_t)tmi_min32(a, x->zeros[n->b]);
+    case TMI_TF_IMUL: return (uint8_t)tmi_min32(a + x->zeros[n->b], 31);
+    case TMI_TF_SHL:
+        if (TMI_INS(x->h->t, n->b)->op == TMI_TF_CONST) a += TMI_INS(x->h->t, n->b)->a;
+        return (uint8_t)tmi_min32(a, 31);
+    case TMI_TF_ZEXT: case TMI_TF_SEXT: case TMI_TF_TRUNC: return (uint8_t)a;
+    default: return 0;
+    }
+}
+
+/* How many registers hold the places `n`, one for each round, without the constants that are added
+ * where they are used. What fits under the zeros of the other operand becomes an OR, which is none
+ * of those. */
+static uint32_t tmi_clean_bases(const tmi_held *x, const tmi_ins *n, uint32_t copies) {
+    switch (n->op) {
+    case TMI_TF_IADD:
+        if ((x->known[n->b] && TMI_INS(x->h->t, n->b)->hi >> x->zeros[n->a] == 0) ||
+            (x->known[n->a] && TMI_INS(x->h->t, n->a)->hi >> x->zeros[n->b] == 0))
+            return copies;
+        return tmi_max32(x->bases[n->a], x->bases[n->b]);
+    case TMI_TF_ISUB: case TMI_TF_PADD: return tmi_max32(x->bases[n->a], x->bases[n->b]);
+    case TMI_TF_IMUL: case TMI_TF_SHL:
+        if (x->known[n->b]) return x->bases[n->a];
+        return x->known[n->a] ? x->bases[n->b] : copies;
+    case TMI_TF_ZEXT: case TMI_TF_SEXT: case TMI_TF_TRUNC: case TMI_TF_PCAST:
+        return x->bases[n->a];
+    default: return copies;
+    }
+}
+
+/* What an instruction's value depends on: loops that stay, and rounds of those that do not. */
+static void tmi_clean_trace(tmi_held *x, uint32_t id) {
+    const tmi_thr *t = x->h->t;
+    const tmi_ins *n = TMI_INS(t, id), *up;
+    uint32_t       v[TMI_MAX_OPERANDS], k = tmi_operands(t, n, v), i, at, copies = 1,
+                   around = tmi_clean_around(t, id);
+    const int      pure = (tmi_tfs[n->op].traits & TMI_TR_PURE) && n->op != TMI_TF_LDC;
+    x->loop[id] = pure ? 0 : around;
+    x->known[id] = n->op == TMI_TF_CONST || (pure && k);
+    if (n->op == TMI_TF_LOOPVAR) {
+        x->known[id] = (uint8_t)tmi_clean_unrolls(TMI_INS(t, n->a));
+        if (x->known[id]) x->rounds[id] = 1u << x->depth[n->a];
+        else x->loop[id] = n->a;
+    }
+    for (i = k; i-- > 0;) {
+        if (x->h->pos[x->loop[v[i]]] > x->h->pos[x->loop[id]]) x->loop[id] = x->loop[v[i]];
+        x->rounds[id] |= x->rounds[v[i]];
+        x->known[id] &= x->known[v[i]];
+    }
+    for (at = TMI_BLK(t, n->blk)->owner; at; at = TMI_BLK(t, up->blk)->owner) {
+        up = TMI_INS(t, at);
+        if (!tmi_clean_unrolls(up)) continue;
+        if (x->rounds[id] >> x->depth[at] & 1) copies *= up->c - up->b;
+        if (tmi_clean_unrolls(n) && x->depth[id] < 31) x->depth[id]++;
+    }
+    x->copies[id] = copies;
+    x->zeros[id] = pure ? tmi_clean_zeros(x, n) : 0;
+    x->bases[id] = x->known[id] ? 1 : tmi_clean_bases(x, n, copies);
+    for (at = pure ? around : 0; at && at != x->loop[id]; at = tmi_clean_around(t, at))
+        if (x->h->end[at] >= x->h->pos[x->loop[id]]) x->out[id] = at;
+}
+
+/* The outermost loop over registers around an instruction, within the loops that stay. */
+static uint32_t tmi_clean_rounds(const tmi_thr *t, uint32_t id) {
+    uint32_t up = id, found = 0;
+    while ((up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner) != 0 && !tmi_clean_stays(TMI_INS(t, up)))
+        if (tmi_clean_unrolls(TMI_INS(t, up))) found = up;
+    return found;
+}
+
+/* Halves of registers that an instruction needs beside what it reads and makes: what 64-bit
+ * division and library functions compute with, as tests/agx counts it. */
+static uint32_t tmi_clean_inside(const tmi_ins *n) {
+    const int wide = tmi_scalar_bits[n->type.kind] == 64;
+    switch (n->op) {
+    case TMI_TF_SDIV: case TMI_TF_UDIV: case TMI_TF_SREM: case TMI_TF_UREM: case TMI_TF_GSDIV:
+    case TMI_TF_GUDIV: case TMI_TF_GSREM: case TMI_TF_GUREM: return wide ? 220 : 8;
+    case TMI_TF_HELP: case TMI_TF_CALLX: return wide ? 60 : 48;
+    default: return 0;
+    }
+}
+
+/* An element of a private array: read where it is held. */
+static int tmi_clean_is_element(const tmi_thr *t, const tmi_ins *n) {
+    return n->op == TMI_TF_LDA && TMI_ARR(t, n->a)->space != TMI_AS_GROUP;
+}
+
+static int tmi_clean_compares(const tmi_ins *n) {
+    return n->op == TMI_TF_ICMP || n->op == TMI_TF_FCMP;
+}
+
+/* What an instruction reads. A comparison is made again where it is asked for: what it compares is
+ * held until then. */
+static uint32_t tmi_clean_reads(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
+    uint32_t k = tmi_clean_compares(n) ? 0 : tmi_operands(t, n, v), i, two[TMI_MAX_OPERANDS];
+    for (i = k; i-- > 0;) {
+        const tmi_ins *of = TMI_INS(t, v[i]);
+        if (!tmi_clean_compares(of) || k + 1 > TMI_MAX_OPERANDS) continue;
+        if (tmi_operands(t, of, two) != 2) continue;
+        v[i] = two[0];
+        v[k++] = two[1];
+    }
+    return k;
+}
+
+static void tmi_clean_held_init(tmi_held *x, tmi_holding *h) {
+    tmi_job *job = h->t->job;
+    uint32_t n = h->t->ins.n;
+    x->h = h;
+    x->same = TMI_TEMP(job, uint32_t, n);
+    x->loop = TMI_TEMP(job, uint32_t, n);
+    x->out = TMI_TEMP(job, uint32_t, n);
+    x->last = TMI_TEMP(job, uint32_t, n);
+    x->rounds = TMI_TEMP(job, uint32_t, n);
+    x->copies = TMI_TEMP(job, uint32_t, n);
+    x->bases = TMI_TEMP(job, uint32_t, n);
+    x->depth = TMI_TEMP(job, uint8_t, n);
+    x->zeros = TMI_TEMP(job, uint8_t, n);
+    x->known = TMI_TEMP(job, uint8_t, n);
+    x->plain = TMI_TEMP(job, uint8_t, n);
+    x->lanes = TMI_TEMP(job, uint8_t, n);
+    for (x->mask = 63; x->mask < 2 * n; x->mask = 2 * x->mask + 1) {}
+    x->table = TMI_TEMP(job, uint32_t, x->mask + 1);
+}
+
+/* Computed from parameters alone, so that all threads share one register. */
+static int tmi_clean_is_fixed(const tmi_thr *t, const tmi_ins *n) {
+    if (n->op == TMI_TF_LOOPVAR) return TMI_INS(t, n->a)->op == TMI_TF_FOR;
+    return (tmi_tfs[n->op].traits & TMI_TR_PURE) && n->op != TMI_TF_TID && n->op != TMI_TF_LANE &&
+        n->op != TMI_TF_GROUP && n->op != TMI_TF_PID && n->op != TMI_TF_LDC;
+}
+
+/* What an instruction reads is held until there, through loops that it did not come from. */
+static void tmi_clean_use(tmi_held *x, uint32_t id) {
+    tmi_holding   *h = x->h;
+    const tmi_ins *n = TMI_INS(h->t, id);
+    uint32_t       v[TMI_MAX_OPERANDS], k, from = x->out[id] ? x->out[id] : id, at, of;
+    for (k = tmi_clean_reads(h->t, n, v); k-- > 0;) {
+        of = x->same[v[k]];
+        if (!TMI_INS(h->t, of)->blk) continue;
+        at = TMI_INS(h->t, x->out[of] ? x->out[of] : of)->blk;
+        at = tmi_clean_outermost(h->t, from, at, 1);
+        x->last[of] = tmi_max32(x->last[of], at == from ? h->pos[at] : h->end[at]);
+        if (!tmi_clean_is_place(n, v[k])) x->plain[of] = 1;
+        if (n->op == TMI_TF_SHUF && n->b == v[k]) x->lanes[of] = 1;
+    }
+}
+
 static void tmi_clean_hold_values(tmi_holding *h) {
     tmi_thr  *t = h->t;
-    uint32_t *last = TMI_TEMP(t->job, uint32_t, t->ins.n), id, v[TMI_MAX_OPERANDS], i, at;
+    uint32_t  id, v[TMI_MAX_OPERANDS], i, at, halves, from;
+    tmi_held  x;
+    tmi_clean_held_init(&x, h);
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
         const tmi_ins *n = TMI_INS(t, id);
-        uint8_t        fixed = (tmi_tfs[n->op].traits & TMI_TR_PURE) && n->op != TMI_TF_TID &&
-            n->op != TMI_TF_LANE && n->op != TMI_TF_GROUP && n->op != TMI_TF_PID &&
-            n->op != TMI_TF_LDC;
-        if (n->op == TMI_TF_LOOPVAR) fixed = TMI_INS(t, n->a)->op == TMI_TF_FOR;
-        for (i = tmi_operands(t, n, v); i-- > 0;) {
-            fixed = (uint8_t)(fixed && h->fixed[v[i]]);
-            if (!TMI_INS(t, v[i])->blk) continue;
-            at = tmi_clean_outermost(t, id, TMI_INS(t, v[i])->blk, 1);
-            last[v[i]] = tmi_max32(last[v[i]], at == id ? h->pos[id] : h->end[at]);
-        }
-        h->fixed[id] = fixed;
+        h->fixed[id] = (uint8_t)tmi_clean_is_fixed(t, n);
+        for (i = tmi_operands(t, n, v); i-- > 0;) h->fixed[id] &= h->fixed[v[i]];
+        tmi_clean_trace(&x, id);
+        x.same[id] = tmi_clean_same(&x, id);
+        if (x.same[id] == id) tmi_clean_use(&x, id);
+        tmi_clean_hold(h, h->pos[id], h->pos[id], tmi_clean_inside(n));
     }
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
-        if (last[id] && !h->fixed[id] && TMI_INS(t, id)->type.width)
-            tmi_clean_hold(h, h->pos[id], last[id], tmi_clean_halves(t, TMI_INS(t, id)->type));
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+        const tmi_ins *n = TMI_INS(t, id);
+        if (!x.last[id] || h->fixed[id] || !n->type.width || tmi_clean_is_element(t, n)) continue;
+        halves = tmi_clean_halves(t, n->type) * (x.lanes[id] ? 4 : 1);
+        from = x.out[id] ? h->pos[x.out[id]] : h->pos[id];
+        at = tmi_clean_rounds(t, id);
+        if (at && x.last[id] > (x.out[id] ? from : h->end[at])) {
+            halves *= x.plain[id] ? x.copies[id] : x.bases[id];
+            from = tmi_min32(from, h->pos[at]);
+        }
+        if (x.last[id] >= from) tmi_clean_hold(h, from, x.last[id], halves);
+    }
 }
 
 /* An estimate of what one thread holds at once, in registers where there are enough, and how many
@@ -57498,7 +57799,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 366204964u
+#define TMI_STAMP_CLEAN 974132071u
 
 /*==============================================================================
  * >>report  [30]  What was found, chosen and given up
@@ -59171,7 +59472,7 @@ static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
 
 /* What a thread holds, and where that is most. */
 static void tmi_report_size(tmi_plan *p, const tmi_thr *t) {
-    const uint32_t have = tmi_shape_words(p->gpu, p->shape.threads, 0), words = t->size.words;
+    const uint32_t have = tmi_shape_words(p->gpu, p->shape.threads), words = t->size.words;
     tmi_at         at = tmi_at_of(p->m, TMI_OP(p->m, TMI_INS(t, t->size.at)->src));
     if (p->shape.lean)
         tmi_remark(p->job, at, TMETAL_APPLIED, "registers",
@@ -59179,8 +59480,10 @@ static void tmi_report_size(tmi_plan *p, const tmi_thr *t) {
                    "because a thread would hold too much");
     if (words <= have)
         tmi_remark(p->job, at, TMETAL_FOUND, "registers",
-                   "a thread holds about %u registers of 32 bits at once, most of them here",
-                   words);
+                   "a thread holds about %u registers of 32 bits at once, most of them here: %u "
+                   "threads fit a core%s",
+                   words, tmi_shape_fits(p->gpu, words),
+                   words + words / 8 <= have ? "" : "; close to what the compiler allows");
     else
         tmi_remark(p->job, at, TMETAL_MISSED, "registers",
                    "a thread needs about %u registers at once, more than the %u that %s may have "
@@ -60600,7 +60903,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 3842060877u
+#define TMI_STAMP_REPORT 845484357u
 
 /*==============================================================================
  * >>emit  [31]  Metal text
@@ -74079,7 +74382,7 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     tmi_emit_kernel(&p, &t, bytes, TMI_REPORTS(job) ? &noted : NULL, k, joined);
     tmi_mark_drop(job, mark);
     k->registers = t.size.words;
-    k->register_room = tmi_shape_words(gpu, p.shape.threads, 0);
+    k->register_room = tmi_shape_words(gpu, p.shape.threads);
     k->thread_bytes = t.size.own;
     if (job->opt->msl && k->msl_version > job->opt->msl) {
         tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_MSL_VERSION,
@@ -74777,7 +75080,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 3704817807u
+#define TMI_STAMP_COMPILE 3200738671u
 
 /*==============================================================================
  * >>key  [36]  What a result depends on, as one number

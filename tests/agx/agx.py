@@ -2,11 +2,11 @@
 
     python3 tests/agx/agx.py [--build BUILD] COMMAND
 
-    report [--json FILE] [--threads N] [--free] [--mlx DIR] FILES...   a line for each kernel; .metal, or what tmetal compiles
+    report [--json FILE] [--threads N] [--free] FILES...   a line for each kernel; .metal, or what tmetal compiles
     asm FILE...                            the instructions, each with its line of the text
     counts [--bless REASON] [--rows TEXT]  the kernels of counts.txt, compared with it
     all [FILES...]                         every recorded kernel and example goes through, except known.txt
-    registers [--json FILE]                tmetal's estimate of registers beside the compiler's
+    registers                              tmetal's estimate of registers beside the compiler's: is it near enough?
 
 After `--` come options for `tmetal compile`, for FILES that it compiles.
 """
@@ -272,13 +272,54 @@ def run_all(o):
     return 1 if bad else 0
 
 
+# -- Registers -----------------------------------------------------------------------------------
+
+# Bounds of the estimate against the compiler's count, and the least share of kernels that must keep them.
+MANY, NEAR, SHARE, LEAST, FEW = 32, 0.15, 0.7, 0.8, 52
+STEPS = ((384, 128), (448, 116), (512, 104), (576, 92), (640, 80), (704, 72), (768, 68), (832, 64), (896, 56), (1024, 52))
+
+
+def estimates(o, item):
+    """(registers by the compiler, by the plan, threads, name) of each kernel of a file or row."""
+    try:
+        if isinstance(item, str):
+            text, plan = text_of(o, item), kernels.emit(o.tmetal, ['--gpu', kernels.M1, item], 'plan')
+        else:
+            text, plan = (kernels.compile_kernel(o.tmetal, item, what) for what in ('msl', 'plan'))
+        counted = {k['kernel']: k['registers'] for k in o.counter.kernels(text)}
+    except (counter.Failed, kernels.Refused):
+        return []
+    name = item if isinstance(item, str) else item.name
+    return [(counted[p['entry']], p['registers'], p['threads_per_threadgroup'], name) for p in json.loads(plan)['kernels']
+            if p['entry'] in counted]
+
+
+def limited(have):
+    """An estimate beyond what a kernel's threads leave room for: there the compiler's count ends, too."""
+    count, estimate, threads, _ = have
+    return min(estimate, next((r for t, r in STEPS if threads <= t), 52))
+
+
+def registers(o):
+    items = o.files or [f for f in every_file([]) if 'lookalikes' not in f] + list(kernels.every())
+    rows = [r for some in workers(lambda i: estimates(o, i), items) for r in some]
+    many = [r for r in rows if r[0] > MANY]
+    near = [r for r in many if abs(limited(r) - r[0]) <= NEAR * r[0]]
+    low = [r for r in rows if r[0] > FEW and limited(r) < LEAST * r[0]]
+    for r in sorted(many, key=lambda r: limited(r) / r[0]) if o.verbose or o.files else low:
+        print('%6.4g registers, estimate %3d, %5.2f of it, %4d threads: %s' % (r[0], r[1], limited(r) / r[0], r[2], r[3]))
+    print('registers: %d kernels, %d of them above %d; %d estimates (%.0f %%) within %.0f %%; %d below %.1f above %d' % (
+        len(rows), len(many), MANY, len(near), 100 * len(near) / max(len(many), 1), 100 * NEAR, len(low), LEAST, FEW))
+    return 1 if len(near) < SHARE * len(many) and not o.files else 0
+
+
 def main():
     argv = sys.argv[1:]
     rest = argv[argv.index('--') + 1:] if '--' in argv else []
     argv = argv[:argv.index('--')] if '--' in argv else argv
     p = argparse.ArgumentParser(usage=__doc__, add_help=False)
     p.add_argument('--build', default='build')
-    p.add_argument('command', choices=['report', 'asm', 'counts', 'all'])
+    p.add_argument('command', choices=['report', 'asm', 'counts', 'all', 'registers'])
     p.add_argument('--json')
     p.add_argument('--threads', type=int, default=0)
     p.add_argument('--free', action='store_true')
@@ -290,7 +331,7 @@ def main():
     o.compile = rest
     o.tmetal = os.environ.get('TMETAL') or os.path.join(o.build, 'tmetal')
     o.counter = counter.Counter(os.environ.get('AGX') or os.path.join(o.build, 'agx'))
-    return {'report': report, 'asm': asm, 'counts': counts, 'all': run_all}[o.command](o)
+    return {'report': report, 'asm': asm, 'counts': counts, 'all': run_all, 'registers': registers}[o.command](o)
 
 
 if __name__ == '__main__':

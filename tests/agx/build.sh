@@ -60,6 +60,9 @@ rm -rf "mesa-$mesa"
 tar xf "source/mesa_$mesa.orig.tar.xz"
 python3 "$here/mesa/patch.py" "mesa-$mesa" "$mesa"
 
+unset CFLAGS CXXFLAGS LDFLAGS
+CC=gcc CXX=g++
+export CC CXX
 PATH=$dest/tools/usr/bin:$PATH
 PYTHONPATH=$dest/tools/usr/lib/python3/dist-packages
 LD_LIBRARY_PATH=$dest/tools/usr/lib/x86_64-linux-gnu
@@ -78,4 +81,4 @@ rm -rf objects
     -Dcpp_args=-O1 -Ddraw-use-llvm=false
 ninja -C objects ${JOBS:+-j"$JOBS"} src/asahi/count/agx-count
 cp objects/src/asahi/count/agx-count agx-count
-cksum < "$here/mesa/count.c" > agx-count.of
+(cd "$here" && cat build.sh mesa/patch.py mesa/count.c mesa/meson.build) | cksum > agx-count.of

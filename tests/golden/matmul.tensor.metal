@@ -1,7 +1,7 @@
 // matmul: from @matmul (matmul.py:9)
 //
-//   grid     one threadgroup of 32 threads (1 simdgroup of 32) a program
-//   work     tiles of up to 32 x 32 elements, 32 a thread
+//   grid     one threadgroup of 64 threads (2 simdgroups of 32) a program
+//   work     tiles of up to 32 x 32 elements, 16 a thread
 //   memory   5120 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
@@ -23,6 +23,7 @@ inline int rem_trunc(int a, int b) {    // sign of the dividend; % leaves negati
     return a - b * (a / b);
 }
 
+[[max_total_threads_per_threadgroup(64)]]
 kernel void matmul(
     device const half *a_ptr [[buffer(0)]],
     device const half *b_ptr [[buffer(1)]],
@@ -35,7 +36,8 @@ kernel void matmul(
     constant uint &stride_cm [[buffer(8)]],
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]],
-    uint  lane     [[thread_index_in_simdgroup]])
+    uint  lane     [[thread_index_in_simdgroup]],
+    uint  sg       [[simdgroup_index_in_threadgroup]])
 {
     threadgroup ulong memory[640];    // used by several arrays in turn
     threadgroup half4 *const a_shared = (threadgroup half4 *)memory;    // 320 entries
@@ -47,11 +49,11 @@ kernel void matmul(
     device const half *a_ptrs = a_ptr;
     device const half *b_ptrs = b_ptr;
     // line 29: acc = tl.dot(a, b)
-    auto acc_left = tensor((threadgroup half *)a_shared,
-            dextents<int, 2>(32, 32), array<int, 2>({1, 40}));
+    auto acc_left = tensor((threadgroup half *)a_shared + sg * 16 * 40,
+            dextents<int, 2>(32, 16), array<int, 2>({1, 40}));
     auto acc_right = tensor((threadgroup half *)b_shared,
             dextents<int, 2>(32, 32), array<int, 2>({1, 40}));
-    constexpr auto shape = mpp::tensor_ops::matmul2d_descriptor(32, 32, 32, false, false, false,
+    constexpr auto shape = mpp::tensor_ops::matmul2d_descriptor(16, 32, 32, false, false, false,
             mpp::tensor_ops::matmul2d_descriptor::mode::multiply_accumulate);
     mpp::tensor_ops::matmul2d<shape, execution_simdgroup> acc_matmul;
     auto acc_sums = acc_matmul.get_destination_cooperative_tensor<
@@ -76,57 +78,53 @@ kernel void matmul(
     const uint m = lane % 8 * 4;
     // line 21: n = tile_n * 32 + tl.arange(0, 32)
     const int n = int(n_offset + m);
-    threadgroup half4 *const a_write = a_shared + (lane / 8 * 10 + lane % 8);
-    threadgroup half4 *const b_write = b_shared + (lane / 8 * 10 + lane % 8);
+    threadgroup half4 *const a_write = a_shared + (tid / 8 * 10 + lane % 8);
+    threadgroup half4 *const b_write = b_shared + (tid / 8 * 10 + lane % 8);
     // line 26: for
     for (uint start = 0; start < whole; start += 32) {
-        half4 a[8];
-        half4 b[8];
+        half4 a[4];
+        half4 b[4];
         #pragma clang loop unroll(full)
-        for (uint i = 0; i < 8; i++) {
+        for (uint i = 0; i < 4; i++) {
             // line 27: a = tl.load(a_ptrs)
             a[i] = half4(*(device const packed_half4 *)(a_ptrs
-                    + int((m_offset + lane / 8 + i * 4) * stride_am) + m));
+                    + int((m_offset + tid / 8 + i * 8) * stride_am) + m));
             // line 28: b = tl.load(b_ptrs)
-            b[i] = half4(*(device const packed_half4 *)(b_ptrs
-                    + int((lane / 8 + i * 4) * stride_bk) + n));
+            b[i] = half4(*(device const packed_half4 *)(b_ptrs + int((tid / 8 + i * 8) * stride_bk)
+                    + n));
         }
-        // a_shared has been read
-        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+        threadgroup_barrier(mem_flags::mem_threadgroup);    // a_shared has been read
         #pragma clang loop unroll(full)
-        for (uint i = 0; i < 8; i++) {
-            a_write[i * 4 * 10] = a[i];
+        for (uint i = 0; i < 4; i++) {
+            a_write[i * 8 * 10] = a[i];
         }
         #pragma clang loop unroll(full)
-        for (uint i = 0; i < 8; i++) {
-            b_write[i * 4 * 10] = b[i];
+        for (uint i = 0; i < 4; i++) {
+            b_write[i * 8 * 10] = b[i];
         }
-        // a_shared is complete
-        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+        threadgroup_barrier(mem_flags::mem_threadgroup);    // a_shared is complete
         acc_matmul.run(acc_left, acc_right, acc_sums);
         a_ptrs += 32;
         b_ptrs += int(stride_bk * 32);
     }
-    // a_shared has been read
-    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+    threadgroup_barrier(mem_flags::mem_threadgroup);    // a_shared has been read
     #pragma clang loop unroll(full)
     for (ushort element = 0; element < acc_sums.get_capacity(); element++) {
         const auto at = acc_sums.get_multidimensional_index(element);    // column, row
         if (acc_sums.is_valid_element(element))
-            acc_shared[uint(at[1] * 36 + at[0])] = acc_sums[element];
+            acc_shared[sg * 16 * 36 + uint(at[1] * 36 + at[0])] = acc_sums[element];
     }
-    // acc_shared is complete
-    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
-    float acc[32] = {};
+    threadgroup_barrier(mem_flags::mem_threadgroup);    // acc_shared is complete
+    float acc[16] = {};
     #pragma clang loop unroll(full)
-    for (uint i = 0; i < 32; i++) {
-        acc[i] += acc_shared[i * 36 + tid];
+    for (uint i = 0; i < 16; i++) {
+        acc[i] += acc_shared[(sg + i % 8 * 2 + i / 8 * 16) * 36 + lane];
     }
-    auto acc_left_2 = tensor((threadgroup half *)a_shared_2,
-            dextents<int, 2>(32, 32), array<int, 2>({1, 40}));
+    auto acc_left_2 = tensor((threadgroup half *)a_shared_2 + sg * 16 * 40,
+            dextents<int, 2>(32, 16), array<int, 2>({1, 40}));
     auto acc_right_2 = tensor((threadgroup half *)b_shared_2,
             dextents<int, 2>(32, 32), array<int, 2>({1, 40}));
-    constexpr auto shape_2 = mpp::tensor_ops::matmul2d_descriptor(32, 32, 32, false, false, false,
+    constexpr auto shape_2 = mpp::tensor_ops::matmul2d_descriptor(16, 32, 32, false, false, false,
             mpp::tensor_ops::matmul2d_descriptor::mode::multiply_accumulate);
     mpp::tensor_ops::matmul2d<shape_2, execution_simdgroup> acc_matmul_2;
     auto acc_sums_2 = acc_matmul_2.get_destination_cooperative_tensor<
@@ -136,66 +134,64 @@ kernel void matmul(
     for (ushort element = 0; element < acc_sums_2.get_capacity(); element++)
         if (acc_sums_2.is_valid_element(element)) acc_sums_2[element] = 0.0f;
     const int last = max(M, -2147483647) - 1;
-    const int n_offset_2 = int(n_offset + tid);
+    const int n_offset_2 = int(n_offset + lane);
     const int last_2 = max(N, -2147483647) - 1;
     const int b_base = min(n_offset_2, last_2);
-    threadgroup half *const a_write_2 = a_shared_2 + tid;
-    threadgroup half *const b_write_2 = b_shared_2 + tid;
+    threadgroup half *const a_write_2 = a_shared_2 + (sg * 40 + lane);
+    threadgroup half *const b_write_2 = b_shared_2 + (sg * 40 + lane);
     // the other steps, under their masks
     for (uint start = whole; start < uint(bound); start += 32) {
         const int last_3 = max(int(K - start), 1) - 1;
-        const int a_base = min(int(tid), last_3);
-        half a_loaded[32] = {};
+        const int a_base = min(int(lane), last_3);
+        half a_loaded[16] = {};
         if (int(m_offset) < M && int(K - start) > 0) {
             #pragma clang loop unroll(full)
-            for (uint i = 0; i < 32; i++) {
-                a_loaded[i] = (a_ptrs + int(min(int(m_offset + i), last) * stride_am))[a_base];
+            for (uint i = 0; i < 16; i++) {
+                a_loaded[i] = (a_ptrs
+                        + int(min(int(m_offset + sg + i * 2), last) * stride_am))[a_base];
             }
         }
-        half b_loaded[32] = {};
+        half b_loaded[16] = {};
         if (int(K - start) > 0 && int(n_offset) < N) {
             #pragma clang loop unroll(full)
-            for (uint i = 0; i < 32; i++) {
-                b_loaded[i] = (b_ptrs + int(min(int(i), last_3) * stride_bk))[b_base];
+            for (uint i = 0; i < 16; i++) {
+                b_loaded[i] = (b_ptrs + int(min(int(sg + i * 2), last_3) * stride_bk))[b_base];
             }
         }
-        half a[32];
-        half b[32];
+        half a[16];
+        half b[16];
         #pragma clang loop unroll(full)
-        for (uint i = 0; i < 32; i++) {
-            a[i] = (int(m_offset + i) < M) & (int(tid) < int(K - start)) ? a_loaded[i] : 0.0h;
-            b[i] = (int(i) < int(K - start)) & (n_offset_2 < N) ? b_loaded[i] : 0.0h;
+        for (uint i = 0; i < 16; i++) {
+            a[i] = (int(m_offset + sg + i * 2) < M) & (int(lane) < int(K - start)) ? a_loaded[i]
+                    : 0.0h;
+            b[i] = (int(sg + i * 2) < int(K - start)) & (n_offset_2 < N) ? b_loaded[i] : 0.0h;
         }
-        // acc_shared has been read
-        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+        threadgroup_barrier(mem_flags::mem_threadgroup);    // acc_shared has been read
         #pragma clang loop unroll(full)
-        for (uint i = 0; i < 32; i++) {
-            a_write_2[i * 40] = a[i];
+        for (uint i = 0; i < 16; i++) {
+            a_write_2[i * 2 * 40] = a[i];
         }
         #pragma clang loop unroll(full)
-        for (uint i = 0; i < 32; i++) {
-            b_write_2[i * 40] = b[i];
+        for (uint i = 0; i < 16; i++) {
+            b_write_2[i * 2 * 40] = b[i];
         }
-        // a_shared_2 is complete
-        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+        threadgroup_barrier(mem_flags::mem_threadgroup);    // a_shared_2 is complete
         acc_matmul_2.run(acc_left_2, acc_right_2, acc_sums_2);
         a_ptrs += 32;
         b_ptrs += int(stride_bk * 32);
     }
-    // acc_shared has been read
-    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+    threadgroup_barrier(mem_flags::mem_threadgroup);    // acc_shared has been read
     #pragma clang loop unroll(full)
     for (ushort element = 0; element < acc_sums_2.get_capacity(); element++) {
         const auto at = acc_sums_2.get_multidimensional_index(element);    // column, row
         if (acc_sums_2.is_valid_element(element))
-            acc_shared[uint(at[1] * 36 + at[0])] = acc_sums_2[element];
+            acc_shared[sg * 16 * 36 + uint(at[1] * 36 + at[0])] = acc_sums_2[element];
     }
-    // acc_shared is complete
-    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+    threadgroup_barrier(mem_flags::mem_threadgroup);    // acc_shared is complete
     #pragma clang loop unroll(full)
-    for (uint i = 0; i < 32; i++) {
-        acc[i] += acc_shared[i * 36 + tid];
-        const uint m_offset_2 = m_offset + i;
+    for (uint i = 0; i < 16; i++) {
+        acc[i] += acc_shared[(sg + i % 8 * 2 + i / 8 * 16) * 36 + lane];
+        const uint m_offset_2 = m_offset + sg + i * 2;
         // line 32: tl.store(c_ptr + m[:, None] * stride_cm + n[None, :], acc)
         if (int(m_offset_2) < M && n_offset_2 < N) {
             (c_ptr + int(m_offset_2 * stride_cm))[n_offset_2] = acc[i];
