@@ -49561,7 +49561,7 @@ static int tmi_lower_clamp_bound(tmi_low *w, tmi_nearest *c, const tmi_op *op, t
                    end = tmi_in_at(w, op, 1, at.view, at.mode);
     const int      is_signed = pred == TMI_SLT || pred == TMI_SGE;
     uint32_t       width = 1, last, x = all;
-    int64_t        least;
+    int64_t        least, is;
     if (end != tmi_in_at(w, op, 1, known.view, known.mode)) return TMI_CLAMP_NOT;
     if (all == from) return TMI_CLAMP_KNOWN;
     if (!tmi_lower_counts_up(w, value)) return TMI_CLAMP_NOT;
@@ -49578,8 +49578,10 @@ static int tmi_lower_clamp_bound(tmi_low *w, tmi_nearest *c, const tmi_op *op, t
     least += width;
     last = tmi_t_bin_c(w->t, is_signed ? TMI_TF_SMAX : TMI_TF_UMAX, end, least);
     last = tmi_t_bin_c(w->t, TMI_TF_ISUB, last, width);
-    tmi_t_name(w->t, last, tmi_intern(w->job, w->m->strings, "last", 4));
-    TMI_INS(w->t, last)->flags |= TMI_INS_NAMED | TMI_INS_WHOLE_NAME;
+    if (!tmi_t_is_const(w->t, last, &is)) {
+        tmi_t_name(w->t, last, tmi_intern(w->job, w->m->strings, "last", 4));
+        TMI_INS(w->t, last)->flags |= TMI_INS_NAMED | TMI_INS_WHOLE_NAME;
+    }
     c->x[c->n] = x;
     c->known[c->n] = from;
     c->end[c->n] = end;
@@ -49696,11 +49698,14 @@ static void tmi_lower_clamp(tmi_low *w, const tmi_op *op, tmi_which at, tmi_whic
     w->quiet--;
 }
 
-/* The first element of the tile is the known one. */
+/* The first element of the tile is the known one. Another thread may hold it, and write it where
+ * the kernel stores to that memory: a read that nothing orders, though its value is not used. */
 static void tmi_lower_clamp_tile(tmi_low *w, const tmi_op *op, const tmi_lin *view, uint32_t mode,
                                  tmi_nearest *c) {
     tmi_lin zero;
     tmi_which  at, known;
+    memset(c, 0, sizeof *c);
+    if (tmi_is_written(w->p, w->p->base[tmi_in(w->m, op, 0)])) return;
     tmi_lin_zero(&zero, view->n_sg);
     zero.n_reg = view->n_reg;
     at.view = view, at.mode = mode;
@@ -55596,7 +55601,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1080792318u
+#define TMI_STAMP_LOWER 3893677016u
 
 /*==============================================================================
  * >>clean  [29]  The per-thread form made ready to print
