@@ -140,24 +140,25 @@
  *     21  >>flow       calls inlined, branches structured: one function, one block
  *     22  >>transform  passes over tile IR, before anything is planned
  *     23  >>shape      decisions that read the chip: threads, programs, stages, rounds
- *     24  >>thread     the per-thread form: what one GPU thread does
- *     25  >>layout     linear layouts: which thread holds which element
- *     26  >>plan       decisions before any code: what is kept, where each value lives, how many threads
- *     27  >>wait       programs that wait for each other
- *     28  >>lower      from tiles to threads
- *     29  >>clean      the per-thread form made ready to print
- *     30  >>report     what was found, chosen and given up
- *     31  >>emit       Metal text
- *     32  >>json       op lists as text: JSON in and out, the short form
- *     33  >>oplist     op lists to kernels: graph in, tile IR out
- *     34  >>graph      op lists as graphs: what is spelled out, what shares a kernel, memory
- *     35  >>compile    what drives the others: options, refusals, from text to kernels
- *     36  >>key        what a result depends on, as one number
- *     37  >>entry      public functions and the one setjmp
- *     38  >>cache      results on disk, and copies of results
- *     39  >>metal      launching: the Objective-C runtime and Metal, from C
- *     40  >>host       launch code: files in other languages that compile and launch a result
- *     41  >>tune       the tuner: which way to compile a program is fastest
+ *     24  >>peel       loops cut in two: whole steps without masks, and the rest
+ *     25  >>thread     the per-thread form: what one GPU thread does
+ *     26  >>layout     linear layouts: which thread holds which element
+ *     27  >>plan       decisions before any code: what is kept, where each value lives
+ *     28  >>wait       programs that wait for each other
+ *     29  >>lower      from tiles to threads
+ *     30  >>clean      the per-thread form made ready to print
+ *     31  >>report     what was found, chosen and given up
+ *     32  >>emit       Metal text
+ *     33  >>json       op lists as text: JSON in and out, the short form
+ *     34  >>oplist     op lists to kernels: graph in, tile IR out
+ *     35  >>graph      op lists as graphs: what is spelled out, what shares a kernel, memory
+ *     36  >>compile    what drives the others: options, refusals, from text to kernels
+ *     37  >>key        what a result depends on, as one number
+ *     38  >>entry      public functions and the one setjmp
+ *     39  >>cache      results on disk, and copies of results
+ *     40  >>metal      launching: the Objective-C runtime and Metal, from C
+ *     41  >>host       launch code: files in other languages that compile and launch a result
+ *     42  >>tune       the tuner: which way to compile a program is fastest
  *
  * Version 0.1.0. MIT licence; its text is at the end of the file.
  *============================================================================*/
@@ -41038,6 +41039,52 @@ static int tmi_shape_stream(tmi_job *job, tmi_module *m, uint32_t func, const tm
     return r.loops != 0;
 }
 
+/* -- The rewrites, in order -------------------------------------------------------------------- */
+
+/*    name          function          not for: op lists, which are written so already (1); arguments
+ *                                    that may overlap (2); what it does */
+#define TMI_SHAPE_REWRITES(X) \
+    X("sweeps",     tmi_shape_sweeps, 2, "two loops over a row become one") \
+    X("rounds",     tmi_shape_rounds, 1, "thin products take several rounds of a loop at once") \
+    X("long rows",  tmi_shape_stream, 2, "tiles that registers do not hold go in rounds") \
+    X("short rows", tmi_shape_batch,  1, "several programs share a threadgroup")
+
+typedef struct tmi_shape_rewrite {
+    const char *name;
+    int (*run)(tmi_job *, tmi_module *, uint32_t, const tmetal_gpu *); /* 1: it is the last */
+    int not_for;
+} tmi_shape_rewrite;
+
+static const tmi_shape_rewrite tmi_shape_rewrites[] = {
+#define X(name, fn, not_for, what) {name, fn, not_for},
+    TMI_SHAPE_REWRITES(X)
+#undef X
+};
+
+/* Of a kernel that is not in two stages. Requires: every pass done. */
+static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu) {
+    const int skip = (job->listed ? 1 : 0) | (tmi_shape_overlaps(job, m, func) ? 2 : 0);
+    size_t    i;
+    int       last = job->opt->plain || job->opt->layouts;
+    for (i = 0; i < sizeof tmi_shape_rewrites / sizeof *tmi_shape_rewrites; i++) {
+        const tmi_shape_rewrite *w = &tmi_shape_rewrites[i];
+        if (last || job->n_errors) break;
+        if (!(w->not_for & skip)) last = w->run(job, m, func, gpu);
+#ifdef TMETAL_DEBUG
+        if (!job->n_errors && !tmi_verify_all(job, m)) tmi_bug(job, "shape", w->name);
+#endif
+    }
+}
+
+#define TMI_STAMP_SHAPE 260134909u
+
+/*==============================================================================
+ * >>peel  [24]  Loops cut in two: whole steps without masks, and the rest
+ *
+ * gives   tmi_peel_func(): called when a kernel's work is divided
+ * uses    >>ops  >>ir  >>verify  >>analyse  >>rewrite  >>flow  >>transform
+ *============================================================================*/
+
 /* -- Peeling: the whole steps of a loop, then the others ------------------------------------------
  *
  *   scf.for %k = %c0 to %steps {              %whole = arith.divui (arith.maxsi %n, %c0), %c32
@@ -41083,27 +41130,27 @@ typedef struct tmi_peel {
     uint32_t      budget; /* operations that may still be looked at for remainders */
 } tmi_peel;
 
-static int tmi_shape_fixed(tmi_peel_side *s, int64_t lo, int64_t hi) {
+static int tmi_peel_fixed(tmi_peel_side *s, int64_t lo, int64_t hi) {
     memset(s, 0, sizeof *s);
     s->lo = lo;
     s->hi = hi;
     return lo >= -(1 << 28) && hi <= 1 << 28;
 }
 
-static uint32_t tmi_shape_unwidened(const tmi_module *m, uint32_t v) {
+static uint32_t tmi_peel_unwidened(const tmi_module *m, uint32_t v) {
     while (v && tmi_def_kind(m, v) == TMI_OP_EXTSI) v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
     return v;
 }
 
 /* The counter, or an integer that each round moves on by a constant. */
-static int tmi_shape_carried(const tmi_peel *p, uint32_t v, tmi_peel_side *s) {
+static int tmi_peel_carried(const tmi_peel *p, uint32_t v, tmi_peel_side *s) {
     const tmi_module *m = p->m;
     const tmi_op     *o = TMI_OP(m, p->loop);
     uint32_t          i, k, init;
     int64_t           c, step = 0;
     tmi_steps         steps;
     if (v == tmi_block_arg(m, p->body, 0)) {
-        (void)tmi_shape_fixed(s, p->first, p->first);
+        (void)tmi_peel_fixed(s, p->first, p->first);
         s->leaf = p->from;
         s->step = p->step;
         return 1;
@@ -41114,23 +41161,23 @@ static int tmi_shape_carried(const tmi_peel *p, uint32_t v, tmi_peel_side *s) {
                         &steps))
         return 0;
     for (k = 0; k < steps.n; k++) {
-        if (!tmi_const_int(m, tmi_shape_unwidened(m, steps.value[k]), &c) || c < 0 || c > 1 << 28)
+        if (!tmi_const_int(m, tmi_peel_unwidened(m, steps.value[k]), &c) || c < 0 || c > 1 << 28)
             return 0;
         step += c;
     }
     init = tmi_in(m, o, 3 + i);
-    (void)tmi_shape_fixed(s, 0, 0);
-    if (!tmi_const_int(m, tmi_shape_unwidened(m, init), &c)) s->leaf = init;
-    else if (!tmi_shape_fixed(s, c, c)) return 0;
+    (void)tmi_peel_fixed(s, 0, 0);
+    if (!tmi_const_int(m, tmi_peel_unwidened(m, init), &c)) s->leaf = init;
+    else if (!tmi_peel_fixed(s, c, c)) return 0;
     s->step = step;
     return !tmi_is_tensor(m, tmi_value_type(m, v));
 }
 
-static int tmi_shape_side(const tmi_peel *p, uint32_t v, tmi_peel_side *s, uint32_t depth);
+static int tmi_peel_side_of(const tmi_peel *p, uint32_t v, tmi_peel_side *s, uint32_t depth);
 
 /* Sums, differences and products with a constant: all wrap alike, so what fits in the end is what
  * came of numbers without bounds. Depth: `depth`. */
-static int tmi_shape_both(const tmi_peel *p, const tmi_op *o, tmi_peel_side *s,
+static int tmi_peel_both(const tmi_peel *p, const tmi_op *o, tmi_peel_side *s,
                               uint32_t depth) {
     const int     times = o->kind == TMI_OP_MULI;
     int64_t       c;
@@ -41139,13 +41186,13 @@ static int tmi_shape_both(const tmi_peel *p, const tmi_op *o, tmi_peel_side *s,
     if (times && !tmi_const_int(p->m, tmi_in(p->m, o, k = 1), &c) &&
         !tmi_const_int(p->m, tmi_in(p->m, o, k = 0), &c))
         return 0;
-    if (!tmi_shape_side(p, tmi_in(p->m, o, times ? 1 - k : 0), s, depth - 1)) return 0;
+    if (!tmi_peel_side_of(p, tmi_in(p->m, o, times ? 1 - k : 0), s, depth - 1)) return 0;
     if (times) {
         if (s->leaf || c < 0 || c > 1 << 20 || s->step > 1 << 20) return 0;
         s->step *= c;
-        return tmi_shape_fixed(&r, s->lo *= c, s->hi *= c);
+        return tmi_peel_fixed(&r, s->lo *= c, s->hi *= c);
     }
-    if (!tmi_shape_side(p, tmi_in(p->m, o, 1), &r, depth - 1)) return 0;
+    if (!tmi_peel_side_of(p, tmi_in(p->m, o, 1), &r, depth - 1)) return 0;
     if (r.leaf && (s->leaf || o->kind == TMI_OP_SUBI)) return 0;
     if ((s->widened || r.widened) && (s->lo || s->hi || s->widened || r.lo < 0)) return 0;
     s->widened = r.widened;
@@ -41157,35 +41204,35 @@ static int tmi_shape_both(const tmi_peel *p, const tmi_op *o, tmi_peel_side *s,
 }
 
 /* A side of a comparison. Depth: `depth`. */
-static int tmi_shape_side(const tmi_peel *p, uint32_t v, tmi_peel_side *s, uint32_t depth) {
+static int tmi_peel_side_of(const tmi_peel *p, uint32_t v, tmi_peel_side *s, uint32_t depth) {
     const tmi_module *m = p->m;
     const tmi_op     *o = TMI_OP(m, tmi_def(m, v));
     int64_t           c;
-    if (tmi_const_int(m, v, &c)) return tmi_shape_fixed(s, c, c);
+    if (tmi_const_int(m, v, &c)) return tmi_peel_fixed(s, c, c);
     if (!tmi_is_tensor(m, tmi_value_type(m, v)) && tmi_is_outside(m, v, p->loop)) {
-        (void)tmi_shape_fixed(s, 0, 0);
+        (void)tmi_peel_fixed(s, 0, 0);
         s->leaf = v;
         return 1;
     }
-    if (!tmi_def(m, v)) return tmi_shape_carried(p, v, s);
+    if (!tmi_def(m, v)) return tmi_peel_carried(p, v, s);
     if (!depth) return 0;
     switch (o->kind) {
     case TMI_OP_RANGE:
-        return tmi_shape_fixed(s, tmi_attr_int(m, o, "start", 0),
+        return tmi_peel_fixed(s, tmi_attr_int(m, o, "start", 0),
                                    tmi_attr_int(m, o, "end", 0) - 1);
     case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE:
-    case TMI_OP_TRANS: return tmi_shape_side(p, tmi_in(m, o, 0), s, depth - 1);
+    case TMI_OP_TRANS: return tmi_peel_side_of(p, tmi_in(m, o, 0), s, depth - 1);
     case TMI_OP_EXTSI: /* what may wrap before it is widened is something else */
-        if (!tmi_shape_side(p, tmi_in(m, o, 0), s, depth - 1) || s->leaf) return 0;
+        if (!tmi_peel_side_of(p, tmi_in(m, o, 0), s, depth - 1) || s->leaf) return 0;
         s->widened = s->step != 0;
         return !s->widened || (s->step > 0 && s->lo >= 0);
-    case TMI_OP_ADDI: case TMI_OP_SUBI: case TMI_OP_MULI: return tmi_shape_both(p, o, s, depth);
+    case TMI_OP_ADDI: case TMI_OP_SUBI: case TMI_OP_MULI: return tmi_peel_both(p, o, s, depth);
     default: return 0;
     }
 }
 
 /* The number that a bound is cut from to 0..c, for a c above all that it is compared with. */
-static uint32_t tmi_shape_uncut(const tmi_module *m, uint32_t v, int64_t below) {
+static uint32_t tmi_peel_uncut(const tmi_module *m, uint32_t v, int64_t below) {
     uint32_t s = tmi_splat_source(m, v), def = s ? tmi_def(m, s) : 0;
     int64_t  c;
     if (!def || TMI_OP(m, def)->kind != TMI_OP_TRUNCI) return v;
@@ -41202,15 +41249,15 @@ static uint32_t tmi_shape_uncut(const tmi_module *m, uint32_t v, int64_t below) 
 }
 
 /* Of a leaf that is only widened, what it was; 0: it does not fit the counter's type. */
-static uint32_t tmi_shape_narrow(const tmi_peel *p, uint32_t v) {
+static uint32_t tmi_peel_narrow(const tmi_peel *p, uint32_t v) {
     const tmi_module *m = p->m;
     const uint32_t    bits = tmi_bits(m, tmi_value_type(m, tmi_block_arg(m, p->body, 0)));
-    v = tmi_shape_unwidened(m, v);
+    v = tmi_peel_unwidened(m, v);
     return v && tmi_bits(m, tmi_value_type(m, v)) == bits ? v : 0;
 }
 
 /* A power of two that divides a number for certain. */
-static int64_t tmi_shape_peel_divisor(const tmi_module *m, uint32_t v) {
+static int64_t tmi_peel_divisor(const tmi_module *m, uint32_t v) {
     const tmi_op *o = TMI_OP(m, tmi_def(m, v));
     int64_t       c;
     uint32_t      i;
@@ -41221,24 +41268,24 @@ static int64_t tmi_shape_peel_divisor(const tmi_module *m, uint32_t v) {
 }
 
 /* No round is beyond what the counter's type holds where the mask holds. */
-static int tmi_shape_peel_fits(const tmi_peel *p, const tmi_peel_mask *k) {
+static int tmi_peel_fits(const tmi_peel *p, const tmi_peel_mask *k) {
     const int64_t rest = k->by - k->more;
     if (p->from)
-        return k->left == tmi_shape_narrow(p, p->from) && p->step == k->by && rest <= 0;
+        return k->left == tmi_peel_narrow(p, p->from) && p->step == k->by && rest <= 0;
     if (p->first < 0 || p->first > 1 << 20) return 0;
     return (p->step == 1 && k->by > 1) || (p->step <= k->by && p->first + rest <= k->top);
 }
 
 /* Rows of a descriptor or block pointer: range < size - place, cut to the tile, that no round
  * changes. The place is asked not to be below 0, too. */
-static int tmi_shape_peel_rows(const tmi_peel *p, const tmi_peel_side *l, uint32_t left,
-                               tmi_peel_mask *k) {
+static int tmi_peel_rows(const tmi_peel *p, const tmi_peel_side *l, uint32_t left,
+                         tmi_peel_mask *k) {
     const tmi_module *m = p->m;
     const tmi_op     *o = TMI_OP(m, tmi_def(m, left));
     if (tmi_def_kind(m, left) != TMI_OP_SUBI || l->leaf || l->step || l->lo < 0) return 0;
     memset(k, 0, sizeof *k);
-    k->right = tmi_shape_narrow(p, tmi_in(m, o, 0));
-    k->left = tmi_shape_narrow(p, tmi_in(m, o, 1));
+    k->right = tmi_peel_narrow(p, tmi_in(m, o, 0));
+    k->left = tmi_peel_narrow(p, tmi_in(m, o, 1));
     k->more = l->hi + 1;
     k->above = 1;
     return k->right && k->left && tmi_is_outside(m, k->right, p->loop) &&
@@ -41246,7 +41293,7 @@ static int tmi_shape_peel_rows(const tmi_peel *p, const tmi_peel_side *l, uint32
 }
 
 /* Does a comparison hold in all rounds before some one? */
-static int tmi_shape_peel_compares(const tmi_peel *p, uint32_t cmp, tmi_peel_mask *k) {
+static int tmi_peel_compares(const tmi_peel *p, uint32_t cmp, tmi_peel_mask *k) {
     const tmi_module *m = p->m;
     const tmi_op     *o = TMI_OP(m, cmp);
     const int64_t     pred = tmi_attr_int(m, o, "predicate", 0);
@@ -41257,42 +41304,42 @@ static int tmi_shape_peel_compares(const tmi_peel *p, uint32_t cmp, tmi_peel_mas
     uint32_t      bound;
     tmi_peel_side l, r;
     if ((!turned && pred != TMI_SLT && pred != TMI_SLE) || bits < 32) return 0;
-    if (!tmi_shape_side(p, tmi_in(m, o, turned), &l, TMI_PEEL_DEPTH)) return 0;
-    bound = tmi_shape_uncut(m, tmi_in(m, o, 1 - turned), l.hi);
-    if (!equal && bound != tmi_in(m, o, 1 - turned) && tmi_shape_peel_rows(p, &l, bound, k))
+    if (!tmi_peel_side_of(p, tmi_in(m, o, turned), &l, TMI_PEEL_DEPTH)) return 0;
+    bound = tmi_peel_uncut(m, tmi_in(m, o, 1 - turned), l.hi);
+    if (!equal && bound != tmi_in(m, o, 1 - turned) && tmi_peel_rows(p, &l, bound, k))
         return 1;
-    if (!tmi_shape_side(p, bound, &r, TMI_PEEL_DEPTH)) return 0;
+    if (!tmi_peel_side_of(p, bound, &r, TMI_PEEL_DEPTH)) return 0;
     if (l.step < 0 || r.step > 0 || (l.leaf && l.lo < 0)) return 0;
     if ((l.widened || r.widened) && (l.leaf || l.lo < 0 || r.hi > 0 || !r.leaf)) return 0;
     memset(k, 0, sizeof *k);
-    k->left = tmi_shape_narrow(p, l.leaf);
-    k->right = tmi_shape_narrow(p, r.leaf);
+    k->left = tmi_peel_narrow(p, l.leaf);
+    k->right = tmi_peel_narrow(p, r.leaf);
     k->by = l.step - r.step;
     k->more = l.hi - r.lo + !equal;
     if (!k->by) /* rows and columns of a tile */
         return !l.leaf == !k->left && k->right && k->more > 0 && r.lo == 0 && r.hi == 0 &&
             tmi_has_products(m, p->loop);
     if (r.leaf && r.hi > 0 && bits == 32) k->top = r.hi;
-    divides = k->right ? tmi_shape_peel_divisor(m, k->right) : 1;
+    divides = k->right ? tmi_peel_divisor(m, k->right) : 1;
     if (k->top < divides) k->top = 0; /* a multiple of more ends that much below 2^31 */
     /* as many rounds of multiples, at most one fewer of others */
-    if (k->more > 0 && k->more < k->by && (divides % k->by == 0 || !tmi_shape_peel_fits(p, k)))
+    if (k->more > 0 && k->more < k->by && (divides % k->by == 0 || !tmi_peel_fits(p, k)))
         k->more = k->by;
-    return !l.leaf == !k->left && !r.leaf == !k->right && tmi_shape_peel_fits(p, k);
+    return !l.leaf == !k->left && !r.leaf == !k->right && tmi_peel_fits(p, k);
 }
 
 /* Is a value made in the body, or before the loop? */
-static int tmi_shape_peel_sees(const tmi_peel *p, uint32_t v) {
+static int tmi_peel_sees(const tmi_peel *p, uint32_t v) {
     return TMI_OP(p->m, tmi_def(p->m, v))->block == p->body || tmi_is_outside(p->m, v, p->loop);
 }
 
 /* What addresses are made of, besides leaves. */
-static int tmi_shape_peel_passes(uint32_t kind) {
+static int tmi_peel_passes(uint32_t kind) {
     return kind == TMI_OP_ADDPTR || kind == TMI_OP_ADDI || kind == TMI_OP_MULI ||
         kind == TMI_OP_EXPAND || kind == TMI_OP_BROADCAST || kind == TMI_OP_EXTSI;
 }
 
-static void tmi_shape_peel_add(tmi_peel *p, uint32_t op, const tmi_peel_mask *k) {
+static void tmi_peel_add(tmi_peel *p, uint32_t op, const tmi_peel_mask *k) {
     uint32_t i;
     for (i = 0; i < p->n && memcmp(&p->mask[i], k, sizeof *k) != 0; i++) {}
     if (i == TMI_PEEL_MASKS || p->n_cmp == sizeof p->cmp / sizeof *p->cmp) return;
@@ -41303,38 +41350,39 @@ static void tmi_shape_peel_add(tmi_peel *p, uint32_t op, const tmi_peel_mask *k)
 
 /* Does a comparison hold in all whole steps: range >= -place, cut to 0 and more, of a place that
  * moves on from 0 to where another mask ends, or that is asked not to be below 0? */
-static int tmi_shape_peel_always(const tmi_peel *p, uint32_t cmp) {
+static int tmi_peel_always(const tmi_peel *p, uint32_t cmp) {
     const tmi_module *m = p->m;
     const tmi_op     *o = TMI_OP(m, cmp);
-    const uint32_t    low = tmi_in(m, o, 1), cut = tmi_shape_uncut(m, low, 0);
+    const uint32_t    low = tmi_in(m, o, 1), cut = tmi_peel_uncut(m, low, 0);
     tmi_peel_side     l, r;
     uint32_t          i;
     int64_t           c;
     if (tmi_attr_int(m, o, "predicate", 0) != TMI_SGE || cut == low ||
-        !tmi_shape_side(p, tmi_in(m, o, 0), &l, TMI_PEEL_DEPTH) || l.leaf || l.step || l.lo < 0)
+        !tmi_peel_side_of(p, tmi_in(m, o, 0), &l, TMI_PEEL_DEPTH) || l.leaf || l.step || l.lo < 0)
         return 0;
     if (tmi_def_kind(m, cut) == TMI_OP_SUBI &&
         tmi_const_int(m, tmi_in(m, TMI_OP(m, tmi_def(m, cut)), 0), &c) && c == 0) {
-        const uint32_t place = tmi_shape_narrow(p, tmi_in(m, TMI_OP(m, tmi_def(m, cut)), 1));
+        const uint32_t place = tmi_peel_narrow(p, tmi_in(m, TMI_OP(m, tmi_def(m, cut)), 1));
         for (i = 0; place && i < p->n; i++)
             if (p->mask[i].above && p->mask[i].left == place) return 1;
     }
-    if (!tmi_shape_side(p, cut, &r, TMI_PEEL_DEPTH) || r.leaf || r.step >= 0 || r.hi > 0) return 0;
+    if (!tmi_peel_side_of(p, cut, &r, TMI_PEEL_DEPTH) || r.leaf || r.step >= 0 || r.hi > 0)
+        return 0;
     if (r.widened && (r.lo || r.hi)) return 0;
     for (i = 0; i < p->n && p->mask[i].by < -r.step; i++) {}
     return i < p->n;
 }
 
 /* Looks for such comparisons in a mask. Depth: `depth`. */
-static void tmi_shape_peel_see(tmi_peel *p, uint32_t mask, uint32_t depth) {
+static void tmi_peel_see(tmi_peel *p, uint32_t mask, uint32_t depth) {
     const tmi_op *o = TMI_OP(p->m, tmi_def(p->m, mask));
     tmi_peel_mask k;
     uint32_t      i;
-    if (!tmi_def(p->m, mask) || !depth || !tmi_shape_peel_sees(p, mask)) return;
+    if (!tmi_def(p->m, mask) || !depth || !tmi_peel_sees(p, mask)) return;
     switch (o->kind) {
-    case TMI_OP_ANDI: tmi_shape_peel_see(p, tmi_in(p->m, o, 1), depth - 1); /* fall through */
+    case TMI_OP_ANDI: tmi_peel_see(p, tmi_in(p->m, o, 1), depth - 1); /* fall through */
     case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE:
-    case TMI_OP_TRANS: tmi_shape_peel_see(p, tmi_in(p->m, o, 0), depth - 1); return;
+    case TMI_OP_TRANS: tmi_peel_see(p, tmi_in(p->m, o, 0), depth - 1); return;
     case TMI_OP_CMPI: break;
     default: return;
     }
@@ -41342,20 +41390,20 @@ static void tmi_shape_peel_see(tmi_peel *p, uint32_t mask, uint32_t depth) {
     if (i < p->n_cmp || i == sizeof p->cmp / sizeof *p->cmp ||
         !tmi_is_tensor(p->m, tmi_value_type(p->m, mask)))
         return;
-    if (tmi_shape_peel_always(p, tmi_def(p->m, mask))) p->cmp[p->n_cmp++] = tmi_def(p->m, mask);
-    else if (tmi_shape_peel_compares(p, tmi_def(p->m, mask), &k))
-        tmi_shape_peel_add(p, tmi_def(p->m, mask), &k);
+    if (tmi_peel_always(p, tmi_def(p->m, mask))) p->cmp[p->n_cmp++] = tmi_def(p->m, mask);
+    else if (tmi_peel_compares(p, tmi_def(p->m, mask), &k))
+        tmi_peel_add(p, tmi_def(p->m, mask), &k);
 }
 
 /* Is a remainder what it is of, x % n with all of x from 0 to n - 1, if that is asked before the
  * loop? Tiles of wrapped rows and columns are. */
-static int tmi_shape_peel_wraps(const tmi_peel *p, uint32_t op, tmi_peel_mask *k) {
+static int tmi_peel_wraps(const tmi_peel *p, uint32_t op, tmi_peel_mask *k) {
     const tmi_module *m = p->m;
     const tmi_op     *o = TMI_OP(m, op);
     tmi_peel_side     l, r;
     if (o->kind != TMI_OP_REMSI || tmi_bits(m, tmi_in_type(m, o, 0)) != 32 ||
-        !tmi_shape_side(p, tmi_in(m, o, 0), &l, TMI_PEEL_DEPTH) ||
-        !tmi_shape_side(p, tmi_in(m, o, 1), &r, TMI_PEEL_DEPTH))
+        !tmi_peel_side_of(p, tmi_in(m, o, 0), &l, TMI_PEEL_DEPTH) ||
+        !tmi_peel_side_of(p, tmi_in(m, o, 1), &r, TMI_PEEL_DEPTH))
         return 0;
     memset(k, 0, sizeof *k);
     k->left = l.leaf;
@@ -41366,24 +41414,24 @@ static int tmi_shape_peel_wraps(const tmi_peel *p, uint32_t op, tmi_peel_mask *k
 }
 
 /* Looks for such in the addresses of a load. Depth: `depth`. */
-static void tmi_shape_peel_see_wraps(tmi_peel *p, uint32_t v, uint32_t depth) {
+static void tmi_peel_see_wraps(tmi_peel *p, uint32_t v, uint32_t depth) {
     const uint32_t def = tmi_def(p->m, v);
     const tmi_op  *o = TMI_OP(p->m, def);
     tmi_peel_mask  k;
     uint32_t       i;
     if (!def || !depth || !p->budget || !tmi_is_tensor(p->m, tmi_value_type(p->m, v)) ||
-        !tmi_shape_peel_sees(p, v))
+        !tmi_peel_sees(p, v))
         return;
     p->budget--;
-    if (tmi_shape_peel_wraps(p, def, &k)) {
+    if (tmi_peel_wraps(p, def, &k)) {
         for (i = 0; i < p->n_cmp && p->cmp[i] != def; i++) {}
-        if (i == p->n_cmp) tmi_shape_peel_add(p, def, &k);
-    } else if (tmi_shape_peel_passes(o->kind))
-        for (i = 0; i < o->n_in; i++) tmi_shape_peel_see_wraps(p, tmi_in(p->m, o, i), depth - 1);
+        if (i == p->n_cmp) tmi_peel_add(p, def, &k);
+    } else if (tmi_peel_passes(o->kind))
+        for (i = 0; i < o->n_in; i++) tmi_peel_see_wraps(p, tmi_in(p->m, o, i), depth - 1);
 }
 
 /* Is nothing left of a mask where the comparisons hold? Depth: `depth`. */
-static int tmi_shape_peel_holds(const tmi_peel *p, uint32_t mask, uint32_t depth) {
+static int tmi_peel_holds(const tmi_peel *p, uint32_t mask, uint32_t depth) {
     const tmi_op *o = TMI_OP(p->m, tmi_def(p->m, mask));
     uint32_t      i;
     for (i = 0; i < p->n_cmp; i++)
@@ -41391,16 +41439,16 @@ static int tmi_shape_peel_holds(const tmi_peel *p, uint32_t mask, uint32_t depth
     if (!tmi_def(p->m, mask) || !depth) return 0;
     switch (o->kind) {
     case TMI_OP_ANDI:
-        if (!tmi_shape_peel_holds(p, tmi_in(p->m, o, 1), depth - 1)) return 0;
+        if (!tmi_peel_holds(p, tmi_in(p->m, o, 1), depth - 1)) return 0;
         /* fall through */
     case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE:
-    case TMI_OP_TRANS: return tmi_shape_peel_holds(p, tmi_in(p->m, o, 0), depth - 1);
+    case TMI_OP_TRANS: return tmi_peel_holds(p, tmi_in(p->m, o, 0), depth - 1);
     default: return 0;
     }
 }
 
 /* The masks of a body; 1: it is worth two loops to be without. */
-static int tmi_shape_peel_look(tmi_peel *p) {
+static int tmi_peel_look(tmi_peel *p) {
     const tmi_module *m = p->m;
     uint32_t          op, mask;
     int64_t           to;
@@ -41414,11 +41462,11 @@ static int tmi_shape_peel_look(tmi_peel *p) {
                                                                  : 0;
         p->budget = 64;
         if (o->kind == TMI_OP_LOAD && products)
-            tmi_shape_peel_see_wraps(p, tmi_in(m, o, 0), TMI_PEEL_DEPTH);
+            tmi_peel_see_wraps(p, tmi_in(m, o, 0), TMI_PEEL_DEPTH);
         if (!mask) continue;
-        tmi_shape_peel_see(p, mask, TMI_PEEL_DEPTH);
+        tmi_peel_see(p, mask, TMI_PEEL_DEPTH);
         worth |= tmi_numel(m, tmi_value_type(m, mask)) >= TMI_PEEL_TILE &&
-            tmi_shape_peel_holds(p, mask, TMI_PEEL_DEPTH);
+            tmi_peel_holds(p, mask, TMI_PEEL_DEPTH);
     }
     /* compilers unroll a few rounds, and fold what is known in each */
     if (!p->from && tmi_const_int(m, p->to, &to) && to - p->first <= 4 * p->step) worth = 0;
@@ -41426,11 +41474,11 @@ static int tmi_shape_peel_look(tmi_peel *p) {
 }
 
 /* What is left of a mask where the comparisons hold; 0: nothing. Depth: `depth`. */
-static uint32_t tmi_shape_left(const tmi_peel *p, tmi_build *b, uint32_t mask, uint32_t depth) {
+static uint32_t tmi_peel_left(const tmi_peel *p, tmi_build *b, uint32_t mask, uint32_t depth) {
     tmi_module *m = p->m;
     tmi_op      o = *TMI_OP(m, tmi_def(m, mask));
     uint32_t    i, in[2], v;
-    if (!tmi_def(m, mask) || !depth || !tmi_shape_peel_sees(p, mask)) return mask;
+    if (!tmi_def(m, mask) || !depth || !tmi_peel_sees(p, mask)) return mask;
     for (i = 0; i < p->n_cmp; i++)
         if (p->cmp[i] == tmi_def(m, mask)) return 0;
     switch (o.kind) {
@@ -41438,7 +41486,7 @@ static uint32_t tmi_shape_left(const tmi_peel *p, tmi_build *b, uint32_t mask, u
     case TMI_OP_TRANS: case TMI_OP_ANDI: break;
     default: return mask;
     }
-    for (i = 0; i < o.n_in; i++) in[i] = tmi_shape_left(p, b, tmi_in(m, &o, i), depth - 1);
+    for (i = 0; i < o.n_in; i++) in[i] = tmi_peel_left(p, b, tmi_in(m, &o, i), depth - 1);
     if (o.n_in == 2 && (!in[0] || !in[1])) return in[0] | in[1];
     if (!in[0]) return 0;
     if (in[0] == tmi_in(m, &o, 0) && (o.n_in == 1 || in[1] == tmi_in(m, &o, 1))) return mask;
@@ -41449,20 +41497,20 @@ static uint32_t tmi_shape_left(const tmi_peel *p, tmi_build *b, uint32_t mask, u
 }
 
 /* An address without the remainders that are what they are of. Depth: `depth`. */
-static uint32_t tmi_shape_unwrapped(tmi_peel *p, tmi_build *b, uint32_t v, uint32_t depth) {
+static uint32_t tmi_peel_unwrapped(tmi_peel *p, tmi_build *b, uint32_t v, uint32_t depth) {
     tmi_module    *m = p->m;
     const uint32_t def = tmi_def(m, v);
     const tmi_op   o = *TMI_OP(m, def);
     uint32_t       i, in[2], made, any = 0;
     if (!def || !depth || !p->budget || !tmi_is_tensor(m, tmi_value_type(m, v)) ||
-        !tmi_shape_peel_sees(p, v))
+        !tmi_peel_sees(p, v))
         return v;
     p->budget--;
     for (i = 0; i < p->n_cmp && o.kind == TMI_OP_REMSI; i++)
         if (p->cmp[i] == def) return tmi_in(m, &o, 0);
-    if (!tmi_shape_peel_passes(o.kind)) return v;
+    if (!tmi_peel_passes(o.kind)) return v;
     for (i = 0; i < o.n_in; i++) {
-        in[i] = tmi_shape_unwrapped(p, b, tmi_in(m, &o, i), depth - 1);
+        in[i] = tmi_peel_unwrapped(p, b, tmi_in(m, &o, i), depth - 1);
         any |= in[i] != tmi_in(m, &o, i);
     }
     if (!any) return v;
@@ -41473,7 +41521,7 @@ static uint32_t tmi_shape_unwrapped(tmi_peel *p, tmi_build *b, uint32_t v, uint3
 }
 
 /* The body without what holds. */
-static void tmi_shape_peel_simplify(tmi_peel *p, tmi_rename *names) {
+static void tmi_peel_simplify(tmi_peel *p, tmi_rename *names) {
     tmi_module *m = p->m;
     uint32_t    op, mask, left, at, in[2], i;
     for (op = TMI_BLOCK(m, p->body)->first_op; op; op = TMI_OP(m, op)->next) {
@@ -41481,13 +41529,13 @@ static void tmi_shape_peel_simplify(tmi_peel *p, tmi_rename *names) {
         tmi_build    b;
         if (o.kind != TMI_OP_LOAD && o.kind != TMI_OP_STORE && o.kind != TMI_OP_SELECT) continue;
         b = tmi_build_before(p->job, m, op);
-        p->budget = 64; /* as in tmi_shape_peel_look() */
+        p->budget = 64; /* as in tmi_peel_look() */
         at = o.kind == TMI_OP_LOAD
-            ? tmi_shape_unwrapped(p, &b, tmi_in(m, &o, 0), TMI_PEEL_DEPTH) : 0;
+            ? tmi_peel_unwrapped(p, &b, tmi_in(m, &o, 0), TMI_PEEL_DEPTH) : 0;
         if (at) TMI_ID(m, o.in) = at;
         mask = o.kind == TMI_OP_SELECT ? tmi_in(m, &o, 0) : tmi_analyse_mask_of(m, &o);
         if (!mask) continue;
-        left = tmi_shape_left(p, &b, mask, TMI_PEEL_DEPTH);
+        left = tmi_peel_left(p, &b, mask, TMI_PEEL_DEPTH);
         if (left == mask) continue;
         at = o.kind == TMI_OP_LOAD ? 1 : o.kind == TMI_OP_STORE ? 2 : 0;
         if (left) TMI_ID(m, o.in + at) = left;
@@ -41501,7 +41549,7 @@ static void tmi_shape_peel_simplify(tmi_peel *p, tmi_rename *names) {
 
 /* In how many rounds a mask holds: left + more + by * j <= right. So that no sum wraps, sides are
  * cut to positive numbers, which only makes it fewer. */
-static uint32_t tmi_shape_peel_rounds(tmi_build *b, const tmi_peel_mask *k, uint32_t type) {
+static uint32_t tmi_peel_rounds(tmi_build *b, const tmi_peel_mask *k, uint32_t type) {
     const int64_t rest = k->by - k->more;
     uint32_t      zero = tmi_b_const(b, type, 0), v = k->right ? k->right : zero, by;
     if (k->top) {
@@ -41519,7 +41567,7 @@ static uint32_t tmi_shape_peel_rounds(tmi_build *b, const tmi_peel_mask *k, uint
 }
 
 /* Does what no round changes hold? 0: there is no such mask. */
-static uint32_t tmi_shape_peel_asks(const tmi_peel *p, tmi_build *b, uint32_t type) {
+static uint32_t tmi_peel_asks(const tmi_peel *p, tmi_build *b, uint32_t type) {
     uint32_t i, all = 0, one, left, right, zero = tmi_b_const(b, type, 0);
     for (i = 0; i < p->n; i++) {
         const tmi_peel_mask *k = &p->mask[i];
@@ -41536,15 +41584,15 @@ static uint32_t tmi_shape_peel_asks(const tmi_peel *p, tmi_build *b, uint32_t ty
 }
 
 /* Where the whole steps end; *cut: that may be behind the end of the loop. */
-static uint32_t tmi_shape_peel_end(const tmi_peel *p, tmi_build *b, int *cut) {
+static uint32_t tmi_peel_end(const tmi_peel *p, tmi_build *b, int *cut) {
     const uint32_t type = tmi_value_type(p->m, tmi_block_arg(p->m, p->body, 0)),
-                   asks = tmi_shape_peel_asks(p, b, type), zero = tmi_b_const(b, type, 0);
+                   asks = tmi_peel_asks(p, b, type), zero = tmi_b_const(b, type, 0);
     uint32_t       i, v = 0, n;
     *cut = 1;
     for (i = 0; i < p->n; i++) {
         const tmi_peel_mask *k = &p->mask[i];
         if (!k->by) continue;
-        n = tmi_shape_peel_rounds(b, k, type);
+        n = tmi_peel_rounds(b, k, type);
         v = v ? tmi_b_2(b, TMI_OP_MINSI, v, n) : n;
         if (k->right == p->to && !k->left && !p->from && p->first == 0 && p->step == k->by &&
             k->more >= k->by)
@@ -41562,13 +41610,13 @@ static uint32_t tmi_shape_peel_end(const tmi_peel *p, tmi_build *b, int *cut) {
 }
 
 /* A loop becomes two; gives the second. */
-static uint32_t tmi_shape_peel_apply(tmi_peel *p, tmi_cloning *c, tmi_rename *names) {
+static uint32_t tmi_peel_apply(tmi_peel *p, tmi_cloning *c, tmi_rename *names) {
     tmi_module *m = p->m;
     tmi_build   b = tmi_build_before(p->job, m, p->loop);
     uint32_t    i, end, whole, rest;
     int         cut;
     b.loc = 0; /* no line of the source */
-    end = whole = tmi_shape_peel_end(p, &b, &cut);
+    end = whole = tmi_peel_end(p, &b, &cut);
     TMI_VALUE(m, end)->name = tmi_intern(p->job, m->strings, "whole", 5);
     if (cut) whole = tmi_b_2(&b, TMI_OP_MINSI, end, p->to);
     rest = tmi_rewrite_clone_op(c, p->loop);
@@ -41578,7 +41626,7 @@ static uint32_t tmi_shape_peel_apply(tmi_peel *p, tmi_cloning *c, tmi_rename *na
     tmi_op_set_int(p->job, m, rest, TMI_ATTR_REST, m->t_i32, 1);
     for (i = 0; i < TMI_OP(m, rest)->n_out; i++)
         tmi_rename_to(names, tmi_out(m, TMI_OP(m, p->loop), i), tmi_out(m, TMI_OP(m, rest), i));
-    tmi_shape_peel_simplify(p, names);
+    tmi_peel_simplify(p, names);
     tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->loop)), TMETAL_APPLIED, "peeling",
                "%u comparison%s of its tiles hold%s in whole steps: the others follow in a loop of "
                "their own",
@@ -41587,7 +41635,7 @@ static uint32_t tmi_shape_peel_apply(tmi_peel *p, tmi_cloning *c, tmi_rename *na
 }
 
 /* A number behind casts to the type that it has. */
-static uint32_t tmi_shape_plain(const tmi_module *m, uint32_t v) {
+static uint32_t tmi_peel_plain(const tmi_module *m, uint32_t v) {
     while (tmi_def_kind(m, v) == TMI_OP_BITCAST &&
            tmi_in_type(m, TMI_OP(m, tmi_def(m, v)), 0) == tmi_value_type(m, v))
         v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
@@ -41595,7 +41643,7 @@ static uint32_t tmi_shape_plain(const tmi_module *m, uint32_t v) {
 }
 
 /* May it become two: a counted loop without loops inside, whose copy is short? */
-static int tmi_shape_peel_can(tmi_peel *p, uint32_t loop) {
+static int tmi_peel_can(tmi_peel *p, uint32_t loop) {
     const tmi_module *m = p->m;
     const tmi_op     *o = TMI_OP(m, loop);
     uint32_t          op, n = 0, bits;
@@ -41611,9 +41659,11 @@ static int tmi_shape_peel_can(tmi_peel *p, uint32_t loop) {
         if (kind == TMI_OP_FOR || kind == TMI_OP_WHILE || n > TMI_PEEL_OPS) return 0;
     }
     if (p->job->copied + n > p->job->most_copied) return 0;
-    p->from = tmi_shape_plain(m, tmi_in(m, o, 0));
-    p->to = tmi_shape_plain(m, tmi_in(m, o, 1));
-    if (!tmi_const_int(m, tmi_shape_plain(m, tmi_in(m, o, 2)), &p->step) || p->step < 1 || p->step > 1 << 20) return 0;
+    p->from = tmi_peel_plain(m, tmi_in(m, o, 0));
+    p->to = tmi_peel_plain(m, tmi_in(m, o, 1));
+    if (!tmi_const_int(m, tmi_peel_plain(m, tmi_in(m, o, 2)), &p->step) || p->step < 1 ||
+        p->step > 1 << 20)
+        return 0;
     p->first = 0;
     if (tmi_const_int(m, p->from, &p->first)) p->from = 0;
     return 1;
@@ -41621,7 +41671,7 @@ static int tmi_shape_peel_can(tmi_peel *p, uint32_t loop) {
 
 /* Requires: one block a region, tiles of pointers computed from counters. Leaves: loops whose masks
  * hold in whole steps as two. */
-static void tmi_shape_peel(tmi_job *job, tmi_module *m, uint32_t func) {
+static void tmi_peel_func(tmi_job *job, tmi_module *m, uint32_t func) {
     const tmi_mark mark = tmi_mark_take(job);
     tmi_rename     names;
     tmi_cloning    c;
@@ -41636,8 +41686,8 @@ static void tmi_shape_peel(tmi_job *job, tmi_module *m, uint32_t func) {
     p.job = job;
     p.m = m;
     for (k = 0; k < n; k++) {
-        if (tmi_shape_peel_can(&p, loop[k]) && tmi_shape_peel_look(&p))
-            rest[k] = tmi_shape_peel_apply(&p, &c, &names);
+        if (tmi_peel_can(&p, loop[k]) && tmi_peel_look(&p))
+            rest[k] = tmi_peel_apply(&p, &c, &names);
     }
     tmi_rename_apply(&names, func);
     for (k = 0; k < n; k++) /* what the whole steps leave */
@@ -41647,47 +41697,10 @@ static void tmi_shape_peel(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-/* -- The rewrites, in order -------------------------------------------------------------------- */
-
-/*    name          function          not for: op lists, which are written so already (1); arguments
- *                                    that may overlap (2); what it does */
-#define TMI_SHAPE_REWRITES(X) \
-    X("sweeps",     tmi_shape_sweeps, 2, "two loops over a row become one") \
-    X("rounds",     tmi_shape_rounds, 1, "thin products take several rounds of a loop at once") \
-    X("long rows",  tmi_shape_stream, 2, "tiles that registers do not hold go in rounds") \
-    X("short rows", tmi_shape_batch,  1, "several programs share a threadgroup")
-
-typedef struct tmi_shape_rewrite {
-    const char *name;
-    int (*run)(tmi_job *, tmi_module *, uint32_t, const tmetal_gpu *); /* 1: it is the last */
-    int not_for;
-} tmi_shape_rewrite;
-
-static const tmi_shape_rewrite tmi_shape_rewrites[] = {
-#define X(name, fn, not_for, what) {name, fn, not_for},
-    TMI_SHAPE_REWRITES(X)
-#undef X
-};
-
-/* Of a kernel that is not in two stages. Requires: every pass done. */
-static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu) {
-    const int skip = (job->listed ? 1 : 0) | (tmi_shape_overlaps(job, m, func) ? 2 : 0);
-    size_t    i;
-    int       last = job->opt->plain || job->opt->layouts;
-    for (i = 0; i < sizeof tmi_shape_rewrites / sizeof *tmi_shape_rewrites; i++) {
-        const tmi_shape_rewrite *w = &tmi_shape_rewrites[i];
-        if (last || job->n_errors) break;
-        if (!(w->not_for & skip)) last = w->run(job, m, func, gpu);
-#ifdef TMETAL_DEBUG
-        if (!job->n_errors && !tmi_verify_all(job, m)) tmi_bug(job, "shape", w->name);
-#endif
-    }
-}
-
-#define TMI_STAMP_SHAPE 634181102u
+#define TMI_STAMP_PEEL 3572905138u
 
 /*==============================================================================
- * >>thread  [24]  The per-thread form: what one GPU thread does
+ * >>thread  [25]  The per-thread form: what one GPU thread does
  *
  * gives   tmi_thr: instructions in structured blocks; tmi_t_*(): make them, folding as they are made
  * uses    >>ir
@@ -43114,7 +43127,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
 #define TMI_STAMP_THREAD 1441103371u
 
 /*==============================================================================
- * >>layout  [25]  Linear layouts: which thread holds which element
+ * >>layout  [26]  Linear layouts: which thread holds which element
  *
  * gives   tmi_lin and its algebra: views through shape ops, slices, blocked and matrix layouts
  * uses    >>ops  >>ir
@@ -43656,7 +43669,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
 #define TMI_STAMP_LAYOUT 3659405666u
 
 /*==============================================================================
- * >>plan  [26]  Decisions before any code: what is kept, where each value lives, how many threads
+ * >>plan  [27]  Decisions before any code: what is kept, where each value lives, how many threads
  *
  * gives   tmi_plan: class, memory root, component and layout of every value; instances
  * uses    >>ops  >>ir  >>verify  >>analyse  >>transform  >>shape  >>thread  >>layout
@@ -46654,7 +46667,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
 #define TMI_STAMP_PLAN 528604671u
 
 /*==============================================================================
- * >>wait  [27]  Programs that wait for each other
+ * >>wait  [28]  Programs that wait for each other
  *
  * A loop waits if its exit depends on memory that another program writes and its rounds alone do
  * not bring the exit nearer. Programs with such loops run in turn (tmi_pick_order), so one that
@@ -48115,7 +48128,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
 #define TMI_STAMP_WAIT 3959765232u
 
 /*==============================================================================
- * >>lower  [28]  From tiles to threads
+ * >>lower  [29]  From tiles to threads
  *
  * gives   tmi_lower_func(): fills a tmi_thr
  * uses    >>ops  >>library  >>ir  >>verify  >>analyse  >>detect  >>transform  >>thread  >>layout
@@ -55604,7 +55617,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
 #define TMI_STAMP_LOWER 3893677016u
 
 /*==============================================================================
- * >>clean  [29]  The per-thread form made ready to print
+ * >>clean  [30]  The per-thread form made ready to print
  *
  * gives   tmi_clean(): dead code out, masks merged into branches, values next to their first use,
  *         threadgroup memory laid out, barriers where the hazards are
@@ -57807,7 +57820,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
 #define TMI_STAMP_CLEAN 974132071u
 
 /*==============================================================================
- * >>report  [30]  What was found, chosen and given up
+ * >>report  [31]  What was found, chosen and given up
  *
  * gives   tmi_report_layouts(): a row per tensor value in each layout it is held in; tmi_report_kernel():
  *         remarks on threads, products, reductions, memory accesses and exchanges
@@ -60911,7 +60924,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define TMI_STAMP_REPORT 845484357u
 
 /*==============================================================================
- * >>emit  [31]  Metal text
+ * >>emit  [32]  Metal text
  *
  * gives   tmi_emit_kernel(): the source text of one kernel and its launch plan
  * uses    >>ops  >>hardware  >>library  >>ir  >>analyse  >>detect  >>transform  >>thread  >>layout
@@ -66278,7 +66291,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
 #define TMI_STAMP_EMIT 2099298093u
 
 /*==============================================================================
- * >>json  [32]  Op lists as text: JSON in and out, the short form
+ * >>json  [33]  Op lists as text: JSON in and out, the short form
  *
  * gives   tmi_json_read(), tmi_json_write(), tmi_list_read(): the op list as a tree, every key kept
  * uses    >>ops  >>ir  >>parse
@@ -69088,7 +69101,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 #define TMI_STAMP_JSON 3307526239u
 
 /*==============================================================================
- * >>oplist  [33]  Op lists to kernels: graph in, tile IR out
+ * >>oplist  [34]  Op lists to kernels: graph in, tile IR out
  *
  * gives   tmi_oplist_build_all(): a tt.func for each kernel that >>graph asks for
  * uses    >>ops  >>ir  >>verify  >>rewrite  >>transform  >>shape  >>plan  >>json
@@ -72388,7 +72401,7 @@ static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32
 #define TMI_STAMP_OPLIST 1104553436u
 
 /*==============================================================================
- * >>graph  [34]  Op lists as graphs: what is spelled out, what shares a kernel, memory
+ * >>graph  [35]  Op lists as graphs: what is spelled out, what shares a kernel, memory
  *
  * gives   tmi_list_module(): fusion, one tt.func a kernel; tmi_put_params() and those beside it:
  *         one plan for all of them
@@ -74011,7 +74024,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 #define TMI_STAMP_GRAPH 3416118402u
 
 /*==============================================================================
- * >>compile  [35]  What drives the others: options, refusals, from text to kernels
+ * >>compile  [36]  What drives the others: options, refusals, from text to kernels
  *
  * gives   tmi_compile_read_text() and tmi_compile_read_list(); tmi_compile_text(),
  *         tmi_compile_list(), tmi_compile_module(); tmi_compile_told() for tmetal_transform
@@ -74666,9 +74679,9 @@ static void tmi_compile_splits_add(tmi_job *job, tmi_splits *x, const tmi_module
     }
     if (job->opt->two_stage && !job->opt->plain) tmi_transform_picks_of(job, u->m, u->func);
     if (!two) tmi_shape_kernel(job, u->m, u->func, gpu);
-    tmi_shape_peel(job, u->m, u->func);
+    tmi_peel_func(job, u->m, u->func);
 #ifdef TMETAL_DEBUG
-    if (!job->n_errors && !tmi_verify_all(job, u->m)) tmi_bug(job, "shape", "peeling");
+    if (!job->n_errors && !tmi_verify_all(job, u->m)) tmi_bug(job, "peel", "peeling");
 #endif
     x->unit[x->n_kernel++] = *u;
 }
@@ -75085,10 +75098,10 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 3200738671u
+#define TMI_STAMP_COMPILE 3074510832u
 
 /*==============================================================================
- * >>key  [36]  What a result depends on, as one number
+ * >>key  [37]  What a result depends on, as one number
  *
  * gives   tmi_key_of(), tmi_key_put_struct(): structs field by field
  * uses    every section, for its stamp
@@ -75299,9 +75312,10 @@ static const uint32_t tmi_key_stamps[] = {
     TMI_STAMP_HARDWARE, TMI_STAMP_LIBRARY, TMI_STAMP_IR, TMI_STAMP_PARSE, TMI_STAMP_PRINT,
     TMI_STAMP_VERIFY, TMI_STAMP_BUILDER, TMI_STAMP_PYTHON, TMI_STAMP_TRI, TMI_STAMP_TL,
     TMI_STAMP_TRITON, TMI_STAMP_ANALYSE, TMI_STAMP_DETECT, TMI_STAMP_REWRITE, TMI_STAMP_FLOW,
-    TMI_STAMP_TRANSFORM, TMI_STAMP_SHAPE, TMI_STAMP_THREAD, TMI_STAMP_LAYOUT, TMI_STAMP_PLAN,
-    TMI_STAMP_WAIT, TMI_STAMP_LOWER, TMI_STAMP_CLEAN, TMI_STAMP_REPORT, TMI_STAMP_EMIT,
-    TMI_STAMP_JSON, TMI_STAMP_OPLIST, TMI_STAMP_GRAPH, TMI_STAMP_COMPILE, TMI_STAMP_KEY};
+    TMI_STAMP_TRANSFORM, TMI_STAMP_SHAPE, TMI_STAMP_PEEL, TMI_STAMP_THREAD, TMI_STAMP_LAYOUT,
+    TMI_STAMP_PLAN, TMI_STAMP_WAIT, TMI_STAMP_LOWER, TMI_STAMP_CLEAN, TMI_STAMP_REPORT,
+    TMI_STAMP_EMIT, TMI_STAMP_JSON, TMI_STAMP_OPLIST, TMI_STAMP_GRAPH, TMI_STAMP_COMPILE,
+    TMI_STAMP_KEY};
 
 /* What this build leaves out: it refuses what others take. */
 static uint32_t tmi_key_parts(void) {
@@ -75349,7 +75363,7 @@ static void tmi_key_of(const char *src, size_t len, const tmetal_options *opt, c
 }
 
 /*==============================================================================
- * >>entry  [37]  Public functions and the one setjmp
+ * >>entry  [38]  Public functions and the one setjmp
  *
  * gives   everything of >>api
  * uses    every section; nothing here but calls
@@ -76612,7 +76626,7 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
 #endif
 
 /*==============================================================================
- * >>cache  [38]  Results on disk, and copies of results
+ * >>cache  [39]  Results on disk, and copies of results
  *
  * gives   tmetal_result_copy(); tmetal_cache_find() and what follows it in >>api; files of the cache
  *         for >>metal
@@ -77547,7 +77561,7 @@ static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
 /*==============================================================================
- * >>metal  [39]  Launching: the Objective-C runtime and Metal, from C
+ * >>metal  [40]  Launching: the Objective-C runtime and Metal, from C
  *
  * gives   tmetal_metal_open() and what follows it in >>api
  * uses    >>ir  >>key  >>cache
@@ -79685,7 +79699,7 @@ TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_lau
 #endif /* TMETAL_METAL */
 
 /*==============================================================================
- * >>host  [40]  Launch code: files in other languages that compile and launch a result
+ * >>host  [41]  Launch code: files in other languages that compile and launch a result
  *
  * gives   tmetal_launch_code() and what stands with it in >>api
  * uses    >>entry
@@ -83727,7 +83741,7 @@ TMETAL_API const char *tmetal_host_suffix(tmetal_host host) {
 
 #ifdef TMETAL_TUNE
 /*==============================================================================
- * >>tune  [41]  The tuner: which way to compile a program is fastest
+ * >>tune  [42]  The tuner: which way to compile a program is fastest
  *
  * gives   tmetal_tune_...()
  * uses    >>ir  >>print  >>report  >>compile  >>key  >>entry

@@ -28,7 +28,7 @@ import places
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-FLOORS = "analyse detect rewrite flow transform shape thread layout plan lower clean emit python tri tl triton metal tune".split()
+FLOORS = "analyse detect rewrite flow transform shape peel thread layout plan lower clean emit python tri tl triton metal tune".split()
 READERS = ("python", "tri", "tl", "triton")
 NO_TEXT = READERS + ("metal", "tune")  # what no Triton IR and no op list comes to: the digest cannot see a change there
 OWN = ("tests/kernels", "examples/kernels", "tests/detect", "tests/robust/odd")
