@@ -64264,7 +64264,7 @@ static int tmi_emit_read_under_mask(const tmi_emit *e, uint32_t id) {
 static int tmi_needs_variable(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id), *user;
     uint32_t traits = tmi_tfs[n->op].traits;
-    if (n->flags & TMI_INS_NAMED) return n->op != TMI_TF_PARAM;
+    if (n->flags & TMI_INS_NAMED) return n->op != TMI_TF_PARAM && n->op != TMI_TF_CONST;
     if (tmi_emit_chooses_shuffled(e, id)) return 1;
     /* a read of threadgroup memory under a condition behind a barrier: stores were seen to be lost
      */
@@ -66288,7 +66288,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 2099298093u
+#define TMI_STAMP_EMIT 2688485104u
 
 /*==============================================================================
  * >>json  [33]  Op lists as text: JSON in and out, the short form
