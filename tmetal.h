@@ -43669,7 +43669,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
 #define TMI_STAMP_LAYOUT 3659405666u
 
 /*==============================================================================
- * >>plan  [27]  Decisions before any code: what is kept, where each value lives, how many threads
+ * >>plan  [27]  Decisions before any code: what is kept, where each value lives, as >>shape has it
  *
  * gives   tmi_plan: class, memory root, component and layout of every value; instances
  * uses    >>ops  >>ir  >>verify  >>analyse  >>transform  >>shape  >>thread  >>layout
