@@ -78,6 +78,7 @@ struct bfloat {
     INLINE bfloat(V &o) : bits(o.bits) {}
     INLINE operator float() const { return __builtin_bit_cast(float, uint(bits) << 16); }
 };
+INLINE bfloat operator-(bfloat a) { return bfloat(-float(a)); }
 
 /* Vectors of what clang has none of: bool and bfloat. */
 #define PAIR(name, T, align)                                                                       \
@@ -137,7 +138,7 @@ template <class T, class U> INLINE T as_type(U x) {
     INLINE bool4 operator op(bool4 a, bool4 b) {                                                   \
         return bool4(bool(a.x op b.x), bool(a.y op b.y), bool(a.z op b.z), bool(a.w op b.w));      \
     }
-X(&) X(|) X(^) X(&&) X(||) X(==) X(!=)
+X(&) X(|) X(^) X(&&) X(||) X(==) X(!=) X(<) X(<=) X(>) X(>=)
 #undef X
 INLINE bool2 operator!(bool2 a) { return bool2(!a.x, !a.y); }
 INLINE bool4 operator!(bool4 a) { return bool4(!a.x, !a.y, !a.z, !a.w); }
@@ -526,6 +527,8 @@ INLINE float fdim(float a, float b) { return a > b ? a - b : 0.0f; }
     INLINE bool isfinite(T x) { return __builtin_elementwise_abs(float(x)) < INFINITY; }           \
     INLINE bool isunordered(T a, T b) { return a != a || b != b; }                                 \
     INLINE bool isordered(T a, T b) { return a == a && b == b; }                                   \
+    INLINE bool2 isinf(vec<T, 2> v) { return bool2(isinf(v.x), isinf(v.y)); }                      \
+    INLINE bool4 isinf(vec<T, 4> v) { return bool4(isinf(v.x), isinf(v.y), isinf(v.z), isinf(v.w)); } \
     OF_BOTH(bool, isunordered, T) OF_BOTH(bool, isordered, T)                                      \
     INLINE bool2 isnan(vec<T, 2> v) { return bool2(v.x != v.x, v.y != v.y); }                      \
     INLINE bool4 isnan(vec<T, 4> v) { return bool4(v.x != v.x, v.y != v.y, v.z != v.z, v.w != v.w); }
@@ -545,6 +548,10 @@ template <class T, class C> INLINE vec<T, 4> select(vec<T, 4> a, plain<vec<T, 4>
     vec<T, 4>   r;
     r.x = m.x ? b.x : a.x; r.y = m.y ? b.y : a.y; r.z = m.z ? b.z : a.z; r.w = m.w ? b.w : a.w;
     return r;
+}
+INLINE bool2 select(bool2 a, bool2 b, bool2 m) { return bool2(m.x ? b.x : a.x, m.y ? b.y : a.y); }
+INLINE bool4 select(bool4 a, bool4 b, bool4 m) {
+    return bool4(m.x ? b.x : a.x, m.y ? b.y : a.y, m.z ? b.z : a.z, m.w ? b.w : a.w);
 }
 template <class C> INLINE bfloat2 select(bfloat2 a, bfloat2 b, C c) {
     const bool2 m(c);
