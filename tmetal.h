@@ -57931,13 +57931,15 @@ static const char *tmi_report_lin_text(tmi_job *job, const tmi_lin *l) {
     return tmi_text_join(&t, 1);
 }
 
-/* see tmi_lin_matrix */
+/* See tmi_lin_matrix: one tile, or a pair of them. */
 static int tmi_report_lin_is_tiled(const tmi_module *m, uint32_t type, const tmi_lin *l) {
-    uint32_t rank = tmi_rank(m, type), row;
+    const uint32_t rank = tmi_rank(m, type);
+    uint32_t       row, pair;
     if (rank < 2 || !l->n_reg) return 0;
     row = tmi_dim_low(m, type, rank - 2);
-    return l->reg[0] == 1u && l->lane[0] == 2u && l->lane[1] == 1u << row &&
-        l->lane[2] == 2u << row && l->lane[3] == 4u && l->lane[4] == 4u << row;
+    pair = l->n_reg > 1 && l->reg[1] == 2u;
+    return l->reg[0] == 1u && l->lane[0] == 2u << pair && l->lane[1] == 1u << row &&
+        l->lane[2] == 2u << row && l->lane[3] == 4u << pair && l->lane[4] == 4u << row;
 }
 
 /* Is `l` as good for the loads and stores of a component as its coalesced layout: no more lines
@@ -60921,7 +60923,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 845484357u
+#define TMI_STAMP_REPORT 2729813759u
 
 /*==============================================================================
  * >>emit  [32]  Metal text
