@@ -40219,6 +40219,9 @@ static int tmi_shape_rounds(tmi_job *job, tmi_module *m, uint32_t func, const tm
             tmi_remark(job, tmi_at_of(m, TMI_OP(m, x.dot)), TMETAL_APPLIED, "thin product",
                        "%u rounds of the loop at once, %u simdgroups: each has a part of K, and "
                        "their sums are added up behind it", x.r.n, TMI_ROUNDS_PARTS);
+            tmi_remark(job, tmi_at_of(m, TMI_OP(m, x.dot)), TMETAL_APPLIED, "chip",
+                       "%s has DIRECT_DOT: each simdgroup reads its part of K straight from device "
+                       "memory", gpu->name);
         }
         tmi_mark_drop(job, mark);
     }
