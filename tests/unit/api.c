@@ -92,7 +92,7 @@ START_TEST(remarks_say_what_was_chosen_and_why) {
         {"examples/kernels/softmax.ttir", TMETAL_FOUND, "reduce", "axis 0 of tensor<256xf32>"},
         {"examples/kernels/attention.ttir", TMETAL_APPLIED, "memory", "of threadgroup memory"},
         {"examples/kernels/matmul.ttir", TMETAL_APPLIED, "dot", "32 x 32 x 32 on simdgroup_matrix"},
-        {"examples/kernels/attention.ttir", TMETAL_APPLIED, "exchange", "through threadgroup memory"},
+        {"examples/kernels/transpose.ttir", TMETAL_APPLIED, "exchange", "through threadgroup memory"},
         {"examples/kernels/attention.ttir", TMETAL_APPLIED, "access", "4 neighbours at once"},
         {"examples/kernels/layer_norm.ttir", TMETAL_FOUND, "access", "mask may change between neighbours"},
         {"tests/kernels/lookalikes/dot_i8_extremes.ttir", TMETAL_MISSED, "dot", "scalar multiply-adds: simdgroup_matrix takes f16, bf16 and f32, not i8"},
