@@ -41079,7 +41079,7 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 260134909u
+#define TMI_STAMP_SHAPE 3236684597u
 
 /*==============================================================================
  * >>peel  [24]  Loops cut in two: whole steps without masks, and the rest
@@ -63362,11 +63362,20 @@ static const char *tmi_emit_quoted(tmi_emit *e, uint32_t op, tmetal_place line, 
     return tmi_text_join(&q.out, 1);
 }
 
+/* On a line of its own: what reports tell of begins on the next one. */
+static void tmi_emit_comment_begin(tmi_emit *e) {
+    const uint32_t begun = e->begun;
+    e->begun = 0;
+    tmi_line(e);
+    e->begun = begun;
+    tmi_put_str(e->out, "// ");
+}
+
 /* // line 17: x = x - tl.max(x)  -- once for each line of the source; the file only where it is not
  * the function's. */
 static void tmi_comment(tmi_emit *e, const tmi_ins *n) {
     tmetal_place p, f;
-    uint32_t     name, known, begun;
+    uint32_t     name, known;
     const char  *words, *key, *quote;
     if (!n->src || !tmi_is_work(e, n)) return;
     p = tmi_loc_place(e->m, TMI_OP(e->m, n->src)->loc);
@@ -63388,11 +63397,7 @@ static void tmi_comment(tmi_emit *e, const tmi_ins *n) {
     if (quote) words = quote;
     else if (words && words[0] == 't') words = tmi_format(e->job, 1, "%s(...)", words);
     if (!words && !name) return; /* a number says nothing */
-    begun = e->begun;
-    e->begun = 0;
-    tmi_line(e);
-    e->begun = begun;
-    tmi_put_str(e->out, "// ");
+    tmi_emit_comment_begin(e);
     if (f.file != p.file)
         tmi_put_ascii(e, tmi_basename(p.file), 40), tmi_put(e->out, ":%u", p.line);
     else tmi_put(e->out, "line %u", p.line);
@@ -63759,8 +63764,8 @@ static void tmi_stmt_loop(tmi_emit *e, uint32_t id) {
     kind = TMI_INS(e->t, v)->type.kind;
     tmi_comment(e, n);
     if (n->op == TMI_TF_LOOP && n->f) {
-        tmi_line(e);
-        tmi_put_str(e->out, "// the other steps, under their masks\n");
+        tmi_emit_comment_begin(e);
+        tmi_put_str(e->out, "the other steps, under their masks\n");
     }
     name = tmi_unique_name(e,
                            TMI_INS(e->t, v)->name ? TMI_STR(e->m, TMI_INS(e->t, v)->name) : "it");
@@ -63885,12 +63890,8 @@ static void tmi_emit_barrier_reason(tmi_emit *e, const tmi_ins *n) {
 static void tmi_stmt_barrier(tmi_emit *e, const tmi_ins *n) {
     const uint32_t flags = tmi_barrier_flags(e->p, n);
     const int      said = n->name || (n->b && e->arr_name[n->b]), above = said && flags == 3;
-    const uint32_t begun = e->begun;
-    if (above) { /* reports tell of the call */
-        e->begun = 0;
-        tmi_line(e);
-        e->begun = begun;
-        tmi_put_str(e->out, "// ");
+    if (above) {
+        tmi_emit_comment_begin(e);
         tmi_emit_barrier_reason(e, n);
         tmi_put_char(e->out, '\n');
     }
@@ -66293,7 +66294,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 2688485104u
+#define TMI_STAMP_EMIT 593703805u
 
 /*==============================================================================
  * >>json  [33]  Op lists as text: JSON in and out, the short form
