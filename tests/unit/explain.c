@@ -76,9 +76,9 @@ static const wanted rows[] = {
     {INDEX "  %bi = tt.splat %z : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>\n  %pi = tt.addptr %bi, %i : tensor<256x!tt.ptr<i32>>, tensor<256xi32>\n"
      "  %j = tt.load %pi : tensor<256x!tt.ptr<i32>>\n  %v = arith.constant dense<1.0> : tensor<256xf32>\n" SPLAT("d", "y") MOVE("q", "d", "j") STORE("q", "v"),
      ", %z: !tt.ptr<i32> {tt.divisibility = 16 : i32}", TMETAL_ACCESS_STORE, TMETAL_SCATTER, 0, 0, 0, 32, 1, 128, 32},
-    /* neighbours from anywhere on: 16 bytes a lane may not be moved, and a line more may be touched */
+    /* neighbours from anywhere on: a packed vector moves 16 bytes a lane, and a line more may be touched */
     {INDEX "  %n1 = tt.splat %n : i32 -> tensor<256xi32>\n  %j = arith.addi %i, %n1 : tensor<256xi32>\n" SPLAT("b", "x") MOVE("p", "b", "j") LOAD("v", "p") SPLAT("d", "y") MOVE("q", "d", "i") STORE("q", "v"),
-     ", %n: i32", TMETAL_ACCESS_LOAD, TMETAL_CONTIGUOUS, 1, 32, 1, 2, 1, 128, 32},
+     ", %n: i32", TMETAL_ACCESS_LOAD, TMETAL_CONTIGUOUS, 4, 128, 4, 5, 4, 512, 32},
     /* 8 rows of 8 lanes' worth: 32 x 8 elements of rows 64 apart */
     {"  %r = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32>\n  %c = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>\n"
      "  %r1 = tt.expand_dims %r {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>\n  %c1 = tt.expand_dims %c {axis = 0 : i32} : tensor<8xi32> -> tensor<1x8xi32>\n"
