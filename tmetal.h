@@ -59837,6 +59837,22 @@ static int tmi_report_cost_logic(const tmi_costing *c, const tmi_ins *n, int64_t
          (tmi_report_cost_known(c, n->b, &v) && v == *r));
 }
 
+enum { TMI_COST_DEPTH = 8 }; /* operations of vectors, one of another, that are followed */
+
+/* Element `at` of a vector of integers; a number stands for as many. Depth: `depth`. */
+static int tmi_report_cost_element(const tmi_costing *c, uint32_t id, uint32_t at, uint32_t depth,
+                                   int64_t *r) {
+    const tmi_ins *n = TMI_INS(c->t, id);
+    int64_t        x, y;
+    if (n->type.width < 2) return tmi_report_cost_known(c, id, r);
+    if (n->op == TMI_TF_VMAKE && at < n->b)
+        return tmi_report_cost_known(c, TMI_LST(c->t, n->a + at), r);
+    return depth && tmi_s_is_int(n->type.kind) && n->op >= TMI_TF_IADD && n->op <= TMI_TF_UMIN &&
+        tmi_report_cost_element(c, n->a, at, depth - 1, &x) &&
+        tmi_report_cost_element(c, n->b, at, depth - 1, &y) &&
+        tmi_fold_ints(n->op, n->type.kind, x, y, r);
+}
+
 static int tmi_report_cost_value(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
     int64_t x, y;
     if (n->op == TMI_TF_PARAM && n->type.kind == TMI_S_PTR) return *r = 0, 1;
@@ -59851,6 +59867,9 @@ static int tmi_report_cost_value(const tmi_costing *c, const tmi_ins *n, int64_t
     case TMI_TF_GROUP: *r = c->tid >> 5; return 1;
     case TMI_TF_ICMP: return tmi_report_cost_compare(c, n, r);
     case TMI_TF_NOT: return tmi_report_cost_known(c, n->a, &x) ? (*r = !x, 1) : 0;
+    case TMI_TF_VGET:
+        return tmi_report_cost_known(c, n->b, &x) &&
+            tmi_report_cost_element(c, n->a, (uint32_t)x, TMI_COST_DEPTH, r);
     case TMI_TF_SELECT:
         return tmi_report_cost_known(c, n->a, &x) && tmi_report_cost_known(c, x ? n->b : n->c, r);
     case TMI_TF_SEXT:
@@ -60484,7 +60503,9 @@ typedef struct tmi_spot {
     uint32_t lines, fewest, cycles, conflicts, hits;
 } tmi_spot;
 
-enum { TMI_BY_PROGRAM = 1, TMI_BY_LANE = 2 }; /* what makes a value another one */
+/* What makes a value another one: the program, the lane, which of its elements the lane is at. And
+ * the last: it was clamped, so that it is another element's, which is there as well. */
+enum { TMI_BY_PROGRAM = 1, TMI_BY_LANE = 2, TMI_BY_ELEMENT = 4, TMI_BY_CLAMP = 8 };
 
 typedef struct tmi_work_walk {
     tmi_costing                c;
@@ -60697,7 +60718,9 @@ static void tmi_report_work_loop(tmi_work_walk *x, const tmi_ins *n) {
             tmi_report_cost_known(&x->c, n->c, &step);
     if (n->op != TMI_TF_FOR) tmi_report_work_wait(x);
     x->c.rounds *= walks;
-    if (v && n->op != TMI_TF_FOR) x->varies[v] = (uint8_t)(x->varies[n->a] | x->varies[n->c]);
+    if (v)
+        x->varies[v] = n->op == TMI_TF_FOR
+            ? TMI_BY_ELEMENT : (uint8_t)(x->varies[n->a] | x->varies[n->c]);
     for (i = 0; i < walks; i++) {
         at = tmi_report_mul64u(rounds, i) / walks; /* the first of those that this one stands for */
         each = tmi_report_mul64u(rounds, i + 1) / walks - at;
@@ -60714,13 +60737,31 @@ static void tmi_report_work_loop(tmi_work_walk *x, const tmi_ins *n) {
     x->c.rounds = walked;
 }
 
-static int tmi_report_work_varies(const tmi_work_walk *x, const tmi_ins *n) {
+/* The smaller or larger of an element's number, which is the lane's own, and of a bound, which is
+ * not: where the bound is taken, the lane reads what the last lane inside of it reads, as loads do
+ * whose mask became a clamp. */
+static int tmi_report_work_clamps(tmi_work_walk *x, const tmi_ins *n) {
+    const int own = TMI_BY_LANE | TMI_BY_ELEMENT;
+    int       a = x->varies[n->a], b = x->varies[n->b], both = (a | b) & ~TMI_BY_CLAMP, swap;
+    int64_t   u, v, r;
+    if (!(a & own) != !(b & own)) x->splits |= both & TMI_BY_LANE;
+    if (!tmi_report_cost_known(&x->c, n->a, &u) || !tmi_report_cost_known(&x->c, n->b, &v) ||
+        !tmi_report_work_value(x, n, &r))
+        return both;
+    if (u == v) return both | (a & b & TMI_BY_CLAMP);
+    if (r == v) swap = a, a = b, b = swap; /* a is taken */
+    return both | (a & TMI_BY_CLAMP) | ((b & own) && !(a & own) ? TMI_BY_CLAMP : 0);
+}
+
+static int tmi_report_work_varies(tmi_work_walk *x, const tmi_ins *n) {
     uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(x->c.t, n, v);
     int      varies = 0;
+    if (n->op >= TMI_TF_SMAX && n->op <= TMI_TF_UMIN) return tmi_report_work_clamps(x, n);
     if (n->op == TMI_TF_PID || n->op == TMI_TF_LDA || n->op == TMI_TF_LDT) varies = TMI_BY_PROGRAM;
     if (n->op == TMI_TF_TID || n->op == TMI_TF_LANE) varies = TMI_BY_LANE;
+    if (n->op == TMI_TF_GROUP) varies = TMI_BY_ELEMENT;
     while (k-- > 0) varies |= x->varies[v[k]];
-    return varies;
+    return n->type.kind == TMI_S_BOOL ? varies & ~TMI_BY_CLAMP : varies;
 }
 
 /* Where only the launch decides, the dearer side, and the thread stays. */
@@ -60764,12 +60805,19 @@ static void tmi_report_work_access(tmi_work_walk *x, uint32_t id) {
     x->pending |= n->op == TMI_TF_LDG;
 }
 
-/* A mask that leaves the lane out: nothing is moved. */
+/* A mask that leaves the lane out: nothing is moved. Nor is it by a lane whose address is clamped;
+ * but it waits, and 32 of them go to one line. */
 static int tmi_report_work_is_off(tmi_work_walk *x, const tmi_ins *n) {
     const uint32_t mask = n->op == TMI_TF_LDG ? n->b : n->op == TMI_TF_STG ? n->c : 0;
     int64_t        v = 1;
     if (mask && !tmi_report_cost_known(&x->c, mask, &v)) x->w.unsure = 1;
     else if (mask) x->splits |= x->varies[mask] & TMI_BY_LANE;
+    if (v && n->op == TMI_TF_LDG && (x->varies[n->a] & TMI_BY_CLAMP)) {
+        const uint64_t line = x->c.times * (1024 / 32);
+        x->w.lines += line, x->w.fewest += line, x->w.cached += line;
+        x->pending = 1;
+        v = 0;
+    }
     if (!v) x->w.masked += x->c.times * n->type.width * tmi_scalar_bytes[n->type.kind];
     return !v;
 }
@@ -60926,7 +60974,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 2729813759u
+#define TMI_STAMP_REPORT 945869582u
 
 /*==============================================================================
  * >>emit  [32]  Metal text
@@ -83750,7 +83798,7 @@ TMETAL_API const char *tmetal_host_suffix(tmetal_host host) {
  * >>tune  [42]  The tuner: which way to compile a program is fastest
  *
  * gives   tmetal_tune_...()
- * uses    >>ir  >>print  >>report  >>compile  >>key  >>entry
+ * uses    >>ir  >>print  >>shape  >>report  >>compile  >>key  >>entry
  *
  * A candidate is a point: for each move the place of one of its values, 0 for the planner's own
  * choice. What comes next is a function of the candidates and of the trials in their order alone,
@@ -83873,7 +83921,8 @@ struct tmetal_tune {
 static uint64_t tmi_tune_div_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
 /* Of a thread, with what the estimate leaves out: addresses, the stack. */
-static uint32_t tmi_tune_words(const tmi_work *w) { return w->registers + 8; }
+#define TMI_TUNE_BESIDE 8u
+static uint32_t tmi_tune_words(const tmi_work *w) { return w->registers + TMI_TUNE_BESIDE; }
 
 /* Simdgroups that a core holds: as many as its registers hold, 208 KB of Apple7's in all, which
  * makes 384 threads at 128 words and 1024 at 52 (metal-benchmarks, and Mesa's table of limits). */
@@ -83913,9 +83962,10 @@ static uint64_t tmi_tune_floor(const tmi_work *w, const tmetal_gpu *g, uint64_t 
 static uint64_t tmi_tune_cycles(const tmi_work *w, const tmetal_gpu *g, uint64_t programs) {
     const uint64_t cores = g->cores ? g->cores : 8;
     const uint64_t groups = tmi_tune_simdgroups(w), all = programs * groups;
+    const uint64_t words = tmi_tune_words(w), room = tmi_shape_words(g, w->threads);
     uint64_t part[7], most = 0, sum = 0, issue = w->issue;
     uint32_t i;
-    if (tmi_tune_words(w) > 128) issue = issue * tmi_tune_words(w) / 64; /* spilled, loaded again */
+    if (words > room) issue = issue * words * 2 / room; /* spilled, loaded again */
     part[0] = tmi_report_mul64u(all, issue) / (4 * cores);   /* four schedulers a core */
     part[1] = tmi_report_mul64u(all, w->cached) / cores;
     part[2] = tmi_tune_floor(w, g, programs);
@@ -84510,7 +84560,9 @@ static uint64_t tmi_tune_without(const tmetal_tune *t, const tmi_work *w, uint64
     case TMETAL_WASTE_LINES: c.cached -= c.cached > c.lines - c.fewest ? c.lines - c.fewest : 0; break;
     case TMETAL_WASTE_BANKS: c.shared -= c.conflicts; break;
     case TMETAL_WASTE_ATOMICS: c.chain = 0; break;
-    case TMETAL_WASTE_REGISTERS: c.registers = tmi_min32(c.registers, 52); break;
+    case TMETAL_WASTE_REGISTERS: 
+        c.registers = tmi_min32(c.registers, 52 - TMI_TUNE_BESIDE); /* of 1,024 threads */
+        break;
     case TMETAL_WASTE_LANES: c.issue -= c.idle; break;
     case TMETAL_WASTE_BARRIERS: c.barriers = 0; break;
     case TMETAL_WASTE_FP64: c.issue -= c.fp64; break;

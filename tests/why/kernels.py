@@ -213,3 +213,22 @@ def matmul(a_ptr, b_ptr, c_ptr, K, stride_a, stride_b, stride_c, BM: tl.constexp
         b = tl.load(b_ptr + (k + ks)[:, None] * stride_b + cols[None, :])
         acc = tl.dot(a, b, acc)
     tl.store(c_ptr + rows[:, None] * stride_c + cols[None, :], acc)
+
+
+@triton.jit
+def scale_wrapped(x_ptr, w_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    """Columns beyond the last one begin anew, as those of tiles of matrix products do."""
+    row = tl.program_id(0)
+    cols = (tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)) % n
+    x = tl.load(x_ptr + row * n + cols)
+    tl.store(out_ptr + row * n + cols, x * tl.load(w_ptr + cols))
+
+
+@triton.jit
+def softmax_of_columns(out_ptr, x_ptr, x_stride, out_stride, n, BLOCK: tl.constexpr):
+    """Neighbouring lanes lie a row apart."""
+    col = tl.program_id(0)
+    rows = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + col + rows * x_stride, mask=rows < n, other=-float("inf"))
+    e = tl.exp(x - tl.max(x, 0))
+    tl.store(out_ptr + col + rows * out_stride, e / tl.sum(e, 0), mask=rows < n)
