@@ -45744,9 +45744,22 @@ static int tmi_plan_is_rest(const tmi_plan *p, uint32_t op) {
     return up && tmi_attr_of(p->m, TMI_OP(p->m, up), TMI_ATTR_REST) != NULL;
 }
 
-/* All products that add to one tile take the same ways, those of whole steps decide. */
+/* Does a product read its left operand from the registers of a component? */
+static int tmi_plan_dot_reads_comp(const tmi_plan *p, const tmi_comp *c) {
+    uint32_t op, a;
+    for (op = p->chained ? p->flow[p->func] : 0; op; op = p->flow[op]) {
+        if (TMI_OP(p->m, op)->kind != TMI_OP_DOT) continue;
+        a = tmi_in(p->m, TMI_OP(p->m, op), 0);
+        if (tmi_is_node(p, a) && TMI_COMP(p, tmi_comp_of(p, a)) == c) return 1;
+    }
+    return 0;
+}
+
+/* All products that add to one tile take the same ways, those of whole steps decide. The sums that
+ * another product reads stay in order. */
 static uint32_t tmi_plan_dot_pairs(const tmi_plan *p, const tmi_comp *c) {
     uint32_t op, all = TMI_PAIRS_LEFT | TMI_PAIRS_RIGHT, pairs = all, whole = all, some = 0;
+    if (tmi_plan_dot_reads_comp(p, c)) pairs = whole = TMI_PAIRS_LEFT;
     for (op = c->ops; op && pairs | whole; op = p->op_next[op]) {
         if (TMI_OP(p->m, op)->kind != TMI_OP_DOT) continue;
         pairs &= all = tmi_plan_pairs_of(p, op);
@@ -46667,7 +46680,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 528604671u
+#define TMI_STAMP_PLAN 2629181195u
 
 /*==============================================================================
  * >>wait  [28]  Programs that wait for each other
