@@ -54857,7 +54857,7 @@ static uint32_t tmi_lower_staged_part(tmi_low *w, const tmi_product *p, uint32_t
         if (i < 2) term = tmi_t_mul_c(w->t, term, pitch[i] >> width);
         sum = sum ? tmi_t_add(w->t, sum, term) : term;
     }
-    return sum;
+    return sum ? sum : tmi_t_int(w->t, TMI_S_I32, 0);
 }
 
 /* Write operand k to threadgroup memory, in the layout that the plan found for it. */
@@ -56594,13 +56594,14 @@ static void tmi_clean_alive_with(tmi_alive *v, uint32_t i) {
 /* Several threadgroup arrays beside 8x8 products were seen to crash Apple's compiler; the usual two
  * operands do not: more are parts of one array. */
 static void tmi_clean_place_in_one(tmi_thr *t) {
-    uint32_t i, products = 0, arrays = 0;
+    uint32_t i, products = 0, arrays = 0, counters = 0;
     for (i = 1; i < t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(t, i);
         products += a->space == TMI_AS_FRAG;
         arrays += a->space == TMI_AS_GROUP && a->first && !a->is_atomic;
+        counters += a->space == TMI_AS_GROUP && a->first && a->is_atomic;
     }
-    for (i = 1; i < t->arr.n && products && arrays > 2; i++)
+    for (i = 1; i < t->arr.n && products && arrays + counters > 2; i++)
         if (TMI_ARR(t, i)->space == TMI_AS_GROUP && !TMI_ARR(t, i)->is_atomic)
             TMI_ARR(t, i)->shown = 0;
 }
