@@ -44561,11 +44561,15 @@ static void tmi_plan_find_reach(tmi_plan *p) {
 }
 
 /* log2 of the neighbors along axis d that one lane may move at once: contiguous, under one mask,
- * at most 4 elements and 16 bytes; or ragged at the end. */
+ * at most 4 elements and 16 bytes; or ragged at the end. With checked bounds also aligned: of a
+ * vector across the end of its buffer no element counts as inside. */
 static uint32_t tmi_access_vec(const tmi_plan *p, const tmi_op *op, uint32_t d) {
+    uint32_t v;
     if (p->job->opt->plain) return 0;
-    return tmi_max32(tmi_analyse_vec(p->m, &p->axes, op, d),
-                     d ? 0 : tmi_analyse_ragged_vec(p->m, &p->axes, op));
+    v = tmi_max32(tmi_analyse_vec(p->m, &p->axes, op, d),
+                  d ? 0 : tmi_analyse_ragged_vec(p->m, &p->axes, op));
+    while (v && p->job->opt->bounds && !tmi_analyse_is_aligned(p->m, &p->axes, op, d, v)) v--;
+    return v;
 }
 
 /* Do elements along axis a lie closer together than along b, as far as both are known? */
@@ -46680,7 +46684,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 2629181195u
+#define TMI_STAMP_PLAN 4093609486u
 
 /*==============================================================================
  * >>wait  [28]  Programs that wait for each other
@@ -55630,7 +55634,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3893677016u
+#define TMI_STAMP_LOWER 1295600595u
 
 /*==============================================================================
  * >>clean  [30]  The per-thread form made ready to print
@@ -57834,7 +57838,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 974132071u
+#define TMI_STAMP_CLEAN 2103646291u
 
 /*==============================================================================
  * >>report  [31]  What was found, chosen and given up
