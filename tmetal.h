@@ -41105,7 +41105,6 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
 enum {
     TMI_PEEL_DEPTH = 24, /* of a side, of a mask */
     TMI_PEEL_MASKS = 8,  /* comparisons of one loop that are told apart */
-    TMI_PEEL_TILE = 256, /* elements: a mask of fewer costs an instruction of forty */
     TMI_PEEL_OPS = 400   /* in the body: what is copied */
 };
 
@@ -41433,47 +41432,23 @@ static void tmi_peel_see_wraps(tmi_peel *p, uint32_t v, uint32_t depth) {
         for (i = 0; i < o->n_in; i++) tmi_peel_see_wraps(p, tmi_in(p->m, o, i), depth - 1);
 }
 
-/* Is nothing left of a mask where the comparisons hold? Depth: `depth`. */
-static int tmi_peel_holds(const tmi_peel *p, uint32_t mask, uint32_t depth) {
-    const tmi_op *o = TMI_OP(p->m, tmi_def(p->m, mask));
-    uint32_t      i;
-    for (i = 0; i < p->n_cmp; i++)
-        if (p->cmp[i] == tmi_def(p->m, mask)) return 1;
-    if (!tmi_def(p->m, mask) || !depth) return 0;
-    switch (o->kind) {
-    case TMI_OP_ANDI:
-        if (!tmi_peel_holds(p, tmi_in(p->m, o, 1), depth - 1)) return 0;
-        /* fall through */
-    case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE:
-    case TMI_OP_TRANS: return tmi_peel_holds(p, tmi_in(p->m, o, 0), depth - 1);
-    default: return 0;
-    }
-}
-
-/* The masks of a body; 1: it is worth two loops to be without. */
+/* The masks of a body; 1: it is worth two loops to be without. Where there are no products it is
+ * not: the text doubles, and loads are no faster without their selects. */
 static int tmi_peel_look(tmi_peel *p) {
     const tmi_module *m = p->m;
     uint32_t          op, mask;
-    int64_t           to;
-    int               worth = 0;
-    const int         products = tmi_has_products(m, p->loop);
     p->n = p->n_cmp = 0;
+    if (!tmi_has_products(m, p->loop)) return 0;
     for (op = TMI_BLOCK(m, p->body)->first_op; op; op = TMI_OP(m, op)->next) {
         const tmi_op *o = TMI_OP(m, op);
         mask = o->kind == TMI_OP_LOAD || o->kind == TMI_OP_STORE ? tmi_analyse_mask_of(m, o)
             : o->kind == TMI_OP_SELECT                           ? tmi_in(m, o, 0)
                                                                  : 0;
         p->budget = 64;
-        if (o->kind == TMI_OP_LOAD && products)
-            tmi_peel_see_wraps(p, tmi_in(m, o, 0), TMI_PEEL_DEPTH);
-        if (!mask) continue;
-        tmi_peel_see(p, mask, TMI_PEEL_DEPTH);
-        worth |= tmi_numel(m, tmi_value_type(m, mask)) >= TMI_PEEL_TILE &&
-            tmi_peel_holds(p, mask, TMI_PEEL_DEPTH);
+        if (o->kind == TMI_OP_LOAD) tmi_peel_see_wraps(p, tmi_in(m, o, 0), TMI_PEEL_DEPTH);
+        if (mask) tmi_peel_see(p, mask, TMI_PEEL_DEPTH);
     }
-    /* compilers unroll a few rounds, and fold what is known in each */
-    if (!p->from && tmi_const_int(m, p->to, &to) && to - p->first <= 4 * p->step) worth = 0;
-    return p->n && (worth || products);
+    return p->n != 0;
 }
 
 /* What is left of a mask where the comparisons hold; 0: nothing. Depth: `depth`. */
@@ -41700,7 +41675,7 @@ static void tmi_peel_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_PEEL 3572905138u
+#define TMI_STAMP_PEEL 764431339u
 
 /*==============================================================================
  * >>thread  [25]  The per-thread form: what one GPU thread does

@@ -2,7 +2,6 @@
 //
 //   grid     one threadgroup of 256 threads (8 simdgroups of 32) for 8 programs along x
 //   work     tiles of up to 8 x 128 elements, 4 a thread
-//   memory   4096 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -22,71 +21,49 @@ kernel void layer_norm(
     constant float &eps            [[buffer(8)]],
     constant int &programs_x       [[buffer(9)]],
     uint3 program  [[threadgroup_position_in_grid]],
-    uint  tid      [[thread_index_in_threadgroup]],
     uint  lane     [[thread_index_in_simdgroup]],
     uint  sg       [[simdgroup_index_in_threadgroup]])
 {
-    threadgroup float x_shared[1024];
-
     // line 18: mean = tl.sum(total) / n_cols
     const float mean_f32 = float(n_cols);
-    const int bound = max(n_cols, 0);
-    const uint whole = uint(bound) / 128 * 128;
     float total[4] = {};
+    const int total_bound = max(n_cols, 0);
     // line 10: row = tl.program_id(0) * 8 + tl.arange(0, 8)
     const int row = int(program.x * 8 + sg);
-    device const float *const x_start = x_ptr + int(row * stride);
     const bool in_grid = row < programs_x;
     const int last = max(n_cols, 1) - 1;
     const int last_2 = max(programs_x, -2147483647) - 1;
     if (int(program.x * 8) < programs_x) {
-        device const float *const x_start_2 = x_ptr + int(min(row, last_2) * stride);
+        device const float *const x_start = x_ptr + int(min(row, last_2) * stride);
         // line 15: for
-        for (uint start = 0; start < uint(bound); start += 128) {
+        for (uint start = 0; start < uint(total_bound); start += 128) {
             #pragma clang loop unroll(full)
             for (uint i = 0; i < 4; i++) {
                 // line 16: cols = start + tl.arange(0, 128)
                 const int cols = int(start + lane + i * 32);
-                const float total_loaded = x_start_2[min(cols, last)];
+                const float total_loaded = x_start[min(cols, last)];
                 // line 17: total
                 total[i] += (cols < n_cols) & in_grid ? total_loaded : 0.0f;
             }
         }
         float mean_part = total[0] + total[1] + total[2] + total[3];
-        float4 squares = float4(0.0f);
         const float mean = simd_sum(mean_part) / mean_f32;
+        float squares[4] = {};
         // line 21: for
-        for (uint start = 0; start < whole; start += 128) {
-            // line 23: x = tl.load(...)
-            const float4 x = in_grid
-                    ? float4(*(device const packed_float4 *)(x_start + (start + lane * 4)))
-                    : float4(0.0f);
-            // line 24: x
-            const float4 x_diff = x - mean;
-            // line 25: squares
-            squares += x_diff * x_diff;
-        }
-        const uint4 cols_offset = uint4(lane * 4) + uint4(0, 1, 2, 3);
-        // the other steps, under their masks
-        for (uint start = whole; start < uint(bound); start += 128) {
-            threadgroup_barrier(mem_flags::mem_threadgroup);    // x_shared has been read
+        for (uint start = 0; start < uint(total_bound); start += 128) {
             #pragma clang loop unroll(full)
             for (uint i = 0; i < 4; i++) {
                 // line 22: cols = start + tl.arange(0, 128)
                 const int cols = int(start + lane + i * 32);
-                const float x_loaded = x_start_2[min(cols, last)];
-                x_shared[(lane + sg * 128 + i * 32) ^ i] = (cols < n_cols) & in_grid ? x_loaded
-                        : 0.0f;
+                const float x_loaded = x_start[min(cols, last)];
+                // line 24: x = tl.where(...)
+                const float x = cols < n_cols
+                        ? ((cols < n_cols) & in_grid ? x_loaded : 0.0f) - mean : 0.0f;
+                // line 25: squares
+                squares[i] += x * x;
             }
-            threadgroup_barrier(mem_flags::mem_threadgroup);    // x_shared is complete
-            const float4 x = float4(x_shared[(tid * 4) ^ (lane / 8)],
-                    x_shared[(tid * 4 + 1) ^ (lane / 8)], x_shared[(tid * 4 + 2) ^ (lane / 8)],
-                    x_shared[(tid * 4 + 3) ^ (lane / 8)]);
-            const float4 x_chosen = select(float4(0.0f), x - mean,
-                    int4(uint4(start) + cols_offset) < int4(n_cols));
-            squares += x_chosen * x_chosen;
         }
-        const float rstd_part = squares.x + squares.y + squares.z + squares.w;
+        float rstd_part = squares[0] + squares[1] + squares[2] + squares[3];
         // line 26: rstd = 1.0 / tl.sqrt(tl.sum(squares) / n_cols + eps)
         const float rstd_simd = simd_sum(rstd_part);
         const float rstd = 1.0f / precise::sqrt(rstd_simd / mean_f32 + eps);
@@ -98,7 +75,7 @@ kernel void layer_norm(
         }
         device float *const y_start = y_ptr + int(row * stride);
         // line 30: for
-        for (uint start = 0; start < uint(bound); start += 128) {
+        for (uint start = 0; start < uint(total_bound); start += 128) {
             float weight[4];
             float bias_[4];
             #pragma clang loop unroll(full)
@@ -118,7 +95,7 @@ kernel void layer_norm(
             #pragma clang loop unroll(full)
             for (uint i = 0; i < 4; i++) {
                 const int cols = int(start + lane + i * 32);
-                const float x_loaded = x_start_2[min(cols, last)];
+                const float x_loaded = x_start[min(cols, last)];
                 const bool x_mask = (cols < n_cols) & in_grid;
                 // line 36: tl.store(...)
                 if (x_mask) {
