@@ -136,14 +136,14 @@
  *     17  >>triton     a kernel in Triton's Python, walked into IR
  *     18  >>analyse    facts about a function: uses, constants, divisibility and contiguity
  *     19  >>detect     reductions and patterns: what a function computes, found by structure
- *     20  >>rewrite    tools of passes over tile IR: making ops, renaming values, copying
+ *     20  >>rewrite    tools of passes over tile IR: making ops, renaming values, copying, ranges
  *     21  >>flow       calls inlined, branches structured: one function, one block
  *     22  >>transform  passes over tile IR, before anything is planned
- *     23  >>shape      decisions that read the chip: threads, programs, stages, rounds
+ *     23  >>shape      how a kernel's work is divided, by the chip: threads, programs, stages, rounds
  *     24  >>peel       loops cut in two: whole steps without masks, and the rest
  *     25  >>thread     the per-thread form: what one GPU thread does
  *     26  >>layout     linear layouts: which thread holds which element
- *     27  >>plan       decisions before any code: what is kept, where each value lives
+ *     27  >>plan       decisions before any code: what is kept, where each value lives, as >>shape has it
  *     28  >>wait       programs that wait for each other
  *     29  >>lower      from tiles to threads
  *     30  >>clean      the per-thread form made ready to print
