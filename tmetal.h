@@ -2804,6 +2804,7 @@ static uint32_t tmi_log2(uint64_t v) { /* of the highest set bit; 0 for 0 */
 #endif
 }
 
+#ifndef TMETAL_NO_OPS
 static uint64_t tmi_cdiv(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
 static uint32_t tmi_pow2_ceil(uint64_t n, uint32_t least, uint32_t most) {
@@ -2811,6 +2812,7 @@ static uint32_t tmi_pow2_ceil(uint64_t n, uint32_t least, uint32_t most) {
     while (p < n && p < most) p *= 2;
     return p;
 }
+#endif
 
 static int tmi_is_pow2(uint64_t v) {
     return v != 0 && (v & (v - 1)) == 0;
@@ -3253,7 +3255,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 529369864u
+#define TMI_STAMP_BASE 72085687u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -38700,12 +38702,14 @@ static uint32_t tmi_shape_words(const tmetal_gpu *gpu, uint32_t threads) {
     return tmi_shape_step(gpu, i);
 }
 
+#ifndef TMETAL_NO_REPORTS
 /* Threads that fit a core if each holds so many words; 384 if it holds more than there are. */
 static uint32_t tmi_shape_fits(const tmetal_gpu *gpu, uint32_t words) {
     uint32_t i = 0;
     while (i + 1 < TMI_SHAPE_STEPS && words <= tmi_shape_step(gpu, i + 1)) i++;
     return tmi_shape_steps[i][0];
 }
+#endif
 
 /* -- Threads: how many share a tile ------------------------------------------------------------- */
 
@@ -38830,13 +38834,6 @@ static void tmi_shape_threads(const tmi_job *job, const tmi_module *m, uint32_t 
     else if (searched) want = searched;
     want = tmi_min32(tmi_max32(want, 32), gpu->threads);
     r->threads = 1u << tmi_log2(want);
-}
-
-/* Elements of a tile that the registers of one threadgroup hold: 32 for each of its threads, 52
- * registers of 32 bits being what 1,024 threads may have. */
-static uint32_t tmi_shape_most(const tmi_job *job, const tmetal_gpu *gpu) {
-    const uint32_t threads = job->opt->threads ? job->opt->threads : gpu->threads;
-    return 32u << tmi_log2(tmi_min32(tmi_max32(threads, 32), 1024));
 }
 
 /* The record that a kernel begins with. */
@@ -40231,6 +40228,14 @@ static int tmi_shape_rounds(tmi_job *job, tmi_module *m, uint32_t func, const tm
 
 /* -- Op lists: programs of a reduction, the tile of a product ------------------------------------- */
 
+#ifndef TMETAL_NO_OPS
+/* Elements of a tile that the registers of one threadgroup hold: 32 for each of its threads, 52
+ * registers of 32 bits being what 1,024 threads may have. */
+static uint32_t tmi_shape_most(const tmi_job *job, const tmetal_gpu *gpu) {
+    const uint32_t threads = job->opt->threads ? job->opt->threads : gpu->threads;
+    return 32u << tmi_log2(tmi_min32(tmi_max32(threads, 32), 1024));
+}
+
 #define TMI_SHAPE_PART 4096u /* elements of a group, where a reduction is split among groups */
 
 /* Groups among which each of `programs` is cut that reduce `elements`, of `all`: until each core has
@@ -40293,6 +40298,8 @@ static uint32_t tmi_shape_thin_parts(tmi_job *job, tmi_module *m, uint32_t func,
     tmi_op_set_int(job, m, func, TMI_ATTR_THREADS, m->t_i32, 32 * parts);
     return parts;
 }
+
+#endif /* TMETAL_NO_OPS */
 
 /* -- Long rows: a tile of more than registers hold goes in rounds ---------------------------------
  *
@@ -41079,7 +41086,7 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 3236684597u
+#define TMI_STAMP_SHAPE 3355117543u
 
 /*==============================================================================
  * >>peel  [24]  Loops cut in two: whole steps without masks, and the rest
@@ -60713,7 +60720,7 @@ static void tmi_report_work_loop(tmi_work_walk *x, const tmi_ins *n) {
     x->c.rounds *= walks;
     if (v)
         x->varies[v] = n->op == TMI_TF_FOR
-            ? TMI_BY_ELEMENT : (uint8_t)(x->varies[n->a] | x->varies[n->c]);
+            ? (uint8_t)TMI_BY_ELEMENT : (uint8_t)(x->varies[n->a] | x->varies[n->c]);
     for (i = 0; i < walks; i++) {
         at = tmi_report_mul64u(rounds, i) / walks; /* the first of those that this one stands for */
         each = tmi_report_mul64u(rounds, i + 1) / walks - at;
@@ -60967,7 +60974,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 945869582u
+#define TMI_STAMP_REPORT 378881914u
 
 /*==============================================================================
  * >>emit  [32]  Metal text
