@@ -92,12 +92,14 @@ def outputs(build, files, work):
         r = subprocess.run([tmetal, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         return r.stdout.decode() if r.returncode in ok else None
 
+    report = os.path.join(work, "agx.json")  # of another text: the page carries it and says so
+    with open(report, "w") as file: file.write('{"kernels": []}')
     for f in files:
         for what, args in (("plan", ("compile", "--emit", "plan", "--parts")), ("plan", ("compile", "--emit", "plan", "--alias", "0=1")),
                            ("plan", ("compile", "--emit", "plan", "--two-stage", "4")),
                            ("explain", ("explain", "--json")), ("layouts", ("layouts", "--json")),
                            ("transform", ("transform", "--json")), ("mlx", ("compile", "--emit", "mlx")),
-                           ("page", ("explain", "--html"))):
+                           ("page", ("explain", "--html", "--agx", report))):
             if f.endswith(".py"): continue
             text = run(*args, f)
             yield what, f, text and what == "page" and text.split('id="page-data">')[1].split("</script>")[0] or text
