@@ -49514,8 +49514,6 @@ typedef struct tmi_nearest {
      * of an access below `end` */
     uint32_t n, x[TMI_CLAMPS], known[TMI_CLAMPS], to[TMI_CLAMPS], end[TMI_CLAMPS],
         last[TMI_CLAMPS], is_signed[TMI_CLAMPS];
-    /* per bound `x >= low`: x, low, the greatest x of the tile */
-    uint32_t n_low, low_x[TMI_CLAMPS], low[TMI_CLAMPS], top[TMI_CLAMPS], low_signed[TMI_CLAMPS];
     uint32_t exists; /* condition that the known element exists; 0: it does */
     uint32_t ptr;    /* the clamped pointer; 0: there is none */
 } tmi_nearest;
@@ -49549,24 +49547,10 @@ static int tmi_lower_counts_up(const tmi_low *w, uint32_t value) {
     return 1;
 }
 
-enum { TMI_CLAMP_NOT, TMI_CLAMP_KNOWN, TMI_CLAMP_LOW }; /* not to be had; true of the known element
-                                                           or false of all; a bound below */
+enum { TMI_CLAMP_NOT, TMI_CLAMP_KNOWN }; /* not to be had; true of the known element
+                                                or false of all */
 
-/* A bound `x >= low` of a tile that counts from a constant on. */
-static int tmi_lower_clamp_low(tmi_low *w, tmi_nearest *c, uint32_t x, uint32_t from, uint32_t low,
-                               uint32_t value, int is_signed) {
-    int64_t first;
-    if (c->n_low == TMI_CLAMPS || !tmi_t_is_const(w->t, from, &first) || first < 0)
-        return TMI_CLAMP_NOT;
-    c->low_x[c->n_low] = x;
-    c->low[c->n_low] = low;
-    c->low_signed[c->n_low] = (uint32_t)is_signed;
-    c->top[c->n_low++] = tmi_t_int(w->t, tmi_t_kind(w->t, from),
-                                   first + (int64_t)tmi_numel(w->m, tmi_value_type(w->m, value)) - 1);
-    return TMI_CLAMP_LOW;
-}
-
-/* One bound of a mask, `x < end` or `x >= low`. */
+/* One bound of a mask, `x < end`. */
 static int tmi_lower_clamp_bound(tmi_low *w, tmi_nearest *c, const tmi_op *op, tmi_which at,
                                  tmi_which known) {
     const int64_t  pred = tmi_attr_int(w->m, op, "predicate", 0);
@@ -49584,8 +49568,6 @@ static int tmi_lower_clamp_bound(tmi_low *w, tmi_nearest *c, const tmi_op *op, t
         x = tmi_elem_at(w, value, at.view, 0);
         if (tmi_elem_at(w, value, at.view, n - 1) != x) width = n;
     }
-    if (pred == TMI_SGE || pred == TMI_UGE)
-        return tmi_lower_clamp_low(w, c, x, from, end, value, is_signed);
     if ((pred != TMI_SLT && pred != TMI_ULT) || c->n == TMI_CLAMPS) return TMI_CLAMP_NOT;
     /* end is at least this where the known element exists: so that the difference has room */
     least = is_signed ? TMI_INS(w->t, from)->lo : 0;
@@ -49605,26 +49587,11 @@ static int tmi_lower_clamp_bound(tmi_low *w, tmi_nearest *c, const tmi_op *op, t
     return TMI_CLAMP_KNOWN;
 }
 
-/* Clamps what has bounds. One below too leaves an element if it is below the other and in the
- * tile. */
-static int tmi_lower_clamp_all(tmi_low *w, tmi_nearest *c) {
-    tmi_thr *t = w->t;
-    uint32_t i, k, x;
-    for (i = 0; i < c->n; i++) {
-        const int is_signed = (int)c->is_signed[i];
-        for (k = 0, x = c->x[i]; k < c->n_low; k++) {
-            if (c->low_x[k] != c->x[i] || (int)c->low_signed[k] != is_signed) continue;
-            x = tmi_t_bin(t, is_signed ? TMI_TF_SMAX : TMI_TF_UMAX, x, c->low[k]);
-            c->exists = tmi_both(t, c->exists, tmi_t_icmp(t, is_signed ? TMI_SLT : TMI_ULT,
-                                                          c->low[k], c->end[i]));
-            c->exists = tmi_both(t, c->exists, tmi_t_icmp(t, is_signed ? TMI_SLE : TMI_ULE,
-                                                          c->low[k], c->top[k]));
-            c->low_x[k] = 0; /* done */
-        }
-        c->to[i] = tmi_t_bin(t, is_signed ? TMI_TF_SMIN : TMI_TF_UMIN, x, c->last[i]);
-    }
-    for (k = 0; k < c->n_low && !c->low_x[k]; k++) {}
-    return k == c->n_low;
+/* Clamps what has bounds. */
+static void tmi_lower_clamp_all(tmi_low *w, tmi_nearest *c) {
+    uint32_t i;
+    for (i = 0; i < c->n; i++)
+        c->to[i] = tmi_t_bin(w->t, c->is_signed[i] ? TMI_TF_SMIN : TMI_TF_UMIN, c->x[i], c->last[i]);
 }
 
 /* All that a mask asks, as bounds and as conditions on the known element. Depth: `depth`. */
@@ -49642,8 +49609,7 @@ static int tmi_lower_clamp_mask(tmi_low *w, tmi_nearest *c, uint32_t mask, tmi_w
             return tmi_lower_clamp_mask(w, c, tmi_in(w->m, op, 0), at, known, depth - 1);
         }
         if (op->kind == TMI_OP_CMPI) {
-            const int found = tmi_lower_clamp_bound(w, c, op, at, known);
-            if (found != TMI_CLAMP_KNOWN) return found == TMI_CLAMP_LOW;
+            if (!tmi_lower_clamp_bound(w, c, op, at, known)) return 0;
         } else if (op->kind != TMI_OP_SPLAT) {
             return 0;
         }
@@ -49702,7 +49668,8 @@ static void tmi_lower_clamp(tmi_low *w, const tmi_op *op, tmi_which at, tmi_whic
         return;
     w->quiet++;
     if (tmi_lower_clamp_mask(w, c, mask, at, known, TMI_CLAMP_DEPTH) && c->n &&
-        tmi_lower_clamp_all(w, c) && !(c->exists && tmi_t_is_const(w->t, c->exists, &is) && !is)) {
+        !(c->exists && tmi_t_is_const(w->t, c->exists, &is) && !is)) {
+        tmi_lower_clamp_all(w, c);
         p = tmi_elem_at(w, ptr, at.view, at.mode == TMI_VEC ? 0 : at.mode);
         k = tmi_elem_at(w, ptr, known.view, known.mode);
         first = tmi_lower_replaced(w->t, p, c, c->known, TMI_CLAMP_DEPTH);
@@ -49915,8 +49882,7 @@ static uint32_t tmi_lower_store_exists(tmi_low *w, const tmi_op *op) {
     known.view = &zero, known.mode = 0;
     w->quiet++;
     if (!tmi_lower_is_computed(w, mask, &left) ||
-        !tmi_lower_clamp_mask(w, &c, mask, at, known, TMI_CLAMP_DEPTH) ||
-        !tmi_lower_clamp_all(w, &c))
+        !tmi_lower_clamp_mask(w, &c, mask, at, known, TMI_CLAMP_DEPTH))
         c.exists = 0;
     w->quiet--;
     return c.exists;
@@ -55616,7 +55582,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1295600595u
+#define TMI_STAMP_LOWER 668167544u
 
 /*==============================================================================
  * >>clean  [30]  The per-thread form made ready to print
