@@ -49569,6 +49569,8 @@ static int tmi_lower_clamp_bound(tmi_low *w, tmi_nearest *c, const tmi_op *op, t
         if (tmi_elem_at(w, value, at.view, n - 1) != x) width = n;
     }
     if ((pred != TMI_SLT && pred != TMI_ULT) || c->n == TMI_CLAMPS) return TMI_CLAMP_NOT;
+    /* Places below zero wrap: as numbers without a sign they do not ascend from the first one on. */
+    if (!is_signed && TMI_INS(w->t, from)->lo < 0) return TMI_CLAMP_NOT;
     /* end is at least this where the known element exists: so that the difference has room */
     least = is_signed ? TMI_INS(w->t, from)->lo : 0;
     if (least < INT32_MIN) return TMI_CLAMP_NOT;
@@ -55582,7 +55584,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 668167544u
+#define TMI_STAMP_LOWER 550394904u
 
 /*==============================================================================
  * >>clean  [30]  The per-thread form made ready to print
