@@ -41443,7 +41443,8 @@ static void tmi_peel_see_wraps(tmi_peel *p, uint32_t v, uint32_t depth) {
  * not: the text doubles, and loads are no faster without their selects. */
 static int tmi_peel_look(tmi_peel *p) {
     const tmi_module *m = p->m;
-    uint32_t          op, mask;
+    uint32_t          op, mask, i;
+    int64_t           end;
     p->n = p->n_cmp = 0;
     if (!tmi_has_products(m, p->loop)) return 0;
     for (op = TMI_BLOCK(m, p->body)->first_op; op; op = TMI_OP(m, op)->next) {
@@ -41454,6 +41455,13 @@ static int tmi_peel_look(tmi_peel *p) {
         p->budget = 64;
         if (o->kind == TMI_OP_LOAD) tmi_peel_see_wraps(p, tmi_in(m, o, 0), TMI_PEEL_DEPTH);
         if (mask) tmi_peel_see(p, mask, TMI_PEEL_DEPTH);
+    }
+    for (i = 0; i < p->n; i++) { /* not even one whole step */
+        const tmi_peel_mask *k = &p->mask[i];
+        end = 0;
+        if (k->by && !k->left && !k->top && (!k->right || tmi_const_int(m, k->right, &end)) &&
+            end < k->more)
+            return 0;
     }
     return p->n != 0;
 }
@@ -41682,7 +41690,7 @@ static void tmi_peel_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_PEEL 764431339u
+#define TMI_STAMP_PEEL 1240808799u
 
 /*==============================================================================
  * >>thread  [25]  The per-thread form: what one GPU thread does
@@ -75868,7 +75876,7 @@ typedef struct tmi_room {
 
 static tmi_room tmi_entry_room_of(uint16_t kind) {
     static const tmi_room none = {0, 0}, sorts = {750, 1125}, picks = {144, 130},
-                          attends = {112, 260}, products = {180, 900}, large = {80, 200},
+                          attends = {190, 480}, products = {180, 900}, large = {80, 200},
                           reduces = {104, 108}, unary = {30, 48}, other = {42, 76};
     switch (kind) {
     case TMI_L_OP_NONE: return none;
