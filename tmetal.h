@@ -49513,15 +49513,16 @@ static uint32_t tmi_ldg(tmi_thr *t, uint32_t ptr, uint32_t mask, uint32_t other,
  *
  *   v = p[min(x, end - 1)]; x < end ? v : other
  *
- * Masks may have several such bounds, of axes of their own, and conditions that are the same for
- * all elements. >>clean decides whether the first element exists. */
+ * Masks may have several such bounds, of axes of their own or of one number, and conditions that
+ * are the same for all elements. Two numbers that count along one axis, x and x + 1, have no
+ * element between. >>clean decides whether the first element exists. */
 enum { TMI_CLAMPS = 4, TMI_CLAMP_DEPTH = 12, TMI_CLAMP_OPS = 256 };
 
 typedef struct tmi_nearest {
     /* per bound `x < end`: x of this element and of the known one, the former clamped; the last x
      * of an access below `end` */
     uint32_t n, x[TMI_CLAMPS], known[TMI_CLAMPS], to[TMI_CLAMPS], end[TMI_CLAMPS],
-        last[TMI_CLAMPS], is_signed[TMI_CLAMPS];
+        last[TMI_CLAMPS], is_signed[TMI_CLAMPS], moved[TMI_CLAMPS];
     uint32_t exists; /* condition that the known element exists; 0: it does */
     uint32_t ptr;    /* the clamped pointer; 0: there is none */
 } tmi_nearest;
@@ -49555,6 +49556,19 @@ static int tmi_lower_counts_up(const tmi_low *w, uint32_t value) {
     return 1;
 }
 
+/* Registers, lanes and simdgroups whose bits move a number along the axis that it counts up. */
+static uint32_t tmi_lower_moved_by(const tmi_low *w, uint32_t value, const tmi_lin *l) {
+    const uint32_t type = tmi_value_type(w->m, value);
+    uint32_t       d, i, axis = 0, moved = 0;
+    for (d = 0; d < tmi_rank(w->m, type); d++)
+        if (tmi_axis_get(&w->p->axes, value, d).k < tmi_dim_bits(w->m, type, d))
+            axis |= tmi_dim_mask(w->m, type, d);
+    for (i = 0; i < l->n_reg; i++) moved = moved << 1 | ((l->reg[i] & axis) != 0);
+    for (i = 0; i < TMI_LANE_BITS; i++) moved = moved << 1 | ((l->lane[i] & axis) != 0);
+    for (i = 0; i < l->n_sg; i++) moved = moved << 1 | ((l->sg[i] & axis) != 0);
+    return moved;
+}
+
 enum { TMI_CLAMP_NOT, TMI_CLAMP_KNOWN }; /* not to be had; true of the known element
                                                 or false of all */
 
@@ -49567,7 +49581,7 @@ static int tmi_lower_clamp_bound(tmi_low *w, tmi_nearest *c, const tmi_op *op, t
                    from = tmi_elem_at(w, value, known.view, known.mode),
                    end = tmi_in_at(w, op, 1, at.view, at.mode);
     const int      is_signed = pred == TMI_SLT || pred == TMI_SGE;
-    uint32_t       width = 1, last, x = all;
+    uint32_t       width = 1, last, x = all, moved, i;
     int64_t        least, is;
     if (end != tmi_in_at(w, op, 1, known.view, known.mode)) return TMI_CLAMP_NOT;
     if (all == from) return TMI_CLAMP_KNOWN;
@@ -49589,6 +49603,10 @@ static int tmi_lower_clamp_bound(tmi_low *w, tmi_nearest *c, const tmi_op *op, t
         tmi_t_name(w->t, last, tmi_intern(w->job, w->m->strings, "last", 4));
         TMI_INS(w->t, last)->flags |= TMI_INS_NAMED | TMI_INS_WHOLE_NAME;
     }
+    for (moved = tmi_lower_moved_by(w, value, at.view), i = 0; i < c->n; i++)
+        if (c->x[i] == x ? c->is_signed[i] != (uint32_t)is_signed : c->moved[i] & moved)
+            return TMI_CLAMP_NOT;
+    c->moved[c->n] = moved;
     c->x[c->n] = x;
     c->known[c->n] = from;
     c->end[c->n] = end;
@@ -49597,11 +49615,14 @@ static int tmi_lower_clamp_bound(tmi_low *w, tmi_nearest *c, const tmi_op *op, t
     return TMI_CLAMP_KNOWN;
 }
 
-/* Clamps what has bounds. */
+/* Clamps what has bounds; the first of those of one number has all of them. */
 static void tmi_lower_clamp_all(tmi_low *w, tmi_nearest *c) {
-    uint32_t i;
-    for (i = 0; i < c->n; i++)
-        c->to[i] = tmi_t_bin(w->t, c->is_signed[i] ? TMI_TF_SMIN : TMI_TF_UMIN, c->x[i], c->last[i]);
+    uint32_t i, k;
+    for (i = 0; i < c->n; i++) {
+        for (k = 0; c->x[k] != c->x[i]; k++) {}
+        c->to[k] = tmi_t_bin(w->t, c->is_signed[i] ? TMI_TF_SMIN : TMI_TF_UMIN,
+                             k < i ? c->to[k] : c->x[i], c->last[i]);
+    }
 }
 
 /* All that a mask asks, as bounds and as conditions on the known element. Depth: `depth`. */
@@ -55592,7 +55613,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 550394904u
+#define TMI_STAMP_LOWER 966157027u
 
 /*==============================================================================
  * >>clean  [30]  The per-thread form made ready to print
