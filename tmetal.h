@@ -76019,7 +76019,8 @@ static void tmi_entry_bound_graph(tmi_job *job, tmi_call *c) {
         stays = tmi_add_sat(stays, tmi_mul_sat(k[i].n_arg, TMI_STAYS_ARG));
         if (k[i].first != i) continue;
         stays = tmi_add_sat(stays, tmi_mul_sat(k[i].n_ir, TMI_STAYS_IR) + TMI_STAYS_FUNC);
-        dot = k[i].anchor && TMI_NODE(l, k[i].anchor)->kind == TMI_L_OP_MATMUL;
+        dot = k[i].anchor && (TMI_NODE(l, k[i].anchor)->kind == TMI_L_OP_MATMUL ||
+                              TMI_NODE(l, k[i].anchor)->kind == TMI_L_OP_ATTENTION);
         works = tmi_mul_sat(k[i].n_ir, dot ? TMI_WORKS_DOT : TMI_WORKS_IR) + TMI_WORKS_FIXED;
         if (works > most) most = works;
     }

@@ -464,7 +464,7 @@ void traffic(maker &m) {
     auto once = [](const compiled &, const sim::report &r) -> std::string {
         for (const sim::kernel_counters &k : r.counters)
             for (const sim::buffer_traffic &b : k.buffers) {
-                if (b.bytes_read > b.distinct_read) return b.name + " is read " + std::to_string(b.bytes_read) + " bytes, holds " + std::to_string(b.distinct_read);
+                if (b.read_evenly > b.distinct_read) return b.name + " is read " + std::to_string(b.read_evenly) + " bytes, holds " + std::to_string(b.distinct_read);
                 if (b.bytes_written > b.distinct_written) return b.name + " is written " + std::to_string(b.bytes_written) + " bytes, holds " + std::to_string(b.distinct_written);
             }
         return "";

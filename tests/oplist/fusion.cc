@@ -126,7 +126,7 @@ std::string moved(const row &r, const compiled &c, const sim::report &report) {
     const json                plan = json::parse(c.plan);
     std::map<std::string, uint64_t> read, written;
     for (const sim::kernel_counters &k : report.counters)
-        for (const sim::buffer_traffic &b : k.buffers) read[b.name] += b.bytes_read, written[b.name] += b.bytes_written;
+        for (const sim::buffer_traffic &b : k.buffers) read[b.name] += b.read_evenly, written[b.name] += b.bytes_written;
     size_t at = 0;
     for (const json &p : plan["params"]) {
         uint64_t bytes = bytes_of(p["type"].get<std::string>());

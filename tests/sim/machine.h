@@ -58,6 +58,7 @@ struct tracked {
     uint8_t *owner =
         nullptr; /* with `shared`: per byte, binding that wrote or read, see memory.cc */
     uint64_t    bytes_read = 0, bytes_written = 0;
+    std::vector<uint32_t> reads; /* while counting: bytes read of each two */
     const char *name = "";
 };
 

@@ -255,6 +255,15 @@ void track(const view &v, uintptr_t address, size_t bytes, const access_flags &f
     if (__builtin_expect(t.shared, 0)) note_alias(t, v, offset, bytes, f.write);
 }
 
+/* What a buffer is read and written, and how much of it how often it is read. */
+void count_bytes(const view &v, uintptr_t address, size_t bytes, bool write) {
+    tracked &t = *v.track;
+    (write ? t.bytes_written : t.bytes_read) += bytes;
+    if (write || t.group) return;
+    if (t.reads.empty()) t.reads.resize(t.bytes / 2 + 1);
+    for (size_t at = address - v.base + v.offset, end = at + bytes; at < end; at++) t.reads[at / 2]++;
+}
+
 inline bool check(uintptr_t address, size_t bytes, access_flags f, uint64_t pc) {
     if (__builtin_expect(M.settling, 0)) settle_pending();
     const view *v = find_view(address);
@@ -284,7 +293,7 @@ inline bool check(uintptr_t address, size_t bytes, access_flags f, uint64_t pc) 
     if (M.checks && v->track) track(*v, address, bytes, f, pc);
     if (M.counting) {
         M.tally->accesses++;
-        if (v->track) (f.write ? v->track->bytes_written : v->track->bytes_read) += bytes;
+        if (v->track) count_bytes(*v, address, bytes, f.write);
         if (pc && !v->uniform && !f.atomic) count_access(*v, address, bytes, f.write, pc);
     }
     return true;

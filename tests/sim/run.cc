@@ -13,6 +13,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <link.h>
+#include <map>
 #include <stdexcept>
 #include <sys/mman.h>
 #include <sys/time.h>
@@ -102,6 +103,7 @@ public:
         views_.clear();
         for (tracked &t : tracked_) {
             t.bytes_read = t.bytes_written = 0;
+            t.reads.clear();
             t.shared = false;
         }
     }
@@ -225,6 +227,23 @@ void flush_denormals() {
     asm volatile("mrs %0, fpcr" : "=r"(fpcr));
     asm volatile("msr fpcr, %0" : : "r"(fpcr | uint64_t{1} << 24));
 #endif
+}
+
+/* Of sim.h, read_evenly: places that are read more often than most count as most do, if they are few. */
+uint64_t read_evenly(const tracked &t) {
+    std::map<uint32_t, size_t> places; /* by the bytes that each is read */
+    size_t                     all = 0, most = 0, above = 0;
+    uint32_t                   usual = 0;
+    for (uint32_t bytes : t.reads)
+        if (bytes) places[bytes]++, all++;
+    for (const auto &[bytes, n] : places)
+        if (n > most) most = n, usual = bytes;
+    uint64_t sum = 0;
+    for (const auto &[bytes, n] : places) {
+        if (bytes > usual) above += n;
+        sum += uint64_t{std::min(bytes, usual)} * n;
+    }
+    return above * 8 <= all ? sum : t.bytes_read;
 }
 
 class child {
@@ -430,7 +449,7 @@ private:
             if (std::find(done.begin(), done.end(), b.buffer) != done.end()) continue;
             done.push_back(b.buffer);
             const tracked &t = place_.track(b.buffer);
-            buffer_traffic traffic{t.name, t.bytes_read, t.bytes_written, 0, 0};
+            buffer_traffic traffic{t.name, t.bytes_read, t.bytes_written, 0, 0, read_evenly(t)};
             for (size_t i = 0; i < t.bytes >> t.shift; i++) {
                 const cell &c = t.cells[i];
                 if (std::max(c.read, c.read_elsewhere) >= M.dispatch_start)
@@ -464,7 +483,8 @@ nlohmann::json counters_to_json(const kernel_counters &k) {
     for (const access_site &s : k.sites) j["sites"].push_back(site_to_json(s));
     for (const buffer_traffic &b : k.buffers)
         j["buffers"].push_back(
-            {b.name, b.bytes_read, b.bytes_written, b.distinct_read, b.distinct_written});
+            {b.name, b.bytes_read, b.bytes_written, b.distinct_read, b.distinct_written,
+             b.read_evenly});
     return j;
 }
 kernel_counters counters_from_json(const nlohmann::json &j) {
@@ -474,7 +494,7 @@ kernel_counters counters_from_json(const nlohmann::json &j) {
     k.threadgroups = n[0], k.threads = n[1], k.barriers = n[2], k.simd_ops = n[3], k.atomics = n[4],
     k.accesses = n[5], k.threadgroup_bytes = n[6];
     for (const auto &s : j["sites"]) k.sites.push_back(site_from_json(s));
-    for (const auto &b : j["buffers"]) k.buffers.push_back({b[0], b[1], b[2], b[3], b[4]});
+    for (const auto &b : j["buffers"]) k.buffers.push_back({b[0], b[1], b[2], b[3], b[4], b[5]});
     return k;
 }
 
