@@ -62600,7 +62600,9 @@ static const char *tmi_emit_packed_name(int kind) {
     return kind == TMI_S_BF16 ? "ushort" : tmi_msl_scalar(kind, TMI_ANY);
 }
 
-static void tmi_put_access(tmi_emit *e, uint32_t ptr, uint32_t width, uint32_t flags) {
+/* as_bits: a vector of bfloat as its bits */
+static void tmi_put_access(tmi_emit *e, uint32_t ptr, uint32_t width, uint32_t flags,
+                           int as_bits) {
     const tmi_ins *p = TMI_INS(e->t, ptr);
     const int is_volatile = (flags & TMI_INS_VOLATILE) != 0;
     const int is_packed = (flags & TMI_INS_PACKED) != 0;
@@ -62609,8 +62611,8 @@ static void tmi_put_access(tmi_emit *e, uint32_t ptr, uint32_t width, uint32_t f
     if (width > 1) {
         tmi_put(e->out, "*(%sdevice %s%s%s%u *)(", is_volatile ? "volatile " : "",
                 tmi_ptr_is_const(e, ptr) ? "const " : "", is_packed ? "packed_" : "",
-                is_packed ? tmi_emit_packed_name(p->type.elem)
-                          : tmi_msl_scalar(p->type.elem, TMI_ANY),
+                is_packed || as_bits ? tmi_emit_packed_name(p->type.elem)
+                                     : tmi_msl_scalar(p->type.elem, TMI_ANY),
                 width);
         tmi_expr(e, ptr, TMI_ANY, TMI_L_ANY);
         tmi_put_char(e->out, ')');
@@ -62636,28 +62638,29 @@ static void tmi_put_access(tmi_emit *e, uint32_t ptr, uint32_t width, uint32_t f
 }
 
 /* What a load reads: of packed elements, as the vector that has their values. */
-static void tmi_emit_loaded(tmi_emit *e, const tmi_ins *n, int level) {
+static void tmi_emit_loaded(tmi_emit *e, const tmi_ins *n, int level, int as_bits) {
     const int kind = TMI_INS(e->t, n->a)->type.elem, is_packed = (n->d & TMI_INS_PACKED) != 0;
+    const int from_bits = kind == TMI_S_BF16 && !as_bits;
     if (is_packed) {
-        if (kind == TMI_S_BF16) tmi_put(e->out, "as_type<bfloat%u>(", n->type.width);
+        if (from_bits) tmi_put(e->out, "as_type<bfloat%u>(", n->type.width);
         tmi_put(e->out, "%s%u(", tmi_emit_packed_name(kind), n->type.width);
         level = TMI_L_ANY;
     }
     if (level > TMI_L_UNARY) tmi_put_char(e->out, '(');
-    tmi_put_access(e, n->a, n->type.width, n->d);
+    tmi_put_access(e, n->a, n->type.width, n->d, as_bits);
     if (level > TMI_L_UNARY) tmi_put_char(e->out, ')');
-    if (is_packed) tmi_put_str(e->out, kind == TMI_S_BF16 ? "))" : ")");
+    if (is_packed) tmi_put_str(e->out, from_bits ? "))" : ")");
 }
 
 static void tmi_expr_ldg(tmi_emit *e, const tmi_ins *n, int level) {
     if (!n->b) {
-        tmi_emit_loaded(e, n, level);
+        tmi_emit_loaded(e, n, level, 0);
         return;
     }
     tmi_open_level(e, level, TMI_L_COND);
     tmi_expr(e, n->b, TMI_ANY, TMI_L_LOR);
     tmi_put_str(e->out, " ? ");
-    tmi_emit_loaded(e, n, TMI_L_COND);
+    tmi_emit_loaded(e, n, TMI_L_COND, 0);
     tmi_put_str(e->out, " : ");
     tmi_expr_wide(e, n->c, TMI_SIGNED, n->type.width, TMI_L_COND);
     tmi_close_level(e, level, TMI_L_COND);
@@ -62739,9 +62742,14 @@ static void tmi_expr_lda(tmi_emit *e, const tmi_ins *n) {
 
 /* A value as an entry of the array holds it: bits of a bfloat, or itself. `width`: of the entry. */
 static void tmi_emit_held(tmi_emit *e, uint32_t arr, uint32_t id, uint32_t width, int level) {
+    const tmi_ins *n = TMI_INS(e->t, id);
     tmi_tty type = tmi_emit_held_type(e, arr);
     if (!tmi_emit_holds_bits(e, arr)) {
         tmi_expr_wide(e, id, (tmi_sign)e->arr_sign[arr], width, level);
+        return;
+    }
+    if (n->op == TMI_TF_LDG && !n->b && width > 1 && n->type.width == width && !e->named[id]) {
+        tmi_emit_loaded(e, n, level, 1);
         return;
     }
     type.width = (uint8_t)width;
@@ -63751,7 +63759,7 @@ static void tmi_stmt_stg(tmi_emit *e, uint32_t id) {
         tmi_expr(e, n->c, TMI_ANY, TMI_L_ANY);
         tmi_put_str(e->out, ") ");
     }
-    tmi_put_access(e, n->a, n->type.width, n->d);
+    tmi_put_access(e, n->a, n->type.width, n->d, 0);
     tmi_put_str(e->out, " = ");
     if (bits) tmi_put(e->out, "as_type<ushort%u>(", n->type.width);
     tmi_expr_wide(e, n->b, TMI_SIGNED, n->type.width, TMI_L_ANY);
