@@ -56343,7 +56343,7 @@ static uint32_t tmi_clean_put(tmi_thr *t, uint32_t before, int op, int kind, uin
     n.b = b;
     n.c = c;
     if (op == TMI_TF_CONST) n.lo = n.hi = (int32_t)a;
-    else if (kind == TMI_S_I32) tmi_set_range(t, &n);
+    else if (kind == TMI_S_I32 || kind == TMI_S_I64) tmi_set_range(t, &n);
     id = tmi_t_raw(t, &n);
     tmi_ins_before(t, before, id);
     return id;
@@ -56433,6 +56433,155 @@ static int tmi_clean_split_whole(tmi_thr *t) {
         TMI_BLK(t, TMI_INS(t, id)->d)->parent = no; /* its body holds no block */
         TMI_BLK(t, TMI_INS(t, id)->d)->depth++;
         any = 1;
+    }
+    return (int)any;
+}
+
+/* -- Carried pointers: what every round adds, added once -----------------------------------------
+ *
+ * A pointer that a loop of products carries is added to for each access; a summand that they share
+ * and that no round changes moves in front of the loop, and back behind it.
+ *
+ *   for (...) { x[j] = (a + j * row + k)[0]; a += 32; }   to
+ *
+ *   a += k; for (...) { x[j] = (a + j * row)[0]; a += 32; } a -= k;
+ *
+ * Not with checked bounds and not of bytes: there a pointer is added to but once (tmi_t_padd). */
+enum { TMI_REBASE_NONE, TMI_REBASE_BARE, TMI_REBASE_ADDED, TMI_REBASE_TRIES = 8 };
+
+typedef struct tmi_rebase {
+    uint32_t loop, last; /* the loop, and the last instruction inside */
+    uint32_t arr, load, store; /* the variable, and a read and a write of it in the loop */
+    uint32_t term;       /* what is added */
+    uint8_t *state;      /* per instruction: the pointer with or without it, or something else */
+} tmi_rebase;
+
+/* What a sum of pointer and number is. *gains: something else, not constant, is added as well. */
+static uint8_t tmi_clean_rebase_sum(const tmi_thr *t, const tmi_rebase *r, const tmi_ins *n,
+                                    int *gains) {
+    const tmi_ins *p = TMI_INS(t, n->a);
+    const uint8_t  was = r->state[n->a];
+    const int      is_term = was == TMI_REBASE_BARE && n->b == r->term;
+    if (is_term) *gains |= p->op == TMI_TF_PADD && TMI_INS(t, p->b)->op != TMI_TF_CONST;
+    else if (was == TMI_REBASE_ADDED) *gains |= TMI_INS(t, n->b)->op != TMI_TF_CONST;
+    return is_term ? TMI_REBASE_ADDED : was;
+}
+
+/* Do all accesses by the carried pointer add the term, and what it becomes not? */
+static int tmi_clean_rebase_fits(const tmi_thr *t, const tmi_rebase *r) {
+    uint32_t id = r->loop, v[TMI_MAX_OPERANDS], k;
+    int      gains = 0;
+    memset(r->state, TMI_REBASE_NONE, t->ins.n);
+    while (id != r->last) {
+        const tmi_ins *n = TMI_INS(t, id = tmi_thr_next(t, id));
+        const int      is_sum = n->op == TMI_TF_PADD && r->state[n->a] != TMI_REBASE_NONE;
+        if (n->op == TMI_TF_DECL && n->a == r->arr) return 0;
+        if (n->op == TMI_TF_LDA && n->a == r->arr) r->state[id] = TMI_REBASE_BARE;
+        if (is_sum) r->state[id] = tmi_clean_rebase_sum(t, r, n, &gains);
+        if (n->op == TMI_TF_STA && n->a == r->arr) {
+            if (r->state[n->d] != TMI_REBASE_BARE) return 0;
+            continue;
+        }
+        for (k = tmi_operands(t, n, v); k-- > 0;)
+            if (r->state[v[k]] == TMI_REBASE_BARE && !(is_sum && v[k] == n->a)) return 0;
+    }
+    return gains;
+}
+
+/* The variable plus a number, or less it, at `before`. */
+static void tmi_clean_rebase_add(tmi_thr *t, const tmi_rebase *r, uint32_t before, int less) {
+    const tmi_ins *term = TMI_INS(t, r->term);
+    tmi_ins        load = *TMI_INS(t, r->load), store = *TMI_INS(t, r->store), sum;
+    uint32_t       by = r->term, zero;
+    if (less && term->type.kind != TMI_S_I64)
+        by = tmi_clean_put(t, before, TMI_TF_SEXT, TMI_S_I64, by, 0, 0);
+    if (less) {
+        zero = tmi_clean_put(t, before, TMI_TF_CONST, TMI_S_I64, 0, 0, 0);
+        by = tmi_clean_put(t, before, TMI_TF_ISUB, TMI_S_I64, zero, by, 0);
+    }
+    tmi_ins_zero(&sum, TMI_TF_PADD, load.type);
+    sum.a = tmi_t_raw(t, &load);
+    tmi_ins_before(t, before, sum.a);
+    sum.b = by;
+    store.d = tmi_t_raw(t, &sum);
+    tmi_ins_before(t, before, store.d);
+    tmi_ins_before(t, before, tmi_t_raw(t, &store));
+}
+
+static void tmi_clean_rebase_term(tmi_thr *t, const tmi_rebase *r, int read_later) {
+    uint32_t id = r->loop, k, *slot[TMI_MAX_OPERANDS];
+    while (id != r->last) {
+        tmi_ins *n = TMI_INS(t, id = tmi_thr_next(t, id));
+        for (k = tmi_operand_slots(t, n, slot); k-- > 0;) {
+            const tmi_ins *x = TMI_INS(t, *slot[k]);
+            while (r->state[*slot[k]] == TMI_REBASE_ADDED && x->b == r->term &&
+                   r->state[x->a] == TMI_REBASE_BARE)
+                x = TMI_INS(t, *slot[k] = x->a);
+        }
+    }
+    t->src = TMI_INS(t, r->loop)->src;
+    tmi_clean_rebase_add(t, r, r->loop, 0);
+    if (!read_later) return;
+    if ((id = TMI_INS(t, r->loop)->next) == 0) { /* something to stand in front of */
+        tmi_ins none;
+        tmi_ins_zero(&none, TMI_TF_CONST, tmi_tty_of(TMI_S_I32, 1));
+        tmi_blk_append(t, TMI_INS(t, r->loop)->blk, id = tmi_t_raw(t, &none));
+    }
+    tmi_clean_rebase_add(t, r, id, 1);
+}
+
+/* Finds a term for variable `arr` in the loop. 0: there is none. */
+static int tmi_clean_rebase_find(const tmi_thr *t, const tmi_order *o, tmi_rebase *r) {
+    uint32_t id = r->loop, tries = TMI_REBASE_TRIES;
+    r->load = r->store = 0;
+    while (id != r->last) {
+        const tmi_ins *n = TMI_INS(t, id = tmi_thr_next(t, id));
+        if (n->op == TMI_TF_LDA && n->a == r->arr && !r->load) r->load = id;
+        if (n->op == TMI_TF_STA && n->a == r->arr && !r->store) r->store = id;
+    }
+    for (id = r->load && r->store ? r->loop : r->last; id != r->last;) {
+        const tmi_ins *n = TMI_INS(t, id = tmi_thr_next(t, id));
+        if (n->op != TMI_TF_PADD || n->type.elem != TMI_INS(t, r->load)->type.elem ||
+            TMI_INS(t, n->b)->op == TMI_TF_CONST || o->pos[n->b] > o->pos[r->loop])
+            continue;
+        r->term = n->b;
+        if (!tries--) return 0;
+        if (tmi_clean_rebase_fits(t, r)) return 1;
+    }
+    return 0;
+}
+
+/* Loops that multiply and carry pointers; each pointer once, in the first of them. */
+static int tmi_clean_rebase(tmi_thr *t) {
+    uint32_t   i, id, count = t->ins.n, at, any = 0;
+    uint8_t   *products = TMI_TEMP(t->job, uint8_t, count);
+    tmi_order  o;
+    tmi_rebase r;
+    tmi_order_make(t, &o);
+    for (i = 0; i < o.n; i++)
+        if (TMI_INS(t, o.id[i])->op == TMI_TF_FMMA || TMI_INS(t, o.id[i])->op == TMI_TF_TRUN)
+            products[tmi_clean_loop_around(t, o.id[i])] = 1;
+    products[0] = 0;
+    for (i = 1; i < t->arr.n; i++) {
+        const tmi_arr *a = TMI_ARR(t, i);
+        if (a->space != TMI_AS_PRIVATE || a->count != 1 || a->type.kind != TMI_S_PTR ||
+            tmi_scalar_bytes[a->type.elem] == 1)
+            continue;
+        for (at = 0; at < o.n; at++) {
+            uint32_t last, k;
+            if (!products[id = o.id[at]]) continue;
+            r.arr = i;
+            r.loop = id;
+            r.last = tmi_clean_last_inside(t, id);
+            r.state = TMI_TEMP(t->job, uint8_t, t->ins.n);
+            if (!tmi_clean_rebase_find(t, &o, &r)) continue;
+            last = o.pos[r.last];
+            for (k = last; k < o.n; k++)
+                if (TMI_INS(t, o.id[k])->op == TMI_TF_LDA && TMI_INS(t, o.id[k])->a == i) break;
+            tmi_clean_rebase_term(t, &r, k < o.n || TMI_BLK(t, TMI_INS(t, id)->blk)->owner);
+            any = 1;
+            break;
+        }
     }
     return (int)any;
 }
@@ -57788,6 +57937,7 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
         tmi_clean_merge_masks(t);
         if (tmi_clean_split_whole(t)) tmi_dead_code(t);
         tmi_clean_clamp(t);
+        if (!t->job->opt->bounds && tmi_clean_rebase(t)) tmi_dead_code(t);
         tmi_clean_join_branches(t);
     }
     bytes = tmi_clean_place_arrays(t, roomy, &apart);
@@ -57817,7 +57967,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 2103646291u
+#define TMI_STAMP_CLEAN 17174595u
 
 /*==============================================================================
  * >>report  [31]  What was found, chosen and given up
@@ -63693,6 +63843,16 @@ static void tmi_stmt_decl(tmi_emit *e, const tmi_ins *n) {
     tmi_end_line(e, ";\n");
 }
 
+/* The x of a pointer + (0 - x), before it is widened; 0: it is another sum. */
+static uint32_t tmi_emit_taken_off(const tmi_emit *e, const tmi_ins *sum) {
+    const tmi_ins *n = TMI_INS(e->t, sum->b), *x = TMI_INS(e->t, n->b);
+    int64_t        c;
+    if (sum->op != TMI_TF_PADD || n->op != TMI_TF_ISUB || e->named[sum->b] ||
+        !tmi_t_is_const(e->t, n->a, &c) || c)
+        return 0;
+    return x->op == TMI_TF_SEXT && !e->named[n->b] ? x->a : n->b;
+}
+
 /* x = x + y reads x += y where the operator and the entry allow it. */
 static int tmi_is_update(const tmi_emit *e, const tmi_ins *n, uint32_t *rhs, const char **text) {
     const tmi_ins *v = TMI_INS(e->t, n->d), *old;
@@ -63714,6 +63874,7 @@ static int tmi_is_update(const tmi_emit *e, const tmi_ins *n, uint32_t *rhs, con
         return 0;
     if (v->op == TMI_TF_IADD && e->arr_sign[n->a] != TMI_UNSIGNED && v->wraps) return 0;
     *text = v->op == TMI_TF_FSUB ? "-=" : v->op == TMI_TF_FMUL ? "*=" : "+=";
+    if (tmi_emit_taken_off(e, v)) *rhs = tmi_emit_taken_off(e, v), *text = "-=";
     return 1;
 }
 
@@ -66347,7 +66508,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 593703805u
+#define TMI_STAMP_EMIT 3511375924u
 
 /*==============================================================================
  * >>json  [33]  Op lists as text: JSON in and out, the short form

@@ -62,25 +62,27 @@ kernel void matmul(
     #pragma clang loop unroll(full)
     for (ushort element = 0; element < acc_sums.get_capacity(); element++)
         if (acc_sums.is_valid_element(element)) acc_sums[element] = 0.0f;
+    // line 20: m = tile_m * 32 + tl.arange(0, 32)
+    const uint m = lane % 8 * 4;
+    // line 26: for
+    a_ptrs += m;
     const int group_product = int(uint(N) + 31) / 32 * 2;
     // line 15: first_m = group * 2
     const uint first_m = uint(div_trunc(int(program.x), group_product)) * 2;
     // line 16: group_m = tl.minimum(tiles_m - first_m, 2)
     const int group_m = min(int(int(uint(M) + 31) / 32 - first_m), 2);
     const int tile_m_rest = rem_trunc(int(program.x), group_product);
-    const uint m_offset = (first_m + rem_trunc(tile_m_rest, group_m)) * 32;
     const uint n_offset = uint(div_trunc(tile_m_rest, group_m)) * 32;
+    // line 21: n = tile_n * 32 + tl.arange(0, 32)
+    const int n = int(n_offset + m);
+    b_ptrs += n;
+    const uint m_offset = (first_m + rem_trunc(tile_m_rest, group_m)) * 32;
     const bool flag = max(M, 0) - max(int(m_offset), 0) >= 32
             && max(N, 0) - max(int(n_offset), 0) >= 32;
     const int bound = max(K, 0);
     const uint whole = (flag ? uint(bound) / 32 : 0) * 32;
-    // line 20: m = tile_m * 32 + tl.arange(0, 32)
-    const uint m = lane % 8 * 4;
-    // line 21: n = tile_n * 32 + tl.arange(0, 32)
-    const int n = int(n_offset + m);
     threadgroup half4 *const a_write = a_shared + (tid / 8 * 10 + lane % 8);
     threadgroup half4 *const b_write = b_shared + (tid / 8 * 10 + lane % 8);
-    // line 26: for
     for (uint start = 0; start < whole; start += 32) {
         half4 a[4];
         half4 b[4];
@@ -88,10 +90,10 @@ kernel void matmul(
         for (uint i = 0; i < 4; i++) {
             // line 27: a = tl.load(a_ptrs)
             a[i] = half4(*(device const packed_half4 *)(a_ptrs
-                    + int((m_offset + tid / 8 + i * 8) * stride_am) + m));
+                    + int((m_offset + tid / 8 + i * 8) * stride_am)));
             // line 28: b = tl.load(b_ptrs)
-            b[i] = half4(*(device const packed_half4 *)(b_ptrs + int((tid / 8 + i * 8) * stride_bk)
-                    + n));
+            b[i] = half4(*(device const packed_half4 *)(b_ptrs
+                    + int((tid / 8 + i * 8) * stride_bk)));
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);    // a_shared has been read
         #pragma clang loop unroll(full)
@@ -107,6 +109,8 @@ kernel void matmul(
         a_ptrs += 32;
         b_ptrs += int(stride_bk * 32);
     }
+    b_ptrs -= n;
+    a_ptrs -= m;
     threadgroup_barrier(mem_flags::mem_threadgroup);    // a_shared has been read
     #pragma clang loop unroll(full)
     for (ushort element = 0; element < acc_sums.get_capacity(); element++) {
