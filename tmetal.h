@@ -17219,6 +17219,7 @@ typedef struct tmi_tri {
     uint32_t                  making; /* 1 + the fields of the aggregate that is being made */
     int                       is_method; /* the row being called was named on a value: x.exp() */
     int                       is_shown;  /* the f-string that is walked next is only shown */
+    int                       is_unused; /* the call that is walked next is a statement */
     uint32_t                  until, until_file; /* a module is read up to here; 0: to its end */
     uint32_t                  way; /* 1 + that of the module in which what is walked stands */
     tmi_map                   library;   /* row of >>tl + 1 -> its function + 1 */
@@ -19163,7 +19164,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 3316282133u
+#define TMI_STAMP_TRI 2597512572u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -19493,9 +19494,24 @@ static tmi_tri_value tmi_tl_math(tmi_tri *t, const tmi_tri_value *in) {
     return tmi_tl_op(t, (uint32_t)t->row->arg, in, 1, tmi_tri_type(t, &in[0]), dt);
 }
 
+/* A remark on the user's line. */
+static void tmi_tl_tell(tmi_tri *t, tmetal_remark_kind kind, const char *text) {
+    tmi_at at = tmi_at_nowhere();
+    if (t->dry) return; /* said when the loop is walked in earnest */
+    tmi_tri_show(t, t->frame);
+    at.src = t->at + 1;
+    at.python = tmi_place_of(t->job, at.src, NULL);
+    tmi_remark(t->job, at, kind, t->row->name, "%s", text);
+}
+
 static tmi_tri_value tmi_tl_where(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v[3], *c = v, *x = v + 1, *y = v + 2;
     memcpy(v, in, sizeof v);
+    if (c->kind == TMI_V_TENSOR && c->dt != TMI_INT1)
+        tmi_tl_tell(t, TMETAL_FOUND,
+                    tmi_format(t->job, 0, "tl.where with a non-boolean condition is deprecated and "
+                               "will be an error in a future Triton: it is %s",
+                               TMI_DTYPE(t, c->dt)->text));
     *c = tmi_tri_cast(t, *c, TMI_INT1);
     if (t->bad) return *c;
     if (x->kind == TMI_V_TENSOR && y->kind == TMI_V_TENSOR && tmi_tri_is_ptr(t, x->dt) &&
@@ -20437,19 +20453,24 @@ static int tmi_tl_scaled_side(tmi_tri *t, const tmi_tri_value *format, tmi_tri_v
     return t->bad ? -1 : rows[i].kind;
 }
 
-/* The scales of an operand: one for 32 or for 16 numbers of a row along K, which their number tells;
- * which of the two, 0: none. */
-static uint32_t tmi_tl_scaled_by(tmi_tri *t, const tmi_tri_value *scale, uint32_t rows,
-                                 uint32_t k) {
-    uint32_t dims[TMI_MAX_RANK], rank, run;
+/* The scales of an operand: one for 32 or for 16 numbers of a row along K, which their number tells,
+ * before 3.8 their type: which of the two, 0: none. */
+static uint32_t tmi_tl_scaled_by(tmi_tri *t, const tmi_tri_value *scale, const char *side,
+                                 uint32_t rows, uint32_t k) {
+    const int by_type = t->version < 8, is_e4m3 = scale->dt == TMI_FP8E4NV;
+    uint32_t  dims[TMI_MAX_RANK], rank, run;
     if (t->bad || scale->kind == TMI_V_NONE) return 0;
     rank = tmi_tri_dims(t, scale, dims);
     run = scale->kind == TMI_V_TENSOR && rank && dims[rank - 1] ? k / dims[rank - 1] : 0;
     if (scale->kind != TMI_V_TENSOR || TMI_DTYPE(t, scale->dt)->bits != 8 || rank < 2 ||
-        dims[rank - 2] != rows || (run != 16 && run != 32))
-        (void)TMI_TL_BAD_SHAPE(t, "the scales of rhs have a row for each of its columns",
-                               "scales of these %u rows are a block [%u, %u] or [%u, %u] of uint8, "
-                               "not %v", rows, rows, k / 32, rows, k / 16, scale);
+        dims[rank - 2] != rows || (run != 16 && run != 32) ||
+        (by_type && run != (is_e4m3 ? 16 : 32)))
+        (void)TMI_TL_BAD_SHAPE(
+            t, by_type ? "16 numbers share a float8e4nv, 32 numbers any other scale"
+                       : "rhs_scale has a row for each column of rhs",
+            "%s_scale must be a block [%u, %u]%s of uint8, not %v", side, rows,
+            k / (by_type && is_e4m3 ? 16 : 32),
+            by_type ? "" : tmi_format(t->job, 0, " or [%u, %u]", rows, k / 16), scale);
     return run;
 }
 
@@ -20476,8 +20497,8 @@ static tmi_tri_value tmi_tl_dot_scaled(tmi_tri *t, const tmi_tri_value *in) {
     if (dims[0][rank - 1] != dims[1][rank - 2])
         return TMI_TL_BAD_SHAPE(t, NULL, "K is %u in lhs, but %u in rhs", dims[0][rank - 1],
                                 dims[1][rank - 2]);
-    i = tmi_tl_scaled_by(t, &in[1], dims[0][rank - 2], dims[0][rank - 1]);
-    n = tmi_tl_scaled_by(t, &in[4], dims[1][rank - 1], dims[0][rank - 1]);
+    i = tmi_tl_scaled_by(t, &in[1], "lhs", dims[0][rank - 2], dims[0][rank - 1]);
+    n = tmi_tl_scaled_by(t, &in[4], "rhs", dims[1][rank - 1], dims[0][rank - 1]);
     if (!t->bad && i && n && i != n)
         return TMI_TL_BAD_SHAPE(t, NULL,
                                 "operands must have the same scale factor (lhs: %u, rhs: %u)", i, n);
@@ -20633,16 +20654,6 @@ static tmi_tri_value tmi_tl_changed(tmi_tri *t, const tmi_tri_value *in) {
 /* -- Compile time ---------------------------------------------------------------------------- */
 
 /* What tl.range and Python's range give: begin, end, step, then what tl.range was told besides. */
-/* A remark on the user's line. */
-static void tmi_tl_tell(tmi_tri *t, tmetal_remark_kind kind, const char *text) {
-    tmi_at at = tmi_at_nowhere();
-    if (t->dry) return; /* said when the loop is walked in earnest */
-    tmi_tri_show(t, t->frame);
-    at.src = t->at + 1;
-    at.python = tmi_place_of(t->job, at.src, NULL);
-    tmi_remark(t->job, at, kind, t->row->name, "%s", text);
-}
-
 static tmi_tri_value tmi_tl_range(tmi_tri *t, const tmi_tri_value *in) {
     tmi_tri_value v[8];
     uint32_t      i;
@@ -23606,7 +23617,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 1466979698u
+#define TMI_STAMP_TL 873186387u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -26992,7 +27003,7 @@ static tmi_tri_value tmi_tri_call_func(tmi_tri *t, uint32_t id, uint32_t base,
         return TMI_TRI_WRONG(t, TMETAL_E_PY_REFUSED, "write it with @triton.jit",
                              "%n is a part of Triton's compiler, by @builtin or @extern", f->text);
     if (is_python && (odd = tmi_tri_odd_decorator(
-                          t, py, f, TMI_TRI_PLAIN " constexpr constexpr_function")) != NULL)
+                          t, py, f, TMI_TRI_PLAIN " constexpr constexpr_function must_use_result")) != NULL)
         return TMI_TRI_WRONG(
             t, TMETAL_E_PY_REFUSED,
             tmi_format(t->job, 1, "say what its calls give: --global %s=VALUE",
@@ -27127,12 +27138,43 @@ static void tmi_tri_shown(tmi_tri *t, uint32_t node, const tmi_tri_value *callee
          strcmp(name, "device_assert") == 0);
 }
 
+/* A statement calls `callee`, whose result Triton requires to be used: an error. */
+static void tmi_tri_check_used(tmi_tri *t, const tmi_py_node *call, const tmi_tri_value *callee) {
+    const tmi_py_node *name = tmi_tri_node(t, call->a), *d;
+    const char        *text, *why = "";
+    const tmi_py      *py;
+    tmi_tri_func       fn;
+    tmi_tri_value      v;
+    text = tmi_tri_piece(t, tmi_tri_py(t)->text.src + name->at, name->to - name->at);
+    if (callee->kind == TMI_V_BUILTIN && strcmp(t->rows[callee->id].name, "advance") == 0) {
+        (void)TMI_TRI_WRONG(t, TMETAL_E_PY_CALL, "assign it to a name: p = tl.advance(p, offsets)",
+                            "The result of %s is not being used.", text);
+        return;
+    }
+    if (callee->kind != TMI_V_FUNC && !(callee->kind == TMI_V_BOUND && callee->is_other)) return;
+    fn = *tmi_triton_func_at(t, callee->id);
+    py = tmi_triton_text_of(t, fn.file);
+    d = tmi_tri_decorator(t, py, TMI_PY(py, fn.node), "must_use_result");
+    if (!d) return;
+    if (d->kind == TMI_PY_CALL && d->n) { /* with the reason */
+        v = tmi_triton_default_of(t, &fn, TMI_PY_ID(py, d->list));
+        if (v.kind == TMI_V_STR) why = tmi_tri_string(t, v.id);
+    }
+    if (!t->bad)
+        (void)TMI_TRI_WRONG(t, TMETAL_E_PY_CALL, "assign it to a name, or remove the call",
+                            "The result of %s is not being used.%s%s",
+                            text, *why ? " " : "", why);
+}
+
 /* Keyword values are walked first, as Triton does; a method's receiver stands in front. */
 static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
     const tmi_py      *py = tmi_tri_py(t);
     const tmi_py_node *n = TMI_PY(py, node), *a;
+    const int          is_unused = t->is_unused;
     uint32_t           i, k, base = t->arg.n;
-    tmi_tri_value      callee = tmi_tri_expr(t, n->a), v;
+    tmi_tri_value      callee, v;
+    t->is_unused = 0;
+    callee = tmi_tri_expr(t, n->a);
     if (t->is_const && callee.kind == TMI_V_BOUND)
         tmi_tri_push_arg(t, 0, tmi_tri_field(t, &callee, 0));
     if (t->is_const) tmi_tri_python_args(t, n, &callee);
@@ -27170,6 +27212,7 @@ static tmi_tri_value tmi_tri_call_node(tmi_tri *t, uint32_t node) {
         (void)tmi_tri_is_open(t, &callee);
         t->bad = 1;
     }
+    if (is_unused && !t->bad) tmi_tri_check_used(t, n, &callee);
     t->is_method = callee.kind == TMI_V_BOUND;
     if (callee.kind == TMI_V_BOUND) callee.kind = callee.is_other ? TMI_V_FUNC : TMI_V_BUILTIN;
     v = t->bad ? tmi_tri_of(TMI_V_UNSET) : tmi_tri_call_value(t, callee, base);
@@ -28018,7 +28061,10 @@ static tmi_tri_flow tmi_tri_statement(tmi_tri *t, uint32_t node) {
     tmi_triton_look(t, n);
     if (t->is_const && tmi_tri_python_statement(t, node)) return TMI_FLOW_ON;
     switch (n->kind) {
-    case TMI_PY_EXPR: (void)tmi_tri_expr(t, n->a); break;
+    case TMI_PY_EXPR:
+        t->is_unused = tmi_tri_node(t, n->a)->kind == TMI_PY_CALL;
+        (void)tmi_tri_expr(t, n->a);
+        break;
     case TMI_PY_PASS: break;
     case TMI_PY_ASSIGN:
         if (n->n != 1 && !t->is_const) {
@@ -30381,7 +30427,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3546763604u
+#define TMI_STAMP_TRITON 3384650041u
 
 
 /*==============================================================================

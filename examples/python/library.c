@@ -36,6 +36,7 @@ typedef struct tm_compiled {
     const char          *params;  /* names of the parameters, each with its end of line */
     const tmetal_result *result;  /* a copy that is part of this object; NULL after an error */
     const char          *prints;  /* lines of tl.static_print */
+    const char          *warnings; /* rows of "0,LINE,FILE", each followed by a line of text */
     const char          *places;  /* with `reports`, rows of "METAL LINE,LINE,FILE" */
 } tm_compiled;
 
@@ -51,8 +52,8 @@ static char *tm_copy(const char *text) {
 
 /* Free what tm_compile returned. */
 TMETAL_API void tm_free(tm_compiled *c) {
-    const void *all[] = {c->file,   c->message, c->text,   c->plan,  c->params,
-                         c->prints, c->places,  c->result, (void *)c};
+    const void *all[] = {c->file,   c->message,  c->text,   c->plan,   c->params,
+                         c->prints, c->warnings, c->places, c->result, (void *)c};
     size_t      i;
     for (i = 0; i < sizeof all / sizeof *all; i++) free((void *)(uintptr_t)all[i]);
 }
@@ -101,21 +102,23 @@ static char *tm_names(const tmetal_result *r) {
     return names.at;
 }
 
-/* What tl.static_print was given, each with an end of line. */
-static char *tm_prints(const tmetal_result *r) {
-    tm_text  lines = {tm_copy(""), 0};
-    uint32_t i;
-    for (i = 0; i < r->n_remarks; i++)
-        if (!strcmp(r->remarks[i].about, "static_print"))
-            tm_add(&lines, r->remarks[i].text), tm_add(&lines, "\n");
-    return lines.at;
-}
-
 static void tm_place(tm_text *rows, uint32_t line, const tmetal_place *python) {
     char numbers[32];
     if (!python->line || !python->file) return;
     sprintf(numbers, "%u,%u,", (unsigned)line, (unsigned)python->line);
     tm_add(rows, numbers), tm_add(rows, python->file), tm_add(rows, "\n");
+}
+
+/* Remarks about something, each with an end of line. */
+static char *tm_remarks(const tmetal_result *r, const char *about, int with_places) {
+    tm_text  lines = {tm_copy(""), 0};
+    uint32_t i;
+    for (i = 0; i < r->n_remarks; i++) {
+        if (strcmp(r->remarks[i].about, about)) continue;
+        if (with_places) tm_place(&lines, 0, &r->remarks[i].python);
+        tm_add(&lines, r->remarks[i].text), tm_add(&lines, "\n");
+    }
+    return lines.at;
 }
 
 /* Accesses first, since a line has places of what it computes with, too. Lines of Metal are those
@@ -252,12 +255,13 @@ TMETAL_API tm_compiled *tm_compile(const tm_request *q, uint32_t task) {
             free(memory);
             continue;
         }
-        c->prints = tm_prints(&r);
+        c->prints = tm_remarks(&r, "static_print", 0);
+        c->warnings = tm_remarks(&r, "where", 1);
         is_whole = c->code != TMETAL_OK ? tm_keep_diagnostics(c, &r, &arena)
                    : keeps              ? tm_keep_result(c, &r, &arena)
                                         : c->text != NULL;
         free(memory);
-        if (is_whole && c->prints) return c;
+        if (is_whole && c->prints && c->warnings) return c;
         break;
     }
     if (c) tm_free(c);

@@ -17,6 +17,7 @@ import time
 import types
 import typing
 import unittest
+import warnings
 
 import numpy as np
 
@@ -78,6 +79,11 @@ class Accumulator:
     @triton.jit
     def total(self):
         return self.value + self.step
+
+    @triton.must_use_result("Add it.")
+    @triton.jit
+    def checked(self):
+        return self.value
 
 
 @triton.jit
@@ -577,6 +583,21 @@ def k(x, n: tl.constexpr):
         from_text(source.format("y = "), cube=cube).warmup(array(), grid=(1,))
         kernel = from_text("@triton.jit\ndef k(x):\n    tl.advance(x, (1,))\n")
         self.assertIn("The result of tl.advance", str(self.failure(kernel, array())))
+        source = "@triton.jit\ndef k(x):\n    a = Accumulator(tl.load(x), 1)\n    {}a.checked()\n"
+        error = self.failure(from_text(source.format(""), Accumulator=Accumulator), array())
+        self.assertTrue(str(error).endswith("\nThe result of a.checked is not being used. Add it."))
+        from_text(source.format("y = "), Accumulator=Accumulator).warmup(array(), grid=(1,))
+
+    def test_warnings(self):
+        text = f"@triton.jit\ndef k(x):\n    y = {time.time_ns()}\n"  # not in the cache
+        kernel = from_text(text + "    tl.store(x, tl.where(tl.program_id(0), 1, 2))\n")
+        with self.assertWarnsRegex(UserWarning, "tl.where with a non-boolean .* int32") as caught:
+            kernel.warmup(array(), grid=(1,))
+        self.assertEqual((caught.filename, caught.lineno), (kernel.fn.__code__.co_filename, 4))
+        kernel = from_text(text + "    tl.store(x, tl.where(tl.program_id(0) > 1, 1, 2))\n")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            kernel.warmup(array(), grid=(1,))
 
     def test_constexpr_and_do_not_specialize(self):
         @triton.jit(do_not_specialize=["n"])
@@ -730,6 +751,24 @@ def k(x, *rest, n, C: tl.constexpr = 2):
             triton.knobs.runtime.jit_cache_hook = None
         with self.assertRaisesRegex(RuntimeError, "trying to preload"):
             typed.preload(text)
+
+    def test_compile_listener(self):
+        kernel = from_text(f"@triton.jit\ndef k(x):\n    tl.store(x, {time.time_ns() % 2 ** 31})\n")
+        seen = []
+        triton.knobs.compilation.listener = lambda **about: seen.append(about)
+        try:
+            for _ in range(2):
+                kernel.device_caches.clear()
+                kernel.warmup(array(), grid=(1,))
+        finally:
+            triton.knobs.compilation.listener = None
+        self.assertEqual([about["cache_hit"] for about in seen], [False, True])
+        first, again = (about["times"] for about in seen)
+        self.assertEqual(first.total,
+                         first.ir_initialization + first.total_lowering + first.store_results)
+        self.assertTrue(first.ir_initialization and first.total_lowering and first.store_results)
+        self.assertEqual((again.total_lowering, again.store_results), (0, 0))
+        self.assertEqual(seen[0]["metadata"]["name"], "k")
 
     def test_compiled_kernels(self):
         x = array()

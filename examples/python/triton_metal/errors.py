@@ -38,12 +38,12 @@ class CompilationError(TritonError):
 
     @property
     def message(self) -> str:
-        """The place and the source up to it, the message, then the diagnostics."""
+        """The place and the source up to it, all diagnostics, then the message."""
         parts = [self._excerpt()] if self.src is not None or self.node is not None else []
-        if self.error_message:
-            parts.append(self.error_message)
         if self.text:
             parts.append(self.text.rstrip())
+        if self.error_message:
+            parts.append(self.error_message)
         return "\n".join(parts) if parts else "<source unavailable>"
 
     def _excerpt(self) -> str:
@@ -137,6 +137,8 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (r"sizes must be powers of two, but axis (\d+) has \d+",
      r"Shape element \1 must be a power of 2"),
     (r"a tensor indexed by slice", r"unsupported tensor index: slice"),
+    (r"^dot_scaled: (\w+_scale) must be a block \[(\d+), (\d+)\].* not \w+\[(\d+), (\d+)\]$",
+     r"\1 must be a tensor of shape [..., \2, \3]. Got ['\4', '\5']"),
     (r"^\w+: (max_num_imprecise_acc .+|duplicate axes, .+)$", r"\1"),
     (r"^store: cannot store to a constant pointer", r"Cannot store to a constant pointer"),
     (r"^'(\w+)' is (.+) at the end of the one branch, but (.+) at the end of the other",

@@ -11,7 +11,7 @@ from typing import Any, Dict, Optional, Sequence
 _PACKAGE = __name__.rpartition(".")[0]
 _lock = threading.Lock()
 _TUNING = "Autotuner Config Heuristics autotune heuristics"
-_COMPILER = "ASTSource CompiledKernel LazyDict compile_source:compile"
+_COMPILER = "ASTSource CompiledKernel IRSource LazyDict compile_source:compile"
 _COMPILING = "CompilationError CompileTimeAssertionFailure UnsupportedLanguageConstruct"
 
 # Modules of Triton, each with the names that it has here, by the module of ours that defines them.

@@ -8,6 +8,7 @@ import copy
 import functools
 import operator
 import re
+import time
 import types
 from collections import namedtuple
 from typing import Any, Callable, Iterator, Optional
@@ -93,6 +94,13 @@ class ASTSource:
         name: str = self.fn.repr(types.SimpleNamespace(constants=constants,
                                                        signature=self.signature))
         return re.sub(r"\W", "_", name.rpartition(".")[2])
+
+
+class IRSource:
+    """A file of IR in Triton. Kernels here are compiled from their Python only."""
+
+    def __init__(self, *_: Any) -> None:
+        raise TypeError("compile needs an ASTSource; use the program build/tmetal for files of IR")
 
 
 class Entries:
@@ -206,6 +214,7 @@ class CompiledKernel:
                  target: Any) -> None:
         self.src = src
         self.name = src.kernel_name()
+        clock = [time.perf_counter()]
         self.program = Program(src.fn, self.name)
         entries = Entries(src, self.program)
         main = self.program.main.file()
@@ -216,7 +225,9 @@ class CompiledKernel:
             debug=options.debug, fusion=options.enable_fp_fusion)
         self.pick, self._descriptors = entries.picker()
         self.watched = tuple(one for name in self.program.watched for one in _watch(*name))
+        clock.append(time.perf_counter())
         self.compiled = self._compile("")
+        clock.append(time.perf_counter())
         self._live = entries.live
         self.hash = digest(repr(self._source))
         # The planner's estimate; it chooses the threads so that nothing spills. Programs divide by
@@ -234,8 +245,18 @@ class CompiledKernel:
         self.kernel = self.compiled.msl
         self.module = self.function = None
         self.call: Callable[[int, int, int, tuple[Any, ...]], None] = self._first_call
+        if knobs.compilation.listener is not None:
+            self._report_times([*clock, time.perf_counter()])
 
     # -- Compiling -----------------------------------------------------------------------------
+
+    def _report_times(self, clock: list[float]) -> None:
+        texts, lowering, rest = (int((b - a) * 1e6) + 1 for a, b in zip(clock, clock[1:]))
+        found = self.compiled.found
+        times = (knobs.CompileTimes(texts + lowering + rest, [], 0) if found
+                 else knobs.CompileTimes(texts, [("metal", lowering)], rest))
+        knobs.compilation.listener(src=self.src, metadata=self.metadata._asdict(),
+                                   metadata_group={}, times=times, cache_hit=found)
 
     def _compile(self, alias: str) -> library.Compiled:
         try:
@@ -352,7 +373,7 @@ def compile_source(src: ASTSource, target: Any = None, options: Optional[dict[st
     from . import backend  # pylint: disable=import-outside-toplevel
     from .driver import driver  # pylint: disable=import-outside-toplevel
     if not isinstance(src, ASTSource):
-        raise TypeError("compile needs an ASTSource; use the program build/tmetal for files of IR")
+        IRSource(src)
     return CompiledKernel(src, parse_options(dict(options or {})), backend.active().gpu,
                           target or driver.active.get_current_target())
 

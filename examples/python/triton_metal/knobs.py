@@ -10,7 +10,7 @@ import contextlib
 import functools
 import importlib
 import os
-from typing import Any, Callable, Dict, Iterator, List, Optional, Set, TypeVar
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple, TypeVar
 
 Group = TypeVar("Group", bound="base_knobs")
 
@@ -134,6 +134,24 @@ class base_knobs:
             self.__dict__.update(before)
             for key, value in variables.items():
                 _restore(key, value)
+
+
+class CompileTimes(NamedTuple):
+    """What `compilation.listener` is told, in microseconds."""
+
+    ir_initialization: int  # making the texts; with a kernel of the cache, all
+    lowering_stages: List[Tuple[str, int]]
+    store_results: int  # making the kernel's object
+
+    @property
+    def total_lowering(self) -> int:
+        """Of all stages."""
+        return sum(time for _, time in self.lowering_stages)
+
+    @property
+    def total(self) -> int:
+        """Of everything."""
+        return self.ir_initialization + self.total_lowering + self.store_results
 
 
 class HookChain:

@@ -488,9 +488,6 @@ def _build() -> None:
                 _unwrap_if_constexpr=_unwrap_if_constexpr)
         home = "triton.language" if name in ("", "core") else f"triton.language.{name}"
         _fill(vars(module), members.split(), home)
-        if name in ("", "core"):
-            must_use_result(getattr(module, "advance"),
-                            "tl.advance returns a new block pointer: assign it to a variable.")
 
 
 __all__ = [*ALL, *HOST, "math", "extra", "target_info"]

@@ -6,6 +6,7 @@ import functools
 import os
 import sys
 import threading
+import warnings
 from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
 
 # The Triton whose language kernels are written in, where versions read the same text differently.
@@ -66,7 +67,7 @@ class _Request(ctypes.Structure):  # tm_request
 
 class _Compiled(ctypes.Structure):  # tm_compiled
     _fields_ = fields((_WORD, "code found line column"), (_TEXT, "file message text plan params"),
-                      (_POINTER, "result"), (_TEXT, "prints places"))
+                      (_POINTER, "result"), (_TEXT, "prints warnings places"))
 
 
 KERNEL, TTIR, PROGRAM, EXPLAIN, TRANSFORM = range(5)  # tm_task
@@ -163,7 +164,11 @@ def _compile(task: int, source: Source) -> Any:
         raise MemoryError(f"{source.kernel or source.path}: memory for compiling has run out")
     c = pointer.contents
     if task == KERNEL and not (source.alias or source.reports or c.found):
-        sys.stdout.write((c.prints or b"").decode(errors="replace"))
+        sys.stdout.write(c.prints.decode(errors="replace"))
+        rows = c.warnings.decode(errors="replace").splitlines()
+        for place, text in zip(rows[::2], rows[1::2]):
+            _, line, path = place.split(",", 2)
+            warnings.warn_explicit(text, UserWarning, path, int(line))
     if c.code:
         from . import errors
         message, file, all_of_it = (part.decode(errors="replace")
@@ -199,6 +204,7 @@ class Compiled:
         self._source, self._task = source, task
         self.msl: str = c.text.decode()
         self.plan_text: str = c.plan.decode()
+        self.found = bool(c.found)  # in the cache on disk
         self.params: Tuple[str, ...] = tuple(c.params.decode().split("\n")[:-1])
         self.descriptors: Tuple[int, ...] = ()  # pointers of host descriptors: see backend.Layout
         self._rows: str = c.places.decode(errors="replace")

@@ -28,7 +28,6 @@ import weakref
 from typing import Any, Iterable, Iterator, NamedTuple, Optional, Union
 
 from . import knobs, language
-from .errors import CompilationError
 from .library import File
 
 PACKAGE = __name__.partition(".")[0]
@@ -192,7 +191,8 @@ class Unit:
     def __init__(self, name: str, of: Any) -> None:
         self.name, self.of = name, of
         self.head = ["import triton; import triton.language as _tl"]
-        self.mark = self.body = self.entry = self.path = ""
+        self.body = self.entry = self.path = ""
+        self.marks: list[str] = []  # lines above the body: decorators, imports
         self.line = 0
 
     def alias(self, statement: str) -> str:
@@ -202,17 +202,18 @@ class Unit:
         return name
 
     def text(self) -> str:
-        """The whole text. The body begins in the second line, or in the first if it does there."""
-        if self.line > 1:
-            return f"{self.mark}\n{self.body}\n{'; '.join(self.head)}\n"
-        mark = self.mark
-        if mark.startswith("@"):
-            mark = f"{self.entry} = {mark[1:].partition('(')[0]}({self.entry})"
-        return f"{self.body}\n{'; '.join([*self.head, mark])}\n"
+        """The whole text. Its marks need lines above the body, as decorators have in a file."""
+        if self.line > len(self.marks):
+            return "\n".join([*self.marks, self.body, "; ".join(self.head), ""])
+        last = self.marks[-1:]
+        if last and last[0].startswith("@"):
+            last = [f"{self.entry} = {last[0][1:].partition('(')[0]}({self.entry})"]
+        return f"{self.body}\n{'; '.join([*self.head, *last])}\n"
 
     def file(self) -> File:
         """The text as the library takes it, with the line of the user's file where it begins."""
-        return File(self.name, self.text(), self.path or self.name, max(1, self.line - 1))
+        return File(self.name, self.text(), self.path or self.name,
+                    max(1, self.line - len(self.marks)))
 
 
 class Program:
@@ -258,37 +259,23 @@ class Program:
         unit = self._new(key, fn)
         self.functions.append(fn)
         unit.path, unit.line = fn.fn.__code__.co_filename, fn.source_line
-        unit.mark = fn.mark + ("(noinline=True)" if getattr(fn, "noinline", False) else "")
+        words = getattr(fn, "_must_use_result", None)
+        if words:
+            reason = f"({words!r})" if isinstance(words, str) else ""
+            unit.marks = ["@triton.must_use_result" + reason]
+        unit.marks.append(fn.mark + ("(noinline=True)" if getattr(fn, "noinline", False) else ""))
         unit.body = self._with_defaults(fn, unit)
         unit.entry = re.findall(r"^def\s+(\w+)", fn.src)[0]
         closure = _closure(fn.fn)
         self._bind_all(unit, fn.src, fn.__globals__, closure)
         if not isinstance(fn, PlainFunction):
             self.used.append((fn, _values_used(fn, closure)))
-        self._check_results(fn, closure)
         return unit
 
     def _bind_all(self, unit: Unit, text: str, scope: dict[str, Any], closure: Closure) -> None:
         for name, use, space, value in _outside(text, scope, closure):
             if self._bind(unit, name, value, use.chains) and use.in_body:
                 self.watched.append((space, name, value))
-
-    @staticmethod
-    def _check_results(fn: Any, closure: Closure) -> None:
-        """Reject a call of a must_use_result function as a statement."""
-        for node in ast.walk(parse(fn.src)):
-            if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
-                continue
-            called = ast.unparse(node.value.func)
-            first, *rest = called.split(".")
-            value = closure[first][1] if first in closure else fn.__globals__.get(first)
-            for name in rest:
-                value = getattr(value, name, None)
-            words = getattr(value, "_must_use_result", False)
-            if words:
-                raise CompilationError(fn.src, node.value, " ".join(
-                    [f"The result of {called} is not being used.",
-                     *([words] if isinstance(words, str) else [])]))
 
     def _with_defaults(self, fn: Any, unit: Unit) -> str:
         """The source in which defaults that are not literals are the values they had at `def`."""
@@ -319,8 +306,8 @@ class Program:
         if getattr(cls, "__triton_aggregate__", False) or _is_written_tuple(cls):
             info = SourceInfo(cls, "class")
             unit.path, unit.line, unit.body = info.path, info.line, info.text
-            unit.mark = ("@_tl.core._aggregate" if hasattr(cls, "__triton_aggregate__")
-                         else "from typing import NamedTuple")
+            unit.marks = ["@_tl.core._aggregate" if hasattr(cls, "__triton_aggregate__")
+                         else "from typing import NamedTuple"]
             scope = vars(sys.modules[cls.__module__])
             closure: Closure = {}
             for method in vars(cls).values():
@@ -332,7 +319,7 @@ class Program:
                         self.used.append((method, _values_used(method, inner)))
             self._bind_all(unit, info.text, scope, closure)
         elif hasattr(cls, "_fields"):
-            unit.mark = "from typing import NamedTuple"
+            unit.marks = ["from typing import NamedTuple"]
             fields = "".join(f"    {field}: object\n" for field in cls._fields) or "    pass\n"
             unit.body = f"class {cls.__name__}(NamedTuple):\n{fields}"
         else:
@@ -344,7 +331,7 @@ class Program:
         base = ""
         if issubclass(cls, enum.Enum):
             base = "(IntEnum)" if issubclass(cls, int) else "(Enum)"
-            unit.mark = "from enum import Enum, IntEnum"
+            unit.marks = ["from enum import Enum, IntEnum"]
             members = [(name, member.value) for name, member in cls.__members__.items()]
         rows = []
         for name, value in members:
@@ -379,7 +366,7 @@ class Program:
             return False
         plain = value.value if isinstance(value, language.constexpr) else value
         is_python = (isinstance(plain, types.FunctionType) and plain is value
-                     and unit.mark != PlainFunction.mark)  # kernels cannot call it
+                     and unit.marks != [PlainFunction.mark])  # kernels cannot call it
         place = None if is_python and not _place_of_ours(value) else self._place(plain)
         if place is not None and "." not in place[1]:
             unit.head.append(f"from {place[0]} import {place[1]} as {name}")
