@@ -6,12 +6,13 @@
     asm FILE...                            the instructions, each with its line of the text
     counts [--bless REASON] [--rows TEXT]  the kernels of counts.txt, compared with it
     all [FILES...]                         every recorded kernel and example goes through, except known.txt
+    mlx FOLDER                             MLX's kernels by the same counter, beside those of counts.txt that do the same
     registers                              tmetal's estimate of registers beside the compiler's: is it near enough?
 
 After `--` come options for `tmetal compile`, for FILES that it compiles.
 """
 import argparse, concurrent.futures, glob, json, os, re, sys
-import counter, kernels, loops, metal
+import counter, kernels, loops, metal, mlx
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COUNTS = os.path.join(HERE, 'counts.txt')
@@ -272,6 +273,62 @@ def run_all(o):
     return 1 if bad else 0
 
 
+# -- MLX -------------------------------------------------------------------------------------------
+
+SIDE = '%-36s %8s %8s %8s %9s %8s'
+
+
+def theirs(o, row):
+    """A row of MLX like one of ours, or why there is none."""
+    try:
+        k, = o.mlx_counter.kernels(mlx.text_of(o.files[0], row), most=row.sweeps)
+    except (counter.Failed, mlx.Missing, metal.Unknown) as e:
+        return str(e).split('\n')[0]
+    name, n = unit(k, row.element)
+    return dict(unit=name, per=round(k['hot']['instructions'] / n, 2), cycles=round(k['hot']['cycles'] / n, 1),
+                threads=k['max_threads'], registers=k['registers'])
+
+
+def beside(o, row, ours):
+    kernel = ours._replace(element=ours.element or row.element)
+    return try_counted(o, kernel)
+
+
+def side(name, r, times=''):
+    return SIDE % (name, '%.2f' % r['per'], '%.1f' % r['cycles'], '%g' % r['registers'], r['threads'], times)
+
+
+def compare_mlx(o):
+    """Above MLX is a row of ours with more instructions per unit."""
+    if len(o.files) != 1:
+        sys.exit('agx: mlx takes the folder of MLX')
+    o.mlx_counter = counter.Counter(o.counter.home, mlx.FLAGS)
+    own = {k.name: k for k in kernels.every()}
+    rows = list(mlx.rows())
+    found = workers(lambda r: theirs(o, r), rows)
+    wanted = [(r, own[n]) for r in rows for n in r.ours if n in own]
+    results = dict(zip([(r.name, k.name) for r, k in wanted], workers(lambda w: beside(o, *w), wanted)))
+    above, bad = [], 0
+    print(SIDE % ('kernel', 'per unit', 'cycles', 'regs', 'threads', 'of MLX'))
+    for row, r in zip(rows, found):
+        if isinstance(r, str):
+            print('agx: MLX %s: %s' % (row.name, r))
+            bad += 1
+            continue
+        print(side('MLX %s, per %s' % (row.name, r['unit']), r))
+        for name in row.ours:
+            mine = results.get((row.name, name))
+            if isinstance(mine, str):
+                print('agx: %s: %s' % (name, mine))
+                bad += 1
+            elif mine:
+                print(side('    ' + name, mine, '%.2f' % (mine['per'] / r['per'])))
+                above += [name] if mine['per'] > r['per'] else []
+    print('agx: %d rows of MLX, %d of ours; %d above MLX%s' % (
+        len(rows), len(results), len(above), ': ' + ', '.join(above) if above else ''))
+    return 1 if bad or above else 0
+
+
 # -- Registers -----------------------------------------------------------------------------------
 
 # Bounds of the estimate against the compiler's count, and the least share of kernels that must keep them.
@@ -319,7 +376,7 @@ def main():
     argv = argv[:argv.index('--')] if '--' in argv else argv
     p = argparse.ArgumentParser(usage=__doc__, add_help=False)
     p.add_argument('--build', default='build')
-    p.add_argument('command', choices=['report', 'asm', 'counts', 'all', 'registers'])
+    p.add_argument('command', choices=['report', 'asm', 'counts', 'all', 'mlx', 'registers'])
     p.add_argument('--json')
     p.add_argument('--threads', type=int, default=0)
     p.add_argument('--free', action='store_true')
@@ -331,7 +388,7 @@ def main():
     o.compile = rest
     o.tmetal = os.environ.get('TMETAL') or os.path.join(o.build, 'tmetal')
     o.counter = counter.Counter(os.environ.get('AGX') or os.path.join(o.build, 'agx'))
-    return {'report': report, 'asm': asm, 'counts': counts, 'all': run_all, 'registers': registers}[o.command](o)
+    return {'report': report, 'asm': asm, 'counts': counts, 'all': run_all, 'mlx': compare_mlx, 'registers': registers}[o.command](o)
 
 
 if __name__ == '__main__':

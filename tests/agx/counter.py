@@ -28,12 +28,13 @@ def run(command, step):
 class Counter:
     """`home` is where build.sh built; results are kept there by what they depend on."""
 
-    def __init__(self, home):
+    def __init__(self, home, flags=()):
+        self.clang = CLANG + list(flags)
         self.home = os.path.abspath(home)
         self.program = os.path.join(self.home, 'agx-count')
         if not os.path.exists(self.program):
             raise SystemExit('agx: %s is missing: `make agx-build` makes it' % self.program)
-        self.judge = hashlib.sha256(' '.join(CLANG).encode())
+        self.judge = hashlib.sha256(' '.join(self.clang).encode())
         for path in (self.program, os.path.join(HERE, 'metal.h'), os.path.join(HERE, 'metal.py')):
             with open(path, 'rb') as f:
                 self.judge.update(f.read())
@@ -58,7 +59,7 @@ class Counter:
         with tempfile.TemporaryDirectory() as folder:
             with open(folder + '/text.cl', 'w') as f:
                 f.write(metal.opencl(text))
-            run(CLANG + [folder + '/text.cl', '-o', folder + '/text.bc'], 'clang')
+            run(self.clang + [folder + '/text.cl', '-o', folder + '/text.bc'], 'clang')
             run(self.spirv(folder), 'llvm-spirv')
             out = run([self.program, folder + '/text.spv'] + ['%s=%d' % t for t in threads.items()], 'agx-count')
         out = re.sub(r', #[0-9a-f]{9,}', '', out)  # where a jump goes, as an address of this run
@@ -67,8 +68,9 @@ class Counter:
         os.replace(path + '.%d' % os.getpid(), path)
         return out
 
-    def kernels(self, text, threads=0, free=False):
-        """A dictionary for each kernel. `free`: as if its threadgroups were of 32, so that nothing limits registers."""
+    def kernels(self, text, threads=0, free=False, most=None):
+        """A dictionary for each kernel. `free`: as if its threadgroups were of 32, so that nothing limits registers. `most`: see
+        loops.hot."""
         sizes = {k: 32 if free else threads or n or 32 for k, n in metal.kernels(text).items()}
         try:
             out = self.listing(text, sizes)
@@ -77,16 +79,16 @@ class Counter:
         found = []
         for part in re.findall(r'^(\{"kernel".*\n(?:.*\n)*?)end\n', out, re.M):
             head, _, body = part.partition('\n')
-            found.append(summary(json.loads(head), body))
+            found.append(summary(json.loads(head), body, most))
         if {k['kernel'] for k in found} != set(sizes):
             raise Failed('agx-count: kernels are missing')
         return found
 
 
-def summary(head, listing):
+def summary(head, listing, most):
     blocks = loops.parse(listing)
     every = [i for b in blocks for i in b.instructions]
-    path, hot = loops.hot(blocks, head.pop('trips'))
+    path, hot = loops.hot(blocks, head.pop('trips'), most)
     head['registers'] = head['halves'] / 2
     head['instructions'] = len(every)
     head['spills'] = sum(i.op == 'stack_store' for i in every)

@@ -47,7 +47,7 @@ ROWS = {
     'column_sum': ('TF nnn', dict(CHUNK=512, ROWS=16, BLOCK=128), (0, 1)),
     'transpose': ('TT nnnn', dict(BM=32, BN=32), (0, 2)),
     'gather': ('ITT n', dict(BLOCK=1024), (0, 2)),
-    'gemv': ('TTF nnn', dict(BN=4, BK=256), (0, 2)),
+    'gemv': ('TTF nnn', dict(BN=4, BK=256), (0, 1.25)),
 }
 
 

@@ -96,9 +96,9 @@ def taken(blocks, at, first, last, inner):
     return best[first][3] if first in best else []
 
 
-def hot(blocks, trips):
+def hot(blocks, trips, most=None):
     """The taken path of the kernel, and what of it is repeated: the loop with the most products, else all outermost loops that
-    touch device memory, else the path itself."""
+    touch device memory, or those `most` of them that touch the most, else the path itself."""
     at = {b.index: i for i, b in enumerate(blocks)}
     every = loops_of(blocks, at, trips)
     path = taken(blocks, at, 0, len(blocks) - 1, every)
@@ -114,6 +114,8 @@ def hot(blocks, trips):
         b = max(products, key=lambda b: b['key'])
         return path, dict(instructions=b['instructions'], loops=1, static=b['static'])
     sweeps = [b for b in bodies if b['outermost'] and b['key'][1]]
+    if most is not None:
+        sweeps = sorted(sweeps, key=lambda b: -b['key'][1])[:most]
     if sweeps and not work(path)[0]:
         return path, dict(instructions=[i for b in sweeps for i in b['instructions']], loops=len(sweeps),
                           static=sum(b['static'] for b in sweeps))

@@ -221,7 +221,7 @@ template <class V, class A, class B, class... C> INLINE V made(A a, B b, C... c)
 
 /* In `c ? a : b` one operand may be an object in device memory: metal.py makes both values. */
 struct metal_value {};
-template <class T> INLINE T operator->*(metal_value, T x) { return x; }
+template <class T> INLINE constexpr T operator->*(metal_value, T x) { return x; }
 
 /* -- What count.c makes of calls ----------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 # Instructions of emitted kernels on an M1, by Mesa's AGX compiler: tests/agx/README.md. Nothing else needs any of this.
-.PHONY: agx agx-build agx-all agx-bless agx-registers agx-report agx-asm agx-always
+.PHONY: agx agx-build agx-all agx-bless agx-registers agx-report agx-asm agx-mlx agx-always
 
 # Where it is built; another worktree's may be named: AGX=/path/build/agx.
 AGX ?= $(BUILD)/agx
@@ -17,8 +17,10 @@ agx: $(AGX)/agx-count $(BUILD)/tmetal ## instructions, registers, spills on an M
 	$(AGX_PY) counts
 agx-bless: $(AGX)/agx-count $(BUILD)/tmetal ## write tests/agx/counts.txt anew [WHY='why a count grew'] [ROWS=text]
 	$(AGX_PY) counts --bless '$(WHY)' --rows '$(ROWS)'
-agx-all: $(AGX)/agx-count $(BUILD)/tmetal ## does every recorded kernel and example go through? which spill? [V=1: name them]
-	$(AGX_PY) all $(if $(V),--verbose)
+agx-all: $(AGX)/agx-count $(BUILD)/tmetal ## does every recorded kernel and example go through? which spill? [V=1: name them] [FILES='texts']
+	$(AGX_PY) all $(if $(V),--verbose) $(FILES)
+agx-mlx: $(AGX)/agx-count $(BUILD)/tmetal ## MLX's kernels by the same counter, beside ours [MLX=folder of its checkout]
+	$(AGX_PY) mlx $(MLX)
 agx-registers: $(AGX)/agx-count $(BUILD)/tmetal ## tmetal's estimate of registers beside those of the compiler [V=1: every kernel above 32]
 	$(AGX_PY) registers $(if $(V),--verbose)
 agx-report: $(AGX)/agx-count $(BUILD)/tmetal ## the counts of FILE, .metal or what tmetal compiles [FILE=...] [AGX_ARGS=...] [JSON=file]
