@@ -56510,7 +56510,7 @@ static uint8_t tmi_clean_rebase_sum(const tmi_thr *t, const tmi_rebase *r, const
     const int      is_term = was == TMI_REBASE_BARE && n->b == r->term;
     if (is_term) *gains |= p->op == TMI_TF_PADD && TMI_INS(t, p->b)->op != TMI_TF_CONST;
     else if (was == TMI_REBASE_ADDED) *gains |= TMI_INS(t, n->b)->op != TMI_TF_CONST;
-    return is_term ? TMI_REBASE_ADDED : was;
+    return is_term ? (uint8_t)TMI_REBASE_ADDED : was;
 }
 
 /* Do all accesses by the carried pointer add the term, and what it becomes not? */
@@ -58013,7 +58013,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 17174595u
+#define TMI_STAMP_CLEAN 1994464790u
 
 /*==============================================================================
  * >>report  [31]  What was found, chosen and given up
