@@ -63891,11 +63891,12 @@ static void tmi_stmt_decl(tmi_emit *e, const tmi_ins *n) {
 
 /* The x of a pointer + (0 - x), before it is widened; 0: it is another sum. */
 static uint32_t tmi_emit_taken_off(const tmi_emit *e, const tmi_ins *sum) {
-    const tmi_ins *n = TMI_INS(e->t, sum->b), *x = TMI_INS(e->t, n->b);
+    const tmi_ins *n = TMI_INS(e->t, sum->b), *x;
     int64_t        c;
     if (sum->op != TMI_TF_PADD || n->op != TMI_TF_ISUB || e->named[sum->b] ||
         !tmi_t_is_const(e->t, n->a, &c) || c)
         return 0;
+    x = TMI_INS(e->t, n->b); /* other operations have no instruction there */
     return x->op == TMI_TF_SEXT && !e->named[n->b] ? x->a : n->b;
 }
 
@@ -66554,7 +66555,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 3511375924u
+#define TMI_STAMP_EMIT 768596788u
 
 /*==============================================================================
  * >>json  [33]  Op lists as text: JSON in and out, the short form
