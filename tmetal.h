@@ -62945,6 +62945,7 @@ static void tmi_emit_held(tmi_emit *e, uint32_t arr, uint32_t id, uint32_t width
         return;
     }
     if (n->op == TMI_TF_LDG && !n->b && width > 1 && n->type.width == width && !e->named[id]) {
+        tmi_note_line(e, id);
         tmi_emit_loaded(e, n, level, 1);
         return;
     }
@@ -66555,7 +66556,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 768596788u
+#define TMI_STAMP_EMIT 2165026277u
 
 /*==============================================================================
  * >>json  [33]  Op lists as text: JSON in and out, the short form
