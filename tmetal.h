@@ -28585,7 +28585,8 @@ static int tmi_tri_makes_ops(const tmi_tri_row *r) {
     return strcmp(r->space, "tl") == 0;
 }
 
-/* min and max of what is known, outside of kernels: of several values, or of those of one tuple. */
+/* min and max of what is known: of several values, or of those of one tuple. In kernels Triton
+ * takes neither NaN nor -0, whose places would decide. */
 static tmi_tri_value tmi_tri_least(tmi_tri *t, uint32_t base, int is_min) {
     tmi_tri_value v = tmi_tri_of(TMI_V_NONE), one, above, list = v;
     uint32_t      i, n = t->arg.n - base;
@@ -28600,6 +28601,10 @@ static tmi_tri_value tmi_tri_least(tmi_tri *t, uint32_t base, int is_min) {
         return TMI_TRI_WRONG(t, TMETAL_E_PY_TYPE, NULL, "min and max want values to choose from");
     for (i = 0; i < n && !t->bad; i++) {
         one = list.n ? tmi_tri_field(t, &list, i) : tmi_triton_arg_at(t, base + i)->v;
+        if (!t->is_const && one.kind == TMI_V_FLOAT &&
+            (one.v.f != one.v.f || tmi_tri_float_bits(TMI_F_F64, one.v.f) == (uint64_t)1 << 63))
+            return TMI_TRI_WRONG(t, TMETAL_E_PY_VALUE, NULL, "%s of constants does not take %s",
+                                 is_min ? "min" : "max", one.v.f != one.v.f ? "NaN" : "-0.0");
         above = i ? tmi_tri_fold_compare(t, is_min ? TMI_PY_LT : TMI_PY_GT, one, v)
                          : tmi_tri_bool(1);
         if (!t->bad && tmi_tri_is_true(t, &above)) v = one;
@@ -30427,7 +30432,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 3384650041u
+#define TMI_STAMP_TRITON 2361228294u
 
 
 /*==============================================================================

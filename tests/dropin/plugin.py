@@ -25,7 +25,7 @@ from zlib import crc32
 import pytest
 
 # Modules that a project's tests import from the triton package, but which belong to its tests.
-TEST_HELPERS = ("_internal_testing", "_filecheck", "tools.mxfp")
+TEST_HELPERS = ("_internal_testing", "tools.mxfp")
 
 
 class TestTimeout(BaseException):
@@ -43,6 +43,8 @@ def use_triton_metal() -> None:
         path = os.path.join(str(folder), name.replace(".", os.sep) + ".py")
         if os.path.exists(path):
             sys.meta_path.insert(0, _Helper("triton." + name, path))
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.meta_path.insert(0, _Helper("triton._filecheck", os.path.join(here, "filecheck.py")))
 
 
 class _Helper:

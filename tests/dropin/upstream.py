@@ -56,7 +56,7 @@ class Suite(NamedTuple):
 
 
 TRITON_PARTS = ("python/test", "python/tutorials", "python/triton/_internal_testing.py",
-                "python/triton/_filecheck.py", "python/triton/tools")
+                "python/triton/tools")
 
 
 # Triton's tests take the device as an option; its helper module is part of its package, not ours.
@@ -222,7 +222,9 @@ def call(command: List[str], folder: str, env: Dict[str, str], log: IO[str]) -> 
 
 def run(name: str, args: argparse.Namespace, sources: Dict[str, str]) -> None:
     suite = SUITES[name]
-    if not args.python:
+    if args.python:
+        args.python = os.path.abspath(shutil.which(args.python) or args.python)
+    else:
         set_up_python(suite.packages, args.torch)
     folder = set_up_source(suite, sources.get(suite.project))
     os.makedirs(os.path.join(WORK, "results"), exist_ok=True)

@@ -145,6 +145,8 @@ _WORDS: tuple[tuple[str, str], ...] = (
      r"Mismatched type for \1 between then block (\2) and else block (\3)"),
     (r"the two sides of an if expression have types (.+)",
      r"Ternary expression with dynamic condition has inconsistent types \1"),
+    (r"^Triton does not take a return inside a loop", "Cannot have `return` statements inside "
+     "`while` or `for` statements in triton"),
     (RETURNS, r"Return type mismatch: \2 and \1"),
 )
 
