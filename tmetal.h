@@ -41994,6 +41994,9 @@ typedef struct tmi_ins {
 enum {
     TMI_INS_VOLATILE = 1,
     TMI_INS_PACKED = 2, /* of LDG and STG: a vector that is aligned as its elements are */
+    /* of LDG: its places may pass the end of their type, so that elements exist though the first
+     * one does not */
+    TMI_INS_TURNS = 4,
     TMI_INS_NAMED = 2, /* printed as a variable however few read it; no other value for that */
     TMI_INS_NOWRAP = 4,
     TMI_INS_WHOLE_NAME = 8 /* its name says its role */
@@ -43168,7 +43171,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 1441103371u
+#define TMI_STAMP_THREAD 2337064075u
 
 /*==============================================================================
  * >>layout  [26]  Linear layouts: which thread holds which element
@@ -49576,6 +49579,7 @@ typedef struct tmi_nearest {
         last[TMI_CLAMPS], is_signed[TMI_CLAMPS], moved[TMI_CLAMPS];
     uint32_t exists; /* condition that the known element exists; 0: it does */
     uint32_t ptr;    /* the clamped pointer; 0: there is none */
+    int      turns;  /* some x may wrap: others may exist where the known element does not */
 } tmi_nearest;
 
 /* An element: `view` at the open nest, element `mode` of its vector. */
@@ -49620,6 +49624,48 @@ static uint32_t tmi_lower_moved_by(const tmi_low *w, uint32_t value, const tmi_l
     return moved;
 }
 
+/* Is a number the counter of a loop that ends at `end`, below which it is therefore? A loop that counts
+ * from 0 on, without a sign, ends at 0 at the least. */
+static int tmi_lower_counts_to(const tmi_thr *t, uint32_t v, uint32_t end) {
+    const tmi_ins *loop, *b;
+    int64_t        c;
+    if (TMI_INS(t, v)->op != TMI_TF_LOOPVAR) return 0;
+    loop = TMI_INS(t, TMI_INS(t, v)->a);
+    if (loop->op != TMI_TF_LOOP || loop->e > 1) return 0;
+    b = TMI_INS(t, loop->b);
+    return loop->b == end || (loop->e == 1 && b->op == TMI_TF_SMAX && b->a == end &&
+                              tmi_t_is_const(t, b->b, &c) && c == 0);
+}
+
+/* May places with a sign pass the end of their type, so that they begin again below zero? Those that
+ * programs or rounds count from zero on do not: that many elements have no places of 32 bits.
+ * Depth: `depth`. */
+static int tmi_lower_turns(const tmi_thr *t, uint32_t v, int wraps, uint32_t depth) {
+    const tmi_ins *n = TMI_INS(t, v);
+    int64_t        c;
+    if (!depth) return 1;
+    switch (n->op) {
+    case TMI_TF_CONST: case TMI_TF_PID: case TMI_TF_TID: case TMI_TF_LANE: case TMI_TF_GROUP:
+        return 0;
+    case TMI_TF_LOOPVAR:
+        n = TMI_INS(t, n->a); /* a small constant number of rounds, or a step that is known */
+        return n->op == TMI_TF_LOOP &&
+            (!tmi_t_is_const(t, n->c, &c) || tmi_lower_turns(t, n->a, wraps, depth - 1));
+    case TMI_TF_IADD: case TMI_TF_ISUB: case TMI_TF_IMUL: case TMI_TF_SHL:
+        wraps |= n->wraps;
+        return tmi_lower_turns(t, n->a, wraps, depth - 1) ||
+            tmi_lower_turns(t, n->b, wraps, depth - 1);
+    case TMI_TF_TRUNC:
+        wraps |= n->lo > TMI_INS(t, n->a)->lo || n->hi < TMI_INS(t, n->a)->hi;
+        return wraps || tmi_lower_turns(t, n->a, wraps, depth - 1);
+    case TMI_TF_SEXT: case TMI_TF_ZEXT: /* fall through */
+    case TMI_TF_SDIV: case TMI_TF_SREM: case TMI_TF_UDIV: case TMI_TF_UREM: case TMI_TF_SSHR:
+    case TMI_TF_GSDIV: case TMI_TF_GSREM: case TMI_TF_GUDIV: case TMI_TF_GUREM:
+        return tmi_lower_turns(t, n->a, wraps, depth - 1); /* at most what is divided */
+    default: return wraps && (n->lo < 0 || n->hi >= 1 << 20); /* more than places in a tile */
+    }
+}
+
 enum { TMI_CLAMP_NOT, TMI_CLAMP_KNOWN }; /* not to be had; true of the known element
                                                 or false of all */
 
@@ -49647,6 +49693,8 @@ static int tmi_lower_clamp_bound(tmi_low *w, tmi_nearest *c, const tmi_op *op, t
     /* end is at least this where the known element exists: so that the difference has room */
     least = is_signed ? TMI_INS(w->t, from)->lo : 0;
     if (least < INT32_MIN) return TMI_CLAMP_NOT;
+    c->turns |= is_signed && !tmi_lower_counts_to(w->t, from, end) &&
+        tmi_lower_turns(w->t, x, 0, TMI_CLAMP_DEPTH);
     least += width;
     last = tmi_t_bin_c(w->t, is_signed ? TMI_TF_SMAX : TMI_TF_UMAX, end, least);
     last = tmi_t_bin_c(w->t, TMI_TF_ISUB, last, width);
@@ -49806,6 +49854,7 @@ static uint32_t tmi_load_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint32_
     if (c && TMI_INS(t, r)->op == TMI_TF_LDG && TMI_INS(t, r)->b) {
         TMI_INS(t, r)->e = c->ptr;
         TMI_INS(t, r)->f = c->exists;
+        if (c->turns) TMI_INS(t, r)->d |= TMI_INS_TURNS;
     }
     if (type.kind == TMI_S_BOOL) r = tmi_t_icmp(t, TMI_NE, r, tmi_t_zero(t, mem));
     if (type.kind == TMI_S_PTR) r = tmi_t_i2p(t, type, r);
@@ -49964,7 +50013,7 @@ static uint32_t tmi_lower_store_exists(tmi_low *w, const tmi_op *op) {
     known.view = &zero, known.mode = 0;
     w->quiet++;
     if (!tmi_lower_is_computed(w, mask, &left) ||
-        !tmi_lower_clamp_mask(w, &c, mask, at, known, TMI_CLAMP_DEPTH))
+        !tmi_lower_clamp_mask(w, &c, mask, at, known, TMI_CLAMP_DEPTH) || c.turns)
         c.exists = 0;
     w->quiet--;
     return c.exists;
@@ -55664,14 +55713,14 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 966157027u
+#define TMI_STAMP_LOWER 3524351518u
 
 /*==============================================================================
  * >>clean  [30]  The per-thread form made ready to print
  *
  * gives   tmi_clean(): dead code out, masks merged into branches, values next to their first use,
  *         threadgroup memory laid out, barriers where the hazards are
- * uses    >>thread  >>plan
+ * uses    >>thread  >>plan  >>lower
  *============================================================================*/
 
 /* Array that an instruction touches; 0 none. A product touches three. */
@@ -57676,14 +57725,6 @@ static int tmi_clean_conds_add(const tmi_thr *t, tmi_conds *s, uint32_t cond) {
     return 1;
 }
 
-/* Is `end` the bound of a loop? One that counts from 0 on, without a sign, ends at 0 at the least. */
-static int tmi_clean_loop_ends_at(const tmi_thr *t, const tmi_ins *loop, uint32_t end) {
-    const tmi_ins *b = TMI_INS(t, loop->b);
-    int64_t        c;
-    return loop->b == end || (loop->e == 1 && b->op == TMI_TF_SMAX && b->a == end &&
-                              tmi_t_is_const(t, b->b, &c) && c == 0);
-}
-
 /* Does a condition hold in a block by the loops and branches around it? */
 static int tmi_clean_holds_in(const tmi_thr *t, uint32_t blk, uint32_t cond) {
     const tmi_ins *c = TMI_INS(t, cond);
@@ -57694,8 +57735,7 @@ static int tmi_clean_holds_in(const tmi_thr *t, uint32_t blk, uint32_t cond) {
         if (up->op == TMI_TF_IF && up->c == blk && tmi_clean_conds_add(t, &s, up->a) &&
             tmi_clean_conds_has(&s, cond))
             return 1;
-        if (up->op == TMI_TF_LOOP && up->e < 2 && c->op == TMI_TF_ICMP && c->c == TMI_SLT &&
-            tmi_clean_loop_ends_at(t, up, c->b) && TMI_INS(t, c->a)->op == TMI_TF_LOOPVAR &&
+        if (c->op == TMI_TF_ICMP && c->c == TMI_SLT && tmi_lower_counts_to(t, c->a, c->b) &&
             TMI_INS(t, c->a)->a == TMI_BLK(t, blk)->owner)
             return 1;
     }
@@ -57900,7 +57940,8 @@ static uint32_t tmi_clean_load_ahead(tmi_thr *t, uint32_t id, uint32_t at,
     const uint32_t bytes = tmi_scalar_bytes[load->type.kind] * load->type.width;
     uint32_t       i, arr, cond, yes, made, inner, var, ptr, *map;
     tmi_ins        n;
-    if (f.op != TMI_TF_FOR || f.e || f.f || f.b || f.c < 2 || f.c * bytes > 4 * TMI_AHEAD_WORDS ||
+    if ((load->d & TMI_INS_TURNS) || f.op != TMI_TF_FOR || f.e || f.f || f.b || f.c < 2 ||
+        f.c * bytes > 4 * TMI_AHEAD_WORDS ||
         !tmi_clean_moves_ahead(t, loop, id))
         return 0;
     for (i = 0; i < open->n; i++)
@@ -58018,7 +58059,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 1994464790u
+#define TMI_STAMP_CLEAN 2339212972u
 
 /*==============================================================================
  * >>report  [31]  What was found, chosen and given up
