@@ -2018,7 +2018,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 0u
+#define TMI_STAMP_CONFIG 1435309616u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -3255,7 +3255,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 0u
+#define TMI_STAMP_BASE 72085687u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3812,7 +3812,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 0u
+#define TMI_STAMP_DIAG 3351866170u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -4395,7 +4395,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 0u
+#define TMI_STAMP_OPS 665162295u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4884,7 +4884,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 0u
+#define TMI_STAMP_HARDWARE 320939983u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -7227,7 +7227,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 0u
+#define TMI_STAMP_LIBRARY 2928979074u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -8265,7 +8265,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 0u
+#define TMI_STAMP_IR 2944126340u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -11166,7 +11166,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 0u
+#define TMI_STAMP_PARSE 632913750u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -12110,7 +12110,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 0u
+#define TMI_STAMP_PRINT 3566925477u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -13975,7 +13975,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 0u
+#define TMI_STAMP_VERIFY 1311886282u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14885,7 +14885,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 0u
+#define TMI_STAMP_BUILDER 1975676144u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -16889,7 +16889,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 0u
+#define TMI_STAMP_PYTHON 26471481u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -19164,7 +19164,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 0u
+#define TMI_STAMP_TRI 2597512572u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -23617,7 +23617,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 0u
+#define TMI_STAMP_TL 873186387u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -30432,7 +30432,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 0u
+#define TMI_STAMP_TRITON 2361228294u
 
 
 /*==============================================================================
@@ -31357,7 +31357,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 0u
+#define TMI_STAMP_ANALYSE 3249625223u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -34560,7 +34560,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 0u
+#define TMI_STAMP_DETECT 3129833438u
 
 /*==============================================================================
  * >>rewrite  [20]  Tools of passes over tile IR: making ops, renaming values, copying, ranges
@@ -35119,7 +35119,7 @@ static void tmi_rewrite_slicing_init(tmi_job *job, tmi_module *m, tmi_slicing *x
     x->dry = dry;
 }
 
-#define TMI_STAMP_REWRITE 0u
+#define TMI_STAMP_REWRITE 3066027781u
 
 /*==============================================================================
  * >>flow  [21]  Calls inlined, branches structured: one function, one block
@@ -35959,7 +35959,7 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func) {
     return ok;
 }
 
-#define TMI_STAMP_FLOW 0u
+#define TMI_STAMP_FLOW 1811684185u
 
 /*==============================================================================
  * >>transform  [22]  Passes over tile IR, before anything is planned
@@ -37329,18 +37329,65 @@ static int tmi_induct(tmi_job *job, tmi_module *m, uint32_t op, uint32_t i, tmi_
     return 1;
 }
 
+/* A constant, perhaps widened or cast to its own type. */
+static int tmi_transform_known(const tmi_module *m, uint32_t v, int64_t *c) {
+    const tmi_op *o = TMI_OP(m, tmi_def(m, v));
+    while (o->kind == TMI_OP_EXTSI ||
+           (o->kind == TMI_OP_BITCAST && tmi_in_type(m, o, 0) == tmi_value_type(m, v)))
+        v = tmi_in(m, o, 0), o = TMI_OP(m, tmi_def(m, v));
+    return tmi_const_int(m, v, c);
+}
+
+/* A wide number that each round moves on by a multiple of the counter's step, as the offsets of
+ * block pointers: made from the counter, unless it is read behind the loop. */
+static int tmi_transform_counted(tmi_job *job, tmi_module *m, uint32_t op, uint32_t i,
+                                 const tmi_users *users, tmi_rename *names) {
+    const tmi_op *o = TMI_OP(m, op);
+    uint32_t body = tmi_op_body(m, o, 0), arg = tmi_block_arg(m, body, 1 + i), init, k, v,
+             counter = tmi_block_arg(m, body, 0);
+    int64_t   first, step, c, by = 0;
+    tmi_steps steps;
+    tmi_build b;
+    if (job->opt->plain || tmi_value_type(m, arg) != m->t_i64 ||
+        tmi_n_uses(users, tmi_out(m, o, i)) || tmi_value_type(m, counter) != m->t_i32 ||
+        tmi_attr_of(m, o, "unsignedCmp") || !tmi_transform_known(m, tmi_in(m, o, 0), &first) ||
+        !tmi_transform_known(m, tmi_in(m, o, 2), &step) || step < 1 ||
+        !tmi_transform_any_steps(m, arg, tmi_in(m, TMI_OP(m, tmi_terminator(m, body)), i),
+                                 TMI_OP_ADDI, &steps))
+        return 0;
+    for (k = 0; k < steps.n; k++) {
+        if (!tmi_transform_known(m, steps.value[k], &c) || c < 0 || c > INT32_MAX) return 0;
+        by += c;
+    }
+    if (by == 0 || by % step) return 0;
+    init = tmi_in(m, o, 3 + i);
+    b = tmi_build_before(job, m, TMI_BLOCK(m, body)->first_op);
+    v = tmi_b_to_int(&b, counter, 64, 1);
+    if (first) v = tmi_b_2(&b, TMI_OP_SUBI, v, tmi_b_const(&b, m->t_i64, (uint64_t)first));
+    if (by != step)
+        v = tmi_b_2(&b, TMI_OP_MULI, v, tmi_b_const(&b, m->t_i64, (uint64_t)(by / step)));
+    if (!tmi_transform_known(m, init, &c) || c) v = tmi_b_2(&b, TMI_OP_ADDI, init, v);
+    tmi_name_after(m, v, arg);
+    tmi_rename_to(names, arg, v);
+    return 1;
+}
+
 /* Requires: one block a region. Leaves: carried tiles that are not of this kind. */
 static void tmi_inductions(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark   mark = tmi_mark_take(job);
     tmi_rename names;
+    tmi_users  users;
     uint32_t   op, i, n;
     uint8_t   *drop;
     tmi_rename_init(job, m, &names);
+    tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &users);
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         if (TMI_OP(m, op)->kind != TMI_OP_FOR) continue;
         n = TMI_OP(m, op)->n_out;
         drop = TMI_TEMP(job, uint8_t, n * 2 + 1);
-        for (i = 0; i < n; i++) drop[i] = (uint8_t)tmi_induct(job, m, op, i, &names);
+        for (i = 0; i < n; i++)
+            drop[i] = (uint8_t)(tmi_induct(job, m, op, i, &names) ||
+                                tmi_transform_counted(job, m, op, i, &users, &names));
         tmi_for_drop(job, m, op, drop);
     }
     tmi_rename_apply(&names, func);
@@ -38697,7 +38744,7 @@ static int tmi_transform_alias_all(const tmi_job *job) {
     return job->opt->alias && strcmp(job->opt->alias, "all") == 0;
 }
 
-#define TMI_STAMP_TRANSFORM 0u
+#define TMI_STAMP_TRANSFORM 2880964834u
 
 /*==============================================================================
  * >>shape  [23]  How a kernel's work is divided, by the chip: threads, programs, stages, rounds
@@ -41137,7 +41184,7 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 0u
+#define TMI_STAMP_SHAPE 3355117543u
 
 /*==============================================================================
  * >>peel  [24]  Loops cut in two: whole steps without masks, and the rest
@@ -41159,10 +41206,15 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
  * side has not caught up with the right one, which is counted before the loop. What no round
  * changes, as masks of rows, holds in all rounds or in none: it is tested before the loop, and so
  * are remainders of products' rows and columns, (m + [0, 64)) % M, which are m + [0, 64) unless the
- * tile is at the end. */
+ * tile is at the end.
+ *
+ * Descriptors and block pointers add places * strides in 64 bits. Where a stride was widened from
+ * 32 bits, the loop of whole steps asks that all of the tile's offsets fit into 32, too, and has
+ * them so: a longer stride leaves all to the other loop. */
 enum {
     TMI_PEEL_DEPTH = 24, /* of a side, of a mask */
     TMI_PEEL_MASKS = 8,  /* comparisons of one loop that are told apart */
+    TMI_PEEL_WIDE = 8,   /* products in 64 bits of its addresses */
     TMI_PEEL_OPS = 400   /* in the body: what is copied */
 };
 
@@ -41180,6 +41232,11 @@ typedef struct tmi_peel_mask {
     uint32_t above; /* left must not be below 0 either */
 } tmi_peel_mask;
 
+/* places * stride in 64 bits: the product, the stride before it was widened, the last place */
+typedef struct tmi_peel_wide {
+    uint32_t product, stride, last;
+} tmi_peel_wide;
+
 typedef struct tmi_peel {
     tmi_job      *job;
     tmi_module   *m;
@@ -41187,6 +41244,8 @@ typedef struct tmi_peel {
     int64_t       first, step;            /* of the counter; first is known where `from` is 0 */
     tmi_peel_mask mask[TMI_PEEL_MASKS];
     uint32_t      cmp[4 * TMI_PEEL_MASKS], n, n_cmp;
+    tmi_peel_wide wide[TMI_PEEL_WIDE];
+    uint32_t      n_wide;
     uint32_t      budget; /* operations that may still be looked at for remainders */
 } tmi_peel;
 
@@ -41490,13 +41549,97 @@ static void tmi_peel_see_wraps(tmi_peel *p, uint32_t v, uint32_t depth) {
         for (i = 0; i < o->n_in; i++) tmi_peel_see_wraps(p, tmi_in(p->m, o, i), depth - 1);
 }
 
+/* -- Offsets in 32 bits */
+
+static int tmi_peel_reshapes(uint32_t kind) {
+    return kind == TMI_OP_EXPAND || kind == TMI_OP_BROADCAST || kind == TMI_OP_RESHAPE ||
+        kind == TMI_OP_TRANS;
+}
+
+/* The op that makes what only changes its shape on the way to `v`. */
+static uint32_t tmi_peel_made_by(const tmi_module *m, uint32_t v) {
+    while (tmi_peel_reshapes(tmi_def_kind(m, v))) v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
+    return tmi_def(m, v);
+}
+
+/* Of an op: is it a product of places and a widened stride that no round changes? */
+static int tmi_peel_is_wide(const tmi_peel *p, uint32_t op, tmi_peel_wide *w) {
+    const tmi_module *m = p->m;
+    const tmi_op     *o = TMI_OP(m, op);
+    uint32_t          stride;
+    tmi_peel_side     places;
+    if (o->kind != TMI_OP_MULI || tmi_bits(m, tmi_out_type(m, o, 0)) != 64 ||
+        tmi_def_kind(m, tmi_in(m, o, 0)) != TMI_OP_EXTSI ||
+        tmi_bits(m, tmi_in_type(m, TMI_OP(m, tmi_def(m, tmi_in(m, o, 0))), 0)) != 32)
+        return 0;
+    stride = tmi_splat_source(m, tmi_in(m, o, 1));
+    if (!stride || tmi_def_kind(m, stride) != TMI_OP_EXTSI ||
+        !tmi_peel_side_of(p, tmi_in(m, o, 0), &places, TMI_PEEL_DEPTH) || places.leaf ||
+        places.step || places.lo < 0 || places.hi < 1)
+        return 0;
+    w->product = op;
+    w->stride = tmi_in(m, TMI_OP(m, tmi_def(m, stride)), 0);
+    w->last = (uint32_t)places.hi;
+    return tmi_bits(m, tmi_value_type(m, w->stride)) == 32 &&
+        tmi_is_outside(m, w->stride, p->loop);
+}
+
+/* Notes such products in an address. */
+static void tmi_peel_see_wide(tmi_peel *p, uint32_t ptr) {
+    const tmi_module *m = p->m;
+    for (; tmi_def_kind(m, ptr) == TMI_OP_ADDPTR; ptr = tmi_in(m, TMI_OP(m, tmi_def(m, ptr)), 0)) {
+        const uint32_t op = tmi_peel_made_by(m, tmi_in(m, TMI_OP(m, tmi_def(m, ptr)), 1));
+        uint32_t       i;
+        for (i = 0; i < p->n_wide && p->wide[i].product != op; i++) {}
+        if (i < TMI_PEEL_WIDE && i == p->n_wide && op && tmi_peel_is_wide(p, op, &p->wide[i]))
+            p->n_wide++;
+    }
+}
+
+/* Noted products in 32 bits, through changes of shape. Depth: `depth`. */
+static uint32_t tmi_peel_narrowed(const tmi_peel *p, tmi_build *b, uint32_t v, uint32_t depth) {
+    tmi_module    *m = p->m;
+    const uint32_t def = tmi_def(m, v);
+    const tmi_op   o = *TMI_OP(m, def);
+    uint32_t       i, in, made;
+    for (i = 0; i < p->n_wide && p->wide[i].product != def; i++) {}
+    if (i < p->n_wide) {
+        in = tmi_in(m, TMI_OP(m, tmi_def(m, tmi_in(m, &o, 0))), 0);
+        return tmi_b_2(b, TMI_OP_MULI, in,
+                       tmi_b_splat(b, p->wide[i].stride, tmi_value_type(m, in)));
+    }
+    if (!tmi_peel_reshapes(o.kind) || !depth) return v;
+    in = tmi_peel_narrowed(p, b, tmi_in(m, &o, 0), depth - 1);
+    if (in == tmi_in(m, &o, 0)) return v;
+    made = tmi_b_op(b, o.kind,
+                    tmi_type_like(p->job, m, tmi_value_type(m, v),
+                                  tmi_elem(m, tmi_value_type(m, in))), &in, 1);
+    TMI_OP(m, tmi_def(m, made))->attr = o.attr;
+    return made;
+}
+
+/* An address with offsets in 32 bits. Depth: `depth`. */
+static uint32_t tmi_peel_narrow_address(const tmi_peel *p, tmi_build *b, uint32_t ptr,
+                                        uint32_t depth) {
+    tmi_module  *m = p->m;
+    const tmi_op o = *TMI_OP(m, tmi_def(m, ptr));
+    uint32_t     at, by;
+    if (tmi_def_kind(m, ptr) != TMI_OP_ADDPTR || !depth) return ptr;
+    at = tmi_peel_narrow_address(p, b, tmi_in(m, &o, 0), depth - 1);
+    by = tmi_peel_narrowed(p, b, tmi_in(m, &o, 1), TMI_PEEL_DEPTH);
+    if (at == tmi_in(m, &o, 0) && by == tmi_in(m, &o, 1)) return ptr;
+    at = tmi_b_2(b, TMI_OP_ADDPTR, at, by);
+    TMI_VALUE(m, at)->name = TMI_VALUE(m, ptr)->name;
+    return at;
+}
+
 /* The masks of a body; 1: it is worth two loops to be without. Where there are no products it is
  * not: the text doubles, and loads are no faster without their selects. */
 static int tmi_peel_look(tmi_peel *p) {
     const tmi_module *m = p->m;
     uint32_t          op, mask, i;
     int64_t           end;
-    p->n = p->n_cmp = 0;
+    p->n = p->n_cmp = p->n_wide = 0;
     if (!tmi_has_products(m, p->loop)) return 0;
     for (op = TMI_BLOCK(m, p->body)->first_op; op; op = TMI_OP(m, op)->next) {
         const tmi_op *o = TMI_OP(m, op);
@@ -41505,6 +41648,7 @@ static int tmi_peel_look(tmi_peel *p) {
                                                                  : 0;
         p->budget = 64;
         if (o->kind == TMI_OP_LOAD) tmi_peel_see_wraps(p, tmi_in(m, o, 0), TMI_PEEL_DEPTH);
+        if (o->kind == TMI_OP_LOAD) tmi_peel_see_wide(p, tmi_in(m, o, 0));
         if (mask) tmi_peel_see(p, mask, TMI_PEEL_DEPTH);
     }
     for (i = 0; i < p->n; i++) { /* not even one whole step */
@@ -41576,6 +41720,7 @@ static void tmi_peel_simplify(tmi_peel *p, tmi_rename *names) {
         p->budget = 64; /* as in tmi_peel_look() */
         at = o.kind == TMI_OP_LOAD
             ? tmi_peel_unwrapped(p, &b, tmi_in(m, &o, 0), TMI_PEEL_DEPTH) : 0;
+        if (at && p->n_wide) at = tmi_peel_narrow_address(p, &b, at, TMI_PEEL_DEPTH);
         if (at) TMI_ID(m, o.in) = at;
         mask = o.kind == TMI_OP_SELECT ? tmi_in(m, &o, 0) : tmi_analyse_mask_of(m, &o);
         if (!mask) continue;
@@ -41612,7 +41757,7 @@ static uint32_t tmi_peel_rounds(tmi_build *b, const tmi_peel_mask *k, uint32_t t
 
 /* Does what no round changes hold? 0: there is no such mask. */
 static uint32_t tmi_peel_asks(const tmi_peel *p, tmi_build *b, uint32_t type) {
-    uint32_t i, all = 0, one, left, right, zero = tmi_b_const(b, type, 0);
+    uint32_t i, j, all = 0, one, left, right, zero = tmi_b_const(b, type, 0);
     for (i = 0; i < p->n; i++) {
         const tmi_peel_mask *k = &p->mask[i];
         if (k->by) continue;
@@ -41623,6 +41768,14 @@ static uint32_t tmi_peel_asks(const tmi_peel *p, tmi_build *b, uint32_t type) {
         all = all ? tmi_b_2(b, TMI_OP_ANDI, all, one) : one;
         if (k->above)
             all = tmi_b_2(b, TMI_OP_ANDI, all, tmi_b_cmpi(b, TMI_SGE, k->left, zero));
+    }
+    for (i = 0; i < p->n_wide; i++) { /* last * stride fits; strides below 0 are too long, too */
+        const tmi_peel_wide *w = &p->wide[i];
+        const uint32_t longest = tmi_b_const(b, type, (uint32_t)INT32_MAX / w->last);
+        for (j = 0; j < i && (w->stride != p->wide[j].stride || w->last > p->wide[j].last); j++) {}
+        if (j < i) continue; /* asked already */
+        one = tmi_b_cmpi(b, TMI_ULE, w->stride, longest);
+        all = all ? tmi_b_2(b, TMI_OP_ANDI, all, one) : one;
     }
     return all;
 }
@@ -41741,7 +41894,7 @@ static void tmi_peel_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_PEEL 0u
+#define TMI_STAMP_PEEL 2825093426u
 
 /*==============================================================================
  * >>thread  [25]  The per-thread form: what one GPU thread does
@@ -43163,7 +43316,8 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     int64_t        c;
     TMI_ASSERT(t->job, "thread", tmi_t_type(t, ptr).kind == TMI_S_PTR);
     if (tmi_t_type(t, off).kind == TMI_S_BOOL) off = tmi_t_intcast(t, off, TMI_S_I32, 1);
-    if (TMI_INS(t, off)->op == TMI_TF_SEXT && TMI_INS(t, TMI_INS(t, off)->a)->type.kind == TMI_S_I32)
+    if (TMI_INS(t, off)->op == TMI_TF_SEXT &&
+        TMI_INS(t, TMI_INS(t, off)->a)->type.kind == TMI_S_I32)
         off = TMI_INS(t, off)->a; /* an offset has a sign at any width */
     if (tmi_t_is_const(t, off, &c) && c == 0) return ptr;
     if (p->op == TMI_TF_PADD && (t->job->opt->bounds || tmi_scalar_bytes[p->type.elem] == 1)) {
@@ -43173,7 +43327,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 0u
+#define TMI_STAMP_THREAD 4198032759u
 
 /*==============================================================================
  * >>layout  [26]  Linear layouts: which thread holds which element
@@ -43715,7 +43869,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 0u
+#define TMI_STAMP_LAYOUT 3659405666u
 
 /*==============================================================================
  * >>plan  [27]  Decisions before any code: what is kept, where each value lives, as >>shape has it
@@ -46730,7 +46884,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 0u
+#define TMI_STAMP_PLAN 4093609486u
 
 /*==============================================================================
  * >>wait  [28]  Programs that wait for each other
@@ -48191,7 +48345,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_WAIT 0u
+#define TMI_STAMP_WAIT 3959765232u
 
 /*==============================================================================
  * >>lower  [29]  From tiles to threads
@@ -55715,7 +55869,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 0u
+#define TMI_STAMP_LOWER 3524351518u
 
 /*==============================================================================
  * >>clean  [30]  The per-thread form made ready to print
@@ -58061,7 +58215,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 0u
+#define TMI_STAMP_CLEAN 4040708839u
 
 /*==============================================================================
  * >>report  [31]  What was found, chosen and given up
@@ -61215,7 +61369,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 0u
+#define TMI_STAMP_REPORT 378881914u
 
 /*==============================================================================
  * >>emit  [32]  Metal text
@@ -66604,7 +66758,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 0u
+#define TMI_STAMP_EMIT 2165026277u
 
 /*==============================================================================
  * >>json  [33]  Op lists as text: JSON in and out, the short form
@@ -69414,7 +69568,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 0u
+#define TMI_STAMP_JSON 3307526239u
 
 /*==============================================================================
  * >>oplist  [34]  Op lists to kernels: graph in, tile IR out
@@ -72714,7 +72868,7 @@ static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32
 
 #endif
 
-#define TMI_STAMP_OPLIST 0u
+#define TMI_STAMP_OPLIST 1104553436u
 
 /*==============================================================================
  * >>graph  [35]  Op lists as graphs: what is spelled out, what shares a kernel, memory
@@ -74337,7 +74491,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_GRAPH 0u
+#define TMI_STAMP_GRAPH 3416118402u
 
 /*==============================================================================
  * >>compile  [36]  What drives the others: options, refusals, from text to kernels
@@ -75414,7 +75568,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 0u
+#define TMI_STAMP_COMPILE 3074510832u
 
 /*==============================================================================
  * >>key  [37]  What a result depends on, as one number
@@ -75616,8 +75770,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 0u
-#define TMI_STAMP_API 0u
+#define TMI_STAMP_KEY 2399461687u
+#define TMI_STAMP_API 1063852905u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -77873,7 +78027,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 0u
+#define TMI_STAMP_CACHE 1038558848u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 

@@ -64,7 +64,6 @@ kernel void matmul(
         if (acc_sums.is_valid_element(element)) acc_sums[element] = 0.0f;
     // line 20: m = tile_m * 32 + tl.arange(0, 32)
     const uint m = lane % 8 * 4;
-    // line 26: for
     a_ptrs += m;
     const int group_product = int(uint(N) + 31) / 32 * 2;
     // line 15: first_m = group * 2
@@ -83,6 +82,7 @@ kernel void matmul(
     const uint whole = (flag ? uint(bound) / 32 : 0) * 32;
     threadgroup half4 *const a_write = a_shared + (tid / 8 * 10 + lane % 8);
     threadgroup half4 *const b_write = b_shared + (tid / 8 * 10 + lane % 8);
+    // line 26: for
     for (uint start = 0; start < whole; start += 32) {
         half4 a[4];
         half4 b[4];
