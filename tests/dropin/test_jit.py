@@ -6,6 +6,7 @@ import collections
 import concurrent.futures
 import contextlib
 import enum
+import functools
 import gc
 import io
 import linecache
@@ -117,6 +118,16 @@ def from_text(text, name="k", **space):
     space.update(triton=triton, tl=tl)
     exec(compile(text, path, "exec"), space)
     return space[name]
+
+
+def in_threads(functions, seconds=60):
+    """Call functions in threads; those that have not ended after some seconds."""
+    threads = [threading.Thread(target=function, daemon=True) for function in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(seconds)
+    return [thread for thread in threads if thread.is_alive()]
 
 
 class Launches(unittest.TestCase):
@@ -817,11 +828,7 @@ def k(x, *rest, n, C: tl.constexpr = 2):
             made.append(kernel.warmup(array(), 5, grid=(1,)))
 
         try:
-            threads = [threading.Thread(target=work) for _ in range(8)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+            self.assertFalse(in_threads([work] * 8))
         finally:
             triton.knobs.runtime.jit_post_compile_hook = None
         self.assertEqual((len(compiled), len({id(k) for k in made}), len(made)), (1, 1, 8))
@@ -846,11 +853,7 @@ def k(x, *rest, n, C: tl.constexpr = 2):
 
         gc.set_threshold(50)
         try:
-            threads = [threading.Thread(target=work) for _ in range(8)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+            self.assertFalse(in_threads([work] * 8))
         finally:
             gc.set_threshold(*threshold)
         self.assertFalse(failed)
@@ -866,13 +869,8 @@ def k(x, *rest, n, C: tl.constexpr = 2):
                 gate.wait()
                 kernel.warmup(array(), grid=(1,))
 
-            threads = [threading.Thread(target=work, args=(kernel,), daemon=True)
-                       for kernel in (first, second)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join(30)
-                self.assertFalse(thread.is_alive())
+            alive = in_threads([functools.partial(work, kernel) for kernel in (first, second)])
+            self.assertFalse(alive)
 
     @unittest.skipUnless(hasattr(os, "fork"), "needs fork")
     def test_fork_while_compiling(self):

@@ -51,10 +51,11 @@ _build()
 
 __all__ = [
     "AsyncCompileMode", "Autotuner", "CompilationError", "CompiledKernel", "Config",
-    "ConstexprFunction", "FutureKernel", "Heuristics", "InterpreterError", "JITFunction", "KernelInterface", "MockTensor", "OutOfResources",
-    "TensorDescriptor", "TensorWrapper", "TritonError", "aggregate", "autotune", "cache", "cdiv",
-    "compile", "constexpr_function", "errors", "heuristics", "install", "jit", "knobs", "language",
-    "must_use_result", "next_power_of_2", "reinterpret", "set_allocator", "testing"]
+    "ConstexprFunction", "FutureKernel", "Heuristics", "InterpreterError", "JITFunction",
+    "KernelInterface", "MockTensor", "OutOfResources", "TensorDescriptor", "TensorWrapper",
+    "TritonError", "aggregate", "autotune", "cache", "cdiv", "compile", "constexpr_function",
+    "errors", "heuristics", "install", "jit", "knobs", "language", "must_use_result",
+    "next_power_of_2", "reinterpret", "set_allocator", "testing"]
 
 if is_requested():
     install()
