@@ -30644,23 +30644,28 @@ static int tmi_analyse_is_aligned(const tmi_module *m, const tmi_axes *axes, con
         tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0)) + vec;
 }
 
-/* Is the mask `x < n`, along runs of 2^vec ascending x, and what holds for whole runs? It is true
- * of a run where it is true of its last element. Depth: `depth`. */
+/* Is the mask `x < n`, along runs of 2^vec ascending x on axis `d`, and what holds for whole runs?
+ * It is true of a run where it is true of its last element. Depth: `depth`. */
 static int tmi_analyse_mask_falls(const tmi_module *m, const tmi_axes *axes, uint32_t mask,
-                                  uint32_t vec, uint32_t depth) {
+                                  uint32_t d, uint32_t vec, uint32_t depth) {
     const tmi_op *op = TMI_OP(m, tmi_def(m, mask));
-    int64_t       pred;
+    int64_t       pred, axis;
     tmi_axis      x;
-    if (tmi_axis_get(axes, mask, 0).k >= vec) return 1;
+    if (tmi_axis_get(axes, mask, d).k >= vec) return 1;
     if (!tmi_def(m, mask) || !depth) return 0;
     if (op->kind == TMI_OP_ANDI)
-        return tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 0), vec, depth - 1) &&
-            tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 1), vec, depth - 1);
+        return tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 0), d, vec, depth - 1) &&
+            tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 1), d, vec, depth - 1);
+    if (op->kind == TMI_OP_BROADCAST)
+        return tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 0), d, vec, depth - 1);
+    if (op->kind == TMI_OP_EXPAND && (axis = tmi_attr_int(m, op, "axis", -1)) >= 0 && axis != d)
+        return tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 0), d - (uint32_t)(axis < d), vec,
+                                      depth - 1);
     if (op->kind != TMI_OP_CMPI) return 0;
     pred = tmi_attr_int(m, op, "predicate", 0);
-    x = tmi_axis_get(axes, tmi_in(m, op, 0), 0);
+    x = tmi_axis_get(axes, tmi_in(m, op, 0), d);
     return (pred == TMI_SLT || pred == TMI_ULT || pred == TMI_SLE || pred == TMI_ULE) &&
-        x.c >= vec && x.v >= vec && tmi_axis_get(axes, tmi_in(m, op, 1), 0).k >= vec;
+        x.c >= vec && x.v >= vec && tmi_axis_get(axes, tmi_in(m, op, 1), d).k >= vec;
 }
 
 /* Does an op stand in the masked rest of a loop, whose whole steps are a loop of vectors? */
@@ -30668,24 +30673,22 @@ static int tmi_analyse_is_rest(const tmi_module *m, const tmi_op *op) {
     return tmi_attr_of(m, TMI_OP(m, tmi_block_op(m, op->block)), TMI_ATTR_REST) != NULL;
 }
 
-/* log2 of the neighbors that one lane may move at once if all of them exist, and element by
- * element otherwise, as MLX's elementwise kernels do: contiguous, aligned, under a mask that ends
- * anywhere. Of tiles of one axis alone, so that little is written twice: without alignment, as in
- * most rows, single elements under clamped addresses are the shorter text, except in a scan, which
- * has fewer steps among lanes if neighbors are a thread's, and in the rest of a loop of vectors. */
+/* log2 of the neighbors along axis `d` that one lane may move at once if all of them exist, and
+ * element by element otherwise, as MLX's elementwise kernels do: contiguous, under a mask that ends
+ * anywhere. Not of pointers, of which Metal has no vectors, nor of operands of products, whose
+ * loops have whole steps of their own. */
 static uint32_t tmi_analyse_ragged_vec(const tmi_module *m, const tmi_axes *axes,
-                                       const tmi_op *op) {
+                                       const tmi_op *op, uint32_t d) {
     const uint32_t at = op->kind == TMI_OP_LOAD ? 1 : 2;
-    uint32_t v, es = tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0));
-    tmi_axis a = tmi_axis_get(axes, tmi_in(m, op, 0), 0);
+    const uint32_t type = tmi_in_type(m, op, 0);
+    uint32_t       v, es = tmi_pointee_bytes_log2(m, type);
     if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || op->n_in <= at ||
-        tmi_rank(m, tmi_in_type(m, op, 0)) != 1)
+        (tmi_rank(m, type) > 1 && tmi_may_have(m, TMI_OP_DOT)) ||
+        TMI_TYPE(m, TMI_TYPE(m, tmi_elem(m, type))->elem)->kind == TMI_T_PTR)
         return 0;
-    v = tmi_min8(a.c, 2);
-    if (!tmi_may_have(m, TMI_OP_SCAN) && !tmi_analyse_is_rest(m, op))
-        v = tmi_min32(v, a.v > es ? a.v - es : 0u);
+    v = tmi_min8(tmi_axis_get(axes, tmi_in(m, op, 0), d).c, 2);
     if (v + es > 4) v = 4 - es;
-    return v && tmi_analyse_mask_falls(m, axes, tmi_in(m, op, at), v, 8) ? v : 0;
+    return v && tmi_analyse_mask_falls(m, axes, tmi_in(m, op, at), d, v, 8) ? v : 0;
 }
 
 /* Those axes of a type, a bit each, in one that has other axes of 1 element; TMI_NONE: it has not. */
@@ -31357,7 +31360,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 3249625223u
+#define TMI_STAMP_ANALYSE 3889977868u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -40696,7 +40699,7 @@ static uint32_t tmi_shape_stream_near(const tmi_stream *r, uint32_t outer, uint3
         if ((o->kind == TMI_OP_LOAD || o->kind == TMI_OP_STORE) &&
             tmi_rank(m, tmi_in_type(m, o, 0)) == 1 && tmi_numel(m, tmi_in_type(m, o, 0)) == length)
             v = tmi_min32(v, tmi_max32(tmi_analyse_vec(m, &axes, o, 0),
-                                       tmi_analyse_ragged_vec(m, &axes, o)));
+                                       tmi_analyse_ragged_vec(m, &axes, o, 0)));
     }
     return 1u << v;
 }
@@ -41184,7 +41187,7 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 3355117543u
+#define TMI_STAMP_SHAPE 180840732u
 
 /*==============================================================================
  * >>peel  [24]  Loops cut in two: whole steps without masks, and the rest
@@ -44767,7 +44770,7 @@ static uint32_t tmi_access_vec(const tmi_plan *p, const tmi_op *op, uint32_t d) 
     uint32_t v;
     if (p->job->opt->plain) return 0;
     v = tmi_max32(tmi_analyse_vec(p->m, &p->axes, op, d),
-                  d ? 0 : tmi_analyse_ragged_vec(p->m, &p->axes, op));
+                  tmi_analyse_ragged_vec(p->m, &p->axes, op, d));
     while (v && p->job->opt->bounds && !tmi_analyse_is_aligned(p->m, &p->axes, op, d, v)) v--;
     return v;
 }
@@ -46884,7 +46887,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 4093609486u
+#define TMI_STAMP_PLAN 3245927118u
 
 /*==============================================================================
  * >>wait  [28]  Programs that wait for each other
@@ -50021,9 +50024,9 @@ static uint32_t tmi_load_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint32_
  * vector has one mask. */
 static uint32_t tmi_lower_ragged(tmi_low *w, const tmi_op *op, const tmi_lin *view) {
     const uint32_t at = op->kind == TMI_OP_LOAD ? 1 : 2, n = 1u << w->nest->vec;
-    uint32_t first, last;
-    if (op->n_in <= at || tmi_rank(w->m, tmi_op_shape(w->m, op)) != 1 ||
-        tmi_analyse_vec(w->m, &w->p->axes, op, 0) >= w->nest->vec)
+    uint32_t d = tmi_plan_access_axis(w->m, op, view), first, last;
+    if (op->n_in <= at || d == TMI_NONE ||
+        tmi_analyse_vec(w->m, &w->p->axes, op, d) >= w->nest->vec)
         return 0;
     first = tmi_elem_at(w, tmi_in(w->m, op, at), view, 0);
     last = tmi_elem_at(w, tmi_in(w->m, op, at), view, n - 1);
@@ -55869,7 +55872,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3524351518u
+#define TMI_STAMP_LOWER 2761449080u
 
 /*==============================================================================
  * >>clean  [30]  The per-thread form made ready to print
@@ -56477,8 +56480,9 @@ static void tmi_clean_join_branches(tmi_thr *t) {
 /* -- Whole tiles: asked once whether their elements exist -----------------------------------------
  * A loop of products loads whole tiles in all rounds but the last. So its unrolled loops of loads
  * stand twice, and a test that is the same for all threads picks the one without masks, whose loads
- * need not wait for a comparison each (MLX's loaders have the same two ways). Loops that only load
- * and add wait for memory: there it brought nothing, and column sums lost a tenth (tests/cuda).
+ * need not wait for a comparison each (MLX's loaders have the same two ways). So do loops of
+ * vectors that each ask whether all of their elements exist. Loops of single elements that only
+ * load and add wait for memory: there it brought nothing, column sums lost a tenth (tests/cuda).
  *
  *   for (i...) a[i] = n + i < end ? p[i] : 0;   to
  *
@@ -56570,24 +56574,77 @@ static uint32_t tmi_clean_loop_around(const tmi_thr *t, uint32_t id) {
     return up ? TMI_BLK(t, up)->owner : 0;
 }
 
-/* Is it an unrolled loop in a loop of products that fills a thread's arrays from memory, under
- * masks with such edges? Gives how many. */
+/* Is an array declared in block `blk`? */
+static int tmi_clean_is_of(const tmi_thr *t, uint32_t arr, uint32_t blk) {
+    return TMI_INS(t, TMI_ARR(t, arr)->decl)->blk == blk;
+}
+
+typedef struct tmi_whole_ask {
+    tmi_whole *w; /* the n edges */
+    uint32_t   n, body, size;
+    uint32_t   set[TMI_WHOLE_EDGES], n_set; /* variables of the body that were written */
+    uint32_t   more, ragged; /* more than loads into arrays; vectors with a side for elements */
+} tmi_whole_ask;
+
+/* An access of a private array, of an unrolled loop's own variables as a whole, after a write. */
+static int tmi_clean_edges_array(const tmi_thr *t, const tmi_ins *x, tmi_whole_ask *e) {
+    uint32_t i;
+    if (TMI_ARR(t, x->a)->space != TMI_AS_PRIVATE) return 0;
+    if (!tmi_clean_is_of(t, x->a, e->body)) return x->op != TMI_TF_DECL;
+    if (x->op == TMI_TF_DECL) return !x->b && TMI_ARR(t, x->a)->count == 1;
+    for (i = 0; i < e->n_set && e->set[i] != x->a; i++) {}
+    if (x->e || x->f) return 0;
+    if (x->op == TMI_TF_LDA) return i < e->n_set;
+    if (x->c || i == TMI_WHOLE_EDGES) return 0;
+    if (i == e->n_set) e->set[e->n_set++] = x->a;
+    return 1;
+}
+
+/* May an instruction of an unrolled loop, or of a branch in it, stand in a loop of whole tiles?
+ * Adds what its mask asks to the edges. */
+static int tmi_clean_edges_at(const tmi_thr *t, uint32_t id, tmi_whole_ask *e) {
+    const tmi_ins *x = TMI_INS(t, id);
+    const uint32_t mask = tmi_mask_of(x);
+    if (++e->size > TMI_WHOLE_BODY) return 0;
+    e->more |= x->op == TMI_TF_STG || x->op == TMI_TF_DECL;
+    if (x->op == TMI_TF_LDA || x->op == TMI_TF_STA || x->op == TMI_TF_DECL)
+        return tmi_clean_edges_array(t, x, e);
+    if (x->op == TMI_TF_LDG ? (x->d & TMI_INS_VOLATILE) != 0
+                            : x->op != TMI_TF_STG && !(tmi_tfs[x->op].traits & TMI_TR_PURE))
+        return 0;
+    return !mask || (x->blk == e->body && tmi_clean_edges_of(t, mask, e->body, e->w, &e->n));
+}
+
+/* The same of a branch that whole tiles always take. */
+static int tmi_clean_edges_if(const tmi_thr *t, const tmi_ins *x, tmi_whole_ask *e) {
+    uint32_t id;
+    if (x->e || !tmi_clean_edges_of(t, x->a, e->body, e->w, &e->n)) return 0;
+    e->more = 1;
+    e->ragged |= x->d;
+    for (id = TMI_BLK(t, x->c)->first; id; id = TMI_INS(t, id)->next)
+        if (!tmi_clean_edges_at(t, id, e)) return 0;
+    return 1;
+}
+
+/* Is it an unrolled loop in a loop of products that fills a thread's arrays from memory, or one
+ * that loads or stores vectors if they are whole and elements otherwise, under masks with such
+ * edges? Gives how many. */
 static uint32_t tmi_clean_edges(const tmi_thr *t, uint32_t loop, const uint8_t *products,
                                 tmi_whole *w) {
     const tmi_ins *f = TMI_INS(t, loop);
     const uint32_t around = tmi_clean_loop_around(t, loop);
-    uint32_t       id, body = f->d, n = 0, size = 0;
-    if (f->op != TMI_TF_FOR || !products[around] || TMI_INS(t, around)->f) return 0;
-    for (id = TMI_BLK(t, body)->first; id; id = TMI_INS(t, id)->next) {
+    uint32_t       id;
+    tmi_whole_ask  e;
+    memset(&e, 0, sizeof e);
+    if (f->op != TMI_TF_FOR || (around && TMI_INS(t, around)->f)) return 0;
+    e.w = w;
+    e.body = f->d;
+    for (id = TMI_BLK(t, e.body)->first; id; id = TMI_INS(t, id)->next) {
         const tmi_ins *x = TMI_INS(t, id);
-        int            array = x->op == TMI_TF_LDA || x->op == TMI_TF_STA;
-        if (++size > TMI_WHOLE_BODY || (x->op == TMI_TF_LDG && (x->d & TMI_INS_VOLATILE)) ||
-            (array && TMI_ARR(t, x->a)->space != TMI_AS_PRIVATE) ||
-            (!array && x->op != TMI_TF_LDG && !(tmi_tfs[x->op].traits & TMI_TR_PURE)) ||
-            (x->op == TMI_TF_LDG && x->b && !tmi_clean_edges_of(t, x->b, body, w, &n)))
+        if (x->op == TMI_TF_IF ? !tmi_clean_edges_if(t, x, &e) : !tmi_clean_edges_at(t, id, &e))
             return 0;
     }
-    return n;
+    return e.ragged || (products[around] && !e.more) ? e.n : 0;
 }
 
 static uint32_t tmi_clean_put(tmi_thr *t, uint32_t before, int op, int kind, uint32_t a, uint32_t b,
@@ -56624,34 +56681,81 @@ static uint32_t tmi_clean_whole(tmi_thr *t, uint32_t before, uint32_t cond, cons
     return tmi_clean_both(t, before, cond, rest);
 }
 
-/* A copy of a loop in block `to`, its loads without masks. `map`: per instruction, its copy. */
-static void tmi_clean_copy_whole(tmi_thr *t, uint32_t loop, uint32_t to, uint32_t *map) {
-    uint32_t id, made, body, k, *slot[TMI_MAX_OPERANDS];
-    tmi_ins  n = *TMI_INS(t, loop);
-    made = tmi_t_raw(t, &n);
-    TMI_INS(t, made)->src = n.src;
-    tmi_blk_append(t, to, made);
-    body = tmi_t_block(t, to, made);
-    TMI_BLK(t, body)->open = 0;
-    TMI_INS(t, made)->d = body;
-    map[loop] = made;
-    for (id = TMI_BLK(t, n.d)->first; id; id = TMI_INS(t, id)->next) {
-        tmi_ins x = *TMI_INS(t, id);
-        if (x.op == TMI_TF_LDG) x.b = x.c = x.e = x.f = 0;
-        if (x.op == TMI_TF_LOOPVAR) x.a = made;
-        if (tmi_ins_is_list(&x)) {
-            uint32_t from = x.a;
-            x.a = t->list.n;
-            for (k = 0; k < x.b; k++) {
-                uint32_t v = TMI_LST(t, from + k);
-                *(uint32_t *)tmi_vec_add(t->job, &t->list) = v;
-            }
+typedef struct tmi_whole_copy {
+    uint32_t  loop, made, body; /* the loop, its copy, the body of that */
+    uint32_t  count, *map;      /* per instruction before any copy: its copy */
+    uint32_t *held;             /* per variable of the loop's body: what it holds */
+} tmi_whole_copy;
+
+static void tmi_clean_copy_ins(tmi_thr *t, const tmi_whole_copy *c, uint32_t id) {
+    uint32_t k, *slot[TMI_MAX_OPERANDS], of_body = TMI_INS(t, c->loop)->d;
+    tmi_ins  x = *TMI_INS(t, id);
+    if (x.op == TMI_TF_DECL) return;
+    if ((x.op == TMI_TF_STA || x.op == TMI_TF_LDA) && tmi_clean_is_of(t, x.a, of_body)) {
+        if (x.op == TMI_TF_STA) c->held[x.a] = c->map[x.d] ? c->map[x.d] : x.d;
+        else c->map[id] = c->held[x.a];
+        if (x.op == TMI_TF_STA || !x.c || TMI_INS(t, c->held[x.a])->type.width == 1) return;
+        x.op = TMI_TF_VGET;
+        x.a = c->held[x.a];
+        x.b = x.c;
+        x.c = 0;
+    }
+    if (x.op == TMI_TF_LDG) x.b = x.c = x.e = x.f = 0;
+    if (x.op == TMI_TF_STG) x.c = 0;
+    if (x.op == TMI_TF_LOOPVAR && x.a == c->loop) x.a = c->made;
+    if (tmi_ins_is_list(&x)) {
+        uint32_t from = x.a;
+        x.a = t->list.n;
+        for (k = 0; k < x.b; k++) {
+            uint32_t v = TMI_LST(t, from + k);
+            *(uint32_t *)tmi_vec_add(t->job, &t->list) = v;
         }
-        map[id] = tmi_t_raw(t, &x);
-        TMI_INS(t, map[id])->src = x.src;
-        tmi_blk_append(t, body, map[id]);
-        for (k = tmi_operand_slots(t, TMI_INS(t, map[id]), slot); k-- > 0;)
-            if (map[*slot[k]]) *slot[k] = map[*slot[k]];
+    }
+    c->map[id] = tmi_t_raw(t, &x);
+    TMI_INS(t, c->map[id])->src = x.src;
+    tmi_blk_append(t, c->body, c->map[id]);
+    for (k = tmi_operand_slots(t, TMI_INS(t, c->map[id]), slot); k-- > 0;)
+        if (*slot[k] < c->count && c->map[*slot[k]]) *slot[k] = c->map[*slot[k]];
+}
+
+/* A copy of a loop in block `to`, its loads and stores without masks, and of branches the side of
+ * whole vectors alone. `map`: of the first `count` instructions, their copies. */
+static void tmi_clean_copy_whole(tmi_thr *t, uint32_t loop, uint32_t to, uint32_t *map,
+                                 uint32_t count) {
+    tmi_whole_copy c;
+    uint32_t id, in;
+    tmi_ins  n = *TMI_INS(t, loop);
+    c.loop = loop;
+    c.map = map;
+    c.count = count;
+    c.held = TMI_TEMP(t->job, uint32_t, t->arr.n);
+    c.made = tmi_t_raw(t, &n);
+    TMI_INS(t, c.made)->src = n.src;
+    tmi_blk_append(t, to, c.made);
+    c.body = tmi_t_block(t, to, c.made);
+    TMI_BLK(t, c.body)->open = 0;
+    TMI_INS(t, c.made)->d = c.body;
+    map[loop] = c.made;
+    for (id = TMI_BLK(t, n.d)->first; id; id = TMI_INS(t, id)->next) {
+        if (TMI_INS(t, id)->op != TMI_TF_IF) {
+            tmi_clean_copy_ins(t, &c, id);
+            continue;
+        }
+        for (in = TMI_BLK(t, TMI_INS(t, id)->c)->first; in; in = TMI_INS(t, in)->next)
+            tmi_clean_copy_ins(t, &c, in);
+    }
+}
+
+/* The loop `id` moves to the end of block `to`. */
+static void tmi_clean_move_loop(tmi_thr *t, uint32_t id, uint32_t to) {
+    const uint32_t body = TMI_INS(t, id)->d;
+    uint32_t       b, up;
+    tmi_ins_unlink(t, id);
+    tmi_blk_append(t, to, id);
+    TMI_BLK(t, body)->parent = to;
+    for (b = 1; b < t->blk.n; b++) {
+        for (up = b; up && up != body; up = TMI_BLK(t, up)->parent) {}
+        if (up) TMI_BLK(t, b)->depth++;
     }
 }
 
@@ -56664,10 +56768,10 @@ static int tmi_clean_split_whole(tmi_thr *t) {
     for (id = 1; id < count; id++) {
         uint32_t op = TMI_INS(t, id)->op;
         if ((op == TMI_TF_FMMA || op == TMI_TF_TRUN) && TMI_INS(t, id)->blk)
-            products[tmi_clean_loop_around(t, id)] = 1, any = 1;
+            products[tmi_clean_loop_around(t, id)] = 1;
     }
     products[0] = 0; /* products that no loop of the program holds */
-    for (count = any ? count : 0, any = 0, id = 1; id < count; id++) {
+    for (any = 0, id = 1; id < count; id++) {
         if (TMI_INS(t, id)->op != TMI_TF_FOR || !TMI_INS(t, id)->blk ||
             (n = tmi_clean_edges(t, id, products, w)) == 0)
             continue;
@@ -56683,11 +56787,8 @@ static int tmi_clean_split_whole(tmi_thr *t) {
         TMI_BLK(t, yes)->open = TMI_BLK(t, no)->open = 0;
         TMI_INS(t, made)->c = yes;
         TMI_INS(t, made)->d = no;
-        tmi_clean_copy_whole(t, id, yes, map);
-        tmi_ins_unlink(t, id);
-        tmi_blk_append(t, no, id);
-        TMI_BLK(t, TMI_INS(t, id)->d)->parent = no; /* its body holds no block */
-        TMI_BLK(t, TMI_INS(t, id)->d)->depth++;
+        tmi_clean_copy_whole(t, id, yes, map, count);
+        tmi_clean_move_loop(t, id, no);
         any = 1;
     }
     return (int)any;
@@ -58215,7 +58316,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 4040708839u
+#define TMI_STAMP_CLEAN 3393677815u
 
 /*==============================================================================
  * >>report  [31]  What was found, chosen and given up
@@ -62670,7 +62771,8 @@ static void tmi_emit_left(tmi_emit *e, const tmi_ins *n, tmi_sign left, int mine
 static void tmi_expr_infix(tmi_emit *e, uint32_t id, int level) {
     const tmi_ins *n = TMI_INS(e->t, id);
     /* `||` as the condition of a select may take the wrong arm: there it is `|`; `&&` is a branch,
-     * into which a compiler moves the load before it: there it is `&` */
+     * into which a compiler moves the load before it, and with two sides it makes them four: there
+     * it is `&` */
     int is_bool = n->type.kind == TMI_S_BOOL,
         bitwise = (n->op == TMI_TF_OR && (e->role[id] & TMI_FOR_CHOICE) != 0) ||
             (n->op == TMI_TF_AND && (e->role[id] & TMI_FOR_BLEND) != 0),
@@ -65019,6 +65121,7 @@ static int tmi_emit_chooses_by(const tmi_ins *n, uint32_t id) {
 
 static int tmi_emit_blends_by(const tmi_emit *e, const tmi_ins *n, uint32_t id) {
     const uint16_t arm = TMI_INS(e->t, n->b)->op;
+    if (n->op == TMI_TF_IF) return n->a == id && n->d;
     return n->op == TMI_TF_SELECT && n->a == id && (arm == TMI_TF_LDG || arm == TMI_TF_LDA);
 }
 
@@ -66758,7 +66861,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 2165026277u
+#define TMI_STAMP_EMIT 2908322634u
 
 /*==============================================================================
  * >>json  [33]  Op lists as text: JSON in and out, the short form

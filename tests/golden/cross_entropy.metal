@@ -1,7 +1,7 @@
 // cross_entropy: from @cross_entropy (cross_entropy.py:9)
 //
 //   grid     one threadgroup of 32 threads (1 simdgroup of 32) a program
-//   work     tiles of up to 128 elements, 4 a thread
+//   work     tiles of up to 128 elements, 4 a thread, 4 of them neighbours
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -22,29 +22,33 @@ kernel void cross_entropy(
     float row_max = -INFINITY;
     float row_sum = 0.0f;
     device const float *const logits_start = logits_ptr + int(program.x * n_cols);
-    const int last = max(n_cols, 1) - 1;
+    const int last = max(n_cols, -2147483647) - 1;
     // line 14: for
     for (uint start = 0; start < uint(max(n_cols, 0)); start += 128) {
         const float row_max_held = row_max;
-        float x[4];
-        float new_max_part = NAN;
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 4; i++) {
-            // line 15: cols = start + tl.arange(0, 128)
-            const int cols = int(start + tid + i * 32);
-            const float x_loaded = logits_start[min(cols, last)];
+        // line 15: cols = start + tl.arange(0, 128)
+        const int cols = int(start + tid * 4);
+        device const float *const logits_start_2 = logits_start + cols;
+        float4 x;
+        if (int(start + (tid * 4 + 3)) < n_cols) {
             // line 16: x = tl.load(logits_ptr + row * n_cols + cols)
-            x[i] = cols < n_cols ? x_loaded : -INFINITY;
-            // line 17: new_max = tl.maximum(row_max, tl.max(x))
-            new_max_part = fmax(new_max_part, x[i]);
+            x = float4(*(device const packed_float4 *)(logits_start_2));
+        } else {
+            if (cols < n_cols) {
+                const float x_loaded = logits_start[min(int(start + (tid * 4 + 1)), last)];
+                const float x_loaded_2 = logits_start[min(int(start + (tid * 4 + 2)), last)];
+                x = float4(*logits_start_2, int(start + (tid * 4 + 1)) < n_cols ? x_loaded
+                        : -INFINITY, int(start + (tid * 4 + 2)) < n_cols ? x_loaded_2 : -INFINITY,
+                        -INFINITY);
+            } else {
+                x = float4(-INFINITY);
+            }
         }
-        const float new_max = fmax(row_max_held, simd_max(new_max_part));
-        float row_sum_part = -0.0f;
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 4; i++) {
-            // line 18: row_sum = tl.sum(...)
-            row_sum_part += fast::exp(x[i] - new_max);
-        }
+        // line 17: new_max = tl.maximum(row_max, tl.max(x))
+        const float new_max = fmax(row_max_held, simd_max(fmax(fmax(fmax(x.x, x.y), x.z), x.w)));
+        // line 18: row_sum = tl.exp(...)
+        const float4 row_sum_exp = fast::exp(x - new_max);
+        const float row_sum_part = row_sum_exp.x + row_sum_exp.y + row_sum_exp.z + row_sum_exp.w;
         const float row_sum_simd = simd_sum(row_sum_part);
         row_max = new_max;
         row_sum = row_sum * fast::exp(row_max_held - new_max) + row_sum_simd;

@@ -1,7 +1,7 @@
 // sum_both: from @sum_both (reductions.py:68)
 //
 //   grid     one threadgroup of 256 threads (8 simdgroups of 32) a program
-//   work     tiles of up to 16 x 256 elements, 16 a thread
+//   work     tiles of up to 16 x 256 elements, 16 a thread, 4 of them neighbours
 //   memory   32 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
@@ -21,33 +21,51 @@ kernel void sum_both(
 {
     threadgroup float shared[8];
 
-    float x_part[2] = {-0.0f, -0.0f};
-    const int last = max(M, 1) - 1;
-    const int last_2 = max(N, 1) - 1;
+    float4 x_part[2] = {float4(-0.0f), float4(-0.0f)};
+    const int last = max(N, 1) - 1;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 2; i++) {
         // line 69: rows = tl.arange(0, 16)[:, None]
-        const int rows = int(sg + i * 8);
-        device const float *const x_start = x_ptr + int(uint(min(rows, last)) * uint(N));
-        float x_loaded[8] = {};
-        if (M > 0 && N > 0) {
+        const uint rows = sg + i * 8;
+        device const float *const x_start = x_ptr + int(rows * N);
+        if ((N > 255) & (M > 15)) {
             #pragma clang loop unroll(full)
-            for (uint j = 0; j < 8; j++) {
-                // line 71: x = tl.load(x_ptr + rows * N + cols)
-                x_loaded[j] = x_start[min(int(lane + j * 32), last_2)];
+            for (uint j = 0; j < 2; j++) {
+                // line 72: tl.store(out_ptr, tl.sum(tl.sum(x)))
+                x_part[i] += float4(*(device const packed_float4 *)(x_start
+                        + (lane * 4 + j * 128)));
             }
-        }
-        #pragma clang loop unroll(full)
-        for (uint j = 0; j < 8; j++) {
-            // line 72: tl.store(out_ptr, tl.sum(tl.sum(x)))
-            x_part[i] += (rows < M) & (int(lane + j * 32) < N) ? x_loaded[j] : 0.0f;
+        } else {
+            #pragma clang loop unroll(full)
+            for (uint j = 0; j < 2; j++) {
+                // line 70: cols = tl.arange(0, 256)[None, :]
+                const int cols = int(lane * 4 + j * 128);
+                device const float *const x_start_2 = x_start + cols;
+                float4 x;
+                if ((int(rows) < M) & (int(lane * 4 + 3 + j * 128) < N)) {
+                    // line 71: x = tl.load(x_ptr + rows * N + cols)
+                    x = float4(*(device const packed_float4 *)(x_start_2));
+                } else {
+                    if ((int(rows) < M) & (cols < N)) {
+                        const float x_loaded = x_start[min(int(lane * 4 + 1 + j * 128), last)];
+                        const float x_loaded_2 = x_start[min(int(lane * 4 + 2 + j * 128), last)];
+                        x = float4(*x_start_2, (int(rows) < M) & (int(lane * 4 + 1 + j * 128) < N)
+                                ? x_loaded : 0.0f,
+                                (int(rows) < M) & (int(lane * 4 + 2 + j * 128) < N) ? x_loaded_2
+                                : 0.0f, 0.0f);
+                    } else {
+                        x = float4(0.0f);
+                    }
+                }
+                x_part[i] += x;
+            }
         }
     }
     float value = -0.0f;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 2; i++) {
-        x_part[i] = simd_sum(x_part[i]);
-        value += x_part[i];
+        const float x_simd = simd_sum(x_part[i].x + x_part[i].y + x_part[i].z + x_part[i].w);
+        value += x_simd;
     }
     if (lane == 0) shared[sg] = value;
     threadgroup_barrier(mem_flags::mem_threadgroup);    // shared is complete
