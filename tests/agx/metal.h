@@ -499,10 +499,9 @@ BOTH(asinh, agx_log2) BOTH(acosh, agx_log2) BOTH(atanh, agx_log2)
 INLINE float  atan2(float a, float b) { return a / b; }
 INLINE float  divide(float a, float b) { return a / b; }
 INLINE float  pow(float a, float b) { return agx_exp2_f32(agx_log2_f32(a) * b); }
-INLINE float  fmod(float a, float b) { return a - b * agx_trunc_f32(a / b); }
-INLINE float4 fmod(float4 a, float4 b) {
-    return (float4)(fmod(a.x, b.x), fmod(a.y, b.y), fmod(a.z, b.z), fmod(a.w, b.w));
-}
+FLOATS_2(fmod, a - b * agx_trunc_f32(a / b))
+using ::fmax;
+using ::fmin;
 } // namespace precise
 
 template <class T> INLINE T min(T a, plain<T> b) { return __builtin_elementwise_min(a, b); }
