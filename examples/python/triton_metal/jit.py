@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import inspect
 import operator
 import types
 import weakref
@@ -27,8 +26,8 @@ class JITCallable:
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self.fn = fn
-        self.signature = inspect.signature(fn)
         info = SourceInfo(fn)
+        self.signature = info.signature
         self.raw_src, self.starting_line_number = info.lines, info.first_line
         self.src, self.source_line = info.text, info.line  # from `def` on
         self.file_name = info.path
@@ -125,16 +124,15 @@ def _normalize(annotation: Any) -> str:
 class KernelParam:
     """A parameter of a jit function."""
 
-    def __init__(self, num: int, param: inspect.Parameter, do_not_specialize: bool,
+    def __init__(self, num: int, param: Any, do_not_specialize: bool,
                  do_not_specialize_on_alignment: bool) -> None:
         self.num = num
-        self._param = param
         self.name = param.name
         self.do_not_specialize = do_not_specialize
         self.do_not_specialize_on_alignment = do_not_specialize_on_alignment
         self.default = param.default
-        self.has_default = param.default is not inspect.Parameter.empty
-        empty = param.annotation is inspect.Parameter.empty or not param.annotation
+        self.has_default = param.default is not param.empty
+        empty = param.annotation is param.empty or not param.annotation
         self.annotation = "" if empty else _normalize(param.annotation)
         element = self.annotation.replace("*k", "", 1) if self.annotation.startswith("*k") \
             else self.annotation.replace("*", "", 1)
@@ -142,9 +140,6 @@ class KernelParam:
         self.is_constexpr = "constexpr" in self.annotation
         self.is_const = not self.is_constexpr and (
             "const" in self.annotation or self.annotation.startswith("*k"))
-
-
-Param = KernelParam
 
 
 def specialize(arg: Any, is_const: bool = False, value: bool = True,
@@ -332,14 +327,14 @@ def make_launcher(fn: JITFunction) -> Callable[..., Any]:
         "_tm_exit": type(knobs.runtime).launch_exit_hook}
     parameters, has_star = [], False
     for name, parameter in fn.signature.parameters.items():
-        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+        if parameter.kind is parameter.VAR_POSITIONAL:
             has_star = True
             parameters.append(f"*{name}")
             continue
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not has_star:
+        if parameter.kind is parameter.KEYWORD_ONLY and not has_star:
             has_star = True
             parameters.append("*")
-        if parameter.default is inspect.Parameter.empty:
+        if parameter.default is parameter.empty:
             parameters.append(name)
         else:
             space[f"_tm_default_{name}"] = parameter.default
@@ -435,7 +430,7 @@ class JITFunction(JITCallable, KernelInterface):
         self.launch_metadata = launch_metadata
         self.params = []
         for number, parameter in enumerate(self.signature.parameters.values()):
-            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            if parameter.kind is parameter.VAR_KEYWORD:
                 raise TypeError(f"JIT functions do not support **{parameter.name} parameters")
             both = {number, parameter.name}
             self.params.append(KernelParam(

@@ -15,13 +15,10 @@ import contextlib
 import copy
 import enum
 import functools
-import inspect
 import itertools
 import os
 import re
-import symtable
 import sys
-import textwrap
 import threading
 import types
 import weakref
@@ -83,6 +80,8 @@ class SourceInfo:
     """The text of a function or class, without decorators, and where it is in the user's file."""
 
     def __init__(self, obj: Any, keyword: str = "def") -> None:
+        import inspect  # slow to import, like all that follows a decorator only
+        import textwrap
         try:
             self.lines, self.first_line = inspect.getsourcelines(obj)
         except (OSError, TypeError) as error:
@@ -95,6 +94,7 @@ class SourceInfo:
         self.line = self.first_line + text[:found.start()].count("\n")
         code = getattr(obj, "__code__", None)
         self.path: str = code.co_filename if code else inspect.getsourcefile(obj) or "<unknown>"
+        self.signature: Any = inspect.signature(obj) if code else None
 
 
 class PlainFunction:
@@ -107,7 +107,7 @@ class PlainFunction:
         self.fn, self.src, self.source_line = fn, info.text, info.line
         self.__name__ = fn.__name__
         self.__globals__ = fn.__globals__
-        self.signature = inspect.signature(fn)
+        self.signature = info.signature
 
 
 class Use(NamedTuple):
@@ -123,6 +123,7 @@ def free_names(text: str) -> dict[str, Use]:
 
     Triton looks a name that is assigned later up outside, too, where Python would raise an error.
     """
+    import symtable
     tree = parse(text)
     own = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     in_body: set[str] = set()
@@ -537,11 +538,9 @@ def _is_written_tuple(cls: type) -> bool:
     """Is it a NamedTuple with a class statement of its own?"""
     if not hasattr(cls, "_fields") or "__annotations__" not in vars(cls):
         return False
-    try:
-        return re.search(rf"^\s*class\s+{cls.__name__}\b", inspect.getsource(cls),
-                         re.MULTILINE) is not None
-    except (OSError, TypeError):
-        return False
+    with contextlib.suppress(ValueError):
+        return bool(SourceInfo(cls, "class").text)
+    return False
 
 
 def _replace(lines: list[bytes], node: ast.expr, text: bytes) -> None:
