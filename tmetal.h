@@ -27138,17 +27138,24 @@ static void tmi_tri_shown(tmi_tri *t, uint32_t node, const tmi_tri_value *callee
          strcmp(name, "device_assert") == 0);
 }
 
-/* A statement calls `callee`, whose result Triton requires to be used: an error. */
+/* The error of a statement that drops what its call returns. */
+static void tmi_tri_unused(tmi_tri *t, const tmi_py_node *call, const char *help, const char *why) {
+    const tmi_py_node *name = tmi_tri_node(t, call->a);
+    (void)TMI_TRI_WRONG(
+        t, TMETAL_E_PY_CALL, help, "The result of %s is not being used.%s%s",
+        tmi_tri_piece(t, tmi_tri_py(t)->text.src + name->at, name->to - name->at),
+        *why ? " " : "", why);
+}
+
+/* A statement calls `callee`, whose result Triton may require to be used. */
 static void tmi_tri_check_used(tmi_tri *t, const tmi_py_node *call, const tmi_tri_value *callee) {
-    const tmi_py_node *name = tmi_tri_node(t, call->a), *d;
-    const char        *text, *why = "";
+    const tmi_py_node *d;
     const tmi_py      *py;
+    const char        *why = "";
     tmi_tri_func       fn;
     tmi_tri_value      v;
-    text = tmi_tri_piece(t, tmi_tri_py(t)->text.src + name->at, name->to - name->at);
     if (callee->kind == TMI_V_BUILTIN && strcmp(t->rows[callee->id].name, "advance") == 0) {
-        (void)TMI_TRI_WRONG(t, TMETAL_E_PY_CALL, "assign it to a name: p = tl.advance(p, offsets)",
-                            "The result of %s is not being used.", text);
+        tmi_tri_unused(t, call, "assign it to a name: p = tl.advance(p, offsets)", why);
         return;
     }
     if (callee->kind != TMI_V_FUNC && !(callee->kind == TMI_V_BOUND && callee->is_other)) return;
@@ -27160,10 +27167,7 @@ static void tmi_tri_check_used(tmi_tri *t, const tmi_py_node *call, const tmi_tr
         v = tmi_triton_default_of(t, &fn, TMI_PY_ID(py, d->list));
         if (v.kind == TMI_V_STR) why = tmi_tri_string(t, v.id);
     }
-    if (!t->bad)
-        (void)TMI_TRI_WRONG(t, TMETAL_E_PY_CALL, "assign it to a name, or remove the call",
-                            "The result of %s is not being used.%s%s",
-                            text, *why ? " " : "", why);
+    if (!t->bad) tmi_tri_unused(t, call, "assign it to a name, or remove the call", why);
 }
 
 /* Keyword values are walked first, as Triton does; a method's receiver stands in front. */
@@ -30432,7 +30436,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2361228294u
+#define TMI_STAMP_TRITON 2995761686u
 
 
 /*==============================================================================
@@ -30645,25 +30649,27 @@ static int tmi_analyse_is_aligned(const tmi_module *m, const tmi_axes *axes, con
 }
 
 /* Is the mask `x < n`, along runs of 2^vec ascending x on axis `d`, and what holds for whole runs?
- * It is true of a run where it is true of its last element. Depth: `depth`. */
+ * It is true of a run where it is true of its last element. Depth: `depth`. *cut: n is a constant
+ * that lies within a run. */
 static int tmi_analyse_mask_falls(const tmi_module *m, const tmi_axes *axes, uint32_t mask,
-                                  uint32_t d, uint32_t vec, uint32_t depth) {
+                                  uint32_t d, uint32_t vec, uint32_t depth, int *cut) {
     const tmi_op *op = TMI_OP(m, tmi_def(m, mask));
-    int64_t       pred, axis;
+    int64_t       pred, axis, n;
     tmi_axis      x;
     if (tmi_axis_get(axes, mask, d).k >= vec) return 1;
     if (!tmi_def(m, mask) || !depth) return 0;
     if (op->kind == TMI_OP_ANDI)
-        return tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 0), d, vec, depth - 1) &&
-            tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 1), d, vec, depth - 1);
+        return tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 0), d, vec, depth - 1, cut) &&
+            tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 1), d, vec, depth - 1, cut);
     if (op->kind == TMI_OP_BROADCAST)
-        return tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 0), d, vec, depth - 1);
+        return tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 0), d, vec, depth - 1, cut);
     if (op->kind == TMI_OP_EXPAND && (axis = tmi_attr_int(m, op, "axis", -1)) >= 0 && axis != d)
         return tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 0), d - (uint32_t)(axis < d), vec,
-                                      depth - 1);
+                                      depth - 1, cut);
     if (op->kind != TMI_OP_CMPI) return 0;
     pred = tmi_attr_int(m, op, "predicate", 0);
     x = tmi_axis_get(axes, tmi_in(m, op, 0), d);
+    *cut |= tmi_const_int(m, tmi_in(m, op, 1), &n) && (n & ((INT64_C(1) << vec) - 1));
     return (pred == TMI_SLT || pred == TMI_ULT || pred == TMI_SLE || pred == TMI_ULE) &&
         x.c >= vec && x.v >= vec && tmi_axis_get(axes, tmi_in(m, op, 1), d).k >= vec;
 }
@@ -30676,19 +30682,21 @@ static int tmi_analyse_is_rest(const tmi_module *m, const tmi_op *op) {
 /* log2 of the neighbors along axis `d` that one lane may move at once if all of them exist, and
  * element by element otherwise, as MLX's elementwise kernels do: contiguous, under a mask that ends
  * anywhere. Not of pointers, of which Metal has no vectors, nor of operands of products, whose
- * loops have whole steps of their own. */
+ * loops have whole steps of their own, nor of rows that all end within a run. */
 static uint32_t tmi_analyse_ragged_vec(const tmi_module *m, const tmi_axes *axes,
                                        const tmi_op *op, uint32_t d) {
     const uint32_t at = op->kind == TMI_OP_LOAD ? 1 : 2;
     const uint32_t type = tmi_in_type(m, op, 0);
     uint32_t       v, es = tmi_pointee_bytes_log2(m, type);
+    int            cut = 0;
     if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || op->n_in <= at ||
         (tmi_rank(m, type) > 1 && tmi_may_have(m, TMI_OP_DOT)) ||
         TMI_TYPE(m, TMI_TYPE(m, tmi_elem(m, type))->elem)->kind == TMI_T_PTR)
         return 0;
     v = tmi_min8(tmi_axis_get(axes, tmi_in(m, op, 0), d).c, 2);
     if (v + es > 4) v = 4 - es;
-    return v && tmi_analyse_mask_falls(m, axes, tmi_in(m, op, at), d, v, 8) ? v : 0;
+    if (!v || !tmi_analyse_mask_falls(m, axes, tmi_in(m, op, at), d, v, 8, &cut)) return 0;
+    return cut && tmi_rank(m, type) > 1 ? 0 : v;
 }
 
 /* Those axes of a type, a bit each, in one that has other axes of 1 element; TMI_NONE: it has not. */
@@ -31360,7 +31368,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 3889977868u
+#define TMI_STAMP_ANALYSE 4059105520u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -69677,7 +69685,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
  * >>oplist  [34]  Op lists to kernels: graph in, tile IR out
  *
  * gives   tmi_oplist_build_all(): a tt.func for each kernel that >>graph asks for
- * uses    >>ops  >>ir  >>verify  >>rewrite  >>transform  >>shape  >>plan  >>json
+ * uses    >>ops  >>ir  >>verify  >>analyse  >>rewrite  >>transform  >>shape  >>plan  >>json
  *
  * A kernel has a root, whose result it stores, and at most one anchor: a reduction, a product, a softmax.
  * Elementwise ops between the anchor and the root work on the anchor's tile before it is stored; those
@@ -70149,11 +70157,21 @@ static uint32_t tmi_gen_pointer(tmi_gen *g, uint32_t node) {
 static uint32_t tmi_gen_address(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     uint32_t p = tmi_gen_pointer(g, node), i, whole = 0, tile = 0;
     uint64_t stride = 1;
+    int64_t  constant;
+    int      fixed = 0; /* a constant is in it: several accesses differ by it alone */
     for (i = s->rank; i-- > 0; stride *= s->dim[i]) {
         uint32_t part = tmi_gen_mul(g, s->at[i], stride);
         if (!part) continue;
         if (tmi_is_tensor(g->m, tmi_value_type(g->m, part))) tile = tmi_gen_add(g, part, tile);
-        else whole = tmi_gen_add(g, part, whole);
+        else {
+            whole = tmi_gen_add(g, part, whole);
+            fixed |= tmi_const_int(g->m, s->at[i], &constant);
+        }
+    }
+    /* one index of 32 bits, which an access adds by itself, for two sums of 64 */
+    if (whole && tile && !fixed && g->t_index == g->m->t_i32) {
+        tile = tmi_gen_add(g, whole, tile);
+        whole = 0;
     }
     if (whole) p = tmi_gen_2(g, TMI_OP_ADDPTR, p, whole);
     return tile ? tmi_gen_2(g, TMI_OP_ADDPTR, p, tile) : p;
@@ -72971,7 +72989,7 @@ static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32
 
 #endif
 
-#define TMI_STAMP_OPLIST 1104553436u
+#define TMI_STAMP_OPLIST 2865240371u
 
 /*==============================================================================
  * >>graph  [35]  Op lists as graphs: what is spelled out, what shares a kernel, memory
@@ -76514,13 +76532,13 @@ TMETAL_API size_t tmetal_arena_bound_list(const char *src, size_t len) {
 }
 
 /* What a compilation takes once the list is read and its functions are built. Bytes for an
- * operation of their IR: what stays of each function (420 with all reports, 240 without), and
- * what the largest takes while it is compiled (300 to 1,100, a product up to 2,000; small ones
+ * operation of their IR: what stays of each function (420 with all reports, 240 without), and what
+ * the largest takes while it is compiled (300 to 1,100, a product or a scan up to 2,000; small ones
  * up to 2,500, so a part is fixed; more with some options: tmi_entry_times); and for a launch, an
  * argument and an op. By tests/unit/bound.c. */
 #define TMI_STAYS_IR     (TMI_REPORTS(job) ? 500u : 250u)
 #define TMI_STAYS_FUNC   3000u
-#define TMI_WORKS_IR     1500u
+#define TMI_WORKS_IR     1600u
 #define TMI_WORKS_DOT    2500u
 #define TMI_WORKS_FIXED  (64u << 10)
 #define TMI_STAYS_LAUNCH 2000u
@@ -76532,7 +76550,8 @@ static void tmi_entry_bound_graph(tmi_job *job, tmi_call *c) {
     tmi_kern *k;
     size_t    stays, works, most = 0;
     uint32_t  i, n;
-    int       dot;
+    uint16_t  kind;
+    int       large;
     job->listed = 1;
     l = tmi_compile_read_list(job, c->src, c->len);
     if (!l || !tmi_compile_list_build(job, l, &k, &n)) return;
@@ -76541,9 +76560,9 @@ static void tmi_entry_bound_graph(tmi_job *job, tmi_call *c) {
         stays = tmi_add_sat(stays, tmi_mul_sat(k[i].n_arg, TMI_STAYS_ARG));
         if (k[i].first != i) continue;
         stays = tmi_add_sat(stays, tmi_mul_sat(k[i].n_ir, TMI_STAYS_IR) + TMI_STAYS_FUNC);
-        dot = k[i].anchor && (TMI_NODE(l, k[i].anchor)->kind == TMI_L_OP_MATMUL ||
-                              TMI_NODE(l, k[i].anchor)->kind == TMI_L_OP_ATTENTION);
-        works = tmi_mul_sat(k[i].n_ir, dot ? TMI_WORKS_DOT : TMI_WORKS_IR) + TMI_WORKS_FIXED;
+        kind = k[i].anchor ? TMI_NODE(l, k[i].anchor)->kind : (uint16_t)TMI_L_OP_NONE;
+        large = kind == TMI_L_OP_MATMUL || kind == TMI_L_OP_ATTENTION || kind == TMI_L_OP_CUMSUM;
+        works = tmi_mul_sat(k[i].n_ir, large ? TMI_WORKS_DOT : TMI_WORKS_IR) + TMI_WORKS_FIXED;
         if (works > most) most = works;
     }
     c->bytes = tmi_add_sat(stays, tmi_mul_sat(most, tmi_entry_times(job->opt)));
