@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <vector>
 
 namespace sim {
 
@@ -165,7 +166,7 @@ private:
     /* -- Kernels ------------------------------------------------------------------------------- */
 
     std::vector<loop>                  loops_;
-    std::map<std::string_view, size_t> arrays_;           /* private: where they are declared */
+    std::map<std::string_view, std::vector<size_t>> arrays_; /* private: where they are declared */
     std::set<std::string_view>         shared_;           /* threadgroup arrays and pointers */
 
     void kernel(const function &f) {
@@ -211,7 +212,7 @@ private:
         for (size_t k = i + 1; !at(k).is(";") && at(k).kind != token_kind::end;
              k = p_.match[k] > k ? p_.match[k] + 1 : k + 1)
             if (at(k).identifier() && at(k + 1).is("[") && (k == i + 1 || at(k - 1).is(",")))
-                arrays_.emplace(at(k).text, i);
+                arrays_[at(k).text].push_back(i);
         if (at(i).is("bfloat") || at(i).is("bfloat2") || at(i).is("bfloat3") || at(i).is("bfloat4"))
             error(i, "arrays of bfloat in registers are miscompiled: hold float, or the bits as "
                      "ushort");
@@ -240,13 +241,13 @@ private:
             if (at(i).identifier() && at(i + 1).is("=") && copied(i + 2))
                 holds[at(i).text] = at(i + 2).text;
             const size_t eq = element(i) ? p_.match[i + 1] + 1 : 0;
-            if (!eq || !at(eq).is("=") || arrays_.at(at(i).text) > outer.head) continue;
+            if (!eq || !at(eq).is("=") || declared(i) > outer.head) continue;
             const auto held = holds.find(at(eq + 1).text);
             std::string_view from;
             if (copied(eq + 1)) from = at(eq + 1).text;
             else if (held != holds.end() && at(eq + 2).is(";")) from = held->second;
             if (from.empty() || from == at(i).text || !written.count(from)) continue;
-            if (arrays_.at(from) < outer.head)
+            if (declared(from, i) < outer.head)
                 return error(i, "carried arrays that change places in a loop with several loops "
                                 "over elements are wrong from round 2 on: unroll those loops "
                                 "fully, or use one loop and scalars");
@@ -254,6 +255,17 @@ private:
     }
     /* Is the rest of the statement from `i` on an element of a private array? */
     bool copied(size_t i) const { return element(i) && at(p_.match[i + 1] + 1).is(";"); }
+    /* Where the array that is named at `i` is declared: in the nearest block around it. */
+    size_t declared(std::string_view name, size_t i) const {
+        size_t found = 0;
+        for (const size_t where : arrays_.at(name)) {
+            size_t end = where;
+            while (end < i && !at(end).is("}")) end = at(end).is("{") ? p_.match[end] + 1 : end + 1;
+            if (where < i && end >= i) found = where;
+        }
+        return found;
+    }
+    size_t declared(size_t i) const { return declared(at(i).text, i); }
     bool element(size_t i) const { return arrays_.count(at(i).text) && at(i + 1).is("["); }
 
     /* A load that does not change in a loop that also stores to that buffer. */
