@@ -279,7 +279,7 @@ SIDE = '%-36s %8s %8s %8s %9s %8s'
 
 
 def theirs(o, row):
-    """A row of MLX like one of ours, or why there is none."""
+    """The counts of an MLX kernel for this row, or the reason it could not be counted."""
     try:
         k, = o.mlx_counter.kernels(mlx.text_of(o.files[0], row), most=row.sweeps)
     except (counter.Failed, mlx.Missing, metal.Unknown) as e:
@@ -299,7 +299,7 @@ def side(name, r, times=''):
 
 
 def compare_mlx(o):
-    """Above MLX is a row of ours with more instructions per unit."""
+    """A kernel of ours is above MLX if it needs more instructions per unit."""
     if len(o.files) != 1:
         sys.exit('agx: mlx takes the folder of MLX')
     o.mlx_counter = counter.Counter(o.counter.home, mlx.FLAGS)

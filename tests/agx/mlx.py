@@ -9,7 +9,7 @@ import metal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = 'mlx/backend/metal/kernels/'
-# What mlx.h stands for.
+# Replaced by mlx.h.
 LEFT_OUT = ('atomic.h', 'bf16.h', 'bf16_math.h', 'complex.h', 'logging.h', 'steel/utils/type_traits.h')
 
 # kernel: the template's name; arguments: those of the template; facts: function constants; group: threads of a threadgroup by
@@ -86,7 +86,7 @@ def read(folder, path, seen):
 
 
 def body_ends(text, i):
-    """Behind the declaration that begins at i: its `;`, or the bracket that ends its body. The end of the text if it has none."""
+    """The position after the declaration that starts at i: after its `;` or its closing bracket, or the end of the text."""
     head = re.sub(r'template\s*<[^{;]*?>\s*(?=[\w\[])', '', text[i:text.find('{', i) if '{' in text[i:] else len(text)])
     kind = re.search(r'\b(struct|union|class|enum)\b', head) and '(' not in head or '=' in head.split('(')[0]
     while i < len(text):
@@ -178,7 +178,7 @@ EVERYWHERE = (
     # Two neighbors of threadgroup memory in one load, as if Apple's compiler joined them: Mesa's does so for device memory only.
     (r'dst\[i \* kElemCols \+ j\] = static_cast<T>\(src\[i \* str_x \+ j \* str_y\]\);',
      r'if (j == 0) load_pair(dst, src + i * str_x, str_y);'),
-    (r'metal::is_integral\b', 'is_integer'),                            # mlx::steel has one of its own
+    (r'metal::is_integral\b', 'is_integer'),                            # mlx::steel defines its own
     (r'METAL_FUNC \w+\(\) thread \{\}', ''),                            # constructors that do nothing
     (r'thread const (short|int)&', r'const \1'),                        # bound to a converted value
     (r'typename (?:metal::)?(simdgroup_matrix|vec|conditional_t)<', r'\1<'),

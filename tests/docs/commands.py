@@ -57,6 +57,7 @@ def room(build):
 
 def main():
     fill, build, bad, n = "--fill" in sys.argv, sys.argv[-1], [], 0
+    if not os.path.isdir(build): sys.exit("commands: no build folder %s; usage: commands.py [--fill] BUILD" % build)
     root = room(build)
     targets = set(re.findall(r"^([a-z][\w-]*):", "\n".join(open(f).read() for f in ["Makefile"] + glob.glob("tests/*/rules.mk")), flags=re.M))
     environment = dict(os.environ, PATH=os.path.abspath(build) + ":" + os.environ["PATH"])

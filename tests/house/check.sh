@@ -14,6 +14,12 @@ complain() { echo "house: $*" >&2; bad=1; }
 
 python3 "$here/order.py" $header || bad=1
 
+# The top level holds these and dotfiles, nothing else; without git, what is committed is not known.
+if command -v git > /dev/null && git rev-parse --git-dir > /dev/null 2>&1; then
+    git ls-files | cut -d/ -f1 | sort -u | grep -vxE 'tmetal\.h|tests|examples|Makefile|docs|LICENSE|README\.md|\..*' > "$build/top" || true
+    [ ! -s "$build/top" ] || complain "the top level also holds: $(tr '\n' ' ' < "$build/top")"
+fi
+
 awk -f "$here/names.awk" pass=1 $header pass=2 $header > "$build/names"
 
 # `uses`: every section may use >>config, >>base and >>diag; the others are named.

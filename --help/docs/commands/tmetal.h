@@ -1,1 +1,0 @@
-/work/wt/lead/tmetal.h
