@@ -275,24 +275,33 @@ def attention(q, k, v, out, scale, head_stride, row_stride, length, CAUSAL: tl.c
 
 # -- Cases -------------------------------------------------------------------------------------------------------
 
-DTYPES = {'f32': torch.float32, 'f16': torch.float16, 'bf16': torch.bfloat16, 'i32': torch.int32, 'i64': torch.int64}
-BYTES = {'f32': 4, 'f16': 2, 'bf16': 2, 'i32': 4, 'i64': 8}
+DEVICE = 'cuda'  # where tensors are made
+DTYPES = {'f32': torch.float32, 'f16': torch.float16, 'bf16': torch.bfloat16, 'i64': torch.int64, 'i32': torch.int32,
+          'i16': torch.int16, 'i8': torch.int8, 'u8': torch.uint8, 'bool': torch.bool, 'e4m3': torch.float8_e4m3fn,
+          'e5m2': torch.float8_e5m2}
+BYTES = {name: dtype.itemsize for name, dtype in DTYPES.items()}
 TOLERANCE = {'f32': 1e-5, 'f16': 1e-3, 'bf16': 8e-3}
 
 
 @dataclass
 class Tensor:
+    """Normal values of a scale; integers from `least` to `below`; or what `made` makes with a generator of random numbers."""
     shape: tuple
     dtype: str = 'f32'
     seed: int = 1
-    below: int = 0  # integers from 0 to this
+    below: int = 0
+    least: int = 0
+    scale: float = 1
+    made: object = None
 
     def make(self):
-        g = torch.Generator(device='cuda')
+        g = torch.Generator(device=DEVICE)
         g.manual_seed(self.seed)
+        if self.made:
+            return self.made(g).to(DTYPES[self.dtype]).to(DEVICE).reshape(self.shape).contiguous()
         if self.below:
-            return torch.randint(0, self.below, self.shape, device='cuda', generator=g, dtype=DTYPES[self.dtype])
-        return torch.randn(*self.shape, device='cuda', generator=g).to(DTYPES[self.dtype])
+            return torch.randint(self.least, self.below, self.shape, device=DEVICE, generator=g, dtype=DTYPES[self.dtype])
+        return (torch.randn(*self.shape, device=DEVICE, generator=g) * self.scale).to(DTYPES[self.dtype])
 
 
 @dataclass
@@ -309,6 +318,34 @@ class Case:
     bytes: int = 0
     flops: int = 0
     torch: object = None  # the same from the tensors by name, as torch does it
+    kept: tuple = ()  # names of results that the launch reads as well, or writes in part: not spoiled before it
+
+
+def spoil(case, tensors):
+    """Nothing that a launch before this one wrote is left: all bits are ones, NaN in floats; what the launch reads is made anew."""
+    for name in case.out:
+        if name in case.kept:
+            tensors[name].copy_(case.args[name].make())
+        elif tensors[name].dtype == torch.bool:
+            tensors[name].fill_(True)
+        else:
+            tensors[name].view(torch.uint8).fill_(255)
+
+
+def wrong(case, tensors, reference, tol=None):
+    """Empty when the results in `tensors` are right, else why not. Tolerance -1: results are places of equal values."""
+    if case.tol < 0:
+        got, want = case.ref(tensors)
+        return '' if torch.equal(got, want) else 'values at the places found differ'
+    for name, want in zip(case.out, reference):
+        got = tensors[name].double().reshape(want.shape)
+        want = want.double()
+        if not torch.isfinite(got).all():
+            return '%s is not finite' % name
+        error = ((got - want).norm() / want.norm().clamp_min(1e-300)).item()
+        if error > (tol or case.tol):
+            return '%s: relative error %.3g, allowed %.3g' % (name, error, tol or case.tol)
+    return ''
 
 
 def near(c, dtype):

@@ -1,7 +1,7 @@
 """Times emitted kernels on an NVIDIA GPU beside Triton, PyTorch and a copy in the same run; every result is checked.
 
     python3 tests/cuda/measure.py --build build [--only softmax] [--variant 'staged=build/tmetal --lacks DIRECT_DOT']
-                                  [--try DIR] [--budget 240] [--json out.json] [--table out.md]
+                                  [--fresh unseen] [--try DIR] [--budget 240] [--json out.json] [--table out.md]
 
 What is compared, how it is timed, what it says of Apple's GPUs and what not: README.md. One kernel's failure does not stop
 the run. The JSON file is written anew after each case.
@@ -143,33 +143,15 @@ class Runner:
         clone = lambda: {n: v.clone() if hasattr(v, 'clone') else v for n, v in one.items()}
         return [one] + [clone() for _ in range(copies - 1)]
 
-    @staticmethod
-    def wrong(case, tensors, reference, tol=None):
-        """Empty when the results in `tensors` are right, else why not. Tolerance -1: results are places of equal values."""
-        import torch
-        if case.tol < 0:
-            got, want = case.ref(tensors)
-            return '' if torch.equal(got, want) else 'values at the places found differ'
-        for name, want in zip(case.out, reference):
-            got = tensors[name].double().reshape(want.shape)
-            want = want.double()
-            if not torch.isfinite(got).all():
-                return '%s is not finite' % name
-            error = ((got - want).norm() / want.norm().clamp_min(1e-300)).item()
-            if error > (tol or case.tol):
-                return '%s: relative error %.3g, allowed %.3g' % (name, error, tol or case.tol)
-        return ''
-
     def check_and_time(self, case, sets, reference, launches, tol=None):
         import gpu, torch
-        for name in case.out:
-            out = sets[0][name]
-            out.fill_(float('nan')) if out.dtype.is_floating_point else out.fill_(-1)
+        from kernels import spoil, wrong
+        spoil(case, sets[0])
         launches[0]()
         torch.cuda.synchronize()
         if case.tol < 0 and int(sets[0][case.out[0]].min()) < 0:
             return dict(wrong='nothing was written')
-        why = self.wrong(case, sets[0], reference, tol)
+        why = wrong(case, sets[0], reference, tol)
         return dict(wrong=why) if why else dict(ms=gpu.median_time(launches), launches=launches)
 
     def ours(self, case, sets, reference, made):
@@ -307,6 +289,7 @@ def options():
     a.add_argument('--variant', action='append', default=[], help='NAME=compiler and options, another column')
     a.add_argument('--try', dest='attempts', action='append', default=[], help='a folder of hand-made CASE.LABEL.metal')
     a.add_argument('--only', action='append', default=[], help='cases that have this in their names; several may be given')
+    a.add_argument('--fresh', choices=('seen', 'unseen', 'all'), help="the population in fresh/, or half of it, in place of kernels.py")
     a.add_argument('--quick', action='store_true', help='ours and Triton only')
     a.add_argument('--resume', action='store_true', help='go on with the run that --json FILE has')
     a.add_argument('--began', type=float, default=0, help=argparse.SUPPRESS)
@@ -332,7 +315,10 @@ def main():
         print('cuda: there is no GPU here; nothing was timed')
         return 3
     import kernels
-    todo = [c for c in list(kernels.cases()) + list(kernels.oplists()) if not o.only or any(w in c.name for w in o.only)]
+    if o.fresh:
+        import fresh
+    every = list(fresh.cases(o.fresh)) if o.fresh else list(kernels.cases()) + list(kernels.oplists())
+    todo = [c for c in every if not o.only or any(w in c.name for w in o.only)]
     todo.sort(key=lambda c: ' bf16' in c.name)  # last, should time run out
     runner = Runner(o)
     torch.zeros(1, device='cuda')

@@ -1,5 +1,5 @@
 # Emitted kernels on an NVIDIA GPU: tests/cuda/README.md. Nothing else needs any of this.
-.PHONY: cuda test-cuda cuda-random cuda-witness cuda-text cuda-spills cuda-validate cuda-measure cuda-layouts cuda-page
+.PHONY: cuda test-cuda cuda-random cuda-witness cuda-text cuda-spills cuda-validate cuda-measure cuda-layouts cuda-page cuda-fresh check-fresh
 
 CUDA_TEXT = $(patsubst %,$(BUILD)/obj/sim/%.o,lex msl_parse msl_check msl_rules msl_shapes)
 $(BUILD)/cuda-text: tests/cuda/text.cc $(CUDA_TEXT) $(SIM_HEADERS)
@@ -27,6 +27,13 @@ cuda-witness: $(BUILD)/random $(BUILD)/generate $(BUILD)/corpus ## MODULES rando
 cuda-measure: $(BUILD)/tmetal $(BUILD)/cuda-text
 	python3 tests/cuda/measure.py --build $(BUILD) --json $(BUILD)/cuda.json --table $(BUILD)/cuda.md $(CUDA_ARGS)
 cuda: cuda-validate cuda-measure ## on a machine with an NVIDIA GPU: recorded launches right? how fast? [CUDA_ARGS=...]
+
+# Kernels that nobody tuned for: on a GPU, and in the simulator with a Python that has PyTorch.
+FRESH ?= seen
+cuda-fresh: $(BUILD)/tmetal $(BUILD)/cuda-text ## times the kernels of tests/cuda/fresh on an NVIDIA GPU [FRESH=seen, unseen or all] [CUDA_ARGS=...]
+	python3 tests/cuda/measure.py --fresh $(FRESH) --build $(BUILD) --json $(BUILD)/fresh-$(FRESH).json --table $(BUILD)/fresh-$(FRESH).md $(CUDA_ARGS)
+check-fresh: python ## the kernels of tests/cuda/fresh in the simulator [PYTHON=one that has PyTorch] [FRESH_ARGS=...]
+	$(or $(PYTHON),python3) tests/cuda/fresh/check.py --build $(BUILD) $(FRESH_ARGS)
 
 CUDA_LAYOUTS = COALESCED ROW_MAJOR COLUMN_MAJOR TILED DEFAULT
 cuda-layouts: $(BUILD)/tmetal $(BUILD)/cuda-text
