@@ -29,9 +29,9 @@ cuda-measure: $(BUILD)/tmetal $(BUILD)/cuda-text
 cuda: cuda-validate cuda-measure ## on a machine with an NVIDIA GPU: recorded launches right? how fast? [CUDA_ARGS=...]
 
 # Kernels that nobody tuned for: on a GPU, and in the simulator with a Python that has PyTorch.
-FRESH ?= seen
-cuda-fresh: $(BUILD)/tmetal $(BUILD)/cuda-text ## times the kernels of tests/cuda/fresh on an NVIDIA GPU [FRESH=seen, unseen or all] [CUDA_ARGS=...]
-	python3 tests/cuda/measure.py --fresh $(FRESH) --build $(BUILD) --json $(BUILD)/fresh-$(FRESH).json --table $(BUILD)/fresh-$(FRESH).md $(CUDA_ARGS)
+HALF ?= seen
+cuda-fresh: $(BUILD)/tmetal $(BUILD)/cuda-text ## times the kernels of tests/cuda/fresh on an NVIDIA GPU [HALF=seen, unseen or all] [CUDA_ARGS=...]
+	python3 tests/cuda/measure.py --fresh $(HALF) --build $(BUILD) --json $(BUILD)/fresh-$(HALF).json --table $(BUILD)/fresh-$(HALF).md $(CUDA_ARGS)
 check-fresh: python ## the kernels of tests/cuda/fresh in the simulator [PYTHON=one that has PyTorch] [FRESH_ARGS=...]
 	$(or $(PYTHON),python3) tests/cuda/fresh/check.py --build $(BUILD) $(FRESH_ARGS)
 
