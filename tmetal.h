@@ -38869,12 +38869,16 @@ enum { TMI_SHAPE_DOT_STAGED = 64 };
  * loads in flight. A deep one, of long K, has more while a thread would hold too much of an
  * operand. In a chain, whose products have `chained` columns of tiles together, rows stay in one
  * simdgroup: two rows of tiles while the sums of all take less than half of the 104 registers that
- * 512 threads have, else one. */
+ * 512 threads have, or from Apple9 on, which gives registers as they are used (Apple, Tech Talk
+ * 111375), half of all 128; else one. */
 static uint32_t tmi_shape_dot_groups(const tmetal_gpu *gpu, uint32_t rows, uint32_t cols,
                                      uint32_t batch, uint32_t k, int wide, uint32_t chained) {
     const uint32_t all = rows * cols * batch, most = tmi_max32(rows, cols) * 8u * batch * k;
     uint32_t g;
-    if (chained) return tmi_min32(tmi_max32(chained > 12 ? rows : rows / 2, 1), 16);
+    if (chained) {
+        const int two = chained <= (gpu->family < 9 ? 12u : 16u);
+        return tmi_min32(tmi_max32(two ? rows / 2 : rows, 1), 16);
+    }
     g = tmi_min32(tmi_max32(all / tmi_shape_dot_tiles(gpu, all, wide), 1), 16);
     if (tmi_min32(rows, cols) <= 2) /* thin: as fast as its long side is read */
         g = tmi_max32(g, tmi_min32(tmi_max32(all / 4, 1), 4));
@@ -41195,7 +41199,7 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 180840732u
+#define TMI_STAMP_SHAPE 3560240049u
 
 /*==============================================================================
  * >>peel  [24]  Loops cut in two: whole steps without masks, and the rest
