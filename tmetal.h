@@ -42806,7 +42806,11 @@ static int tmi_thread_divides(int op) {
 /* The x of x / c for a constant c above 1, also of x >> n unless x may be negative; 0: none. */
 static uint32_t tmi_thread_quotient(const tmi_thr *t, uint32_t id, int64_t *c) {
     const tmi_ins *n = TMI_INS(t, id);
-    if (tmi_thread_divides(n->op) && tmi_t_is_const(t, n->b, c) && *c > 1) return n->a;
+    if (tmi_thread_divides(n->op) && tmi_t_is_const(t, n->b, c)) {
+        if (n->op == TMI_TF_UDIV || n->op == TMI_TF_GUDIV)
+            *c = (int64_t)tmi_zext((uint64_t)*c, tmi_scalar_bits[n->type.kind]);
+        return *c > 1 ? n->a : 0;
+    }
     if ((n->op != TMI_TF_USHR && n->op != TMI_TF_SSHR) || !tmi_t_is_const(t, n->b, c) || *c < 1 ||
         *c > 30 || (n->op == TMI_TF_SSHR && TMI_INS(t, n->a)->lo < 0))
         return 0;
@@ -42815,17 +42819,20 @@ static uint32_t tmi_thread_quotient(const tmi_thr *t, uint32_t id, int64_t *c) {
 }
 
 /* (x / c) % d is x % (c * d) / c: Apple's compiler gets the former wrong unless d is a power of
- * two. Right for negative x as well, as both round toward zero. 0: no such remainder. */
+ * two. Right for negative x as well, as both round toward zero. A quotient that is always less
+ * than d is the remainder itself. 0: no such remainder. */
 static uint32_t tmi_thread_digit(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     int64_t  c, d;
     uint32_t x;
     const int how = TMI_INS(t, a)->op, kind = tmi_t_type(t, a).kind,
               is_signed = how == TMI_TF_SDIV || how == TMI_TF_GSDIV || how == TMI_TF_SSHR;
-    if ((op != TMI_TF_SREM && op != TMI_TF_UREM) || !tmi_t_is_const(t, b, &d) || d < 3 ||
-        tmi_is_pow2((uint64_t)d) || (x = tmi_thread_quotient(t, a, &c)) == 0)
-        return 0;
+    const uint32_t bits = tmi_scalar_bits[kind];
+    if ((op != TMI_TF_SREM && op != TMI_TF_UREM) || !tmi_t_is_const(t, b, &d)) return 0;
+    if (op == TMI_TF_UREM) d = (int64_t)tmi_zext((uint64_t)d, bits);
+    if (d < 3 || tmi_is_pow2((uint64_t)d) || (x = tmi_thread_quotient(t, a, &c)) == 0) return 0;
     if (is_signed && op == TMI_TF_UREM && TMI_INS(t, a)->lo < 0) return 0;
-    if (d > 0x7FFFFFFF / c || (kind != TMI_S_I32 && kind != TMI_S_I64)) return 0;
+    if (bits <= 32 && (((int64_t)1 << (bits - (uint32_t)is_signed)) - !is_signed) / c < d) return a;
+    if (d > 0x7FFFFFFF / c) return 0;
     x = tmi_t_bin(t, is_signed ? TMI_TF_SREM : TMI_TF_UREM, x, tmi_t_int(t, kind, c * d));
     return tmi_t_bin(t, is_signed ? TMI_TF_SDIV : TMI_TF_UDIV, x, tmi_t_int(t, kind, c));
 }
@@ -43342,7 +43349,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 4198032759u
+#define TMI_STAMP_THREAD 3471770625u
 
 /*==============================================================================
  * >>layout  [26]  Linear layouts: which thread holds which element
@@ -57093,7 +57100,8 @@ static void tmi_clean_alive_with(tmi_alive *v, uint32_t i) {
 #define TMI_FAR_TOO_MUCH 0x40000000u /* bytes: no sum near it wraps */
 
 /* Several threadgroup arrays beside 8x8 products were seen to crash Apple's compiler; the usual two
- * operands do not: more are parts of one array. */
+ * operands do not: more are parts of one array, and counters of another, since shared memory that
+ * is cast to atomics crashes M3's compiler (JuliaGPU Metal.jl issue 282). */
 static void tmi_clean_place_in_one(tmi_thr *t) {
     uint32_t i, products = 0, arrays = 0, counters = 0;
     for (i = 1; i < t->arr.n; i++) {
@@ -57103,14 +57111,13 @@ static void tmi_clean_place_in_one(tmi_thr *t) {
         counters += a->space == TMI_AS_GROUP && a->first && a->is_atomic;
     }
     for (i = 1; i < t->arr.n && products && arrays + counters > 2; i++)
-        if (TMI_ARR(t, i)->space == TMI_AS_GROUP && !TMI_ARR(t, i)->is_atomic)
+        if (TMI_ARR(t, i)->space == TMI_AS_GROUP && (!TMI_ARR(t, i)->is_atomic || counters > 1))
             TMI_ARR(t, i)->shown = 0;
 }
 
 /* Give each threadgroup array its place. Apart from each other while that is cheap; else arrays
- * that are never alive together share. Counters stand alone behind the others: cast to atomics,
- * shared memory crashes M3's compiler (JuliaGPU Metal.jl issue 282). Gives the bytes used;
- * *apart when no two share. */
+ * that are never alive together share. Counters stand alone behind the others. Gives the bytes
+ * used; *apart when no two share. */
 static uint32_t tmi_clean_place_arrays(tmi_thr *t, uint32_t roomy, int *apart) {
     uint32_t  i, k, most = 0;
     uint64_t  total = 0;
@@ -57152,6 +57159,7 @@ static uint32_t tmi_clean_place_arrays(tmi_thr *t, uint32_t roomy, int *apart) {
         tmi_arr *a = TMI_ARR(t, i);
         if (a->is_atomic && a->first) a->at = most, most += tmi_arr_bytes(a);
     }
+    tmi_clean_place_in_one(t);
     return most;
 }
 
@@ -58328,7 +58336,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 3393677815u
+#define TMI_STAMP_CLEAN 1634770033u
 
 /*==============================================================================
  * >>report  [31]  What was found, chosen and given up
@@ -63978,13 +63986,17 @@ static void tmi_comment(tmi_emit *e, const tmi_ins *n) {
 
 static void tmi_stmt_block(tmi_emit *e, uint32_t blk);
 
-/* Does the value come straight from a shuffle of floats, or from an array that holds such? */
+/* Does the value come straight from a shuffle of floats, or from a variable or array that holds
+ * such, maybe by way of others? */
 static int tmi_emit_shuffled(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    if (n->op == TMI_TF_VGET) n = TMI_INS(e->t, n->a);
-    if (n->op == TMI_TF_LDA && TMI_ARR(e->t, n->a)->space == TMI_AS_PRIVATE) {
-        const tmi_ins *decl = TMI_INS(e->t, TMI_ARR(e->t, n->a)->decl);
-        n = TMI_INS(e->t, decl->b ? decl->b : e->arr_put[n->a]);
+    uint32_t       hops;
+    for (hops = 0; hops < 8; hops++) {
+        if (n->op == TMI_TF_VGET) n = TMI_INS(e->t, n->a);
+        if (n->op == TMI_TF_LDA && TMI_ARR(e->t, n->a)->space == TMI_AS_PRIVATE) {
+            const tmi_ins *decl = TMI_INS(e->t, TMI_ARR(e->t, n->a)->decl);
+            n = TMI_INS(e->t, decl->b ? decl->b : e->arr_put[n->a]);
+        } else break;
     }
     return n->op >= TMI_TF_SHUF && n->op <= TMI_TF_FILLDOWN &&
         (n->type.kind == TMI_S_F32 || n->type.kind == TMI_S_F16);
@@ -65735,14 +65747,44 @@ static void tmi_put_entry_type(tmi_emit *e, uint32_t arr) {
     else tmi_put_msl_type(e, TMI_ARR(e->t, arr)->type, (tmi_sign)e->arr_sign[arr], 0);
 }
 
+/* `threadgroup float *const a = (threadgroup float *)(memory + 16);` */
+static void tmi_emit_part_of(tmi_emit *e, uint32_t arr, const char *whole, uint32_t at) {
+    tmi_put(e->out, " *const %s = (threadgroup ", tmi_taken(e, e->arr_name[arr]));
+    tmi_put_entry_type(e, arr);
+    if (at) tmi_put(e->out, " *)(%s + %u)", whole, at);
+    else tmi_put(e->out, " *)%s", whole);
+}
+
+/* Counters that are parts of one array, which stand behind the other arrays. */
+static void tmi_emit_counters(tmi_emit *e, uint32_t bytes) {
+    const char *name = "";
+    uint32_t    i, from = 0;
+    for (i = 1; i < e->t->arr.n; i++) {
+        const tmi_arr *a = TMI_ARR(e->t, i);
+        if (a->space != TMI_AS_GROUP || !a->first || !a->is_atomic || a->shown) continue;
+        tmi_put_str(e->out, "    threadgroup atomic_uint");
+        if (!*name) {
+            from = a->at;
+            name = tmi_taken(e, tmi_unique_name(e, "counters"));
+            tmi_put(e->out, " %s[%u];    // all counters\n    threadgroup atomic_uint", name,
+                    (bytes - from) / 4);
+        }
+        tmi_put(e->out, " *const %s = %s", tmi_taken(e, e->arr_name[i]), name);
+        if (a->at > from) tmi_put(e->out, " + %u", (a->at - from) / 4);
+        tmi_put(e->out, ";    // %u entries\n", a->count);
+    }
+}
+
 static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
     uint32_t *count = TMI_TEMP(e->job, uint32_t, e->t->arr.n), i, any = 0, word = 0, n = 0;
-    const char *name = "";
+    const uint32_t all = bytes;
+    const char    *name = "";
     for (i = 1; i < e->t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(e->t, i);
         if (a->space != TMI_AS_GROUP || !a->first) continue;
+        any = 1;
         count[e->arr_as[i]] = tmi_max32(count[e->arr_as[i]], a->count);
-        if (a->shown) {
+        if (a->shown || a->is_atomic) {
             bytes -= tmi_arr_bytes(a);
             continue;
         }
@@ -65760,19 +65802,17 @@ static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
     for (i = 1; i < e->t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(e->t, i);
         if (a->space != TMI_AS_GROUP || !a->first || e->arr_as[i] != i) continue;
+        if (a->is_atomic && !a->shown) continue;
         tmi_put_str(e->out, "    threadgroup ");
-        any = 1;
         tmi_put_entry_type(e, i);
         if (a->shown || n == 1) {
             tmi_put(e->out, " %s[%u];\n", tmi_taken(e, e->arr_name[i]), count[i]);
         } else {
-            tmi_put(e->out, " *const %s = (threadgroup ", tmi_taken(e, e->arr_name[i]));
-            tmi_put_entry_type(e, i);
-            if (a->at) tmi_put(e->out, " *)(%s + %u)", name, a->at / word);
-            else tmi_put(e->out, " *)%s", name);
+            tmi_emit_part_of(e, i, name, a->at / word);
             tmi_put(e->out, ";    // %u entries\n", count[i]);
         }
     }
+    tmi_emit_counters(e, all);
     for (i = 1; i < e->t->arr.n; i++)
         if (e->pitch_name[i] &&
             (e->arr_as[i] == i || e->pitch_name[i] != e->pitch_name[e->arr_as[i]]))
@@ -66873,7 +66913,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 2908322634u
+#define TMI_STAMP_EMIT 2006675602u
 
 /*==============================================================================
  * >>json  [33]  Op lists as text: JSON in and out, the short form

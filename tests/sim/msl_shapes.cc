@@ -218,9 +218,13 @@ private:
                      "ushort");
     }
 
+    /* Loops in it that are unrolled leave scalars: they are none over elements. */
     bool element_loop(const loop &l) const {
-        for (size_t i = l.begin; i < l.end; i++)
-            if (arrays_.count(at(i).text) && at(i + 1).is("[")) return true;
+        for (size_t i = l.begin; i < l.end; i++) {
+            for (const loop &in : loops_)
+                if (in.unrolled && in.head == i) i = in.end;
+            if (i < l.end && arrays_.count(at(i).text) && at(i + 1).is("[")) return true;
+        }
         return false;
     }
 
