@@ -41162,11 +41162,134 @@ static int tmi_shape_stream(tmi_job *job, tmi_module *m, uint32_t func, const tm
     return r.loops != 0;
 }
 
+/* -- Products: what matrix units take ---------------------------------------------------------- */
+
+/* Are there 8 by 8 tiles of these elements? */
+static int tmi_shape_tiles_of(const tmi_module *m, uint32_t type) {
+    const tmi_type *t = TMI_TYPE(m, tmi_elem(m, type));
+    return t->kind == TMI_T_FLOAT &&
+        (t->format == TMI_F_F16 || t->format == TMI_F_BF16 || t->format == TMI_F_F32);
+}
+
+/* Signed bytes, added up in i32? */
+static int tmi_shape_is_bytes(const tmi_module *m, const tmi_op *dot) {
+    const uint32_t i8 = m->t_i8;
+    return tmi_elem(m, tmi_in_type(m, dot, 0)) == i8 && tmi_elem(m, tmi_in_type(m, dot, 1)) == i8 &&
+        tmi_elem(m, tmi_out_type(m, dot, 0)) == m->t_i32;
+}
+
+/* Floats that matmul2d multiplies, beside bytes (MPPTensorOpsMatMul2d.h; bfloat: macOS 26.1). */
+static const struct tmi_shape_tensor_types { uint8_t a, b; } tmi_shape_tensor_types[] = {
+    {TMI_F_F16, TMI_F_F16},  {TMI_F_F32, TMI_F_F32},  {TMI_F_BF16, TMI_F_BF16},
+    {TMI_F_BF16, TMI_F_F16}, {TMI_F_F16, TMI_F_BF16},
+};
+
+/* Why matmul2d does not serve a product; NULL: it does. */
+static const char *tmi_shape_not_tensor(const tmi_module *m, const tmi_op *op) {
+    const uint32_t a = tmi_in_type(m, op, 0), b = tmi_in_type(m, op, 1), d = tmi_out_type(m, op, 0);
+    const int      floats = tmi_shape_tiles_of(m, a) && tmi_shape_tiles_of(m, b) &&
+        tmi_shape_tiles_of(m, d);
+    size_t i, n = sizeof tmi_shape_tensor_types / sizeof *tmi_shape_tensor_types;
+    for (i = 0; i < n && floats; i++)
+        if (tmi_shape_tensor_types[i].a == tmi_format_of(m, a) &&
+            tmi_shape_tensor_types[i].b == tmi_format_of(m, b))
+            break;
+    if ((!floats || i == n) && !tmi_shape_is_bytes(m, op)) return "matmul2d has no such types";
+    if (tmi_rank(m, d) != 2) return "it is a batch of products";
+    if (tmi_dim(m, d, 0) < 16 || tmi_dim(m, d, 1) < 16 || tmi_dim(m, a, 1) < 16)
+        return "matmul2d wants 16 or more of each dimension";
+    return NULL;
+}
+
+/* Why no product is a tensor operation; NULL: those may be that can. */
+static const char *tmi_shape_no_tensors(const tmi_job *job, const tmetal_gpu *gpu) {
+    if (!(gpu->features & TMETAL_GPU_TENSOR_OPS)) return "TENSOR_OPS, which prints it, is off";
+    if (job->opt->msl && job->opt->msl < 400) return "the caller wants a language before 4.0";
+    return job->opt->mlx ? "MLX chooses the language version" : NULL;
+}
+
+/* Does a product have whole tiles of 8 by 8? */
+static int tmi_shape_has_tiles(const tmi_module *m, const tmi_op *dot) {
+    const uint32_t a = tmi_in_type(m, dot, 0), d = tmi_out_type(m, dot, 0), rank = tmi_rank(m, d);
+    return tmi_dim(m, d, rank - 2) >= 8 && tmi_dim(m, d, rank - 1) >= 8 &&
+        tmi_dim(m, a, rank - 1) >= 8;
+}
+
+/* -- Products of bytes as products of halves ---------------------------------------------------
+ *
+ *   %d = tt.dot %a, %b, %c : i8 * i8 -> i32    to    %x = arith.sitofp %a : f16, %y of %b
+ *                                                    %s = tt.dot %x, %y, 12582912.0 : f32
+ *                                                    %n = bitcast %s : i32
+ *                                                    %d = %c + (%n - 0x4b400000)
+ *
+ * It is exact, in whatever order the tiles add up. A half holds every integer up to 2048. A product
+ * of two bytes is at most 2^14 from zero, so each partial sum of K <= 256 products is at most 2^22
+ * from zero, and with 1.5 * 2^23 it is from 2^23 to 2^24, where floats are the integers: nothing is
+ * rounded. There the bits of a float count on with its value, up to 2^24 itself, so subtracting
+ * those of 1.5 * 2^23 leaves the sum, without a conversion. A longer K, up to 1024, has sums of at
+ * most 2^24 from zero, which floats hold, too, but not beside 1.5 * 2^23: they start at zero and
+ * are converted. Integers wrap in %d alone, as they should. */
+
+enum {
+    TMI_BYTES_K = 256,        /* the longest K whose sums the bits show */
+    TMI_BYTES_LONG = 1024,    /* the longest K whose sums are exact */
+    TMI_BYTES_BITS = 0x4b400000 /* 1.5 * 2^23 as a float */
+};
+
+static int tmi_shape_bytes_can(const tmi_job *job, const tmi_module *m, const tmi_op *o,
+                               const tmetal_gpu *gpu) {
+    uint32_t a;
+    if (o->kind != TMI_OP_DOT || !tmi_shape_is_bytes(m, o) || !tmi_shape_has_tiles(m, o)) return 0;
+    a = tmi_in_type(m, o, 0);
+    return tmi_dim(m, a, tmi_rank(m, a) - 1) <= TMI_BYTES_LONG &&
+        (tmi_shape_no_tensors(job, gpu) || tmi_shape_not_tensor(m, o));
+}
+
+static void tmi_shape_bytes_dot(tmi_job *job, tmi_module *m, uint32_t op) {
+    tmi_build b = tmi_build_before(job, m, op);
+    uint32_t  in[3], i, d = tmi_out_type(m, TMI_OP(m, op), 0), a = tmi_in_type(m, TMI_OP(m, op), 0),
+                     f = tmi_type_like(job, m, d, m->t_float[TMI_F_F32]);
+    const int shown = tmi_dim(m, a, tmi_rank(m, a) - 1) <= TMI_BYTES_K;
+    for (i = 0; i < 2; i++) {
+        const uint32_t v = tmi_in(m, TMI_OP(m, op), i);
+        in[i] = tmi_b_1(&b, TMI_OP_SITOFP,
+                        tmi_type_like(job, m, tmi_value_type(m, v), m->t_float[TMI_F_F16]), v);
+    }
+    in[2] = tmi_b_const(&b, f, shown ? TMI_BYTES_BITS : 0);
+    in[1] = tmi_b_op(&b, TMI_OP_DOT, f, in, 3);
+    if (shown) {
+        in[1] = tmi_b_1(&b, TMI_OP_BITCAST, d, in[1]);
+        in[2] = tmi_b_const(&b, d, TMI_BYTES_BITS);
+        in[1] = tmi_b_2(&b, TMI_OP_SUBI, in[1], in[2]);
+    } else in[1] = tmi_b_1(&b, TMI_OP_FPTOSI, d, in[1]);
+    in[0] = tmi_in(m, TMI_OP(m, op), 2);
+    TMI_OP(m, op)->kind = TMI_OP_ADDI;
+    TMI_OP(m, op)->attr = 0;
+    tmi_op_operands(job, m, op, in, 2);
+}
+
+/* Requires: every pass done. Leaves: no product of bytes that tiles of halves can do, where the GPU
+ * has these and no tiles of bytes. */
+static int tmi_shape_bytes(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu) {
+    uint32_t op;
+    if (!(gpu->features & TMETAL_GPU_SIMD_MATRIX)) return 0;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        if (!tmi_shape_bytes_can(job, m, TMI_OP(m, op), gpu)) continue;
+        tmi_remark(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_APPLIED, "integer product",
+                   "bytes are multiplied as halves and added up as floats, exactly, %u of K at a "
+                   "time", tmi_dim(m, tmi_in_type(m, TMI_OP(m, op), 0),
+                                   tmi_rank(m, tmi_in_type(m, TMI_OP(m, op), 0)) - 1));
+        tmi_shape_bytes_dot(job, m, op);
+    }
+    return 0;
+}
+
 /* -- The rewrites, in order -------------------------------------------------------------------- */
 
 /*    name          function          not for: op lists, which are written so already (1); arguments
  *                                    that may overlap (2); what it does */
 #define TMI_SHAPE_REWRITES(X) \
+    X("bytes",      tmi_shape_bytes,  0, "products of bytes become products of halves") \
     X("sweeps",     tmi_shape_sweeps, 2, "two loops over a row become one") \
     X("rounds",     tmi_shape_rounds, 1, "thin products take several rounds of a loop at once") \
     X("long rows",  tmi_shape_stream, 2, "tiles that registers do not hold go in rounds") \
@@ -41199,7 +41322,7 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 3560240049u
+#define TMI_STAMP_SHAPE 3180037903u
 
 /*==============================================================================
  * >>peel  [24]  Loops cut in two: whole steps without masks, and the rest
@@ -42133,6 +42256,7 @@ static const tmi_tf_row tmi_tfs[TMI_TF_COUNT] = {
  *   PLACE    a pointer into threadgroup array a: index b, in accesses of c elements
  *   SHUF     a: value, b: lane or mask                       SIMD   a: value, c: which (tmi_simd)
  *   FMMA     a: accumulator array, b: index, c: array of A, d: index, e: array of B, f: index
+ *   FFILL    a: accumulator array, b: index, c: bits of the float that it is filled with
  *   TDECL    a: sums of a tensor product, made and set to 0; b, d: where this simdgroup's part of
  *            operand A, B stands in its threadgroup array c, e; f: row of thr->shape
  *   TRUN     a += c * e, shape f                            TSTORE  a: sums, b: where they go in
@@ -43349,7 +43473,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 3471770625u
+#define TMI_STAMP_THREAD 1734215094u
 
 /*==============================================================================
  * >>layout  [26]  Linear layouts: which thread holds which element
@@ -44838,54 +44962,16 @@ static uint64_t tmi_access_bytes(const tmi_plan *p, uint32_t op) {
     return (tmi_numel(m, type) * (t->kind == TMI_T_PTR ? tmi_bytes(m, t->elem) : 4)) << w;
 }
 
-static int tmi_is_mma_elem(const tmi_module *m, uint32_t type) {
-    const tmi_type *t = TMI_TYPE(m, tmi_elem(m, type));
-    return t->kind == TMI_T_FLOAT &&
-        (t->format == TMI_F_F16 || t->format == TMI_F_BF16 || t->format == TMI_F_F32);
-}
-
-/* What matmul2d multiplies into float or int (MPPTensorOpsMatMul2d.h; bfloat from macOS 26.1). */
-static const struct tmi_plan_tensor_types { uint8_t a, b, sum; } tmi_plan_tensor_types[] = {
-    {TMI_S_F16, TMI_S_F16, TMI_S_F32},  {TMI_S_F32, TMI_S_F32, TMI_S_F32},
-    {TMI_S_BF16, TMI_S_BF16, TMI_S_F32}, {TMI_S_BF16, TMI_S_F16, TMI_S_F32},
-    {TMI_S_F16, TMI_S_BF16, TMI_S_F32}, {TMI_S_I8, TMI_S_I8, TMI_S_I32},
-};
-
-/* Why matmul2d does not serve a product; NULL: it does. */
-static const char *tmi_plan_not_tensor(const tmi_module *m, const tmi_op *op) {
-    const uint32_t a = tmi_in_type(m, op, 0), b = tmi_in_type(m, op, 1), d = tmi_out_type(m, op, 0);
-    const int      floats = tmi_is_mma_elem(m, a) && tmi_is_mma_elem(m, b) && tmi_is_mma_elem(m, d),
-              ints = TMI_TYPE(m, tmi_elem(m, a))->kind == TMI_T_INT &&
-        TMI_TYPE(m, tmi_elem(m, b))->kind == TMI_T_INT && tmi_s_of(m, d) == TMI_S_I32;
-    size_t i, n = sizeof tmi_plan_tensor_types / sizeof *tmi_plan_tensor_types;
-    for (i = 0; i < n; i++)
-        if (tmi_plan_tensor_types[i].a == tmi_s_of(m, a) &&
-            tmi_plan_tensor_types[i].b == tmi_s_of(m, b) &&
-            (tmi_plan_tensor_types[i].sum == TMI_S_F32 ? floats : ints))
-            break;
-    if (i == n) return "matmul2d has no such types";
-    if (tmi_rank(m, d) != 2) return "it is a batch of products";
-    if (tmi_dim(m, d, 0) < 16 || tmi_dim(m, d, 1) < 16 || tmi_dim(m, a, 1) < 16)
-        return "matmul2d wants 16 or more of each dimension";
-    return NULL;
-}
-
 static int tmi_plan_is_tensor(const tmi_module *m, const tmi_op *op) {
-    return op->kind == TMI_OP_DOT && m->tensors && !tmi_plan_not_tensor(m, op);
+    return op->kind == TMI_OP_DOT && m->tensors && !tmi_shape_not_tensor(m, op);
 }
 
 /* simdgroup_matrix serves 8 by 8 tiles of float, half and bfloat. */
 static int tmi_dot_is_mma(const tmi_module *m, const tmi_op *op) {
-    uint32_t d, a, rank;
     if (op->kind != TMI_OP_DOT || m->no_matrix || tmi_plan_is_tensor(m, op)) return 0;
-    d = tmi_out_type(m, op, 0);
-    a = tmi_in_type(m, op, 0);
-    rank = tmi_rank(m, d);
-    if (!tmi_is_mma_elem(m, a) || !tmi_is_mma_elem(m, tmi_in_type(m, op, 1)) ||
-        !tmi_is_mma_elem(m, d))
-        return 0;
-    return tmi_dim(m, d, rank - 2) >= 8 && tmi_dim(m, d, rank - 1) >= 8 &&
-        tmi_dim(m, a, rank - 1) >= 8;
+    return tmi_shape_tiles_of(m, tmi_in_type(m, op, 0)) &&
+        tmi_shape_tiles_of(m, tmi_in_type(m, op, 1)) &&
+        tmi_shape_tiles_of(m, tmi_out_type(m, op, 0)) && tmi_shape_has_tiles(m, op);
 }
 
 static void tmi_comp_add_op(tmi_plan *p, uint32_t id) {
@@ -46858,13 +46944,6 @@ static void tmi_plan_room(tmi_plan *p) {
     p->force = TMI_TEMP(p->job, struct tmi_force, ops);
 }
 
-/* Why no product is a tensor operation; NULL: those may be that can. */
-static const char *tmi_plan_no_tensors(const tmi_job *job, const tmetal_gpu *gpu) {
-    if (!(gpu->features & TMETAL_GPU_TENSOR_OPS)) return "TENSOR_OPS, which prints it, is off";
-    if (job->opt->msl && job->opt->msl < 400) return "the caller wants a language before 4.0";
-    return job->opt->mlx ? "MLX chooses the language version" : NULL;
-}
-
 /* By a record, in which only the threads may be left open. */
 static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
                           const tmi_shape_record *shape, tmi_plan *p) {
@@ -46878,7 +46957,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->func = func;
     p->gpu = gpu;
     m->no_matrix = !(gpu->features & TMETAL_GPU_SIMD_MATRIX);
-    m->tensors = !tmi_plan_no_tensors(job, gpu);
+    m->tensors = !tmi_shape_no_tensors(job, gpu);
     tmi_plan_room(p);
     /* programs of three axes, a debug buffer; of each parameter a length, and how it is padded */
     p->extra = TMI_TEMP(job, tmi_extra,
@@ -46906,7 +46985,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 3245927118u
+#define TMI_STAMP_PLAN 3441403362u
 
 /*==============================================================================
  * >>wait  [28]  Programs that wait for each other
@@ -55208,8 +55287,8 @@ static TMI_APART void tmi_stage_ahead(tmi_low *w, uint32_t body) {
     w->t->src = keep;
 }
 
-/* Is every element of the addend zero? */
-static int tmi_lower_is_zero_value(const tmi_low *w, uint32_t value) {
+/* Is every element of the addend the same constant? */
+static int tmi_lower_is_constant(const tmi_low *w, uint32_t value, uint64_t *bits) {
     uint32_t def = tmi_def(w->m, value);
     const tmi_attr *a;
     while (def &&
@@ -55219,8 +55298,9 @@ static int tmi_lower_is_zero_value(const tmi_low *w, uint32_t value) {
     if (!def || TMI_OP(w->m, def)->kind != TMI_OP_CONSTANT) return 0;
     a = tmi_attr_of(w->m, TMI_OP(w->m, def), "value");
     if (!a) return 0;
-    if (a->kind == TMI_A_DENSE) return a->n == 1 && TMI_WORD(w->m, (uint32_t)a->value) == 0;
-    return a->value == 0;
+    if (a->kind == TMI_A_DENSE && a->n != 1) return 0;
+    *bits = a->kind == TMI_A_DENSE ? TMI_WORD(w->m, (uint32_t)a->value) : (uint64_t)a->value;
+    return 1;
 }
 
 /* Accumulator tiles, holding the addend. Where the result lives in the addend's own array, it
@@ -55230,6 +55310,7 @@ static void tmi_lower_product_begin(tmi_low *w, tmi_product *p, uint32_t lin_id)
     uint32_t  r = w->p->first_inst[tmi_out(w->m, p->op, 0)] - 1, c = tmi_in(w->m, p->op, 2), v;
     tmi_inst *in = TMI_INST(w->p, r);
     int       same = tmi_s_of(w->m, tmi_out_type(w->m, p->op, 0)) == TMI_S_F32;
+    uint64_t  bits;
     tmi_nest  n;
     p->acc_count = 1u << (TMI_LIN(w->p, lin_id)->n_reg - 1);
     if (same && in->store == TMI_ST_ARRAY) {
@@ -55238,9 +55319,9 @@ static void tmi_lower_product_begin(tmi_low *w, tmi_product *p, uint32_t lin_id)
     }
     p->acc = tmi_named_array(w, TMI_AS_FRAG, tmi_tty_of(TMI_S_F32, 1), p->acc_count, in->value);
     if (same) tmi_lower_inst_is_array(in, p->acc, 1);
-    if (tmi_lower_is_zero_value(w, c)) {
+    if (tmi_lower_is_constant(w, c, &bits) && (same || !bits)) {
         v = tmi_t_for(t, p->acc_count);
-        (void)tmi_t_stmt(t, TMI_TF_FFILL, p->acc, v, 0, 0);
+        (void)tmi_t_stmt(t, TMI_TF_FFILL, p->acc, v, (uint32_t)bits, 0);
         tmi_t_close(t);
         return;
     }
@@ -55891,7 +55972,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 2761449080u
+#define TMI_STAMP_LOWER 3773911227u
 
 /*==============================================================================
  * >>clean  [30]  The per-thread form made ready to print
@@ -60083,9 +60164,9 @@ static void tmi_report_dot(tmi_plan *p, uint32_t id) {
                                   tmi_dim(m, d, rank - 1), tmi_dim(m, a, rank - 1));
     tmi_at      at = tmi_at_of(m, op);
     for (i = 0; i < 2; i++) way[i] = p->tile[i][id] ? 2 : p->stage[i][id] != 0;
-    if (m->tensors && tmi_plan_not_tensor(m, op))
+    if (m->tensors && tmi_shape_not_tensor(m, op))
         tmi_remark(p->job, at, TMETAL_MISSED, "dot", "%s not by matmul2d: %s", size,
-                   tmi_plan_not_tensor(m, op));
+                   tmi_shape_not_tensor(m, op));
     if (tmi_plan_is_tensor(m, op)) {
         tmi_remark(p->job, at, TMETAL_APPLIED, "dot",
                    "%s by matmul2d (Metal 4); operands and sums pass through threadgroup memory",
@@ -60098,7 +60179,7 @@ static void tmi_report_dot(tmi_plan *p, uint32_t id) {
                        : tmi_format(p->job, 1, "the first operand %s, the second %s", one[way[0]],
                                     one[way[1]]));
         tmi_report_staged(p, id, way);
-    } else if (!tmi_is_mma_elem(m, a) || !tmi_is_mma_elem(m, b) || !tmi_is_mma_elem(m, d))
+    } else if (!tmi_shape_tiles_of(m, a) || !tmi_shape_tiles_of(m, b) || !tmi_shape_tiles_of(m, d))
         tmi_remark(p->job, at, TMETAL_MISSED, "dot",
                    "%s by scalar multiply-adds: simdgroup_matrix takes f16, bf16 and f32, not %s "
                    "by %s into %s",
@@ -60259,7 +60340,7 @@ static void tmi_report_chip(tmi_plan *p) {
         tmi_remark(p->job, at, TMETAL_MISSED, "chip",
                    "%s has MATRIX_UNIT, which matmul2d alone reaches: %s, and simdgroup_matrix runs "
                    "on its shader units",
-                   p->gpu->name, tmi_plan_no_tensors(p->job, p->gpu));
+                   p->gpu->name, tmi_shape_no_tensors(p->job, p->gpu));
 }
 
 /* Everything that a reader of the kernel may ask: why so many threads, why these accesses, why a
@@ -61490,7 +61571,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 378881914u
+#define TMI_STAMP_REPORT 56978159u
 
 /*==============================================================================
  * >>emit  [32]  Metal text
@@ -63418,10 +63499,10 @@ static void tmi_expr_cast(tmi_emit *e, uint32_t id, const tmi_ins *n) {
     tmi_put_cast(e, n->type, mine, n->a, want);
 }
 
-static void tmi_expr_bitcast(tmi_emit *e, const tmi_ins *n) {
+static void tmi_expr_bitcast(tmi_emit *e, const tmi_ins *n, tmi_sign sign) {
     tmi_tty from = tmi_t_type(e->t, n->a);
     tmi_put_str(e->out, "as_type<");
-    tmi_put_msl_type(e, n->type, TMI_SIGNED, 0);
+    tmi_put_msl_type(e, n->type, sign, 0);
     tmi_put_str(e->out, ">(");
     if (tmi_s_is_int(from.kind)) tmi_expr(e, n->a, TMI_SIGNED, TMI_L_ANY);
     else tmi_expr(e, n->a, TMI_ANY, TMI_L_ANY);
@@ -63558,7 +63639,7 @@ static void tmi_expr_body(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
         break;
     case TMI_TF_SEXT: case TMI_TF_ZEXT: case TMI_TF_TRUNC: case TMI_TF_FCONV: case TMI_TF_S2F:
     case TMI_TF_U2F: tmi_expr_cast(e, id, n); break;
-    case TMI_TF_BITCAST: tmi_expr_bitcast(e, n); break;
+    case TMI_TF_BITCAST: tmi_expr_bitcast(e, n, TMI_SIGNED); break;
     case TMI_TF_PADD: case TMI_TF_PCAST: case TMI_TF_P2I:
     case TMI_TF_I2P: tmi_expr_ptr(e, id, n, level); break;
     case TMI_TF_VMAKE: tmi_expr_vmake(e, id, n); break;
@@ -63628,6 +63709,10 @@ static void tmi_expr(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     TMI_ASSERT(e->job, "emit", id && id < e->t->ins.n);
     if (turn && n->op == TMI_TF_TRUNC && !e->named[id]) { /* cutting bits off is a cast already */
         tmi_put_cast(e, n->type, want, n->a, TMI_ANY);
+        return;
+    }
+    if (turn && n->op == TMI_TF_BITCAST && !e->named[id]) { /* any sign will do */
+        tmi_expr_bitcast(e, n, want);
         return;
     }
     /* a choice between two signs has the one that its reader asks for */
@@ -64511,7 +64596,9 @@ static void tmi_stmt_tiles(tmi_emit *e, const tmi_ins *n) {
     tmi_line(e);
     if (n->op == TMI_TF_FFILL) {
         tmi_put_tile(e, n->a, n->b);
-        tmi_end_line(e, " = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);\n");
+        tmi_put_str(e->out, " = make_filled_simdgroup_matrix<float, 8, 8>(");
+        tmi_put_float_literal(e, TMI_S_F32, n->c);
+        tmi_end_line(e, ");\n");
     } else {
         tmi_put_str(e->out, "simdgroup_multiply_accumulate(");
         tmi_put_tile(e, n->a, n->b);
@@ -66913,7 +67000,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 2006675602u
+#define TMI_STAMP_EMIT 2310558626u
 
 /*==============================================================================
  * >>json  [33]  Op lists as text: JSON in and out, the short form
