@@ -43453,6 +43453,62 @@ static uint32_t tmi_t_offsets(tmi_thr *t, uint32_t a, uint32_t b) {
     return tmi_t_bin(t, TMI_TF_IADD, a, b);
 }
 
+enum { TMI_LOOK_BACK = 8 }; /* operands of operands that are asked about */
+
+/* Bits at the lower end of an integer that are zero, 31 at most. Depth: `depth`. */
+static uint32_t tmi_t_zeros(const tmi_thr *t, uint32_t id, uint32_t depth) {
+    const tmi_ins *n = TMI_INS(t, id);
+    uint32_t       k = 0;
+    int64_t        c;
+    if (!depth--) return 0;
+    switch (n->op) {
+    case TMI_TF_CONST:
+        while (k < 31 && !(n->lo >> k & 1)) k++;
+        return k;
+    case TMI_TF_IADD: case TMI_TF_ISUB:
+        return tmi_min32(tmi_t_zeros(t, n->a, depth), tmi_t_zeros(t, n->b, depth));
+    case TMI_TF_IMUL:
+        return tmi_min32(tmi_t_zeros(t, n->a, depth) + tmi_t_zeros(t, n->b, depth), 31);
+    case TMI_TF_SHL:
+        if (tmi_t_is_const(t, n->b, &c) && c > 0 && c < 32) k = (uint32_t)c;
+        return tmi_min32(tmi_t_zeros(t, n->a, depth) + k, 31);
+    case TMI_TF_ZEXT: case TMI_TF_SEXT: case TMI_TF_TRUNC: return tmi_t_zeros(t, n->a, depth);
+    default: return 0;
+    }
+}
+
+/* Is it the same for all threads of a launch, once loops are unrolled? Depth: `depth`. */
+static int tmi_t_is_fixed(const tmi_thr *t, uint32_t id, uint32_t depth) {
+    const tmi_ins *n = TMI_INS(t, id);
+    switch (n->op) {
+    case TMI_TF_CONST: case TMI_TF_PARAM: return 1;
+    case TMI_TF_LOOPVAR: return TMI_INS(t, n->a)->op == TMI_TF_FOR && !TMI_INS(t, n->a)->e;
+    case TMI_TF_SEXT: case TMI_TF_ZEXT: case TMI_TF_TRUNC:
+        return depth && tmi_t_is_fixed(t, n->a, depth - 1);
+    case TMI_TF_PADD: case TMI_TF_IADD: case TMI_TF_ISUB: case TMI_TF_IMUL: case TMI_TF_SHL:
+        return depth && tmi_t_is_fixed(t, n->a, depth - 1) && tmi_t_is_fixed(t, n->b, depth - 1);
+    default: return 0;
+    }
+}
+
+/* Is (ptr + x) + off better as ptr + (x + off), where x + off is a sum of 32 bits whatever they
+ * are? An access adds one index of 32 bits by itself, a second one costs a sum of 64. By the ranges
+ * of the two, or as one is less than the lowest bit that the other can have, wrapped or not. Not
+ * where ptr + x is fixed, which the GPU adds once for all threads, nor where off is: accesses that
+ * differ by constants share what they are added to. */
+static int tmi_t_adds_in_32(const tmi_thr *t, const tmi_ins *sum, uint32_t off) {
+    const uint32_t depth = TMI_LOOK_BACK;
+    const tmi_ins *x = TMI_INS(t, sum->b), *y = TMI_INS(t, off);
+    int64_t        lo, hi;
+    if (x->type.kind != TMI_S_I32 || y->type.kind != TMI_S_I32 || tmi_t_is_fixed(t, off, depth) ||
+        (tmi_t_is_fixed(t, sum->a, depth) && tmi_t_is_fixed(t, sum->b, depth)))
+        return 0;
+    if (tmi_exact_range(TMI_TF_IADD, x, y, &lo, &hi) && lo >= INT32_MIN && hi <= INT32_MAX)
+        return 1;
+    return (y->lo >= 0 && y->hi >> tmi_t_zeros(t, sum->b, depth) == 0) ||
+        (x->lo >= 0 && x->hi >> tmi_t_zeros(t, off, depth) == 0);
+}
+
 /* ptr + offset elements; offsets have a sign, so true is -1. For elements of one byte integers are
  * added first and the pointer once: an access by a chain of such sums may be dropped (JuliaGPU
  * GPUCompiler.jl, merge_byte_gep_chains!). With options.bounds always: what is compared is what is
@@ -43470,10 +43526,14 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
         ptr = p->a;
         off = tmi_t_offsets(t, p->b, off);
     }
+    while (TMI_INS(t, ptr)->op == TMI_TF_PADD && tmi_t_adds_in_32(t, TMI_INS(t, ptr), off)) {
+        off = tmi_t_bin(t, TMI_TF_IADD, TMI_INS(t, ptr)->b, off);
+        ptr = TMI_INS(t, ptr)->a;
+    }
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 1734215094u
+#define TMI_STAMP_THREAD 179882732u
 
 /*==============================================================================
  * >>layout  [26]  Linear layouts: which thread holds which element
@@ -57833,23 +57893,6 @@ static int tmi_clean_is_place(const tmi_ins *n, uint32_t v) {
     }
 }
 
-/* Bits at the lower end of an integer that are zero. */
-static uint8_t tmi_clean_zeros(const tmi_held *x, const tmi_ins *n) {
-    uint32_t k = 0, a = n->a < x->h->t->ins.n ? x->zeros[n->a] : 0;
-    switch (n->op) {
-    case TMI_TF_CONST:
-        while (k < 31 && !(n->a >> k & 1)) k++;
-        return (uint8_t)k;
-    case TMI_TF_IADD: case TMI_TF_ISUB: return (uint8_t)tmi_min32(a, x->zeros[n->b]);
-    case TMI_TF_IMUL: return (uint8_t)tmi_min32(a + x->zeros[n->b], 31);
-    case TMI_TF_SHL:
-        if (TMI_INS(x->h->t, n->b)->op == TMI_TF_CONST) a += TMI_INS(x->h->t, n->b)->a;
-        return (uint8_t)tmi_min32(a, 31);
-    case TMI_TF_ZEXT: case TMI_TF_SEXT: case TMI_TF_TRUNC: return (uint8_t)a;
-    default: return 0;
-    }
-}
-
 /* How many registers hold the places `n`, one for each round, without the constants that are added
  * where they are used. What fits under the zeros of the other operand becomes an OR, which is none
  * of those. */
@@ -57896,7 +57939,7 @@ static void tmi_clean_trace(tmi_held *x, uint32_t id) {
         if (tmi_clean_unrolls(n) && x->depth[id] < 31) x->depth[id]++;
     }
     x->copies[id] = copies;
-    x->zeros[id] = pure ? tmi_clean_zeros(x, n) : 0;
+    x->zeros[id] = pure ? (uint8_t)tmi_t_zeros(t, id, TMI_LOOK_BACK) : 0;
     x->bases[id] = x->known[id] ? 1 : tmi_clean_bases(x, n, copies);
     for (at = pure ? around : 0; at && at != x->loop[id]; at = tmi_clean_around(t, at))
         if (x->h->end[at] >= x->h->pos[x->loop[id]]) x->out[id] = at;
@@ -58417,7 +58460,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 1634770033u
+#define TMI_STAMP_CLEAN 1688039283u
 
 /*==============================================================================
  * >>report  [31]  What was found, chosen and given up

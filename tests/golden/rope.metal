@@ -18,17 +18,15 @@ kernel void rope(
     uint  lane     [[thread_index_in_simdgroup]])
 {
     // line 16: start = (position * n_heads + head) * 32
-    const int start = int((program.x * n_heads + program.y) * 32);
-    device const float *const x_start = x_ptr + start;
+    const uint start = (program.x * n_heads + program.y) * 32;
     // line 12: i = tl.arange(0, 16)
     const uint i = lane % 16;
     // line 17: low = tl.load(x_ptr + start + i)
-    const float low = x_start[i];
+    const float low = x_ptr[int(start + i)];
     // line 18: high = tl.load(x_ptr + start + 16 + i)
-    const float high = x_start[i + 16];
+    const float high = x_ptr[int(start + (i + 16))];
     // in place, other threads read what is written next
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
-    device float *const out_start = out_ptr + start;
     // line 13: angle = position * tl.exp((0.0 - tl.log(base)) * i / 16.0)
     const float angle = float(program.x)
             * fast::exp((0.0f - precise::log(base)) * float(i) / 16.0f);
@@ -38,8 +36,8 @@ kernel void rope(
     const float sin_ = precise::sin(angle);
     if (tid < 16) {
         // line 19: tl.store(out_ptr + start + i, low * cos - high * sin)
-        out_start[i] = low * cos_ - high * sin_;
+        out_ptr[int(start + i)] = low * cos_ - high * sin_;
         // line 20: tl.store(out_ptr + start + 16 + i, high * cos + low * sin)
-        out_start[i + 16] = high * cos_ + low * sin_;
+        out_ptr[int(start + (i + 16))] = high * cos_ + low * sin_;
     }
 }
