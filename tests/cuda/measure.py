@@ -322,6 +322,7 @@ def main():
     todo.sort(key=lambda c: ' bf16' in c.name)  # last, should time run out
     runner = Runner(o)
     torch.zeros(1, device='cuda')
+    torch.backends.cudnn.allow_tf32 = False  # references of convolutions
     data = dict(device=torch.cuda.get_device_name(), variants=list(runner.compilers)[1:], rows=[], left=[],
                 compilers=runner.compilers, began=runner.began)
     if o.resume and os.path.exists(o.json):
