@@ -223,7 +223,7 @@ def combine_backward(g, y, place, weights, dy, dweights, cols, TOP: tl.constexpr
 
 
 @triton.jit
-def clamped_swiglu(x, out, n, cols, limit, BLOCK: tl.constexpr):
+def experts_swiglu_clamped(x, out, n, cols, limit, BLOCK: tl.constexpr):
     """Gate and up beside each other: pairs of a row of 2 cols; the sigmoid of 1.702 times the gate."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     pair = tl.program_id(0) * 2 * BLOCK + tl.arange(0, 2 * BLOCK)
@@ -383,9 +383,9 @@ def rows(s, small):
     yield Case('combine_backward' + size, dict(dict(g=Tensor((T, C), s, 3)), **args, dy=Tensor((R, C), s), dweights=Tensor((T, top)), cols=C),
                ['dy', 'dweights'], back, near(0, s), combine_backward, (T, top), dict(TOP=top, BLOCK=B, num_warps=4), bytes=(2 * R + T) * C * e)
     n, C, B = (3000, 100, 512) if small else (16384 * 2880, 2880, 1024)
-    yield Case('clamped_swiglu %s %d' % (s, n), dict(x=Tensor((2 * n,), s, scale=4), out=Tensor((n,), s), n=n, cols=C, limit=7.0), ['out'],
+    yield Case('experts_swiglu_clamped %s %d' % (s, n), dict(x=Tensor((2 * n,), s, scale=4), out=Tensor((n,), s), n=n, cols=C, limit=7.0), ['out'],
                lambda t: (lambda g, u: [g * torch.sigmoid(1.702 * g) * (u + 1)])(t['x'].float()[::2].clamp(max=7), t['x'].float()[1::2].clamp(-7, 7)),
-               near(0, s), clamped_swiglu, (blocks(n, B),), dict(BLOCK=B, num_warps=4), bytes=3 * n * e)
+               near(0, s), experts_swiglu_clamped, (blocks(n, B),), dict(BLOCK=B, num_warps=4), bytes=3 * n * e)
 
 
 def cases(small=False):
