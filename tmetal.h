@@ -42289,6 +42289,8 @@ enum {
     /* of LDG: its places may pass the end of their type, so that elements exist though the first
      * one does not */
     TMI_INS_TURNS = 4,
+    /* of LDG: what it gives where its mask is false is nowhere used */
+    TMI_INS_SPARE = 8,
     TMI_INS_NAMED = 2, /* printed as a variable however few read it; no other value for that */
     TMI_INS_NOWRAP = 4,
     TMI_INS_WHOLE_NAME = 8 /* its name says its role */
@@ -43533,7 +43535,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 179882732u
+#define TMI_STAMP_THREAD 2265514542u
 
 /*==============================================================================
  * >>layout  [26]  Linear layouts: which thread holds which element
@@ -56535,15 +56537,64 @@ static void tmi_clean_mask_branch(tmi_thr *t, uint32_t first, uint32_t end) {
     }
 }
 
-/* if (mask) { load, compute, store } instead of a test at each access. */
-static void tmi_clean_merge_masks(tmi_thr *t) {
+/* Registers of a thread that loads ahead of their uses may take: one of them; all of a loop. */
+enum { TMI_AHEAD_WORDS = 16, TMI_AHEAD_ALL = 16 };
+
+/* May a load stand in a loop of its own, in front of the unrolled loop that it is in? */
+static int tmi_clean_is_ahead(const tmi_thr *t, const tmi_ins *load) {
+    const tmi_ins *f = TMI_INS(t, TMI_BLK(t, load->blk)->owner);
+    const uint32_t bytes = tmi_scalar_bytes[load->type.kind] * load->type.width;
+    return load->op == TMI_TF_LDG && !(load->d & (TMI_INS_TURNS | TMI_INS_VOLATILE)) &&
+        load->blk > 1 && f->op == TMI_TF_FOR && f->d == load->blk && !f->e && !f->f && !f->b &&
+        f->c >= 2 && f->c * bytes <= 4 * TMI_AHEAD_WORDS;
+}
+
+/* Does an unrolled loop store, so that the loads of a round would wait for the stores of the one
+ * before, which a compiler must take for the same memory? And is there room to have all first? */
+static int tmi_clean_stores_between(const tmi_thr *t, uint32_t loop) {
+    const tmi_ins *f = TMI_INS(t, loop);
+    uint32_t       id, bytes = 0, stores = 0;
+    for (id = TMI_BLK(t, f->d)->first; id; id = TMI_INS(t, id)->next) {
+        const tmi_ins *n = TMI_INS(t, id);
+        stores |= n->op == TMI_TF_STG;
+        if (n->op == TMI_TF_LDG) bytes += f->c * tmi_scalar_bytes[n->type.kind] * n->type.width;
+    }
+    return stores && bytes <= 4 * TMI_AHEAD_ALL;
+}
+
+static int tmi_clean_waits(const tmi_thr *t, const tmi_ins *load) {
+    return tmi_clean_is_ahead(t, load) &&
+        tmi_clean_stores_between(t, TMI_BLK(t, load->blk)->owner);
+}
+
+/* Run from `first` to `end` of an unrolled loop: are all of its loads to stand in front of the
+ * loop, its values computed in any case and its stores alone masked? Says so of the loads. Stores
+ * without loads wait until it is known what the loads of their loop became. */
+static int tmi_clean_run_ahead(tmi_thr *t, uint32_t first, uint32_t end) {
+    uint32_t id, n = 0;
+    for (id = first;; id = TMI_INS(t, id)->next) {
+        const tmi_ins *x = TMI_INS(t, id);
+        if (x->op == TMI_TF_STA || (x->op == TMI_TF_LDG && (!x->e || !tmi_clean_waits(t, x))))
+            return 0;
+        n += x->op == TMI_TF_LDG;
+        if (id == end) break;
+    }
+    if (!n) return TMI_INS(t, TMI_BLK(t, TMI_INS(t, first)->blk)->owner)->op == TMI_TF_FOR;
+    for (id = first; id != end; id = TMI_INS(t, id)->next)
+        if (TMI_INS(t, id)->op == TMI_TF_LDG) TMI_INS(t, id)->d |= TMI_INS_SPARE;
+    return 1;
+}
+
+/* if (mask) { load, compute, store } instead of a test at each access. `ahead`: not where loads are
+ * to stand in front of their loop. */
+static void tmi_clean_merge_masks(tmi_thr *t, int ahead) {
     tmi_order o;
     uint32_t  i, end, *writers = tmi_clean_writers(t);
     tmi_order_make(t, &o);
     for (i = 0; i < o.n; i++) {
         if (!tmi_mask_of(TMI_INS(t, o.id[i]))) continue;
         if ((end = tmi_clean_mask_run(t, &o, writers, o.id[i])) == 0) continue;
-        tmi_clean_mask_branch(t, o.id[i], end);
+        if (!ahead || !tmi_clean_run_ahead(t, o.id[i], end)) tmi_clean_mask_branch(t, o.id[i], end);
         i = o.pos[end] - 1;
     }
 }
@@ -58214,7 +58265,9 @@ static void tmi_clean_clamp_kernel(tmi_thr *t) {
     tmi_clean_effects_ask(t, &all);
     for (use.n = 0, id = all.n ? TMI_BLK(t, 1)->first : 0; id; id = tmi_thr_next(t, id)) {
         const tmi_ins *n = TMI_INS(t, id);
-        if (n->op != TMI_TF_LDG || !n->b || !n->e || !tmi_clean_clamp_asks(t, n, &open)) continue;
+        if (n->op != TMI_TF_LDG || !n->b || !n->e || tmi_clean_waits(t, n) ||
+            !tmi_clean_clamp_asks(t, n, &open))
+            continue;
         for (i = 0; i < open.n && tmi_clean_conds_has(&all, open.id[i]) &&
              TMI_INS(t, open.id[i])->blk == 1 &&
              tmi_clean_is_uniform(t, open.id[i], TMI_WHOLE_DEPTH);
@@ -58225,15 +58278,18 @@ static void tmi_clean_clamp_kernel(tmi_thr *t) {
     if (use.n) tmi_clean_branch_on(t, &use);
 }
 
-/* An array of so many of what a load gives, zero at first, before instruction `before`. */
-static uint32_t tmi_clean_array(tmi_thr *t, uint32_t before, const tmi_ins *load, uint32_t count) {
+/* An array of so many of what a load gives, zero at first or not, before instruction `before`. */
+static uint32_t tmi_clean_array(tmi_thr *t, uint32_t before, const tmi_ins *load, uint32_t count,
+                                int is_zero) {
     const uint32_t cur = t->cur;
-    uint32_t       arr, zero;
+    uint32_t       arr, zero = 0;
     tmi_ins        n;
-    tmi_ins_zero(&n, TMI_TF_CONST, load->type);
-    n.type.width = 1;
-    zero = tmi_t_raw(t, &n);
-    tmi_ins_before(t, before, zero);
+    if (is_zero) {
+        tmi_ins_zero(&n, TMI_TF_CONST, load->type);
+        n.type.width = 1;
+        zero = tmi_t_raw(t, &n);
+        tmi_ins_before(t, before, zero);
+    }
     t->cur = TMI_INS(t, before)->blk;
     arr = tmi_t_array(t, TMI_AS_PRIVATE, load->type, count, load->name);
     t->cur = cur;
@@ -58292,6 +58348,21 @@ static int tmi_clean_moves_ahead(const tmi_thr *t, uint32_t loop, uint32_t load)
     return 1;
 }
 
+/* Is all that `id` is computed from in block `blk` arithmetic? */
+static int tmi_clean_is_copied(tmi_thr *t, uint32_t id, uint32_t blk) {
+    uint32_t x, k, v[TMI_MAX_OPERANDS];
+    uint8_t *need;
+    if (TMI_INS(t, id)->blk != blk) return 1;
+    need = TMI_TEMP(t->job, uint8_t, t->ins.n);
+    for (x = id, need[id] = 1; x; x = TMI_INS(t, x)->prev) {
+        const tmi_ins *n = TMI_INS(t, x);
+        if (!need[x] || n->op == TMI_TF_LOOPVAR) continue;
+        if (!(tmi_tfs[n->op].traits & TMI_TR_PURE) || tmi_ins_is_list(n)) return 0;
+        for (k = tmi_operands(t, n, v); k-- > 0;) need[v[k]] |= TMI_INS(t, v[k])->blk == blk;
+    }
+    return 1;
+}
+
 /* Copies what `id`, of block `from`, is computed from there to the end of block `to`; returns the
  * copy. `map`: per instruction below `count`, its copy. 0: some of it is not arithmetic. */
 static uint32_t tmi_clean_copy_value(tmi_thr *t, uint32_t id, uint32_t from, uint32_t to,
@@ -58322,10 +58393,68 @@ static uint32_t tmi_clean_copy_value(tmi_thr *t, uint32_t id, uint32_t from, uin
     return map[id];
 }
 
-enum { TMI_AHEAD_WORDS = 16 }; /* registers of a thread that loads ahead of their uses may take */
+/* A loop of loads in front of the unrolled loop that uses them. */
+typedef struct tmi_ahead {
+    uint32_t  loop, body;  /* the loop of the uses, the body of the other */
+    uint32_t  count, *map; /* per instruction below `count`, its copy */
+    tmi_conds open;        /* it stands in a branch on these */
+    /* loop of the uses: a mask in it, that of round 0 in front of it; a number, that of round 0
+     * where the mask is false */
+    uint32_t of, mask, exists, at, own;
+} tmi_ahead;
 
-/* An unrolled loop with a masked load whose tile may not exist: the loads of all rounds move in
- * front of it, clamped, into one branch, so that they do not wait for one another.
+static int tmi_clean_ahead_has(const tmi_ahead *h, uint32_t loop, const tmi_conds *open) {
+    return h->loop == loop && h->open.n == open->n &&
+        memcmp(h->open.id, open->id, open->n * sizeof *open->id) == 0;
+}
+
+/* The loop of loads, in a branch on `open` if that asks anything. */
+static void tmi_clean_ahead_make(tmi_thr *t, tmi_ahead *h, uint32_t loop, const tmi_conds *open) {
+    const tmi_ins f = *TMI_INS(t, loop);
+    const uint32_t var = tmi_clean_loop_var(t, loop);
+    uint32_t      i, cond, made, up = f.blk, at = loop;
+    tmi_ins       n;
+    h->loop = loop;
+    h->open = *open;
+    h->count = t->ins.n;
+    h->map = TMI_TEMP(t->job, uint32_t, h->count);
+    if (open->n) {
+        for (cond = i = 0; i < open->n; i++) cond = tmi_clean_both(t, loop, cond, open->id[i]);
+        tmi_ins_zero(&n, TMI_TF_IF, tmi_tty_of(TMI_S_NONE, 1));
+        n.a = cond;
+        made = tmi_t_raw(t, &n);
+        tmi_ins_before(t, loop, made);
+        up = tmi_t_block(t, f.blk, made);
+        TMI_BLK(t, up)->is_if = 1;
+        TMI_BLK(t, up)->open = 0;
+        TMI_INS(t, made)->c = up;
+        at = 0;
+    }
+    n = f;
+    n.blk = n.next = n.prev = 0;
+    made = tmi_t_raw(t, &n);
+    if (at) tmi_ins_before(t, at, made);
+    else tmi_blk_append(t, up, made);
+    h->body = tmi_t_block(t, up, made);
+    TMI_BLK(t, h->body)->open = 0;
+    TMI_INS(t, made)->d = h->body;
+    n = *TMI_INS(t, var);
+    n.a = made;
+    h->map[var] = tmi_t_raw(t, &n);
+    tmi_blk_append(t, h->body, h->map[var]);
+}
+
+/* Room for copies of instructions made since. */
+static void tmi_clean_ahead_grow(tmi_thr *t, tmi_ahead *h) {
+    uint32_t *map = TMI_TEMP(t->job, uint32_t, t->ins.n);
+    memcpy(map, h->map, h->count * sizeof *map);
+    h->map = map;
+    h->count = t->ins.n;
+}
+
+/* A load of an unrolled loop, from `at`, moves in front of it with those of all rounds: where the
+ * tile may not exist, clamped, into one branch, so that they do not wait for one another; or where
+ * the loop stores, so that they do not wait for the stores.
  *
  *   for (i...) { x = mask ? p[x] : other; ... }   to
  *
@@ -58333,85 +58462,210 @@ enum { TMI_AHEAD_WORDS = 16 }; /* registers of a thread that loads ahead of thei
  *   for (i...) { x = mask ? a[i] : other; ... }
  *
  * Gives the array; 0: not so. */
-static uint32_t tmi_clean_load_ahead(tmi_thr *t, uint32_t id, uint32_t at,
-                                     const tmi_conds *open) {
-    const tmi_ins  copy = *TMI_INS(t, id), *load = &copy;
-    const uint32_t body = load->blk, loop = TMI_BLK(t, body)->owner, count = t->ins.n;
-    const tmi_ins  f = *TMI_INS(t, loop);
-    const uint32_t bytes = tmi_scalar_bytes[load->type.kind] * load->type.width;
-    uint32_t       i, arr, cond, yes, made, inner, var, ptr, *map;
+static uint32_t tmi_clean_load_ahead(tmi_thr *t, uint32_t id, uint32_t at, const tmi_conds *open,
+                                     tmi_ahead *h) {
+    const tmi_ins  load = *TMI_INS(t, id);
+    const uint32_t loop = TMI_BLK(t, load.blk)->owner, blk = TMI_INS(t, loop)->blk;
+    uint32_t       i, arr, made, ptr;
     tmi_ins        n;
-    if ((load->d & TMI_INS_TURNS) || f.op != TMI_TF_FOR || f.e || f.f || f.b || f.c < 2 ||
-        f.c * bytes > 4 * TMI_AHEAD_WORDS ||
-        !tmi_clean_moves_ahead(t, loop, id))
+    if (!tmi_clean_is_ahead(t, &load) || !tmi_clean_moves_ahead(t, loop, id) ||
+        !tmi_clean_loop_var(t, loop))
         return 0;
     for (i = 0; i < open->n; i++)
-        if (!tmi_clean_is_seen(t, open->id[i], f.blk)) return 0;
-    var = TMI_BLK(t, body)->first;
-    while (var && TMI_INS(t, var)->op != TMI_TF_LOOPVAR) var = TMI_INS(t, var)->next;
-    if (!var) return 0;
-    t->src = load->src;
-    inner = tmi_t_block(t, f.blk, loop); /* of a branch and a loop, if all of the address moves */
-    map = TMI_TEMP(t->job, uint32_t, count);
-    n = *TMI_INS(t, var);
-    map[var] = tmi_t_raw(t, &n);
-    tmi_blk_append(t, inner, map[var]);
-    if ((ptr = tmi_clean_copy_value(t, at, body, inner, map, count)) == 0) return 0;
-    arr = tmi_clean_array(t, loop, load, f.c);
-    for (cond = i = 0; i < open->n; i++) cond = tmi_clean_both(t, loop, cond, open->id[i]);
+        if (!tmi_clean_is_seen(t, open->id[i], blk)) return 0;
+    if (!tmi_clean_is_copied(t, at, load.blk)) return 0;
+    t->src = load.src;
+    if (!tmi_clean_ahead_has(h, loop, open)) tmi_clean_ahead_make(t, h, loop, open);
+    tmi_clean_ahead_grow(t, h);
+    ptr = tmi_clean_copy_value(t, at, load.blk, h->body, h->map, h->count);
+    arr = tmi_clean_array(t, loop, &load, TMI_INS(t, loop)->c, open->n != 0);
+    n = load;
+    n.a = ptr;
+    n.b = n.c = n.e = n.f = n.name = 0;
+    n.d &= ~(uint32_t)TMI_INS_SPARE;
+    made = tmi_t_raw(t, &n);
+    tmi_blk_append(t, h->body, made);
+    tmi_clean_put_entry(t, h->body, arr, h->map[tmi_clean_loop_var(t, loop)], made);
+    return arr;
+}
+
+/* May operand `k` of an instruction grow from round to round of an unrolled loop, so that the
+ * result does too, or that a comparison ends to hold? */
+static int tmi_clean_grows_by(const tmi_thr *t, const tmi_ins *n, uint32_t k) {
+    int64_t c;
+    switch (n->op) {
+    case TMI_TF_IADD: case TMI_TF_SEXT: case TMI_TF_ZEXT: return 1;
+    case TMI_TF_IMUL: return tmi_t_is_const(t, k ? n->a : n->b, &c) && c >= 0;
+    case TMI_TF_SHL: return k == 0;
+    case TMI_TF_AND: return n->type.kind == TMI_S_BOOL;
+    case TMI_TF_ICMP: return k == 0 && (n->c == TMI_SLT || n->c == TMI_ULT);
+    default: return 0;
+    }
+}
+
+/* A value of an unrolled loop, which counts in `var`, as it is in round 0, in front of the loop: if
+ * it grows from round to round, or is a condition that ends to hold. 0: it does not, or it is not
+ * simple enough. Depth: `depth`. */
+static uint32_t tmi_clean_first_round(tmi_thr *t, uint32_t v, uint32_t var, uint32_t loop,
+                                      uint32_t depth) {
+    const uint32_t up = TMI_INS(t, loop)->blk;
+    tmi_ins        n = *TMI_INS(t, v);
+    uint32_t       k, i, *slot[TMI_MAX_OPERANDS];
+    int64_t        c[2] = {1, 1};
+    if (tmi_clean_is_seen(t, v, up)) return v;
+    if (!depth) return 0;
+    if (v == var) {
+        tmi_ins_zero(&n, TMI_TF_CONST, n.type);
+    } else {
+        for (i = 0, k = tmi_operand_slots(t, &n, slot); i < k; i++) {
+            if (!tmi_clean_is_seen(t, *slot[i], up) && !tmi_clean_grows_by(t, TMI_INS(t, v), i))
+                return 0;
+            if (!(*slot[i] = tmi_clean_first_round(t, *slot[i], var, loop, depth - 1))) return 0;
+            if (i < 2) (void)tmi_t_is_const(t, *slot[i], &c[i]);
+        }
+        if (n.op == TMI_TF_IADD && (!c[0] || !c[1])) return c[0] ? n.a : n.b;
+        if (n.op == TMI_TF_IMUL && (!c[0] || !c[1])) return c[0] ? n.b : n.a;
+    }
+    i = tmi_t_raw(t, &n);
+    tmi_ins_before(t, loop, i);
+    return i;
+}
+
+/* Does an unrolled loop have no effect where `mask` is false in each round? */
+static int tmi_clean_asks_all(const tmi_thr *t, uint32_t loop, uint32_t mask) {
+    uint32_t id;
+    for (id = TMI_BLK(t, TMI_INS(t, loop)->d)->first; id; id = TMI_INS(t, id)->next) {
+        const tmi_ins *n = TMI_INS(t, id);
+        if (n->op == TMI_TF_STG ? n->c != mask : n->op == TMI_TF_LDG ? n->d & TMI_INS_VOLATILE
+                : n->op != TMI_TF_LOOPVAR && n->op != TMI_TF_LDA &&
+                    !(tmi_tfs[n->op].traits & TMI_TR_PURE))
+            return 0;
+    }
+    return 1;
+}
+
+/* An unrolled loop becomes the body of a branch on `cond`. */
+static void tmi_clean_loop_if(tmi_thr *t, uint32_t loop, uint32_t cond) {
+    const uint32_t up = TMI_INS(t, loop)->blk;
+    uint32_t       made, body;
+    tmi_ins        n;
     tmi_ins_zero(&n, TMI_TF_IF, tmi_tty_of(TMI_S_NONE, 1));
     n.a = cond;
     made = tmi_t_raw(t, &n);
     tmi_ins_before(t, loop, made);
-    yes = tmi_t_block(t, f.blk, made);
-    TMI_BLK(t, yes)->is_if = 1;
-    TMI_BLK(t, yes)->open = 0;
-    TMI_INS(t, made)->c = yes;
-    n = f;
-    n.d = inner;
-    n.blk = n.next = n.prev = 0;
+    body = tmi_t_block(t, up, made);
+    TMI_BLK(t, body)->is_if = 1;
+    TMI_BLK(t, body)->open = 0;
+    TMI_INS(t, made)->c = body;
+    tmi_clean_move_loop(t, loop, body);
+}
+
+/* Before `id` of an unrolled loop, where it reads at `at` if `mask` holds: the number to read at in
+ * any case. A loop that does nothing else moves into a branch. */
+static int tmi_clean_own(tmi_thr *t, uint32_t id, uint32_t mask, uint32_t at, uint32_t loop,
+                         tmi_ahead *h) {
+    const uint32_t var = tmi_clean_loop_var(t, loop);
+    uint32_t       from;
+    tmi_ins        n = *TMI_INS(t, at);
+    if (!var) return 0;
+    if (h->of != loop || h->mask != mask) {
+        h->of = 0;
+        h->exists = tmi_clean_first_round(t, mask, var, loop, TMI_WHOLE_DEPTH);
+        if (!h->exists) return 0;
+        h->of = loop, h->mask = mask, h->at = 0;
+        if (tmi_clean_asks_all(t, loop, mask)) tmi_clean_loop_if(t, loop, h->exists);
+    }
+    if (h->at == at) return 1;
+    if (!(from = tmi_clean_first_round(t, at, var, loop, TMI_WHOLE_DEPTH))) return 0;
+    n.op = TMI_TF_SELECT;
+    n.a = mask;
+    n.b = at;
+    n.c = from;
+    n.d = n.e = n.f = n.name = 0;
+    h->at = at;
+    h->own = tmi_t_raw(t, &n);
+    tmi_ins_before(t, id, h->own);
+    return 1;
+}
+
+/* A masked load of an unrolled loop, of memory that the loop may store to: of the elements that one
+ * thread asks for the first exists if any does. That one is read for others, as no other thread
+ * stores to it.
+ *
+ *   a[n] = {}; if (0 < end) for (i...) a[i] = p[x < end ? x : x of round 0];
+ *
+ * Gives the entry of the array that stands for the load; 0: not so. */
+static uint32_t tmi_clean_own_ahead(tmi_thr *t, uint32_t id, const tmi_ins *load, tmi_ahead *h) {
+    const uint32_t loop = TMI_BLK(t, load->blk)->owner;
+    const tmi_ins  at = *TMI_INS(t, load->a);
+    uint32_t       made;
+    tmi_conds      open;
+    tmi_ins        n;
+    if (at.op != TMI_TF_PADD || !tmi_clean_is_seen(t, at.a, TMI_INS(t, loop)->blk) ||
+        !tmi_clean_own(t, id, load->b, at.b, loop, h))
+        return 0;
+    open.n = 0;
+    if (!tmi_clean_holds_in(t, load->blk, h->exists)) open.id[open.n++] = h->exists;
+    n = at;
+    n.b = h->own;
+    n.name = 0;
     made = tmi_t_raw(t, &n);
-    tmi_blk_append(t, yes, made);
-    TMI_BLK(t, inner)->parent = yes;
-    TMI_BLK(t, inner)->owner = made;
-    TMI_BLK(t, inner)->depth++;
-    TMI_BLK(t, inner)->open = 0;
-    TMI_INS(t, map[var])->a = made;
-    n = *load;
-    n.a = ptr;
+    tmi_ins_before(t, id, made);
+    made = tmi_clean_load_ahead(t, id, made, &open, h);
+    return made ? tmi_clean_entry(t, id, made) : 0;
+}
+
+/* A masked load of `n` that may be clamped. 0: it stays. */
+static uint32_t tmi_clean_clamped(tmi_thr *t, uint32_t id, tmi_ins n, tmi_ahead *h) {
+    tmi_conds open;
+    uint32_t  made;
+    if (!n.e) return 0;
+    t->src = n.src;
+    if (tmi_clean_waits(t, &n) && (made = tmi_clean_own_ahead(t, id, &n, h)) != 0) return made;
+    if (!tmi_clean_clamp_asks(t, &n, &open)) return 0;
+    if (open.n)
+        return (made = tmi_clean_load_ahead(t, id, n.e, &open, h)) != 0
+            ? tmi_clean_entry(t, id, made) : 0;
+    n.a = n.e;
     n.b = n.c = n.e = n.f = n.name = 0;
+    n.d &= ~(uint32_t)TMI_INS_SPARE;
+    n.flags |= TMI_INS_NAMED;
     made = tmi_t_raw(t, &n);
-    tmi_blk_append(t, inner, made);
-    tmi_clean_put_entry(t, inner, arr, map[var], made);
-    return arr;
+    tmi_ins_before(t, id, made);
+    return made;
 }
 
 static void tmi_clean_clamp(tmi_thr *t) {
-    tmi_conds open;
+    tmi_conds none;
+    tmi_ahead h;
     uint32_t  id, made;
+    memset(&h, 0, sizeof h);
+    none.n = 0;
     tmi_clean_clamp_kernel(t);
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
         tmi_ins n = *TMI_INS(t, id), *x;
         if (n.op == TMI_TF_STG) TMI_INS(t, id)->f = 0;
         if (n.op != TMI_TF_LDG) continue;
         TMI_INS(t, id)->e = TMI_INS(t, id)->f = 0;
-        if (!n.b || !n.e || !tmi_clean_clamp_asks(t, &n, &open)) continue;
-        t->src = n.src;
-        if (open.n) {
-            if ((made = tmi_clean_load_ahead(t, id, n.e, &open)) == 0) continue;
+        if (n.b) made = tmi_clean_clamped(t, id, n, &h);
+        else if ((made = tmi_clean_waits(t, &n)
+                      ? tmi_clean_load_ahead(t, id, n.a, &none, &h) : 0) != 0)
             made = tmi_clean_entry(t, id, made);
-        } else {
-            n.a = n.e;
-            n.b = n.c = n.e = n.f = n.name = 0;
-            n.flags |= TMI_INS_NAMED;
-            made = tmi_t_raw(t, &n);
-            tmi_ins_before(t, id, made);
-        }
+        if (!made) continue;
         x = TMI_INS(t, id);
-        x->op = TMI_TF_SELECT;
-        x->a = x->b;
-        x->b = made;
-        x->d = 0;
+        if (!n.b || (n.d & TMI_INS_SPARE)) { /* what `made` gives, here as well */
+            n = *TMI_INS(t, made);
+            x->op = n.op;
+            x->a = n.a;
+            x->b = n.b;
+            x->c = x->d = 0;
+            x->flags |= n.flags;
+        } else {
+            x->op = TMI_TF_SELECT;
+            x->a = x->b;
+            x->b = made;
+            x->d = 0;
+        }
     }
     tmi_dead_code(t);
 }
@@ -58427,9 +58681,10 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
             tmi_clean_fill_inits(t);
             tmi_dead_code(t);
         }
-        tmi_clean_merge_masks(t);
+        tmi_clean_merge_masks(t, 1);
         if (tmi_clean_split_whole(t)) tmi_dead_code(t);
         tmi_clean_clamp(t);
+        tmi_clean_merge_masks(t, 0);
         if (!t->job->opt->bounds && tmi_clean_rebase(t)) tmi_dead_code(t);
         tmi_clean_join_branches(t);
     }
@@ -58460,7 +58715,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 1688039283u
+#define TMI_STAMP_CLEAN 2475255512u
 
 /*==============================================================================
  * >>report  [31]  What was found, chosen and given up
@@ -64252,6 +64507,7 @@ static uint32_t tmi_array_name(tmi_emit *e, uint32_t i) {
     const char    *role = a->space == TMI_AS_GROUP ? "shared" : a->space == TMI_AS_TABLE ? "table"
         : e->arr_put[i] ? tmi_role_word(e, e->arr_put[i]) : "parts", *own;
     uint32_t       name = a->name, init = a->decl ? TMI_INS(e->t, a->decl)->b : 0;
+    const tmi_ins *put = TMI_INS(e->t, e->arr_put[i]);
     if (!name && init)
         name = TMI_INS(e->t, init)->op == TMI_TF_LDA ? TMI_ARR(e->t, TMI_INS(e->t, init)->a)->name
             : TMI_INS(e->t, init)->name;
@@ -64259,10 +64515,10 @@ static uint32_t tmi_array_name(tmi_emit *e, uint32_t i) {
     if (!name && a->space == TMI_AS_GROUP && e->arr_put[i])
         name = TMI_INS(e->t, e->arr_put[i])->name ? TMI_INS(e->t, e->arr_put[i])->name
             : tmi_line_name(e, e->arr_put[i]);
-    if (!name)
+    own = name ? TMI_STR(e->m, name) : put->op == TMI_TF_LDG ? tmi_pointer_word(e, put->a) : NULL;
+    if (!own)
         return tmi_unique_name(e, a->space == TMI_AS_PRIVATE
             ? tmi_bare_word(e, e->arr_put[i], role) : role);
-    own = TMI_STR(e->m, name);
     if (a->space == TMI_AS_TABLE) return tmi_emit_own_file_name(e, own);
     if (a->space == TMI_AS_FRAG) return tmi_unique_name(e, own);
     if (a->space == TMI_AS_PRIVATE && e->arr_role[i]) {
@@ -67043,7 +67299,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 2310558626u
+#define TMI_STAMP_EMIT 12660622u
 
 /*==============================================================================
  * >>json  [33]  Op lists as text: JSON in and out, the short form

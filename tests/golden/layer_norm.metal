@@ -30,18 +30,19 @@ kernel void layer_norm(
     const int total_bound = max(n_cols, 0);
     // line 10: row = tl.program_id(0) * 8 + tl.arange(0, 8)
     const int row = int(program.x * 8 + sg);
+    device const float *const x_start = x_ptr + int(row * stride);
     const bool in_grid = row < programs_x;
     const int last = max(n_cols, 1) - 1;
     const int last_2 = max(programs_x, -2147483647) - 1;
     if (int(program.x * 8) < programs_x) {
-        device const float *const x_start = x_ptr + int(min(row, last_2) * stride);
+        device const float *const x_start_2 = x_ptr + int(min(row, last_2) * stride);
         // line 15: for
         for (uint start = 0; start < uint(total_bound); start += 128) {
             #pragma clang loop unroll(full)
             for (uint i = 0; i < 4; i++) {
                 // line 16: cols = start + tl.arange(0, 128)
                 const int cols = int(start + lane + i * 32);
-                const float total_loaded = x_start[min(cols, last)];
+                const float total_loaded = x_start_2[min(cols, last)];
                 // line 17: total
                 total[i] += (cols < n_cols) & in_grid ? total_loaded : 0.0f;
             }
@@ -55,7 +56,7 @@ kernel void layer_norm(
             for (uint i = 0; i < 4; i++) {
                 // line 22: cols = start + tl.arange(0, 128)
                 const int cols = int(start + lane + i * 32);
-                const float x_loaded = x_start[min(cols, last)];
+                const float x_loaded = x_start_2[min(cols, last)];
                 // line 24: x = tl.where(...)
                 const float x = cols < n_cols
                         ? ((cols < n_cols) & in_grid ? x_loaded : 0.0f) - mean : 0.0f;
@@ -92,15 +93,27 @@ kernel void layer_norm(
                 // line 34: bias = tl.load(bias_ptr + cols)
                 bias_[i] = mask ? bias_loaded : 0.0f;
             }
-            #pragma clang loop unroll(full)
-            for (uint i = 0; i < 4; i++) {
-                const int cols = int(start + lane + i * 32);
-                const float x_loaded = x_start[min(cols, last)];
-                const bool x_mask = (cols < n_cols) & in_grid;
-                // line 36: tl.store(...)
-                if (x_mask) {
-                    y_start[cols] = ((x_mask ? x_loaded : 0.0f) - mean) * rstd * weight[i]
-                            + bias_[i];
+            if (int(start + lane) < n_cols && in_grid) {
+                float x_loaded[4] = {};
+                if (int(start + lane) < n_cols && in_grid) {
+                    #pragma clang loop unroll(full)
+                    for (uint i = 0; i < 4; i++) {
+                        device const float *const x_start_3 = x_start
+                                + int(int(start + lane + i * 32) < n_cols && in_grid
+                                ? start + lane + i * 32 : start + lane);
+                        // line 35: x = tl.load(...)
+                        x_loaded[i] = *x_start_3;
+                    }
+                }
+                #pragma clang loop unroll(full)
+                for (uint i = 0; i < 4; i++) {
+                    const int cols = int(start + lane + i * 32);
+                    const bool x_mask = (cols < n_cols) & in_grid;
+                    // line 36: tl.store(...)
+                    if (x_mask) {
+                        y_start[cols] = ((x_mask ? x_loaded[i] : 0.0f) - mean) * rstd * weight[i]
+                                + bias_[i];
+                    }
                 }
             }
         }

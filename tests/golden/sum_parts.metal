@@ -16,19 +16,19 @@ kernel void sum_parts(
     uint  tid      [[thread_index_in_threadgroup]])
 {
     const int last = max(n, -2147483644) - 4;
-    float4 loaded[4] = {};
+    float4 x_loaded[4] = {};
     if (int(program.x * 512) < n) {
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
             // line 79: tl.load(...)
-            loaded[i] = *(device const float4 *)(x_ptr
+            x_loaded[i] = *(device const float4 *)(x_ptr
                     + min(int(program.x * 512 + tid * 4 + i * 128), last));
         }
     }
     float4 value = float4(-0.0f);
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        value += int(program.x * 512 + tid * 4 + i * 128) < n ? loaded[i] : float4(0.0f);
+        value += int(program.x * 512 + tid * 4 + i * 128) < n ? x_loaded[i] : float4(0.0f);
     }
     const float simd = simd_sum(value.x + value.y + value.z + value.w);
     if (tid == 0) part_ptr[program.x] = simd;
