@@ -103,7 +103,7 @@ def squared_relu(x_ptr, dy_ptr, y_ptr, dx_ptr, n, BACKWARD: tl.constexpr, BLOCK:
 
 
 @triton.jit
-def clamped_swiglu(x_ptr, out_ptr, rows, width, alpha, limit, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+def swiglu_clamped(x_ptr, out_ptr, rows, width, alpha, limit, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     """Gate and up are neighbors, both clamped; out = (up + 1) * gate * sigmoid(alpha * gate)."""
     r = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     c = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -182,6 +182,6 @@ def cases(small=False):
                ['DX', 'DB'], lambda t, c=chunk: bias_ref(t, c), 1e-3, bias_gelu_backward, (blocks(M, chunk), blocks(N, 128)),
                dict(CHUNK=chunk, BM=4, BN=128, num_warps=4), bytes=6 * M * N)
     s, R, C = ('bf16', 9, 90) if small else ('bf16', 16384, 2880)
-    yield Case('clamped_swiglu %s [%d,%d]' % (s, R, C), dict(x_ptr=Tensor((R, 2 * C), s, scale=4), out_ptr=Tensor((R, C), s, 9), rows=R, width=C, alpha=1.702,
-               limit=7.0), ['out_ptr'], lambda t: clamped_ref(t, 1.702, 7.0), 8e-3, clamped_swiglu, (blocks(R, 4), blocks(C, 256)),
+    yield Case('swiglu_clamped %s [%d,%d]' % (s, R, C), dict(x_ptr=Tensor((R, 2 * C), s, scale=4), out_ptr=Tensor((R, C), s, 9), rows=R, width=C, alpha=1.702,
+               limit=7.0), ['out_ptr'], lambda t: clamped_ref(t, 1.702, 7.0), 8e-3, swiglu_clamped, (blocks(R, 4), blocks(C, 256)),
                dict(ROWS=4, BLOCK=256, num_warps=4), bytes=6 * R * C)
