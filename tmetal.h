@@ -2018,7 +2018,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 1435309616u
+#define TMI_STAMP_CONFIG 0u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -3255,7 +3255,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 72085687u
+#define TMI_STAMP_BASE 0u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3812,7 +3812,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 3351866170u
+#define TMI_STAMP_DIAG 0u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -4395,7 +4395,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 665162295u
+#define TMI_STAMP_OPS 0u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4884,7 +4884,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 320939983u
+#define TMI_STAMP_HARDWARE 0u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -7227,7 +7227,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 2928979074u
+#define TMI_STAMP_LIBRARY 0u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -8265,7 +8265,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 2944126340u
+#define TMI_STAMP_IR 0u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -11166,7 +11166,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 632913750u
+#define TMI_STAMP_PARSE 0u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -12110,7 +12110,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 3566925477u
+#define TMI_STAMP_PRINT 0u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -13975,7 +13975,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 1311886282u
+#define TMI_STAMP_VERIFY 0u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14885,7 +14885,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 1975676144u
+#define TMI_STAMP_BUILDER 0u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -16889,7 +16889,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 26471481u
+#define TMI_STAMP_PYTHON 0u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -19164,7 +19164,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2597512572u
+#define TMI_STAMP_TRI 0u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -23617,7 +23617,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 873186387u
+#define TMI_STAMP_TL 0u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -30436,7 +30436,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2995761686u
+#define TMI_STAMP_TRITON 0u
 
 
 /*==============================================================================
@@ -31368,7 +31368,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 4059105520u
+#define TMI_STAMP_ANALYSE 0u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -34571,7 +34571,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 3129833438u
+#define TMI_STAMP_DETECT 0u
 
 /*==============================================================================
  * >>rewrite  [20]  Tools of passes over tile IR: making ops, renaming values, copying, ranges
@@ -35130,7 +35130,7 @@ static void tmi_rewrite_slicing_init(tmi_job *job, tmi_module *m, tmi_slicing *x
     x->dry = dry;
 }
 
-#define TMI_STAMP_REWRITE 3066027781u
+#define TMI_STAMP_REWRITE 0u
 
 /*==============================================================================
  * >>flow  [21]  Calls inlined, branches structured: one function, one block
@@ -35970,7 +35970,7 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func) {
     return ok;
 }
 
-#define TMI_STAMP_FLOW 1811684185u
+#define TMI_STAMP_FLOW 0u
 
 /*==============================================================================
  * >>transform  [22]  Passes over tile IR, before anything is planned
@@ -38755,7 +38755,7 @@ static int tmi_transform_alias_all(const tmi_job *job) {
     return job->opt->alias && strcmp(job->opt->alias, "all") == 0;
 }
 
-#define TMI_STAMP_TRANSFORM 2880964834u
+#define TMI_STAMP_TRANSFORM 0u
 
 /*==============================================================================
  * >>shape  [23]  How a kernel's work is divided, by the chip: threads, programs, stages, rounds
@@ -39744,7 +39744,7 @@ typedef struct tmi_batch {
     uint8_t    *varies;  /* per value: it depends on the program */
     uint64_t    longest; /* elements of the largest tile */
     uint32_t    first, place; /* made first: the programs of the rows are their sum */
-    uint32_t    live;         /* which rows are programs */
+    uint32_t    live;         /* which rows are programs; 0: all */
     const char *wrong;   /* why it cannot be done */
     uint32_t    wrong_op;
 } tmi_batch;
@@ -39924,6 +39924,7 @@ static void tmi_shape_batch_access(const tmi_batch *r, uint32_t op, uint32_t sha
     uint32_t  at = TMI_OP(r->m, op)->kind == TMI_OP_LOAD ? 1 : 2, in[3], i,
              n = TMI_OP(r->m, op)->n_in, live;
     tmi_shape_batch_operands(r, op, shape);
+    if (!r->live) return;
     for (i = 0; i < n; i++) in[i] = tmi_in(r->m, TMI_OP(r->m, op), i);
     live = tmi_rank(r->m, shape) > 1 ? tmi_b_along(&b, r->live, shape, 0) : r->live;
     in[at] = n > at ? tmi_b_2(&b, TMI_OP_ANDI, in[at], live) : live;
@@ -40043,10 +40044,12 @@ static int tmi_shape_batch(tmi_job *job, tmi_module *m, uint32_t func, const tme
  * What depends on the round gets a first axis, as what depends on the program does above; rounds
  * behind the last load zeros. Operands that no simdgroup shares come straight from memory, without
  * barriers (metal-flash-attention on Apple9); where all are staged (no DIRECT_DOT) it gains
- * nothing. MLX splits K of thin products among simdgroups too (gemv). A part is a fourth of a
- * round's K: all of its loads are under way at once, and more of them would not fit registers. */
+ * nothing. MLX splits K of thin products among simdgroups too (gemv). All loads of a part are
+ * under way at once, so a round's K is cut in up to four where registers would not hold them.
+ * Where the loop is known to end with a group of rounds, none of them is behind the last. */
 
 #define TMI_ROUNDS_PARTS 8u
+#define TMI_ROUNDS_BYTES 3072u /* that a simdgroup loads at once, 96 a lane */
 #define TMI_ROUNDS_THIN  16u   /* rows or columns, at most */
 /* of all that is carried; each makes at most 12 values, for which `varies` has room */
 #define TMI_ROUNDS_STEPS 64u
@@ -40058,6 +40061,7 @@ typedef struct tmi_shape_thin {
     uint32_t  hi;                   /* where the loop ends */
     uint32_t  cut;                  /* parts of a round's K */
     int64_t   step;
+    int       whole;                /* rounds are known to be as many as r.n, or a multiple */
     tmi_users users;
 } tmi_shape_thin;
 
@@ -40065,7 +40069,7 @@ typedef struct tmi_shape_thin {
 static int tmi_shape_rounds_dot(tmi_shape_thin *x) {
     const tmi_module *m = x->r.m;
     const tmi_op     *o = TMI_OP(m, x->dot);
-    uint32_t type = tmi_out_type(m, o, 0), i, n = TMI_OP(m, x->loop)->n_out, d,
+    uint32_t type = tmi_out_type(m, o, 0), i, n = TMI_OP(m, x->loop)->n_out, d, bytes = 0,
              end = tmi_terminator(m, x->body);
     if (tmi_rank(m, type) != 2 || tmi_format_of(m, type) != TMI_F_F32) return 0;
     for (i = 0; i < 2; i++) { /* 8 by 8 tiles of what matrix units take */
@@ -40073,12 +40077,14 @@ static int tmi_shape_rounds_dot(tmi_shape_thin *x) {
         if (d != TMI_F_F32 && d != TMI_F_F16 && d != TMI_F_BF16) return 0;
         if (tmi_dim(m, tmi_in_type(m, o, i), 0) < 8 || tmi_dim(m, tmi_in_type(m, o, i), 1) < 8)
             return 0;
+        bytes += tmi_dim(m, type, i) * tmi_bytes(m, tmi_in_type(m, o, i));
     }
     if (tmi_min32(tmi_dim(m, type, 0), tmi_dim(m, type, 1)) > TMI_ROUNDS_THIN ||
         tmi_numel(m, type) > TMI_ROUNDS_TILE)
         return 0;
     d = tmi_dim(m, tmi_in_type(m, o, 0), 1);
-    x->cut = tmi_min32(d / 8, 4); /* 8 of K or more for each */
+    for (x->cut = 1; x->cut < 4 && d / x->cut > 8 && d / x->cut * bytes > TMI_ROUNDS_BYTES;)
+        x->cut *= 2;
     x->r.n = TMI_ROUNDS_PARTS / x->cut;
     for (i = 0; i < n && tmi_block_arg(m, x->body, 1 + i) != tmi_in(m, o, 2); i++) {}
     x->sum = i;
@@ -40122,6 +40128,16 @@ static int tmi_shape_rounds_steps(const tmi_shape_thin *x, uint32_t i, tmi_steps
     return 1;
 }
 
+/* How many of a known number of rounds: no more than there are. */
+static int tmi_shape_rounds_count(tmi_shape_thin *x, int64_t lo) {
+    int64_t hi, all;
+    if (!tmi_const_int(x->r.m, x->hi, &hi)) return 1;
+    all = hi > lo ? (hi - lo - 1) / x->step + 1 : 0;
+    while (x->r.n > 1 && x->r.n / 2 >= all) x->r.n /= 2;
+    x->whole = (hi - lo) % (x->step * x->r.n) == 0;
+    return x->r.n > 1;
+}
+
 /* May the rounds of a loop be done several at a time? */
 static int tmi_shape_rounds_can(tmi_shape_thin *x) {
     const tmi_module *m = x->r.m;
@@ -40144,7 +40160,8 @@ static int tmi_shape_rounds_can(tmi_shape_thin *x) {
     if (!x->dot || !tmi_shape_rounds_dot(x) || tmi_attr_of(m, loop, "unsignedCmp") ||
         tmi_bits(m, tmi_value_type(m, x->hi)) != 32 ||
         !tmi_const_int(m, tmi_in(m, loop, 0), &lo) || lo < 0 ||
-        !tmi_const_int(m, tmi_in(m, loop, 2), &x->step) || x->step < 1 || x->step > 65536)
+        !tmi_const_int(m, tmi_in(m, loop, 2), &x->step) || x->step < 1 || x->step > 65536 ||
+        !tmi_shape_rounds_count(x, lo))
         return 0;
     for (i = 0; i <= loop->n_out; i++) x->r.varies[tmi_block_arg(m, x->body, i)] = 1;
     for (op = TMI_BLOCK(m, x->body)->first_op; op; op = TMI_OP(m, op)->next)
@@ -40276,8 +40293,10 @@ static void tmi_shape_rounds_apply(tmi_shape_thin *x) {
     x->r.place = tmi_b_range(&b, x->r.n);
     i = tmi_value_type(m, x->r.place);
     step = tmi_b_2(&b, TMI_OP_MULI, x->r.place, tmi_b_const(&b, i, (uint64_t)x->step));
-    v = tmi_b_2(&b, TMI_OP_SUBI, x->hi, iv); /* no bound wraps: 0 <= iv < hi */
-    x->r.live = tmi_b_cmpi(&b, TMI_SLT, step, tmi_b_splat(&b, v, i));
+    if (!x->whole) {
+        v = tmi_b_2(&b, TMI_OP_SUBI, x->hi, iv); /* no bound wraps: 0 <= iv < hi */
+        x->r.live = tmi_b_cmpi(&b, TMI_SLT, step, tmi_b_splat(&b, v, i));
+    }
     v = tmi_b_2(&b, TMI_OP_ADDI, tmi_b_splat(&b, iv, i), step);
     tmi_shape_rounds_use(x, first, iv, v);
     for (i = 0; i < TMI_OP(m, x->loop)->n_out; i++)
@@ -40292,6 +40311,15 @@ static void tmi_shape_rounds_apply(tmi_shape_thin *x) {
     TMI_ID(m, TMI_OP(m, x->loop)->in + 2) = v;
     tmi_shape_rounds_cut(x);
     tmi_shape_rounds_sum(x);
+    tmi_op_set_int(x->r.job, m, x->r.func, TMI_ATTR_THREADS, m->t_i32, 32 * x->r.n * x->cut);
+}
+
+/* Where all simdgroups can read their parts of K at once, from memory. */
+static int tmi_shape_rounds_pay(const tmi_job *job, const tmetal_gpu *gpu) {
+    return job->opt->operands != TMETAL_OPERANDS_STAGED &&
+        (!job->opt->threads || job->opt->threads >= 32 * TMI_ROUNDS_PARTS) &&
+        !(~gpu->features & (TMETAL_GPU_DIRECT_DOT | TMETAL_GPU_SIMD_MATRIX)) &&
+        !(gpu->features & TMETAL_GPU_TENSOR_OPS);
 }
 
 /* Requires: every pass done. Leaves: no loop that does a thin product in rounds of its own, where
@@ -40301,11 +40329,7 @@ static int tmi_shape_rounds(tmi_job *job, tmi_module *m, uint32_t func, const tm
     tmi_shape_thin x;
     tmi_users  users; /* of all loops, until one is changed: they may be many */
     tmi_mark   outer, mark;
-    if (job->opt->operands == TMETAL_OPERANDS_STAGED ||
-        (job->opt->threads && job->opt->threads < 32 * TMI_ROUNDS_PARTS) ||
-        ~gpu->features & (TMETAL_GPU_DIRECT_DOT | TMETAL_GPU_SIMD_MATRIX) ||
-        gpu->features & TMETAL_GPU_TENSOR_OPS)
-        return 0;
+    if (!tmi_shape_rounds_pay(job, gpu)) return 0;
     outer = tmi_mark_take(job);
     for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, func), 0))->first_op; op; op = next) {
         next = TMI_OP(m, op)->next;
@@ -40328,7 +40352,7 @@ static int tmi_shape_rounds(tmi_job *job, tmi_module *m, uint32_t func, const tm
             tmi_shape_rounds_apply(&x);
             tmi_remark(job, tmi_at_of(m, TMI_OP(m, x.dot)), TMETAL_APPLIED, "thin product",
                        "%u rounds of the loop at once, %u simdgroups: each has a part of K, and "
-                       "their sums are added up behind it", x.r.n, TMI_ROUNDS_PARTS);
+                       "their sums are added up behind it", x.r.n, x.r.n * x.cut);
             tmi_remark(job, tmi_at_of(m, TMI_OP(m, x.dot)), TMETAL_APPLIED, "chip",
                        "%s has DIRECT_DOT: each simdgroup reads its part of K straight from device "
                        "memory", gpu->name);
@@ -40398,18 +40422,6 @@ static void tmi_shape_thin_tile(tmi_job *job, tmi_module *m, uint32_t func, cons
     tile[0] = slow;
     tile[1] = fast;
     tmi_op_set_int(job, m, func, TMI_ATTR_THREADS, m->t_i32, tmi_max32(slow * fast / 4, 32));
-}
-
-/* Parts of K that simdgroups of a thin product of 16-bit floats take side by side: eight where
- * operands come straight from memory, so that none waits for another. 1: none. */
-static uint32_t tmi_shape_thin_parts(tmi_job *job, tmi_module *m, uint32_t func,
-                                     const tmetal_gpu *gpu, uint64_t k) {
-    const uint32_t parts = tmi_pow2_ceil(tmi_cdiv(k, 32), 1, TMI_ROUNDS_PARTS);
-    if ((job->opt->threads && job->opt->threads < 32 * TMI_ROUNDS_PARTS) ||
-        ~gpu->features & (TMETAL_GPU_DIRECT_DOT | TMETAL_GPU_SIMD_MATRIX))
-        return 1;
-    tmi_op_set_int(job, m, func, TMI_ATTR_THREADS, m->t_i32, 32 * parts);
-    return parts;
 }
 
 #endif /* TMETAL_NO_OPS */
@@ -41291,7 +41303,7 @@ static int tmi_shape_bytes(tmi_job *job, tmi_module *m, uint32_t func, const tme
 #define TMI_SHAPE_REWRITES(X) \
     X("bytes",      tmi_shape_bytes,  0, "products of bytes become products of halves") \
     X("sweeps",     tmi_shape_sweeps, 2, "two loops over a row become one") \
-    X("rounds",     tmi_shape_rounds, 1, "thin products take several rounds of a loop at once") \
+    X("rounds",     tmi_shape_rounds, 0, "thin products take several rounds of a loop at once") \
     X("long rows",  tmi_shape_stream, 2, "tiles that registers do not hold go in rounds") \
     X("short rows", tmi_shape_batch,  1, "several programs share a threadgroup")
 
@@ -41322,7 +41334,7 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 3180037903u
+#define TMI_STAMP_SHAPE 0u
 
 /*==============================================================================
  * >>peel  [24]  Loops cut in two: whole steps without masks, and the rest
@@ -42032,7 +42044,7 @@ static void tmi_peel_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_PEEL 2825093426u
+#define TMI_STAMP_PEEL 0u
 
 /*==============================================================================
  * >>thread  [25]  The per-thread form: what one GPU thread does
@@ -43535,7 +43547,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 2265514542u
+#define TMI_STAMP_THREAD 0u
 
 /*==============================================================================
  * >>layout  [26]  Linear layouts: which thread holds which element
@@ -44077,7 +44089,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 3659405666u
+#define TMI_STAMP_LAYOUT 0u
 
 /*==============================================================================
  * >>plan  [27]  Decisions before any code: what is kept, where each value lives, as >>shape has it
@@ -47047,7 +47059,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 3441403362u
+#define TMI_STAMP_PLAN 0u
 
 /*==============================================================================
  * >>wait  [28]  Programs that wait for each other
@@ -48508,7 +48520,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_WAIT 3959765232u
+#define TMI_STAMP_WAIT 0u
 
 /*==============================================================================
  * >>lower  [29]  From tiles to threads
@@ -56034,7 +56046,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3773911227u
+#define TMI_STAMP_LOWER 0u
 
 /*==============================================================================
  * >>clean  [30]  The per-thread form made ready to print
@@ -58715,7 +58727,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 2475255512u
+#define TMI_STAMP_CLEAN 0u
 
 /*==============================================================================
  * >>report  [31]  What was found, chosen and given up
@@ -61869,7 +61881,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 56978159u
+#define TMI_STAMP_REPORT 0u
 
 /*==============================================================================
  * >>emit  [32]  Metal text
@@ -67299,7 +67311,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 12660622u
+#define TMI_STAMP_EMIT 0u
 
 /*==============================================================================
  * >>json  [33]  Op lists as text: JSON in and out, the short form
@@ -70109,7 +70121,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 3307526239u
+#define TMI_STAMP_JSON 0u
 
 /*==============================================================================
  * >>oplist  [34]  Op lists to kernels: graph in, tile IR out
@@ -72095,7 +72107,7 @@ static void tmi_operand_space(tmi_gen *g, const tmi_node *n, const tmi_shape *x,
 typedef struct tmi_producting {
     tmi_gen  *g;
     tmi_node *n;
-    uint32_t  bm, bn, bk, parts; /* parts: of K that a round takes, one behind another */
+    uint32_t  bm, bn, bk;
     uint64_t  m, nn, k;
     uint64_t  batches;
     uint32_t  batch[TMI_LIST_RANK], pid; /* which of them */
@@ -72103,51 +72115,29 @@ typedef struct tmi_producting {
     uint8_t   type;
 } tmi_producting;
 
-/* An index along one axis of a tile, or a mask of it, as tiles of parts have it. */
-static uint32_t tmi_oplist_product_lift(const tmi_producting *p, uint32_t v, uint32_t axis) {
-    uint32_t dims[3];
-    if (p->parts == 1 || !v || !tmi_is_tensor(p->g->m, tmi_value_type(p->g->m, v))) return v;
-    dims[0] = 1;
-    dims[1] = axis ? 1 : p->g->size[0];
-    dims[2] = axis ? p->g->size[1] : 1;
-    return tmi_b_reshape(&p->g->b, v, dims, 3);
-}
-
-/* K from `base` on, along an axis of tiles of parts; sets the mask. */
-static uint32_t tmi_oplist_product_span(const tmi_producting *p, uint32_t axis, uint32_t base) {
-    tmi_gen *g = p->g;
-    uint32_t k = tmi_gen_mul(g, tmi_gen_along(g, 2, 0), p->bk);
-    k = tmi_gen_add(g, tmi_gen_along(g, axis, base), k);
-    g->mask[axis] = p->k % (p->parts * p->bk)
-        ? tmi_gen_cmpi(g, TMI_SLT, k, tmi_gen_index(g, (int64_t)p->k)) : 0;
-    return k;
-}
-
 /* acc + A x B over one step of K that begins at `base`. The tile's axes mean (m, k) for A and
  * (k, n) for B. */
 static uint32_t tmi_producting_step(tmi_producting *p, uint32_t base, uint32_t acc) {
     tmi_gen        *g = p->g;
     const tmi_node *a = TMI_NODE(g->l, p->n->in[0]), *b = TMI_NODE(g->l, p->n->in[1]);
-    uint32_t        k, va, vb, row, col;
+    uint32_t        k, va, vb;
     tmi_indices     s;
-    tmi_oplist_axes(g, p->bm, p->bk, p->parts);
-    k = tmi_oplist_product_span(p, 1, base);
-    row = tmi_oplist_product_lift(p, p->row, 0);
-    g->mask[0] = tmi_oplist_product_lift(p, p->mask_m, 0);
-    tmi_operand_space(g, p->n, &a->shape, p->batch, p->n->num[0] ? k : row,
-                      p->n->num[0] ? row : k, &s);
+    tmi_gen_axes(g, p->bm, p->bk);
+    k = tmi_gen_span(g, 1, base, p->k);
+    g->mask[0] = p->mask_m;
+    tmi_operand_space(g, p->n, &a->shape, p->batch, p->n->num[0] ? k : p->row,
+                      p->n->num[0] ? p->row : k, &s);
     va = tmi_gen_zeroed(g, p->n->in[0], tmi_gen_value(g, p->n->in[0], &s, 0), g->mask[1]);
     va = tmi_gen_dot_tile(g, va, a->dtype, p->type);
-    tmi_oplist_axes(g, p->bk, p->bn, p->parts);
-    k = tmi_oplist_product_span(p, 0, base);
-    col = tmi_oplist_product_lift(p, p->col, 1);
-    g->mask[1] = tmi_oplist_product_lift(p, p->mask_n, 1);
+    tmi_gen_axes(g, p->bk, p->bn);
+    k = tmi_gen_span(g, 0, base, p->k);
+    g->mask[1] = p->mask_n;
     if (b->shape.rank == 1) {
         s.rank = 0;
         tmi_indices_add(&s, b->shape.dim[0], k);
     } else {
-        tmi_operand_space(g, p->n, &b->shape, p->batch, p->n->num[1] ? col : k,
-                          p->n->num[1] ? k : col, &s);
+        tmi_operand_space(g, p->n, &b->shape, p->batch, p->n->num[1] ? p->col : k,
+                          p->n->num[1] ? k : p->col, &s);
     }
     vb = tmi_gen_zeroed(g, p->n->in[1], tmi_gen_value(g, p->n->in[1], &s, 0), g->mask[0]);
     vb = tmi_gen_dot_tile(g, vb, b->dtype, p->type);
@@ -72173,7 +72163,7 @@ static void tmi_producting_begin(tmi_producting *p, tmi_gen *g, uint32_t node) {
     p->nn = (uint64_t)n->num[3];
     p->k = (uint64_t)n->num[4];
     p->type = tmi_dot_type(g, n);
-    p->batches = p->parts = 1;
+    p->batches = 1;
     for (i = tmi_oplist_product_batch(p, size); i-- > 0;) p->batches *= size[i];
 }
 
@@ -72197,32 +72187,28 @@ static void tmi_oplist_product_out(const tmi_producting *p, tmi_indices *out) {
 static uint32_t tmi_oplist_product_dot(tmi_producting *p, uint8_t work) {
     tmi_gen *g = p->g;
     tmi_loop loop;
-    uint32_t acc, zero, step;
+    uint32_t acc, zero;
     tmi_shape_product_tile(g->l->gpu, p->batches, p->m, p->nn, &p->bm, &p->bn);
     p->bk = tmi_pow2_ceil(p->k, 16, 32);
-    step = p->bk * p->parts;
     tmi_gen_axes(g, p->bm, p->bn);
     p->row = tmi_gen_tile(g, 0, p->m, 1);
     p->col = tmi_gen_tile(g, 1, p->nn, 0);
     p->mask_m = g->mask[0];
     p->mask_n = g->mask[1];
     tmi_oplist_product_place(p);
-    tmi_oplist_axes(g, p->bm, p->bn, p->parts);
+    tmi_gen_axes(g, p->bm, p->bn);
     zero = tmi_gen_const(g, tmi_list_work(g->m, work), 0);
     acc = tmi_gen_whole(g, zero);
-    if (p->k <= step) {
+    if (p->k <= p->bk) {
         acc = tmi_producting_step(p, 0, acc);
     } else {
-        tmi_gen_loop(g, &loop, 0, tmi_gen_index(g, (int64_t)p->k), step, &acc, 1);
+        tmi_gen_loop(g, &loop, 0, tmi_gen_index(g, (int64_t)p->k), p->bk, &acc, 1);
         tmi_gen_name(g, loop.carried[0], "acc");
         acc = tmi_producting_step(p, loop.index, loop.carried[0]);
         tmi_gen_loop_end(g, &loop, &acc, &acc);
     }
     tmi_gen_name(g, acc, "acc");
     tmi_gen_axes(g, p->bm, p->bn);
-    zero = tmi_gen_whole(g, zero);
-    if (p->parts > 1)
-        acc = tmi_b_reduce(&g->b, TMI_OP_ADDF, acc, tmi_value_type(g->m, zero), 0);
     g->mask[0] = p->mask_m;
     g->mask[1] = p->mask_n;
     return acc;
@@ -72372,11 +72358,11 @@ static uint32_t tmi_oplist_thin_product(tmi_producting *p, int big) {
 }
 
 /* More rows of 16-bit floats than a program takes, where the matrix runs across K: 16
- * multiplications for 2 bytes are what matrix units are for, in parts of K. */
-static void tmi_oplist_thin_parts(tmi_producting *p, int big) {
-    if ((big ? p->m : p->nn) > TMI_THIN_ROWS && (p->type == TMI_LT_F16 || p->type == TMI_LT_BF16) &&
-        (p->n->num[big] != 0) != (big == 1))
-        p->parts = tmi_shape_thin_parts(p->g->job, p->g->m, p->g->k->func, p->g->l->gpu, p->k);
+ * multiplications for 2 bytes are what matrix units are for, in rounds at once. */
+static int tmi_oplist_thin_units(const tmi_producting *p, int big) {
+    return (big ? p->m : p->nn) > TMI_THIN_ROWS &&
+        (p->type == TMI_LT_F16 || p->type == TMI_LT_BF16) &&
+        (p->n->num[big] != 0) != (big == 1) && tmi_shape_rounds_pay(p->g->job, p->g->l->gpu);
 }
 
 static void tmi_kern_matmul(tmi_gen *g, uint32_t node) {
@@ -72389,9 +72375,8 @@ static void tmi_kern_matmul(tmi_gen *g, uint32_t node) {
     work = tmi_lt_is(p.type, 'f')                      ? (uint8_t)TMI_LT_F32
         : p.type == TMI_LT_I64 || p.type == TMI_LT_U64 ? p.type
                                                        : (uint8_t)TMI_LT_I32;
-    if (big >= 0) tmi_oplist_thin_parts(&p, big);
-    acc = big < 0 || p.parts > 1 ? tmi_oplist_product_dot(&p, work)
-                                 : tmi_oplist_thin_product(&p, big);
+    acc = big < 0 || tmi_oplist_thin_units(&p, big) ? tmi_oplist_product_dot(&p, work)
+                                                    : tmi_oplist_thin_product(&p, big);
     tmi_oplist_product_out(&p, &out);
     if (p.n->n_in == 3) {
         tmi_gen_stretched(g, &p.n->shape, &out, &TMI_NODE(g->l, p.n->in[2])->shape, &bias);
@@ -73419,7 +73404,7 @@ static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32
 
 #endif
 
-#define TMI_STAMP_OPLIST 2865240371u
+#define TMI_STAMP_OPLIST 0u
 
 /*==============================================================================
  * >>graph  [35]  Op lists as graphs: what is spelled out, what shares a kernel, memory
@@ -75042,7 +75027,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_GRAPH 3416118402u
+#define TMI_STAMP_GRAPH 0u
 
 /*==============================================================================
  * >>compile  [36]  What drives the others: options, refusals, from text to kernels
@@ -76119,7 +76104,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 3074510832u
+#define TMI_STAMP_COMPILE 0u
 
 /*==============================================================================
  * >>key  [37]  What a result depends on, as one number
@@ -76321,8 +76306,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 2399461687u
-#define TMI_STAMP_API 1063852905u
+#define TMI_STAMP_KEY 0u
+#define TMI_STAMP_API 0u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -78579,7 +78564,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 1038558848u
+#define TMI_STAMP_CACHE 0u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
