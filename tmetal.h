@@ -2018,7 +2018,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 0u
+#define TMI_STAMP_CONFIG 1435309616u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -2053,7 +2053,7 @@ typedef struct tmi_job {
     uint32_t              n_errors;
     int                   no_text; /* plan only: the Metal is not kept */
     int                   is_python; /* the text is */
-    int                   listed;  /* kernels of an op list: it decides about stages itself */
+    int                   has_grid; /* how many programs kernels have is known, and stays so */
     const char           *kernel;  /* that remarks are about; "" */
     uint64_t              copied, most_copied; /* ops, see tmi_may_copy */
     const char           *whole;  /* the caller's text, and its length: what salts depend on */
@@ -3255,7 +3255,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 0u
+#define TMI_STAMP_BASE 209780882u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3812,7 +3812,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 0u
+#define TMI_STAMP_DIAG 3351866170u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -4395,7 +4395,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 0u
+#define TMI_STAMP_OPS 665162295u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4884,7 +4884,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 0u
+#define TMI_STAMP_HARDWARE 320939983u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -7227,7 +7227,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 0u
+#define TMI_STAMP_LIBRARY 2928979074u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -8265,7 +8265,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 0u
+#define TMI_STAMP_IR 2944126340u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -11166,7 +11166,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 0u
+#define TMI_STAMP_PARSE 632913750u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -12110,7 +12110,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 0u
+#define TMI_STAMP_PRINT 3566925477u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -13975,7 +13975,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 0u
+#define TMI_STAMP_VERIFY 1311886282u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14885,7 +14885,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 0u
+#define TMI_STAMP_BUILDER 1975676144u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -16889,7 +16889,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 0u
+#define TMI_STAMP_PYTHON 26471481u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -19164,7 +19164,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 0u
+#define TMI_STAMP_TRI 2597512572u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -23617,7 +23617,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 0u
+#define TMI_STAMP_TL 873186387u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -30436,7 +30436,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 0u
+#define TMI_STAMP_TRITON 2995761686u
 
 
 /*==============================================================================
@@ -31368,7 +31368,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 0u
+#define TMI_STAMP_ANALYSE 4059105520u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -34571,7 +34571,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 0u
+#define TMI_STAMP_DETECT 3129833438u
 
 /*==============================================================================
  * >>rewrite  [20]  Tools of passes over tile IR: making ops, renaming values, copying, ranges
@@ -35130,7 +35130,7 @@ static void tmi_rewrite_slicing_init(tmi_job *job, tmi_module *m, tmi_slicing *x
     x->dry = dry;
 }
 
-#define TMI_STAMP_REWRITE 0u
+#define TMI_STAMP_REWRITE 3066027781u
 
 /*==============================================================================
  * >>flow  [21]  Calls inlined, branches structured: one function, one block
@@ -35970,7 +35970,7 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func) {
     return ok;
 }
 
-#define TMI_STAMP_FLOW 0u
+#define TMI_STAMP_FLOW 1811684185u
 
 /*==============================================================================
  * >>transform  [22]  Passes over tile IR, before anything is planned
@@ -38755,7 +38755,7 @@ static int tmi_transform_alias_all(const tmi_job *job) {
     return job->opt->alias && strcmp(job->opt->alias, "all") == 0;
 }
 
-#define TMI_STAMP_TRANSFORM 0u
+#define TMI_STAMP_TRANSFORM 2880964834u
 
 /*==============================================================================
  * >>shape  [23]  How a kernel's work is divided, by the chip: threads, programs, stages, rounds
@@ -39681,6 +39681,7 @@ static void tmi_shape_split_apply(tmi_split *s) {
 static int tmi_shape_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_module *all,
                                 const tmetal_gpu *gpu, tmi_split *s) {
     int done;
+    if (job->has_grid) return 0;
     memset(s, 0, sizeof *s);
     s->all = all;
     s->job = job;
@@ -41298,8 +41299,8 @@ static int tmi_shape_bytes(tmi_job *job, tmi_module *m, uint32_t func, const tme
 
 /* -- The rewrites, in order -------------------------------------------------------------------- */
 
-/*    name          function          not for: op lists, which are written so already (1); arguments
- *                                    that may overlap (2); what it does */
+/*    name          function          not for: a number of programs that stays as it is (1);
+ *                                    arguments that may overlap (2); what it does */
 #define TMI_SHAPE_REWRITES(X) \
     X("bytes",      tmi_shape_bytes,  0, "products of bytes become products of halves") \
     X("sweeps",     tmi_shape_sweeps, 2, "two loops over a row become one") \
@@ -41321,7 +41322,7 @@ static const tmi_shape_rewrite tmi_shape_rewrites[] = {
 
 /* Of a kernel that is not in two stages. Requires: every pass done. */
 static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu) {
-    const int skip = (job->listed ? 1 : 0) | (tmi_shape_overlaps(job, m, func) ? 2 : 0);
+    const int skip = (job->has_grid ? 1 : 0) | (tmi_shape_overlaps(job, m, func) ? 2 : 0);
     size_t    i;
     int       last = job->opt->plain || job->opt->layouts;
     for (i = 0; i < sizeof tmi_shape_rewrites / sizeof *tmi_shape_rewrites; i++) {
@@ -41334,7 +41335,7 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 0u
+#define TMI_STAMP_SHAPE 1300121083u
 
 /*==============================================================================
  * >>peel  [24]  Loops cut in two: whole steps without masks, and the rest
@@ -42044,7 +42045,7 @@ static void tmi_peel_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_PEEL 0u
+#define TMI_STAMP_PEEL 2825093426u
 
 /*==============================================================================
  * >>thread  [25]  The per-thread form: what one GPU thread does
@@ -43547,7 +43548,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 0u
+#define TMI_STAMP_THREAD 2265514542u
 
 /*==============================================================================
  * >>layout  [26]  Linear layouts: which thread holds which element
@@ -44089,7 +44090,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 0u
+#define TMI_STAMP_LAYOUT 3659405666u
 
 /*==============================================================================
  * >>plan  [27]  Decisions before any code: what is kept, where each value lives, as >>shape has it
@@ -47059,7 +47060,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 0u
+#define TMI_STAMP_PLAN 3441403362u
 
 /*==============================================================================
  * >>wait  [28]  Programs that wait for each other
@@ -48520,7 +48521,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_WAIT 0u
+#define TMI_STAMP_WAIT 3959765232u
 
 /*==============================================================================
  * >>lower  [29]  From tiles to threads
@@ -56046,7 +56047,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 0u
+#define TMI_STAMP_LOWER 3773911227u
 
 /*==============================================================================
  * >>clean  [30]  The per-thread form made ready to print
@@ -58727,7 +58728,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 0u
+#define TMI_STAMP_CLEAN 2475255512u
 
 /*==============================================================================
  * >>report  [31]  What was found, chosen and given up
@@ -61881,7 +61882,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 0u
+#define TMI_STAMP_REPORT 56978159u
 
 /*==============================================================================
  * >>emit  [32]  Metal text
@@ -67311,7 +67312,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 0u
+#define TMI_STAMP_EMIT 12660622u
 
 /*==============================================================================
  * >>json  [33]  Op lists as text: JSON in and out, the short form
@@ -68184,6 +68185,7 @@ typedef struct tmi_list {
     tmi_vec   fused;    /* tmi_fused */
     tmetal_graph *graph;
     uint32_t  walk;     /* walks over the graph so far */
+    int       apart;    /* each kernel has a function of its own */
 } tmi_list;
 
 /* What tmetal_fusion says, before kernels have numbers. */
@@ -70121,7 +70123,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 0u
+#define TMI_STAMP_JSON 3672405402u
 
 /*==============================================================================
  * >>oplist  [34]  Op lists to kernels: graph in, tile IR out
@@ -73368,7 +73370,7 @@ static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32
     tmi_vec *table[9];
     tmi_hash built;
     tmi_mark mark = tmi_mark_take(job);
-    uint32_t was[9], i, t, types, apart = !job->listed || job->n_wanted || job->opt->mlx;
+    uint32_t was[9], i, t, types, apart = l->apart || job->n_wanted || job->opt->mlx;
     uint64_t salt = n > TMI_BASE_FAR ? tmi_base_salt(job) : 0;
 #ifndef TMETAL_NO_REPORTS
     apart |= job->tally != NULL;
@@ -73404,7 +73406,7 @@ static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32
 
 #endif
 
-#define TMI_STAMP_OPLIST 0u
+#define TMI_STAMP_OPLIST 1262590026u
 
 /*==============================================================================
  * >>graph  [35]  Op lists as graphs: what is spelled out, what shares a kernel, memory
@@ -75027,7 +75029,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_GRAPH 0u
+#define TMI_STAMP_GRAPH 3416118402u
 
 /*==============================================================================
  * >>compile  [36]  What drives the others: options, refusals, from text to kernels
@@ -75668,7 +75670,7 @@ static void tmi_compile_splits_add(tmi_job *job, tmi_splits *x, const tmi_module
                                    const tmi_unit *u, const tmetal_gpu *gpu, tmetal_kernel *k) {
     tmi_split *s = &x->of[x->n];
     tmi_mark   mark = tmi_mark_take(job);
-    int        two = job->opt->two_stage && !job->listed && !job->n_errors &&
+    int        two = job->opt->two_stage && !job->n_errors &&
         tmi_shape_split_func(job, u->m, u->func, all, gpu, s);
     tmi_mark_drop(job, mark);
     if (two) {
@@ -75936,7 +75938,7 @@ static void tmi_compile_list(tmi_job *job, const char *src, size_t len) {
     tmi_kern   *k;
     uint32_t    i, n;
     tmi_module *m;
-    job->listed = 1;
+    job->has_grid = 1;
     m = l ? tmi_compile_list_build(job, l, &k, &n) : NULL;
     if (!m) return;
     tmi_compile_module(job, m);
@@ -76104,7 +76106,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 0u
+#define TMI_STAMP_COMPILE 1357081846u
 
 /*==============================================================================
  * >>key  [37]  What a result depends on, as one number
@@ -76306,8 +76308,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 0u
-#define TMI_STAMP_API 0u
+#define TMI_STAMP_KEY 2399461687u
+#define TMI_STAMP_API 1063852905u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -76967,7 +76969,6 @@ static void tmi_entry_bound_graph(tmi_job *job, tmi_call *c) {
     uint32_t  i, n;
     uint16_t  kind;
     int       large;
-    job->listed = 1;
     l = tmi_compile_read_list(job, c->src, c->len);
     if (!l || !tmi_compile_list_build(job, l, &k, &n)) return;
     stays = tmi_mul_sat(n, TMI_STAYS_LAUNCH) + tmi_mul_sat(l->node.n, TMI_STAYS_OP);
@@ -77023,7 +77024,9 @@ static void tmi_entry_module_ops(tmi_job *job, tmi_call *c) {
     tmi_list *l = tmi_compile_read_list(job, c->src, c->len);
     tmi_kern *k;
     uint32_t  n;
-    if (l) c->module = tmi_compile_list_build(job, l, &k, &n);
+    if (!l) return;
+    l->apart = 1;
+    c->module = tmi_compile_list_build(job, l, &k, &n);
 }
 
 TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmetal_options *opt,
@@ -78564,7 +78567,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 0u
+#define TMI_STAMP_CACHE 1038558848u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
@@ -84768,7 +84771,7 @@ TMETAL_API const char *tmetal_host_suffix(tmetal_host host) {
 
 /* What the program has, as it is planned without moves. */
 typedef struct tmi_tune_facts {
-    uint32_t listed, products, reductions, texts; /* texts: beside the first */
+    uint32_t has_grid, products, reductions, texts; /* texts: beside the first */
     uint32_t is_full; /* the launch has 8 programs a core or more: nothing is to be split */
 } tmi_tune_facts;
 
@@ -84788,10 +84791,10 @@ typedef struct tmi_tune_facts {
     X(OPERANDS, "operands", "direct staged", 0, 10, f->products && !o->operands,              \
       o->operands = at)                                                                       \
     X(SPLIT, "split", "2 4 8 16 32 64 128", 1, 1,                                             \
-      f->reductions && !f->listed && !f->is_full && !o->two_stage && !o->mlx,                 \
+      f->reductions && !f->has_grid && !f->is_full && !o->two_stage && !o->mlx,                 \
       o->two_stage = n)                                                                       \
     X(PROGRAMS, "programs", "1 2 4 8 16 32 64", 1, 1,                                         \
-      f->reductions && !f->listed && !o->programs, o->programs = n)                           \
+      f->reductions && !f->has_grid && !o->programs, o->programs = n)                           \
     X(LAYOUT, "layout", "COALESCED ROW_MAJOR COLUMN_MAJOR TILED DEFAULT", 0, 1,               \
       f->reductions && !o->layouts, o->layouts = word)
 
@@ -85275,6 +85278,7 @@ static tmetal_code tmi_tune_try(tmetal_tune *t, const char *src, size_t len, tme
     if (!t->n) {
         t->facts.products = call.working.products;
         t->facts.reductions = call.working.reductions;
+        t->facts.has_grid = out->n_kernels && tmi_compile_programs_of(out, 0);
     }
     arena->used = used;
     for (i = 0; i < t->n; i++)
@@ -85445,9 +85449,6 @@ static int tmi_tune_name(tmi_job *job, const tmi_call *c, tmetal_tune *t) {
     if (job->n_errors) return 0;
     t->shapes = tmi_tune_shapes(job, &t->how);
     tmi_tune_own_build(t->build);
-#ifndef TMETAL_NO_OPS
-    t->facts.listed = (uint32_t)tmi_compile_is_list(c->src, c->len);
-#endif
     for (i = 0; i < 3; i++) programs *= t->how.programs[i] ? t->how.programs[i] : 1;
     t->facts.is_full = programs >= 8 * (uint64_t)gpu->cores && gpu->cores;
     return 1;
