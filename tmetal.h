@@ -30648,13 +30648,27 @@ static int tmi_analyse_is_aligned(const tmi_module *m, const tmi_axes *axes, con
         tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0)) + vec;
 }
 
+/* Those axes of a type, a bit each, in one that has other axes of 1 element; TMI_NONE: it has not. */
+static uint32_t tmi_analyse_axes_in(const tmi_module *m, uint32_t axes, uint32_t from,
+                                    uint32_t to) {
+    uint32_t i = 0, k, out = 0, n = tmi_rank(m, from), rank = tmi_rank(m, to);
+    for (k = 0; k < rank; k++) {
+        if (tmi_dim(m, to, k) == 1) continue;
+        while (i < n && tmi_dim(m, from, i) == 1) i++;
+        if (i == n || tmi_dim(m, from, i) != tmi_dim(m, to, k)) return axes ? TMI_NONE : 0;
+        out |= (axes >> i++ & 1) << k;
+    }
+    return out;
+}
+
 /* Is the mask `x < n`, along runs of 2^vec ascending x on axis `d`, and what holds for whole runs?
  * It is true of a run where it is true of its last element. Depth: `depth`. *cut: n is a constant
  * that lies within a run. */
 static int tmi_analyse_mask_falls(const tmi_module *m, const tmi_axes *axes, uint32_t mask,
                                   uint32_t d, uint32_t vec, uint32_t depth, int *cut) {
     const tmi_op *op = TMI_OP(m, tmi_def(m, mask));
-    int64_t       pred, axis, n;
+    int64_t       pred, n;
+    uint32_t      i;
     tmi_axis      x;
     if (tmi_axis_get(axes, mask, d).k >= vec) return 1;
     if (!tmi_def(m, mask) || !depth) return 0;
@@ -30663,9 +30677,11 @@ static int tmi_analyse_mask_falls(const tmi_module *m, const tmi_axes *axes, uin
             tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 1), d, vec, depth - 1, cut);
     if (op->kind == TMI_OP_BROADCAST)
         return tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 0), d, vec, depth - 1, cut);
-    if (op->kind == TMI_OP_EXPAND && (axis = tmi_attr_int(m, op, "axis", -1)) >= 0 && axis != d)
-        return tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 0), d - (uint32_t)(axis < d), vec,
-                                      depth - 1, cut);
+    for (i = 0; (op->kind == TMI_OP_EXPAND || op->kind == TMI_OP_RESHAPE) &&
+         i < tmi_rank(m, tmi_in_type(m, op, 0)); i++)
+        if (tmi_analyse_axes_in(m, 1u << i, tmi_in_type(m, op, 0), tmi_out_type(m, op, 0)) ==
+            1u << d)
+            return tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 0), i, vec, depth - 1, cut);
     if (op->kind != TMI_OP_CMPI) return 0;
     pred = tmi_attr_int(m, op, "predicate", 0);
     x = tmi_axis_get(axes, tmi_in(m, op, 0), d);
@@ -30697,19 +30713,6 @@ static uint32_t tmi_analyse_ragged_vec(const tmi_module *m, const tmi_axes *axes
     if (v + es > 4) v = 4 - es;
     if (!v || !tmi_analyse_mask_falls(m, axes, tmi_in(m, op, at), d, v, 8, &cut)) return 0;
     return cut && tmi_rank(m, type) > 1 ? 0 : v;
-}
-
-/* Those axes of a type, a bit each, in one that has other axes of 1 element; TMI_NONE: it has not. */
-static uint32_t tmi_analyse_axes_in(const tmi_module *m, uint32_t axes, uint32_t from,
-                                    uint32_t to) {
-    uint32_t i = 0, k, out = 0, n = tmi_rank(m, from), rank = tmi_rank(m, to);
-    for (k = 0; k < rank; k++) {
-        if (tmi_dim(m, to, k) == 1) continue;
-        while (i < n && tmi_dim(m, from, i) == 1) i++;
-        if (i == n || tmi_dim(m, from, i) != tmi_dim(m, to, k)) return axes ? TMI_NONE : 0;
-        out |= (axes >> i++ & 1) << k;
-    }
-    return out;
 }
 
 /* Axes, a bit each, along which elements differ: sums of ranges along axes of their own, times
@@ -31368,7 +31371,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 4059105520u
+#define TMI_STAMP_ANALYSE 3020950395u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -46598,12 +46601,12 @@ static int tmi_shuffles_serve(const tmi_lin *have, const tmi_lin *want, tmi_shuf
 }
 
 /* A small load from memory that nothing writes may be done again in another layout that suits it
- * as well: no more than twice the lines an access, nor for the bytes that it moves. */
+ * as well: no more than twice the lines an element of a lane, nor for the bytes that it moves. */
 static int tmi_may_reload(const tmi_plan *p, uint32_t value, const tmi_lin *l) {
     const tmi_module *m = p->m;
     const tmi_op *op = TMI_OP(m, tmi_def(m, value));
     const tmi_lin *have;
-    uint32_t i, n, vec, fewest, least;
+    uint32_t i, n, vec, was, fewest, least;
     tmi_shuffle s;
     tmi_lin same = *l;
     have = TMI_LIN(p, TMI_INST(p, p->first_inst[value] - 1)->lin);
@@ -46622,8 +46625,8 @@ static int tmi_may_reload(const tmi_plan *p, uint32_t value, const tmi_lin *l) {
         if (!p->pure[tmi_in(m, op, i)]) return 0;
     if (tmi_is_written(p, p->base[tmi_in(m, op, 0)])) return 0;
     i = tmi_access_lines(p, tmi_def(m, value), l, &vec, &fewest);
-    n = tmi_access_lines(p, tmi_def(m, value), have, &vec, &least);
-    return i <= 2 * n && i * least <= 2 * n * fewest;
+    n = tmi_access_lines(p, tmi_def(m, value), have, &was, &least);
+    return i << was <= 2 * n << vec && i * least <= 2 * n * fewest;
 }
 
 /* The instance to move a value from: the first, or the first that shuffles alone bring there. */
@@ -47060,7 +47063,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 3441403362u
+#define TMI_STAMP_PLAN 1738797791u
 
 /*==============================================================================
  * >>wait  [28]  Programs that wait for each other

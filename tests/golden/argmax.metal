@@ -1,7 +1,7 @@
 // argmax: from @argmax (argmax.py:9)
 //
 //   grid     one threadgroup of 256 threads (8 simdgroups of 32) for 8 programs along x
-//   work     tiles of up to 8 x 128 elements, 4 a thread
+//   work     tiles of up to 8 x 128 elements, 4 a thread, 4 of them neighbours
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -19,45 +19,40 @@ kernel void argmax(
     uint  lane     [[thread_index_in_simdgroup]],
     uint  sg       [[simdgroup_index_in_threadgroup]])
 {
-    // line 10: row = tl.program_id(0) * 8 + tl.arange(0, 8)
-    const int row = int(program.x * 8 + sg);
+    const int x_offset = int(program.x * 8 + sg);
+    const bool x_mask = x_offset < programs_x;
+    device const float *const x_start = x_ptr + int(uint(x_offset) * uint(n_cols));
+    device const float *const x_start_2 = x_start + lane * 4;
+    float4 x;
     const int last = max(n_cols, 1) - 1;
-    const int last_2 = max(programs_x, -2147483647) - 1;
-    device const float *const x_start = x_ptr + int(uint(min(row, last_2)) * uint(n_cols));
-    float x_loaded[4] = {};
-    if (n_cols > 0 && int(program.x * 8) < programs_x) {
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 4; i++) {
-            // line 12: x = tl.load(...)
-            x_loaded[i] = x_start[min(int(lane + i * 32), last)];
+    if ((int(lane * 4 + 3) < n_cols) & x_mask) {
+        // line 12: x = tl.load(...)
+        x = float4(*(device const packed_float4 *)(x_start_2));
+    } else {
+        if ((int(lane * 4) < n_cols) & x_mask) {
+            const float x_loaded = x_start[min(int(lane * 4 + 1), last)];
+            const float x_loaded_2 = x_start[min(int(lane * 4 + 2), last)];
+            x = float4(*x_start_2, (int(lane * 4 + 1) < n_cols) & x_mask ? x_loaded : -INFINITY,
+                    (int(lane * 4 + 2) < n_cols) & x_mask ? x_loaded_2 : -INFINITY, -INFINITY);
+        } else {
+            x = float4(-INFINITY);
         }
     }
-    float x[4];
-    float x_part = NAN;
-    #pragma clang loop unroll(full)
-    for (uint i = 0; i < 4; i++) {
-        x[i] = (int(lane + i * 32) < n_cols) & (row < programs_x) ? x_loaded[i] : -INFINITY;
-        // line 13: tl.max(...)
-        x_part = fmax(x_part, x[i]);
-    }
-    const float x_simd = simd_max(x_part);
+    const float x_simd = simd_max(fmax(fmax(fmax(x.x, x.y), x.z), x.w));
     const bool test = isnan(x_simd);
-    int part = 2147483647;
-    #pragma clang loop unroll(full)
-    for (uint i = 0; i < 4; i++) {
-        part = min(part, (x[i] == x_simd) | test ? int(lane + i * 32) : 2147483647);
-    }
-    const int simd = simd_min(part);
-    float part_2 = NAN;
-    #pragma clang loop unroll(full)
-    for (uint i = 0; i < 4; i++) {
-        part_2 = fmax(part_2, int(lane + i * 32) == simd ? x[i] : -INFINITY);
-    }
-    const float simd_2 = simd_max(part_2);
-    if (lane == 0 && row < programs_x) {
+    // line 11: cols = tl.arange(0, 128)
+    const uint4 cols = uint4(lane * 4) + uint4(0, 1, 2, 3);
+    const uint4 chosen = select(uint4(2147483647), cols, (x == float4(x_simd)) | bool4(test));
+    const int simd = simd_min(min(min(min(int(chosen.x), int(chosen.y)), int(chosen.z)),
+            int(chosen.w)));
+    // line 13: tl.where(...)
+    const float4 x_chosen = select(float4(-INFINITY), x, int4(cols) == int4(simd));
+    const float part = fmax(fmax(fmax(x_chosen.x, x_chosen.y), x_chosen.z), x_chosen.w);
+    const float simd_2 = simd_max(part);
+    if (lane == 0 && x_mask) {
         // line 14: tl.store(...)
-        value_ptr[row] = test ? x_simd : simd_2;
+        value_ptr[x_offset] = test ? x_simd : simd_2;
         // line 15: tl.store(...)
-        index_ptr[row] = simd;
+        index_ptr[x_offset] = simd;
     }
 }

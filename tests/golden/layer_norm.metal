@@ -1,7 +1,7 @@
 // layer_norm: from @layer_norm (layer_norm.py:9)
 //
 //   grid     one threadgroup of 256 threads (8 simdgroups of 32) for 8 programs along x
-//   work     tiles of up to 8 x 128 elements, 4 a thread
+//   work     tiles of up to 8 x 128 elements, 4 a thread, 4 of them neighbours
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -24,96 +24,137 @@ kernel void layer_norm(
     uint  lane     [[thread_index_in_simdgroup]],
     uint  sg       [[simdgroup_index_in_threadgroup]])
 {
-    // line 18: mean = tl.sum(total) / n_cols
-    const float mean_f32 = float(n_cols);
-    float total[4] = {};
+    float4 total = float4(0.0f);
     const int total_bound = max(n_cols, 0);
-    // line 10: row = tl.program_id(0) * 8 + tl.arange(0, 8)
-    const int row = int(program.x * 8 + sg);
-    device const float *const x_start = x_ptr + int(row * stride);
-    const bool in_grid = row < programs_x;
-    const int last = max(n_cols, 1) - 1;
-    const int last_2 = max(programs_x, -2147483647) - 1;
-    if (int(program.x * 8) < programs_x) {
-        device const float *const x_start_2 = x_ptr + int(min(row, last_2) * stride);
-        // line 15: for
-        for (uint start = 0; start < uint(total_bound); start += 128) {
-            #pragma clang loop unroll(full)
-            for (uint i = 0; i < 4; i++) {
-                // line 16: cols = start + tl.arange(0, 128)
-                const int cols = int(start + lane + i * 32);
-                const float total_loaded = x_start_2[min(cols, last)];
-                // line 17: total
-                total[i] += (cols < n_cols) & in_grid ? total_loaded : 0.0f;
+    const int row_offset = int(program.x * 8 + sg);
+    const bool in_grid = row_offset < programs_x;
+    device const float *const x_start = x_ptr + int(row_offset * stride);
+    const int last = max(n_cols, -2147483647) - 1;
+    // line 15: for
+    for (uint start = 0; start < uint(total_bound); start += 128) {
+        // line 16: cols = start + tl.arange(0, 128)
+        const int cols = int(start + lane * 4);
+        device const float *const x_start_2 = x_start + cols;
+        float4 total_loaded;
+        if ((int(start + (lane * 4 + 3)) < n_cols) & in_grid) {
+            // line 17: total = tl.load(...)
+            total_loaded = float4(*(device const packed_float4 *)(x_start_2));
+        } else {
+            if ((cols < n_cols) & in_grid) {
+                const float total_loaded_2 = x_start[min(int(start + (lane * 4 + 1)), last)];
+                const float total_loaded_3 = x_start[min(int(start + (lane * 4 + 2)), last)];
+                total_loaded = float4(*x_start_2, (int(start + (lane * 4 + 1)) < n_cols) & in_grid
+                        ? total_loaded_2 : 0.0f, (int(start + (lane * 4 + 2)) < n_cols) & in_grid
+                        ? total_loaded_3 : 0.0f, 0.0f);
+            } else {
+                total_loaded = float4(0.0f);
             }
         }
-        float mean_part = total[0] + total[1] + total[2] + total[3];
-        const float mean = simd_sum(mean_part) / mean_f32;
-        float squares[4] = {};
-        // line 21: for
-        for (uint start = 0; start < uint(total_bound); start += 128) {
-            #pragma clang loop unroll(full)
-            for (uint i = 0; i < 4; i++) {
-                // line 22: cols = start + tl.arange(0, 128)
-                const int cols = int(start + lane + i * 32);
-                const float x_loaded = x_start_2[min(cols, last)];
-                // line 24: x = tl.where(...)
-                const float x = cols < n_cols
-                        ? ((cols < n_cols) & in_grid ? x_loaded : 0.0f) - mean : 0.0f;
-                // line 25: squares
-                squares[i] += x * x;
+        total += total_loaded;
+    }
+    // line 18: mean = tl.sum(total) / n_cols
+    const float mean_simd = simd_sum(total.x + total.y + total.z + total.w);
+    float4 squares = float4(0.0f);
+    const float mean_f32 = float(n_cols);
+    const float mean = mean_simd / mean_f32;
+    const uint4 cols_offset = uint4(lane * 4) + uint4(0, 1, 2, 3);
+    // line 21: for
+    for (uint start = 0; start < uint(total_bound); start += 128) {
+        // line 22: cols = start + tl.arange(0, 128)
+        const int cols = int(start + lane * 4);
+        device const float *const x_start_2 = x_start + cols;
+        float4 x;
+        if ((int(start + (lane * 4 + 3)) < n_cols) & in_grid) {
+            // line 23: x = tl.load(...)
+            x = float4(*(device const packed_float4 *)(x_start_2));
+        } else {
+            if ((cols < n_cols) & in_grid) {
+                const float x_loaded = x_start[min(int(start + (lane * 4 + 1)), last)];
+                const float x_loaded_2 = x_start[min(int(start + (lane * 4 + 2)), last)];
+                x = float4(*x_start_2, (int(start + (lane * 4 + 1)) < n_cols) & in_grid ? x_loaded
+                        : 0.0f, (int(start + (lane * 4 + 2)) < n_cols) & in_grid ? x_loaded_2
+                        : 0.0f, 0.0f);
+            } else {
+                x = float4(0.0f);
             }
         }
-        float rstd_part = squares[0] + squares[1] + squares[2] + squares[3];
-        // line 26: rstd = 1.0 / tl.sqrt(tl.sum(squares) / n_cols + eps)
-        const float rstd_simd = simd_sum(rstd_part);
-        const float rstd = 1.0f / precise::sqrt(rstd_simd / mean_f32 + eps);
-        if (lane == 0 && in_grid) {
-            // line 27: tl.store(mean_ptr + row, mean)
-            mean_ptr[row] = mean;
-            // line 28: tl.store(rstd_ptr + row, rstd)
-            rstd_ptr[row] = rstd;
-        }
-        device float *const y_start = y_ptr + int(row * stride);
-        // line 30: for
-        for (uint start = 0; start < uint(total_bound); start += 128) {
-            float weight[4];
-            float bias_[4];
-            #pragma clang loop unroll(full)
-            for (uint i = 0; i < 4; i++) {
-                // line 31: cols = start + tl.arange(0, 128)
-                const int cols = int(start + lane + i * 32);
-                const int weight_base = min(cols, last);
+        // line 24: x = tl.where(...)
+        const float4 x_chosen = select(float4(0.0f), x - mean,
+                int4(uint4(start) + cols_offset) < int4(n_cols));
+        // line 25: squares
+        squares += x_chosen * x_chosen;
+    }
+    const float rstd_part = squares.x + squares.y + squares.z + squares.w;
+    // line 26: rstd = 1.0 / tl.sqrt(tl.sum(squares) / n_cols + eps)
+    const float rstd_simd = simd_sum(rstd_part);
+    const float rstd = 1.0f / precise::sqrt(rstd_simd / mean_f32 + eps);
+    if (lane == 0 && in_grid) {
+        // line 27: tl.store(mean_ptr + row, mean)
+        mean_ptr[row_offset] = mean;
+        // line 28: tl.store(rstd_ptr + row, rstd)
+        rstd_ptr[row_offset] = rstd;
+    }
+    device float *const y_start = y_ptr + int(row_offset * stride);
+    // line 30: for
+    for (uint start = 0; start < uint(total_bound); start += 128) {
+        // line 31: cols = start + tl.arange(0, 128)
+        const int cols = int(start + lane * 4);
+        // line 32: mask = cols < n_cols
+        const bool mask = cols < n_cols;
+        device const float *const weight_start = weight_ptr + cols;
+        const bool mask_2 = int(start + (lane * 4 + 1)) < n_cols;
+        const bool mask_3 = int(start + (lane * 4 + 2)) < n_cols;
+        float4 weight;
+        const int weight_base = min(int(start + (lane * 4 + 1)), last);
+        const int weight_base_2 = min(int(start + (lane * 4 + 2)), last);
+        device const float *const bias_start = bias_ptr + cols;
+        float4 bias_;
+        if (int(start + (lane * 4 + 3)) < n_cols) {
+            // line 33: weight = tl.load(weight_ptr + cols)
+            weight = *(device const float4 *)(weight_start);
+            // line 34: bias = tl.load(bias_ptr + cols)
+            bias_ = *(device const float4 *)(bias_start);
+        } else {
+            if (mask) {
                 const float weight_loaded = weight_ptr[weight_base];
-                // line 32: mask = cols < n_cols
-                const bool mask = cols < n_cols;
-                // line 33: weight = tl.load(weight_ptr + cols)
-                weight[i] = mask ? weight_loaded : 0.0f;
+                const float weight_loaded_2 = weight_ptr[weight_base_2];
+                weight = float4(*weight_start, mask_2 ? weight_loaded : 0.0f, mask_3
+                        ? weight_loaded_2 : 0.0f, 0.0f);
                 const float bias_loaded = bias_ptr[weight_base];
-                // line 34: bias = tl.load(bias_ptr + cols)
-                bias_[i] = mask ? bias_loaded : 0.0f;
+                const float bias_loaded_2 = bias_ptr[weight_base_2];
+                bias_ = float4(*bias_start, mask_2 ? bias_loaded : 0.0f, mask_3 ? bias_loaded_2
+                        : 0.0f, 0.0f);
+            } else {
+                weight = float4(0.0f);
+                bias_ = float4(0.0f);
             }
-            if (int(start + lane) < n_cols && in_grid) {
-                float x_loaded[4] = {};
-                if (int(start + lane) < n_cols && in_grid) {
-                    #pragma clang loop unroll(full)
-                    for (uint i = 0; i < 4; i++) {
-                        device const float *const x_start_3 = x_start
-                                + int(int(start + lane + i * 32) < n_cols && in_grid
-                                ? start + lane + i * 32 : start + lane);
-                        // line 35: x = tl.load(...)
-                        x_loaded[i] = *x_start_3;
-                    }
-                }
-                #pragma clang loop unroll(full)
-                for (uint i = 0; i < 4; i++) {
-                    const int cols = int(start + lane + i * 32);
-                    const bool x_mask = (cols < n_cols) & in_grid;
-                    // line 36: tl.store(...)
-                    if (x_mask) {
-                        y_start[cols] = ((x_mask ? x_loaded[i] : 0.0f) - mean) * rstd * weight[i]
-                                + bias_[i];
-                    }
+        }
+        device const float *const x_start_2 = x_start + cols;
+        float4 x;
+        if ((int(start + (lane * 4 + 3)) < n_cols) & in_grid) {
+            // line 35: x = tl.load(...)
+            x = float4(*(device const packed_float4 *)(x_start_2));
+        } else {
+            if (mask & in_grid) {
+                const float x_loaded = x_start[weight_base];
+                const float x_loaded_2 = x_start[weight_base_2];
+                x = float4(*x_start_2, mask_2 & in_grid ? x_loaded : 0.0f, mask_3 & in_grid
+                        ? x_loaded_2 : 0.0f, 0.0f);
+            } else {
+                x = float4(0.0f);
+            }
+        }
+        const float4 value = fma((x - mean) * rstd, weight, bias_);
+        device float *const y_start_2 = y_start + cols;
+        if ((int(start + (lane * 4 + 3)) < n_cols) & in_grid) {
+            // line 36: tl.store(...)
+            *(device packed_float4 *)(y_start_2) = value;
+        } else {
+            if (mask & in_grid) {
+                *y_start_2 = value.x;
+                if (mask_2 & in_grid) {
+                    y_start[int(start + (lane * 4 + 1))] = value.y;
+                    if (mask_3 & in_grid) y_start[int(start + (lane * 4 + 2))] = value.z;
                 }
             }
         }
