@@ -5557,25 +5557,27 @@ static const tmi_fn tmi_fns[] = {
       "}    // exact\n"),
     TMI_R("f8e5m2_to_f32", "f(c)", "float @(uchar x) { return float(f8e5m2_to_f16(x)); "
       "}    // exact\n"),
-    TMI_R("f8_value", "",
-      "// The number of 8-bit code x with `mant` bits of fraction and its exponent biased by "
-      "offset; exact\n"
-      "float @(uint x, uint mant, int offset) {const uint mag = x & 0x7fu; "
-      "const uint scaled = (mag << (23u - mant)) + (uint(127 - offset) << 23); "
-      "const float tiny = float(mag) * as_type<float>(uint(128 - offset - int(mant)) << 23); "
-      "const float value = mag >> mant != 0u ? as_type<float>(scaled) : tiny; "
-      "return x > 0x7fu ? -value : value; }"),
-    TMI_R("f8e4m3fn_to_f32", "f(c)",
-      "float @(uchar x) {    // exact; no infinity, NaN is 0x7f and 0xff\n"
-      "return (x & 0x7f) == 0x7f ? NAN : f8_value(uint(x), 3u, 7); }"),
-    TMI_R("f8e4m3fn_to_f16", "h(c)", "half @(uchar x) { return half(f8e4m3fn_to_f32(x)); "
+    /* moved into place a code is a half, but for the bias of its exponent, which a factor makes up
+     * for; subnormal ones, too: Apple's GPUs keep those of halves. x + (x & 0x80) puts the sign one
+     * bit further up */
+    TMI_R("f8e4m3_bits", "", "half @(uchar x) {    // times 2^8 or 2^7, by the bias: the number\n"
+      "const uint code = uint(x); return as_type<half>(ushort((code + (code & 0x80u)) << 7)); }"),
+    TMI_R("f8e4m3fn_to_f16", "h(c)",
+      "half @(uchar x) {    // exact; no infinity, NaN is 0x7f and 0xff\n"
+      "const half value = f8e4m3_bits(x) * half(256.0f); "
+      "return fabs(value) > half(448.0f) ? half(NAN) : value; }"),
+    TMI_R("f8e4m3fn_to_f32", "f(c)", "float @(uchar x) { return float(f8e4m3fn_to_f16(x)); "
       "}    // exact\n"),
-    TMI_R("f8e4m3fnuz_to_f32", "f(c)", "float @(uchar x) {    // exact; NaN is 0x80\n"
-      "return x == 0x80 ? NAN : f8_value(uint(x), 3u, 8); }"),
-    TMI_R("f8e4m3fnuz_to_f16", "h(c)", "half @(uchar x) { return half(f8e4m3fnuz_to_f32(x)); "
+    TMI_R("f8e4m3fnuz_to_f16", "h(c)", "half @(uchar x) {    // exact; NaN is 0x80\n"
+      "return x == 0x80 ? half(NAN) : f8e4m3_bits(x) * half(128.0f); }"),
+    TMI_R("f8e4m3fnuz_to_f32", "f(c)", "float @(uchar x) { return float(f8e4m3fnuz_to_f16(x)); "
       "}    // exact\n"),
-    TMI_R("f8e5m2fnuz_to_f32", "f(c)", "float @(uchar x) {    // exact; NaN is 0x80\n"
-      "return x == 0x80 ? NAN : f8_value(uint(x), 2u, 16); }"),
+    TMI_R("f8e5m2fnuz_to_f32", "f(c)",
+      "float @(uchar x) {    // exact; NaN is 0x80\n"
+      "const uint mag = uint(x) & 0x7fu; "
+      "const float normal = as_type<float>((mag << 21) + 0x37800000u); "
+      "const float value = mag < 4u ? float(mag) * 0x1p-17f : normal; "
+      "return x == 0x80 ? NAN : x > 0x80 ? -value : value; }"),
     TMI_R("f8e5m2fnuz_to_f16", "h(c)", "half @(uchar x) { return half(f8e5m2fnuz_to_f32(x)); "
       "}    // exact\n"),
     TMI_R("f8e4m3b15_to_f16", "h(c)",
@@ -5585,14 +5587,14 @@ static const tmi_fn tmi_fns[] = {
     TMI_R("f8e4m3b15_to_f32", "f(c)", "float @(uchar x) { return float(f8e4m3b15_to_f16(x)); "
       "}    // exact\n"),
     TMI_R("f8_nearest", "",
-      "// Code of |x|, to nearest even, at most that of `largest`; see f8_value. Not for NaN.\n"
-      "uint @(float x, uint mant, int offset, float largest) {const uint shift = 23u - mant; "
-      "const uint bits = min(as_type<uint>(x) & 0x7fffffffu, as_type<uint>(largest)); "
-      "const uint tiny = uint(rint(as_type<float>(min(bits, 0x3f800000u))\n"
-      "                                * as_type<float>(uint(126 + offset + int(mant)) << 23))); "
-      "if (bits < uint(128 - offset) << 23) return tiny; "
-      "const uint rounded = bits + (1u << (shift - 1u)) - 1u + ((bits >> shift) & 1u); "
-      "return (rounded >> shift) - (uint(127 - offset) << mant); }"),
+      "// Code of |x|, to nearest even, at most that of `largest`: `one` is the power of two beside "
+      "which\n// a float has the steps of codes near x, so adding it rounds. Not for NaN.\n"
+      "uint @(float x, uint mant, int offset, float largest) {"
+      "const float mag = min(fabs(x), largest); const uint shift = 23u - mant; "
+      "const uint power = max(as_type<uint>(mag) & 0x7f800000u, uint(128 - offset) << 23); "
+      "const uint one = power + (shift << 23); "
+      "const uint step = as_type<uint>(mag + as_type<float>(one)) - one; "
+      "return step + (one >> shift) - (uint(128 - offset + int(shift)) << mant); }"),
     TMI_R("f32_to_f8e4m3fn", "c(f)", "uchar @(float x) {    // to nearest even, saturates at 448\n"
       "if (isnan(x)) return 0x7f; return uchar(((as_type<uint>(x) >> 24) & 0x80u) | f8_nearest(x, "
       "3u, 7, 448.0f)); }"),
@@ -5607,12 +5609,15 @@ static const tmi_fn tmi_fns[] = {
       "uchar @(float x) {    // to nearest even, saturates at 57344; no -0\n"
       "if (isnan(x)) return 0x80; const uint code = f8_nearest(x, 2u, 16, 57344.0f); "
       "return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code); }"),
-    TMI_R("f6e2m3_to_f16", "h(c)", "half @(uchar x) {    // exact\n"
-      "return half(f8_value(((uint(x) & 0x20u) << 2) | (uint(x) & 0x1fu), 3u, 1)); }"),
+    TMI_R("f6e2m3_to_f16", "h(c)", "half @(uchar x) {    // exact; see f8e4m3_bits\n"
+      "const uint bits = ((uint(x) & 0x20u) << 10) | ((uint(x) & 0x1fu) << 7); "
+      "return as_type<half>(ushort(bits)) * half(16384.0f); }"),
     TMI_R("f6e3m2_to_f16", "h(c)", "half @(uchar x) {    // exact\n"
-      "return half(f8_value(((uint(x) & 0x20u) << 2) | (uint(x) & 0x1fu), 2u, 3)); }"),
+      "const uint bits = ((uint(x) & 0x20u) << 10) | ((uint(x) & 0x1fu) << 8); "
+      "return as_type<half>(ushort(bits)) * half(4096.0f); }"),
     TMI_R("f4e2m1_to_f16", "h(c)", "half @(uchar x) {    // exact\n"
-      "return half(f8_value(((uint(x) & 0x8u) << 4) | (uint(x) & 0x7u), 1u, 1)); }"),
+      "const uint bits = ((uint(x) & 0x8u) << 12) | ((uint(x) & 0x7u) << 9); "
+      "return as_type<half>(ushort(bits)) * half(16384.0f); }"),
     TMI_R("f32_to_f6e2m3", "c(f)", "uchar @(float x) {    // to nearest even, saturates at 7.5\n"
       "if (isnan(x)) return 0x1f; return uchar(((as_type<uint>(x) >> 26) & 0x20u) | f8_nearest(x, "
       "3u, 1, 7.5f)); }"),
@@ -5638,7 +5643,7 @@ static const tmi_fn tmi_fns[] = {
     TMI_R("f32_to_f8e4m3b15", "c(f)", "uchar @(float x) { return f16_to_f8e4m3b15(half(x)); "
       "}    // by way of a half\n"),
     TMI_R("f8_toward_zero", "",
-      "// Code of |x|, toward zero, at most that of `largest`; see f8_value. Not for NaN.\n"
+      "// Code of |x|, toward zero, at most that of `largest`. Not for NaN.\n"
       "uint @(float x, uint mant, int offset, float largest) {"
       "const uint bits = min(as_type<uint>(x) & 0x7fffffffu, as_type<uint>(largest)); "
       "const float unit = as_type<float>(uint(126 + offset + int(mant)) << 23); "
@@ -7227,7 +7232,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 2928979074u
+#define TMI_STAMP_LIBRARY 1223200421u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
