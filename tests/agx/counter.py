@@ -1,5 +1,5 @@
 """Runs a Metal text through clang, llvm-spirv and Mesa's AGX compiler: the instructions of each of its kernels for an M1."""
-import hashlib, json, os, re, subprocess, tempfile
+import hashlib, json, os, re, struct, subprocess, tempfile
 import loops, metal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -23,6 +23,22 @@ def run(command, step):
         said = [l for l in r.stderr.splitlines() if l.strip() and not re.match(r' +|SPIR-V WARNING', l)] or ['signal %d' % -r.returncode]
         raise Failed('%s: %s' % (step, '\n'.join(said[:4] + said[4:][-2:])))
     return r.stdout
+
+
+def merge_once(path):
+    """llvm-spirv repeats a loop's OpLoopMerge once for each back edge that LLVM had; Mesa's reader wants one in a block."""
+    with open(path, 'rb') as f:
+        words = struct.unpack('<%dI' % (os.path.getsize(path) // 4), f.read())
+    kept, at, merged = list(words[:5]), 5, False
+    while at < len(words):
+        size, code = words[at] >> 16, words[at] & 0xffff
+        merged = merged and code != 248  # OpLabel: a block begins
+        if code != 246 or not merged:  # OpLoopMerge
+            kept += words[at:at + size]
+        merged = merged or code == 246
+        at += size
+    with open(path, 'wb') as f:
+        f.write(struct.pack('<%dI' % len(kept), *kept))
 
 
 class Counter:
@@ -61,6 +77,7 @@ class Counter:
                 f.write(metal.opencl(text))
             run(self.clang + [folder + '/text.cl', '-o', folder + '/text.bc'], 'clang')
             run(self.spirv(folder), 'llvm-spirv')
+            merge_once(folder + '/text.spv')
             out = run([self.program, folder + '/text.spv'] + ['%s=%d' % t for t in threads.items()], 'agx-count')
         out = re.sub(r', #[0-9a-f]{9,}', '', out)  # where a jump goes, as an address of this run
         with open(path + '.%d' % os.getpid(), 'w') as f:

@@ -94,6 +94,10 @@ def choices(text):
     return ''.join(out)
 
 
+# clang's own vectors compare to integers of their elements' width, so that two of other widths do not go together
+UNEQUAL = r'\^ \(((?:[^()]|\((?:[^()]|\([^()]*\))*\))* != uint([24])\(0\))\)'
+
+
 def opencl(text):
     text = re.sub(r'//[^\n]*', '', text)
     text = re.sub(r'/\*.*?\*/', lambda m: '\n' * m.group(0).count('\n') or ' ', text, flags=re.S)
@@ -102,5 +106,6 @@ def opencl(text):
     text = text.replace('mem_flags::', '').replace('metal::', '')
     text = re.sub(r'\busing namespace metal;', '', text)
     text = choices(signatures(text))
+    text = re.sub(UNEQUAL, r'^ bool\2(\1)', text)
     text = re.sub(VECTOR, r'made<\1>(', text)
     return '#include "metal.h"\n#line 1 "text.metal"\n' + text
