@@ -2018,7 +2018,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 1435309616u
+#define TMI_STAMP_CONFIG 0u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -3255,7 +3255,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 209780882u
+#define TMI_STAMP_BASE 0u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3812,7 +3812,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 3351866170u
+#define TMI_STAMP_DIAG 0u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -4395,7 +4395,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 665162295u
+#define TMI_STAMP_OPS 0u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4884,7 +4884,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 320939983u
+#define TMI_STAMP_HARDWARE 0u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -7232,7 +7232,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 1223200421u
+#define TMI_STAMP_LIBRARY 0u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -8270,7 +8270,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 2944126340u
+#define TMI_STAMP_IR 0u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -11171,7 +11171,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 632913750u
+#define TMI_STAMP_PARSE 0u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -12115,7 +12115,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 3566925477u
+#define TMI_STAMP_PRINT 0u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -13980,7 +13980,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 1311886282u
+#define TMI_STAMP_VERIFY 0u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14890,7 +14890,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 1975676144u
+#define TMI_STAMP_BUILDER 0u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -16894,7 +16894,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 26471481u
+#define TMI_STAMP_PYTHON 0u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -19169,7 +19169,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 2597512572u
+#define TMI_STAMP_TRI 0u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -23622,7 +23622,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 873186387u
+#define TMI_STAMP_TL 0u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -30441,7 +30441,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 2995761686u
+#define TMI_STAMP_TRITON 0u
 
 
 /*==============================================================================
@@ -31376,7 +31376,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 3020950395u
+#define TMI_STAMP_ANALYSE 0u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -34579,7 +34579,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 3129833438u
+#define TMI_STAMP_DETECT 0u
 
 /*==============================================================================
  * >>rewrite  [20]  Tools of passes over tile IR: making ops, renaming values, copying, ranges
@@ -35138,7 +35138,7 @@ static void tmi_rewrite_slicing_init(tmi_job *job, tmi_module *m, tmi_slicing *x
     x->dry = dry;
 }
 
-#define TMI_STAMP_REWRITE 3066027781u
+#define TMI_STAMP_REWRITE 0u
 
 /*==============================================================================
  * >>flow  [21]  Calls inlined, branches structured: one function, one block
@@ -35978,7 +35978,7 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func) {
     return ok;
 }
 
-#define TMI_STAMP_FLOW 1811684185u
+#define TMI_STAMP_FLOW 0u
 
 /*==============================================================================
  * >>transform  [22]  Passes over tile IR, before anything is planned
@@ -38763,7 +38763,7 @@ static int tmi_transform_alias_all(const tmi_job *job) {
     return job->opt->alias && strcmp(job->opt->alias, "all") == 0;
 }
 
-#define TMI_STAMP_TRANSFORM 2880964834u
+#define TMI_STAMP_TRANSFORM 0u
 
 /*==============================================================================
  * >>shape  [23]  How a kernel's work is divided, by the chip: threads, programs, stages, rounds
@@ -38800,31 +38800,32 @@ typedef struct tmi_shape_cost {
     int      serial;  /* one threadgroup runs all programs in turn */
 } tmi_shape_cost;
 
-/* Threads that fit a core of Apple7 at once, and the 32-bit registers that each may have then
- * (Mesa, agx_performance.c; of newer families nothing is known). */
-static const uint16_t tmi_shape_steps[][2] = {
-    {384, 128}, {448, 116}, {512, 104}, {576, 92}, {640, 80},
-    {704, 72},  {768, 68},  {832, 64},  {896, 56}, {1024, 52}};
-enum { TMI_SHAPE_STEPS = sizeof tmi_shape_steps / sizeof *tmi_shape_steps };
-
-/* Registers of a thread in that row of the table. */
-static uint32_t tmi_shape_step(const tmetal_gpu *gpu, uint32_t i) {
-    return tmi_shape_steps[i][1] * (gpu->registers ? gpu->registers : 128u) / 128u;
-}
+/* Words of the registers of a core, for each lane: 208 KB of Apple7's in all, given by fours, 128
+ * at most, so 384 threads may have 128 and 1,024 may have 52 (metal-benchmarks; Mesa,
+ * agx_performance.c; of newer families nothing is known). */
+enum { TMI_SHAPE_REGISTERS = 1664 };
 
 /* 32-bit words that a thread may hold if a threadgroup has so many of them. */
 static uint32_t tmi_shape_words(const tmetal_gpu *gpu, uint32_t threads) {
-    uint32_t i = 0;
-    while (i + 1 < TMI_SHAPE_STEPS && threads > tmi_shape_steps[i][0]) i++;
-    return tmi_shape_step(gpu, i);
+    const uint32_t each = TMI_SHAPE_REGISTERS / tmi_max32(threads / 32, 1) / 4 * 4;
+    return tmi_min32(each, 128) * (gpu->registers ? gpu->registers : 128u) / 128u;
 }
 
 #ifndef TMETAL_NO_REPORTS
 /* Threads that fit a core if each holds so many words; 384 if it holds more than there are. */
 static uint32_t tmi_shape_fits(const tmetal_gpu *gpu, uint32_t words) {
-    uint32_t i = 0;
-    while (i + 1 < TMI_SHAPE_STEPS && words <= tmi_shape_step(gpu, i + 1)) i++;
-    return tmi_shape_steps[i][0];
+    uint32_t threads = 1024;
+    while (threads > 384 && words > tmi_shape_words(gpu, threads)) threads -= 64;
+    return threads;
+}
+#endif
+
+#ifdef TMETAL_TUNE
+/* Threadgroups of so many threads that a core holds at once, by registers and by its 60 KB of
+ * threadgroup memory; 1: it must. */
+static uint64_t tmi_shape_resident(uint32_t words, uint32_t threads, uint32_t tg_bytes) {
+    const uint32_t each = TMI_SHAPE_REGISTERS / tmi_min32(words, 128) / tmi_max32(threads / 32, 1);
+    return tmi_max32(tg_bytes ? tmi_min32(each, 61440u / tg_bytes) : each, 1);
 }
 #endif
 
@@ -41343,7 +41344,7 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 1300121083u
+#define TMI_STAMP_SHAPE 0u
 
 /*==============================================================================
  * >>peel  [24]  Loops cut in two: whole steps without masks, and the rest
@@ -42053,7 +42054,7 @@ static void tmi_peel_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_PEEL 2825093426u
+#define TMI_STAMP_PEEL 0u
 
 /*==============================================================================
  * >>thread  [25]  The per-thread form: what one GPU thread does
@@ -43556,7 +43557,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 2265514542u
+#define TMI_STAMP_THREAD 0u
 
 /*==============================================================================
  * >>layout  [26]  Linear layouts: which thread holds which element
@@ -44098,7 +44099,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 3659405666u
+#define TMI_STAMP_LAYOUT 0u
 
 /*==============================================================================
  * >>plan  [27]  Decisions before any code: what is kept, where each value lives, as >>shape has it
@@ -47068,7 +47069,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 1738797791u
+#define TMI_STAMP_PLAN 0u
 
 /*==============================================================================
  * >>wait  [28]  Programs that wait for each other
@@ -48529,7 +48530,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_WAIT 3959765232u
+#define TMI_STAMP_WAIT 0u
 
 /*==============================================================================
  * >>lower  [29]  From tiles to threads
@@ -56055,7 +56056,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3773911227u
+#define TMI_STAMP_LOWER 0u
 
 /*==============================================================================
  * >>clean  [30]  The per-thread form made ready to print
@@ -58736,7 +58737,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 2475255512u
+#define TMI_STAMP_CLEAN 0u
 
 /*==============================================================================
  * >>report  [31]  What was found, chosen and given up
@@ -61890,7 +61891,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 56978159u
+#define TMI_STAMP_REPORT 0u
 
 /*==============================================================================
  * >>emit  [32]  Metal text
@@ -67320,7 +67321,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 12660622u
+#define TMI_STAMP_EMIT 0u
 
 /*==============================================================================
  * >>json  [33]  Op lists as text: JSON in and out, the short form
@@ -70131,7 +70132,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 3672405402u
+#define TMI_STAMP_JSON 0u
 
 /*==============================================================================
  * >>oplist  [34]  Op lists to kernels: graph in, tile IR out
@@ -73414,7 +73415,7 @@ static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32
 
 #endif
 
-#define TMI_STAMP_OPLIST 1262590026u
+#define TMI_STAMP_OPLIST 0u
 
 /*==============================================================================
  * >>graph  [35]  Op lists as graphs: what is spelled out, what shares a kernel, memory
@@ -75037,7 +75038,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_GRAPH 3416118402u
+#define TMI_STAMP_GRAPH 0u
 
 /*==============================================================================
  * >>compile  [36]  What drives the others: options, refusals, from text to kernels
@@ -76114,7 +76115,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 1357081846u
+#define TMI_STAMP_COMPILE 0u
 
 /*==============================================================================
  * >>key  [37]  What a result depends on, as one number
@@ -76316,8 +76317,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 2399461687u
-#define TMI_STAMP_API 1063852905u
+#define TMI_STAMP_KEY 0u
+#define TMI_STAMP_API 0u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -78575,7 +78576,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 1038558848u
+#define TMI_STAMP_CACHE 0u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
@@ -84889,14 +84890,8 @@ static uint64_t tmi_tune_div_up(uint64_t a, uint64_t b) { return a / b + (a % b 
 #define TMI_TUNE_BESIDE 8u
 static uint32_t tmi_tune_words(const tmi_work *w) { return w->registers + TMI_TUNE_BESIDE; }
 
-/* Simdgroups that a core holds: as many as its registers hold, 208 KB of Apple7's in all, which
- * makes 384 threads at 128 words and 1024 at 52 (metal-benchmarks, and Mesa's table of limits). */
 static uint64_t tmi_tune_resident(const tmi_work *w) {
-    uint64_t groups = 1664u / tmi_min32(tmi_tune_words(w), 128),
-             each = w->threads < 32 ? 1 : w->threads / 32, n = groups / each,
-             room = w->tg_bytes ? 61440u / w->tg_bytes : n; /* 60 KB of threadgroup memory a core */
-    if (room < n) n = room;
-    return n ? n : 1;
+    return tmi_shape_resident(tmi_tune_words(w), w->threads, w->tg_bytes);
 }
 
 /* No figure is published of either, so these are assumed: cycles from an atomic operation to the
