@@ -140,25 +140,26 @@
  *     21  >>flow       calls inlined, branches structured: one function, one block
  *     22  >>transform  passes over tile IR, before anything is planned
  *     23  >>shape      how a kernel's work is divided, by the chip: threads, programs, stages, rounds
- *     24  >>peel       loops cut in two: whole steps without masks, and the rest
- *     25  >>thread     the per-thread form: what one GPU thread does
- *     26  >>layout     linear layouts: which thread holds which element
- *     27  >>plan       decisions before any code: what is kept, where each value lives, as >>shape has it
- *     28  >>wait       programs that wait for each other
- *     29  >>lower      from tiles to threads
- *     30  >>clean      the per-thread form made ready to print
- *     31  >>report     what was found, chosen and given up
- *     32  >>emit       Metal text
- *     33  >>json       op lists as text: JSON in and out, the short form
- *     34  >>oplist     op lists to kernels: graph in, tile IR out
- *     35  >>graph      op lists as graphs: what is spelled out, what shares a kernel, memory
- *     36  >>compile    what drives the others: options, refusals, from text to kernels
- *     37  >>key        what a result depends on, as one number
- *     38  >>entry      public functions and the one setjmp
- *     39  >>cache      results on disk, and copies of results
- *     40  >>metal      launching: the Objective-C runtime and Metal, from C
- *     41  >>host       launch code: files in other languages that compile and launch a result
- *     42  >>tune       the tuner: which way to compile a program is fastest
+ *     24  >>stages     one kernel of long rows into two: parts of a row, then the rest
+ *     25  >>peel       loops cut in two: whole steps without masks, and the rest
+ *     26  >>thread     the per-thread form: what one GPU thread does
+ *     27  >>layout     linear layouts: which thread holds which element
+ *     28  >>plan       decisions before any code: what is kept, where each value lives, as >>shape has it
+ *     29  >>wait       programs that wait for each other
+ *     30  >>lower      from tiles to threads
+ *     31  >>clean      the per-thread form made ready to print
+ *     32  >>report     what was found, chosen and given up
+ *     33  >>emit       Metal text
+ *     34  >>json       op lists as text: JSON in and out, the short form
+ *     35  >>oplist     op lists to kernels: graph in, tile IR out
+ *     36  >>graph      op lists as graphs: what is spelled out, what shares a kernel, memory
+ *     37  >>compile    what drives the others: options, refusals, from text to kernels
+ *     38  >>key        what a result depends on, as one number
+ *     39  >>entry      public functions and the one setjmp
+ *     40  >>cache      results on disk, and copies of results
+ *     41  >>metal      launching: the Objective-C runtime and Metal, from C
+ *     42  >>host       launch code: files in other languages that compile and launch a result
+ *     43  >>tune       the tuner: which way to compile a program is fastest
  *
  * Version 0.1.0. MIT licence; its text is at the end of the file.
  *============================================================================*/
@@ -2018,7 +2019,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 0u
+#define TMI_STAMP_CONFIG 1435309616u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -3255,7 +3256,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 0u
+#define TMI_STAMP_BASE 209780882u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3812,7 +3813,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 0u
+#define TMI_STAMP_DIAG 3351866170u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -4395,7 +4396,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 0u
+#define TMI_STAMP_OPS 665162295u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4884,7 +4885,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 0u
+#define TMI_STAMP_HARDWARE 320939983u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -7232,7 +7233,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 0u
+#define TMI_STAMP_LIBRARY 1223200421u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -8270,7 +8271,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 0u
+#define TMI_STAMP_IR 2944126340u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -11171,7 +11172,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 0u
+#define TMI_STAMP_PARSE 632913750u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -12115,7 +12116,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 0u
+#define TMI_STAMP_PRINT 3566925477u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -13980,7 +13981,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 0u
+#define TMI_STAMP_VERIFY 1311886282u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14890,7 +14891,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 0u
+#define TMI_STAMP_BUILDER 1975676144u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -16894,7 +16895,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 0u
+#define TMI_STAMP_PYTHON 26471481u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -19169,7 +19170,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 0u
+#define TMI_STAMP_TRI 2597512572u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -23622,7 +23623,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 0u
+#define TMI_STAMP_TL 873186387u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -30441,7 +30442,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 0u
+#define TMI_STAMP_TRITON 2995761686u
 
 
 /*==============================================================================
@@ -31376,7 +31377,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 0u
+#define TMI_STAMP_ANALYSE 3020950395u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -34579,7 +34580,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 0u
+#define TMI_STAMP_DETECT 3129833438u
 
 /*==============================================================================
  * >>rewrite  [20]  Tools of passes over tile IR: making ops, renaming values, copying, ranges
@@ -35138,7 +35139,7 @@ static void tmi_rewrite_slicing_init(tmi_job *job, tmi_module *m, tmi_slicing *x
     x->dry = dry;
 }
 
-#define TMI_STAMP_REWRITE 0u
+#define TMI_STAMP_REWRITE 3066027781u
 
 /*==============================================================================
  * >>flow  [21]  Calls inlined, branches structured: one function, one block
@@ -35978,7 +35979,7 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func) {
     return ok;
 }
 
-#define TMI_STAMP_FLOW 0u
+#define TMI_STAMP_FLOW 1811684185u
 
 /*==============================================================================
  * >>transform  [22]  Passes over tile IR, before anything is planned
@@ -38763,17 +38764,17 @@ static int tmi_transform_alias_all(const tmi_job *job) {
     return job->opt->alias && strcmp(job->opt->alias, "all") == 0;
 }
 
-#define TMI_STAMP_TRANSFORM 0u
+#define TMI_STAMP_TRANSFORM 2880964834u
 
 /*==============================================================================
  * >>shape  [23]  How a kernel's work is divided, by the chip: threads, programs, stages, rounds
  *
  * gives   tmi_shape_...(): rewrites of tile IR for the chip, and the threads that go with them
- * uses    >>ops  >>ir  >>verify  >>analyse  >>detect  >>rewrite  >>flow  >>transform
+ * uses    >>ops  >>ir  >>verify  >>analyse  >>detect  >>rewrite  >>transform
  *
  * The tile IR that arrives knows nothing of the chip. Here programs of short rows share a
- * threadgroup, long rows go in rounds, thin products take several rounds at once, two sweeps
- * become one and the reduction of a row becomes two kernels.
+ * threadgroup, long rows go in rounds, thin products take several rounds at once and two sweeps
+ * become one; >>stages and >>peel, below, have a rewrite each and ask here for figures.
  *============================================================================*/
 
 /* -- The record: how a kernel's work is divided ----------------------------------------------- */
@@ -39044,686 +39045,13 @@ static int tmi_shape_next(tmi_shape_search *s, const tmi_shape_cost *c) {
     return kept ? 0 : tmi_shape_try(s, TMI_SHAPE_AGAIN, s->best.threads, 0);
 }
 
-/* -- Two stages: a program's row is reduced by several threadgroups -------------------------------
- *
- * A kernel that is one program a row, where the row is the whole work, keeps no GPU busy with few
- * rows. On request it becomes two: the first reduces a part of a row in each threadgroup and leaves
- * what it has in scratch memory, the second combines the parts and does what followed the
- * reduction.
- *
- *   %acc = scf.for %i = %lo to %n iter_args(...)       first:  the rounds of part p: scratch[row,
- *   p] = %acc
- *   tt.store %out, f(%acc)                     to      second: %acc = tt.reduce scratch[row, :]
- *                                                              tt.store %out, f(%acc)
- *
- * The same for a reduction of one tile, of which each part takes a range. Parts are programs
- * along an axis of the grid that the kernel does not ask about. */
+#define TMI_SHAPE_PARTS 512u
 
-#define TMI_SPLIT_MAX   8u     /* partial results of a kernel */
-/* elements of one partial result times parts: the second stage loads them as one tile */
-#define TMI_SPLIT_TILE  32768u
-#define TMI_SPLIT_PARTS 512u
-/* elements of a tile that a part should have, where the caller leaves it to us */
-#define TMI_SPLIT_LEAST 1024u
-
-typedef struct tmi_split_part {
-    /* what the second stage reads from scratch instead; the reduction that makes it, or 0 */
-    uint32_t value, op;
-    uint32_t carried;      /* of a loop: which of its values; TMI_NONE: a reduction of one tile */
-    /* of a loop: the operation that combines, the value before the first round */
-    uint32_t kind, init;
-    uint32_t elem, scalar; /* elements in scratch; 1: a number, no tile */
-    uint32_t param;        /* of the scratch pointer in both stages */
-} tmi_split_part;
-
-typedef struct tmi_split {
-    tmi_job       *job;
-    tmi_module    *m;
-    const tmi_module *all; /* which has the other kernels, by name */
-    uint32_t       func, body, loop, first;  /* first: the function of the first stage */
-    uint32_t       parts, axis, n_own, n_values;
-    uint32_t       axes; /* of the grid that the kernel asks about, as bits */
-    tmi_users      users;
-    tmi_split_part part[TMI_SPLIT_MAX];
-    uint32_t       n;
-    uint8_t       *reduced; /* per value: made of what a reduction gave */
-    const char    *wrong; /* why it cannot be done */
-    uint32_t       wrong_op;
-} tmi_split;
-
-static TMI_COLD int tmi_shape_split_refuse(tmi_split *s, uint32_t op, const char *why) {
-    if (!s->wrong) {
-        s->wrong = why;
-        s->wrong_op = op;
-    }
-    return 0;
-}
-
-/* -- What may be split ------------------------------------------------------------------- */
-
-/* Everything but the loop and the stores must be work that may be done twice, or not at all. */
-static int tmi_shape_split_ops(tmi_split *s) {
-    const tmi_module *m = s->m;
-    uint32_t op, stores = 0;
-    for (op = tmi_walk_next(m, s->func, s->func); op; op = tmi_walk_next(m, s->func, op)) {
-        const tmi_op *o = TMI_OP(m, op);
-        int           nested = o->block != s->body;
-        switch (o->kind) {
-        case TMI_OP_FOR:
-            if (nested) break;
-            if (s->loop)
-                return tmi_shape_split_refuse(s, op,
-                                             "it has several loops: the row is not the whole work");
-            if (stores) return tmi_shape_split_refuse(s, op, "it stores before the loop");
-            s->loop = op;
-            break;
-        case TMI_OP_STORE:
-            if (nested) return tmi_shape_split_refuse(s, op, "it stores in a loop or branch");
-            stores++;
-            break;
-        case TMI_OP_LOAD:
-            if (tmi_analyse_is_volatile(m, o))
-                return tmi_shape_split_refuse(s, op, "a volatile load may not be done twice");
-            break;
-        case TMI_OP_PID:
-        case TMI_OP_NPROGRAMS: s->axes |= 1u << (tmi_attr_int(m, o, "axis", 0) & 3); break;
-        case TMI_OP_DOT:
-        case TMI_OP_DOT_SCALED: return tmi_shape_split_refuse(s, op, "it multiplies matrices");
-        case TMI_OP_WHILE:
-            return tmi_shape_split_refuse(s, op, "how often a scf.while runs is not known before");
-        case TMI_OP_IF:
-            if (!nested) return tmi_shape_split_refuse(s, op, "it branches outside of the loop");
-            break;
-        case TMI_OP_RETURN: case TMI_OP_ASSUME: break;
-        default:
-            if (!(tmi_ops[o->kind].traits & (TMI_PURE | TMI_ENDS | TMI_ELT)))
-                return tmi_shape_split_refuse(s, op, "it does more than load, compute and store");
-        }
-    }
-    if (!stores) return tmi_shape_split_refuse(s, s->func, "it stores nothing");
-    for (s->axis = 3; s->axis-- > 0;)
-        if (!(s->axes >> s->axis & 1)) return 1;
-    return tmi_shape_split_refuse(s, s->func,
-                                  "it asks for its place along all three axes of the grid");
-}
-
-/* A value that grows by the same step in each round; its steps are made outside of the loop or
- * are constants. */
-static int tmi_shape_split_steps(const tmi_split *s, uint32_t i, tmi_steps *steps) {
-    const tmi_module *m = s->m;
-    uint32_t body = tmi_op_body(m, TMI_OP(m, s->loop), 0), arg = tmi_block_arg(m, body, 1 + i),
-             type = tmi_value_type(m, arg), k;
-    uint32_t y = tmi_in(m, TMI_OP(m, tmi_terminator(m, body)), i);
-    if (y == arg) return steps->n = 0, 1;
-    if (tmi_is_tensor(m, type) ||
-        !tmi_find_steps(m, arg, y, tmi_is_ptrlike(m, type) ? TMI_OP_ADDPTR : TMI_OP_ADDI, steps))
-        return 0;
-    for (k = 0; k < steps->n; k++)
-        if (!tmi_is_outside(m, steps->value[k], s->loop) &&
-            tmi_def_kind(m, steps->value[k]) != TMI_OP_CONSTANT)
-            return 0;
-    return 1;
-}
-
-/* The operation that puts a carried value together with something of each round; TMI_OP_NONE:
- * none that parts allow. */
-static uint32_t tmi_shape_split_joins(tmi_split *s, uint32_t i) {
-    const tmi_module *m = s->m;
-    uint32_t body = tmi_op_body(m, TMI_OP(m, s->loop), 0), arg = tmi_block_arg(m, body, 1 + i),
-             y = tmi_in(m, TMI_OP(m, tmi_terminator(m, body)), i), def = tmi_def(m, y);
-    const tmi_op *op = TMI_OP(m, def);
-    uint64_t      bits;
-    if (!def || op->block != body || op->n_in != 2 ||
-        (tmi_in(m, op, 0) != arg && tmi_in(m, op, 1) != arg) ||
-        tmi_is_ptrlike(m, tmi_value_type(m, arg)) ||
-        (!tmi_is_extreme(op->kind) &&
-         !tmi_neutral_bits(m, op->kind, tmi_value_type(m, arg), &bits)))
-        return tmi_shape_split_refuse(s, s->loop,
-                                      "a carried value is put together in a way that depends on "
-                                      "the order of the rounds"),
-               (uint32_t)TMI_OP_NONE;
-    if (!tmi_read_once(&s->users, arg) || !tmi_read_once(&s->users, y))
-        return tmi_shape_split_refuse(s, def,
-                                      "the loop reads its accumulator"), (uint32_t)TMI_OP_NONE;
-    if (op->kind == TMI_OP_ADDF && tmi_bits(m, tmi_value_type(m, arg)) < 32)
-        return tmi_shape_split_refuse(s, def,
-                                      "a 16-bit accumulator would be rounded in another place"),
-               (uint32_t)TMI_OP_NONE;
-    if (op->kind == TMI_OP_MULF)
-        return tmi_shape_split_refuse(s, def,
-                                "the product of some rounds may leave the range of its type, where "
-                                      "that of all before does not"),
-               (uint32_t)TMI_OP_NONE;
-    return op->kind;
-}
-
-static int tmi_shape_split_add(tmi_split *s, uint32_t op, uint32_t value, uint32_t carried,
-                               uint32_t kind) {
-    const tmi_module *m = s->m;
-    tmi_split_part   *p = &s->part[s->n];
-    uint32_t          type = tmi_value_type(m, value);
-    if (s->n == TMI_SPLIT_MAX) return tmi_shape_split_refuse(s, op,
-                                                             "it has more than 8 partial results");
-    if (tmi_numel(m, type) * s->parts > TMI_SPLIT_TILE)
-        return tmi_shape_split_refuse(s, op, "its partial results are too large");
-    if (tmi_is_ptrlike(m, type)) return tmi_shape_split_refuse(s, op, "it reduces pointers");
-    memset(p, 0, sizeof *p);
-    p->value = value;
-    p->op = op;
-    p->carried = carried;
-    p->kind = kind;
-    p->elem = tmi_elem(m, type);
-    p->scalar = !tmi_is_tensor(m, type);
-    s->n++;
-    return 1;
-}
-
-/* What the loop accumulates, and the reduction behind it where that is all that reads it. */
-static int tmi_shape_split_loop(tmi_split *s) {
-    const tmi_module *m = s->m;
-    const tmi_op     *o = TMI_OP(m, s->loop);
-    uint32_t i, kind, v, type = tmi_in_type(m, o, 0);
-    tmi_steps steps;
-    if (TMI_TYPE(m, type)->kind != TMI_T_INT || tmi_bits(m, type) < 32)
-        return tmi_shape_split_refuse(s, s->loop, "its loop does not count in i32 or i64");
-    for (i = 0; i < o->n_out; i++) {
-        const tmi_use_at *use;
-        v = tmi_out(m, o, i);
-        if (!tmi_n_uses(&s->users, v) && tmi_shape_split_steps(s, i, &steps)) continue;
-        kind = tmi_shape_split_joins(s, i);
-        if (kind == TMI_OP_NONE) return 0;
-        use = s->users.at + s->users.first[v];
-        if (tmi_read_once(&s->users, v) && TMI_OP(m, use->op)->kind == TMI_OP_REDUCE &&
-            TMI_OP(m, use->op)->block == s->body &&
-            tmi_combiner_kind(m, TMI_OP(m, use->op)) == kind) {
-            if (!tmi_shape_split_add(s, use->op, tmi_out(m, TMI_OP(m, use->op), 0), i, kind))
-                return 0;
-        } else if (!tmi_shape_split_add(s, 0, v, i, kind)) return 0;
-        s->part[s->n - 1].init = tmi_in(m, o, 3 + i);
-    }
-    return s->n ? 1 : tmi_shape_split_refuse(s, s->loop, "its loop accumulates nothing");
-}
-
-/* May the combine region be applied to parts? One op in any order, or a place that decides ties. */
-static int tmi_shape_split_region(const tmi_module *m, const tmi_op *red) {
-    tmi_dt_reduce r;
-    uint32_t      kind;
-    memset(&r, 0, sizeof r);
-    if (red->n_in == 1) return tmi_combiner_kind(m, red) != TMI_OP_NONE;
-    kind = red->n_in == 2 ? tmi_dt_arg_extreme(m, NULL, red, &r) : (uint32_t)TMETAL_REDUCE_GENERIC;
-    return (kind == TMETAL_REDUCE_ARGMAX || kind == TMETAL_REDUCE_ARGMIN) &&
-        (r.tie == TMETAL_TIE_FIRST || r.tie == TMETAL_TIE_LAST);
-}
-
-/* Which values depend on a reduction: a part of a row does not know them. */
-static void tmi_shape_split_reduced(tmi_split *s) {
-    const tmi_module *m = s->m;
-    uint32_t op, i;
-    s->n_values = m->value.n;
-    s->reduced = TMI_TEMP(s->job, uint8_t, s->n_values);
-    for (op = TMI_BLOCK(m, s->body)->first_op; op; op = TMI_OP(m, op)->next) {
-        const tmi_op *o = TMI_OP(m, op);
-        uint8_t       of = o->kind == TMI_OP_REDUCE;
-        for (i = 0; i < o->n_in; i++) of |= s->reduced[tmi_in(m, o, i)];
-        for (i = 0; i < o->n_out; i++) s->reduced[tmi_out(m, o, i)] = of;
-    }
-}
-
-/* Reductions of tiles that are loaded: each part takes a range of their axis. */
-static int tmi_shape_split_tile(tmi_split *s) {
-    const tmi_module *m = s->m;
-    uint32_t op, i, axis, count = 0;
-    int      stored = 0, reads = 0;
-    tmi_shape_split_reduced(s);
-    for (op = TMI_BLOCK(m, s->body)->first_op; op; op = TMI_OP(m, op)->next) {
-        const tmi_op *o = TMI_OP(m, op);
-        tmi_slicing   x;
-        stored |= o->kind == TMI_OP_STORE;
-        if (o->kind != TMI_OP_REDUCE) continue;
-        tmi_rewrite_slicing_init(s->job, s->m, &x, 1);
-        x.barred = s->reduced, x.n_barred = s->n_values;
-        axis = (uint32_t)tmi_attr_int(m, o, "axis", 0);
-        for (i = 0; i < o->n_in && !s->reduced[tmi_in(m, o, i)]; i++) {}
-        if (i < o->n_in) return tmi_shape_split_refuse(s, op,
-                                                       "a reduction needs what another one gives");
-        for (i = 0; i < o->n_in && tmi_rewrite_slice(&x, tmi_in(m, o, i), axis, 64); i++) {}
-        if (i < o->n_in)
-            return tmi_shape_split_refuse(
-                s, op,
-                "the tile that it reduces is not made element by element from what memory holds");
-        if (stored) return tmi_shape_split_refuse(s, op, "it stores before the reduction");
-        if (!tmi_shape_split_region(m, o))
-            return tmi_shape_split_refuse(s, op,
-                                          "its region is none that parts may be combined by");
-        if (count && tmi_dim(m, tmi_in_type(m, o, 0), axis) != count)
-            return tmi_shape_split_refuse(s, op, "its reductions differ in length");
-        count = tmi_dim(m, tmi_in_type(m, o, 0), axis);
-        reads |= x.reads;
-        for (i = 0; i < o->n_out; i++)
-            if (!tmi_shape_split_add(s, op, tmi_out(m, o, i), TMI_NONE, 0)) return 0;
-    }
-    if (!s->n || !reads)
-        return tmi_shape_split_refuse(s, s->func,
-                                    "it has neither a loop nor a reduction of a row that it loads");
-    while (s->parts > 1 && count < s->parts * (s->job->opt->two_stage == 1 ? TMI_SPLIT_LEAST : 2))
-        s->parts /= 2;
-    return s->parts > 1
-        ? 1
-        : tmi_shape_split_refuse(s, s->func, "the row is too short for several threadgroups");
-}
-
-/* -- Taking a function apart ----------------------------------------------------------------- */
-
-/* Is a parameter written that may overlap another? */
-static int tmi_shape_overlaps(const tmi_job *job, const tmi_module *m, uint32_t func) {
-    uint32_t op, a, b;
-    if (!job->opt->alias) return 0;
-    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
-        const tmi_op *o = TMI_OP(m, op);
-        const char   *s = job->opt->alias;
-        uint32_t      base;
-        if (o->kind == TMI_OP_CALL || o->kind == TMI_OP_ASM) return 1;
-        if (!(tmi_ops[o->kind].traits & TMI_WRITES) || !o->n_in) continue;
-        base = tmi_dt_base(m, tmi_in(m, o, 0));
-        if (!base || tmi_transform_alias_all(job)) return 1;
-        while (tmi_alias_pair(&s, &a, &b) > 0)
-            if (TMI_VALUE(m, base)->index == a || TMI_VALUE(m, base)->index == b) return 1;
-    }
-    return 0;
-}
-
-/* Scratch pointers behind the parameters; aligned as whole allocations are. */
-static void tmi_shape_split_params(tmi_split *s, uint32_t func) {
-    tmi_module *m = s->m;
-    uint32_t block = tmi_op_body(m, TMI_OP(m, func), 0), n = TMI_BLOCK(m, block)->n_arg, i,
-             *list = TMI_TEMP(s->job, uint32_t, n + s->n), name, hints;
-    for (i = 0; i < n; i++) list[i] = tmi_block_arg(m, block, i);
-    for (i = 0; i < s->n; i++) {
-        const char *text = tmi_format(s->job, 1, "parts_%u", i);
-        if (s->n == 1) text = "parts";
-        s->part[i].param = n + i;
-        list[n + i] = tmi_value_new(
-            s->job, m,
-            tmi_type_ptr(s->job, m, s->part[i].elem == m->t_i1 ? m->t_i8 : s->part[i].elem, 1));
-        name = tmi_intern(s->job, m->strings, text, strlen(text));
-        TMI_VALUE(m, list[n + i])->name = name;
-    }
-    tmi_block_args(s->job, m, block, list, n + s->n);
-    tmi_func_retype(s->job, m, func);
-    {   /* hints of the parameters that there were, then of the new ones */
-        const tmi_attr *old = tmi_attr_of(m, TMI_OP(m, func), "arg_attrs");
-        uint32_t none = tmi_attr_new(s->job, m, TMI_A_DICT, 0, 0), sixteen, named = m->named->n;
-        tmi_named      *entry = (tmi_named *)tmi_vec_add(s->job, m->named);
-        entry->name = tmi_intern(s->job, m->strings, "tt.divisibility", 15);
-        entry->attr = tmi_attr_new(s->job, m, TMI_A_INT, m->t_i32, 16);
-        sixteen = tmi_attr_new(s->job, m, TMI_A_DICT, 0, named);
-        for (i = 0; i < n + s->n; i++)
-            list[i] = i >= n ? sixteen
-                : old && old->kind == TMI_A_ARRAY && i < old->n
-                ? TMI_ID(m, (uint32_t)old->value + i)
-                : none;
-        hints = tmi_attr_new(s->job, m, TMI_A_ARRAY, 0, tmi_ids_add(s->job, m, list, n + s->n));
-        TMI_ATTR(m, hints)->n = n + s->n;
-        tmi_op_set_attr(s->job, m, func, "arg_attrs", hints);
-    }
-}
-
-/* Which program this is, counted over the axes that the kernel asks about: i64. */
-static uint32_t tmi_shape_split_row(const tmi_split *s, tmi_build *b) {
-    uint32_t i, row = 0, one;
-    for (i = 3; i-- > 0;) {
-        if (!(s->axes >> i & 1)) continue;
-        one = tmi_b_to_int(b, tmi_b_program(b, TMI_OP_PID, i), 64, 0);
-        if (row) {
-            uint32_t n = tmi_b_to_int(b, tmi_b_program(b, TMI_OP_NPROGRAMS, i), 64, 0);
-            row = tmi_b_2(b, TMI_OP_MULI, row, n);
-            one = tmi_b_2(b, TMI_OP_ADDI, row, one);
-        }
-        row = one;
-    }
-    return row ? row : tmi_b_const(b, b->m->t_i64, 0);
-}
-
-/* The scratch pointer of a partial result, `index` elements on. */
-static uint32_t tmi_shape_split_address(tmi_split *s, tmi_build *b, uint32_t func,
-                                        const tmi_split_part *p, uint32_t index) {
-    uint32_t block = tmi_op_body(s->m, TMI_OP(s->m, func), 0);
-    return tmi_b_2(b, TMI_OP_ADDPTR, tmi_block_arg(s->m, block, p->param), index);
-}
-
-/* -- The first stage ------------------------------------------------------------------------- */
-
-/* The rounds of one part: rounds are counted, then divided evenly. No bound can wrap: where a
- * part ends with the loop its bound is the loop's, and a part without rounds has two equal
- * bounds. */
-static void tmi_shape_split_bounds(tmi_split *s, tmi_build *b, uint32_t loop, uint32_t part) {
-    tmi_module *m = s->m;
-    uint32_t lo = tmi_in(m, TMI_OP(m, loop), 0), hi = tmi_in(m, TMI_OP(m, loop), 1),
-             step = tmi_in(m, TMI_OP(m, loop), 2), i64 = m->t_i64;
-    int         is_signed = tmi_attr_of(m, TMI_OP(m, loop), "unsignedCmp") == NULL;
-    uint32_t zero = tmi_b_const(b, i64, 0), one = tmi_b_const(b, i64, 1), rounds, per, begin, end,
-             from, at, more, wide, k, n_out;
-    wide = tmi_b_to_int(b, hi, 64, is_signed);
-    at = tmi_b_to_int(b, lo, 64, is_signed);
-    rounds = tmi_b_2(b, TMI_OP_SUBI, tmi_b_2(b, TMI_OP_SUBI, wide, at), one);
-    rounds = tmi_b_2(b, TMI_OP_DIVUI, rounds, tmi_b_to_int(b, step, 64, is_signed));
-    rounds = tmi_b_2(b, TMI_OP_ADDI, rounds, one);
-    rounds = tmi_b_select(b, tmi_b_cmpi(b, is_signed ? TMI_SLT : TMI_ULT, lo, hi), rounds, zero);
-    per = tmi_b_2(b, TMI_OP_ADDI, rounds, tmi_b_const(b, i64, s->parts - 1));
-    per = tmi_b_2(b, TMI_OP_DIVUI, per, tmi_b_const(b, i64, s->parts));
-    begin = tmi_b_2(b, TMI_OP_MINUI, tmi_b_2(b, TMI_OP_MULI, tmi_b_to_int(b, part, 64, 0), per),
-                    rounds);
-    end = tmi_b_2(b, TMI_OP_MINUI, tmi_b_2(b, TMI_OP_ADDI, begin, per), rounds);
-    more = tmi_b_cmpi(b, TMI_ULT, begin, end);
-    begin = tmi_b_select(b, more, begin, zero);
-    from = tmi_b_stepped(b, lo, begin, step);
-    at = tmi_b_cmpi(b, TMI_EQ, end, rounds);
-    wide = tmi_b_stepped(b, lo, end, step);
-    wide = tmi_b_select(b, at, hi, wide);
-    wide = tmi_b_select(b, more, wide, from);
-    n_out = TMI_OP(m, loop)->n_out;
-    for (k = 0; k < n_out; k++) { /* what is counted has been counted up to here */
-        tmi_steps steps;
-        uint32_t  keep = s->loop, v = tmi_in(m, TMI_OP(m, loop), 3 + k), i;
-        s->loop = loop;
-        i = (uint32_t)tmi_shape_split_steps(s, k, &steps);
-        s->loop = keep;
-        for (at = 0; at < s->n && s->part[at].carried != k; at++) {}
-        if (at < s->n) continue;
-        for (; i && steps.n-- > 0;) {
-            uint32_t by = steps.value[steps.n];
-            int64_t  c;
-            if (!tmi_is_outside(m, by, loop))
-                by = tmi_const_int(m, by, &c) ? tmi_b_const(b, tmi_value_type(m, by), (uint64_t)c)
-                                              : by;
-            v = tmi_b_stepped(b, v, begin, by);
-        }
-        TMI_ID(m, TMI_OP(m, loop)->in + 3 + k) = v;
-    }
-    TMI_ID(m, TMI_OP(m, loop)->in) = from;
-    TMI_ID(m, TMI_OP(m, loop)->in + 1) = wide;
-}
-
-static void tmi_shape_split_store(tmi_split *s, tmi_build *b, const tmi_split_part *p,
-                                  uint32_t value,
-                                  uint32_t place) {
-    tmi_module *m = s->m;
-    uint32_t    n = (uint32_t)tmi_numel(m, tmi_value_type(m, value)), in[2];
-    TMI_ASSERT(b->job, "shape", place && value);
-    if (p->elem == m->t_i1) value = tmi_b_to_int(b, value, 8, 0);
-    if (!p->scalar) place = tmi_b_2(b, TMI_OP_MULI, place, tmi_b_const(b, m->t_i64, n));
-    in[0] = tmi_shape_split_address(s, b, s->first, p, place);
-    if (!p->scalar) {
-        value = tmi_b_reshape(b, value, &n, 1);
-        in[0] = tmi_b_splat(b, in[0], tmi_value_type(m, value));
-        in[0] = tmi_b_2(b, TMI_OP_ADDPTR, in[0], tmi_b_range(b, n));
-    }
-    in[1] = value;
-    (void)tmi_b_op(b, TMI_OP_STORE, 0, in, 2);
-}
-
-static void tmi_shape_split_first(tmi_split *s, const tmi_cloning *c) {
-    tmi_module *m = s->m;
-    uint32_t    body = tmi_op_body(m, TMI_OP(m, s->first), 0), op, next, i, part, place, done = 0;
-    uint64_t    bits;
-    tmi_build   b = tmi_build_before(s->job, m, TMI_BLOCK(m, body)->first_op);
-    tmi_slicing x;
-    part = tmi_b_program(&b, TMI_OP_PID, s->axis);
-    for (op = TMI_BLOCK(m, body)->first_op; op; op = next) {
-        next = TMI_OP(m, op)->next;
-        if (TMI_OP(m, op)->kind == TMI_OP_STORE) tmi_op_unlink(m, op);
-        else if (TMI_OP(m, op)->kind == TMI_OP_FOR) {
-            b = tmi_build_before(s->job, m, op);
-            for (i = 0; i < s->n; i++)
-                if (tmi_neutral_bits(m, s->part[i].kind, s->part[i].elem, &bits))
-                    TMI_ID(m, TMI_OP(m, op)->in + 3 + s->part[i].carried) =
-                        tmi_b_const(&b, tmi_value_type(m, s->part[i].init), bits);
-            tmi_shape_split_bounds(s, &b, op, part);
-        }
-    }
-    for (i = 0; i < s->n && !s->loop; i++) { /* a range of each tile */
-        uint32_t k, axis, red;
-        if (s->part[i].op == done) continue;
-        done = s->part[i].op;
-        red = tmi_def(m, tmi_cloned(c, s->part[i].value));
-        axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, red), "axis", 0);
-        tmi_rewrite_slicing_init(s->job, s->m, &x, 0);
-        x.barred = s->reduced, x.n_barred = s->n_values;
-        x.b = tmi_build_before(s->job, m, red);
-        x.count = tmi_dim(m, tmi_in_type(m, TMI_OP(m, red), 0), axis) / s->parts;
-        x.offset = tmi_b_2(&x.b, TMI_OP_MULI, part, tmi_b_const(&x.b, m->t_i32, x.count));
-        for (k = 0; k < TMI_OP(m, red)->n_in; k++) {
-            uint32_t v = tmi_rewrite_slice(&x, tmi_in(m, TMI_OP(m, red), k), axis, 64);
-            TMI_ID(m, TMI_OP(m, red)->in + k) = v;
-        }
-    }
-    b = tmi_build_before(s->job, m, TMI_BLOCK(m, body)->last_op);
-    place = tmi_shape_split_row(s, &b);
-    place = tmi_b_2(&b, TMI_OP_MULI, place, tmi_b_const(&b, m->t_i64, s->parts));
-    place = tmi_b_2(&b, TMI_OP_ADDI, place, tmi_b_to_int(&b, part, 64, 0));
-    for (i = 0; i < s->n; i++)
-        tmi_shape_split_store(s, &b, &s->part[i], tmi_cloned(c, s->part[i].value), place);
-    tmi_rewrite_keep_needed(s->job, m, s->first);
-}
-
-/* -- The second stage -------------------------------------------------------------------------- */
-
-/* All parts of a partial result: a tile whose first axis counts them. */
-static uint32_t tmi_shape_split_load(tmi_split *s, tmi_build *b, const tmi_split_part *p,
-                                     uint32_t row) {
-    tmi_module *m = s->m;
-    uint32_t type = tmi_value_type(m, p->value), rank = tmi_rank(m, type),
-             n = (uint32_t)tmi_numel(m, type), dims[TMI_MAX_RANK + 1], i, v, shape, at;
-    dims[0] = s->parts;
-    dims[1] = n;
-    shape = tmi_type_tensor(s->job, m, m->t_i32, dims, p->scalar ? 1 : 2);
-    at = tmi_shape_split_address(s, b, s->func, p,
-                                 tmi_b_2(b, TMI_OP_MULI, row,
-                                         tmi_b_const(b, m->t_i64, (uint64_t)s->parts * n)));
-    at = tmi_b_splat(b, at, shape);
-    v = tmi_b_range(b, s->parts);
-    if (!p->scalar) {
-        v = tmi_b_2(b, TMI_OP_MULI, v, tmi_b_const(b, tmi_value_type(m, v), n));
-        v = tmi_b_along(b, v, shape, 0);
-        v = tmi_b_2(b, TMI_OP_ADDI, v, tmi_b_along(b, tmi_b_range(b, n), shape, 1));
-    }
-    at = tmi_b_2(b, TMI_OP_ADDPTR, at, v);
-    v = tmi_b_1(b, TMI_OP_LOAD,
-                tmi_type_like(s->job, m, shape,
-                              TMI_TYPE(m, tmi_elem(m, tmi_value_type(m, at)))->elem),
-                at);
-    TMI_VALUE(m, v)->name = TMI_VALUE(m, p->value)->name;
-    if (p->elem == m->t_i1) v = tmi_b_cmpi(b, TMI_NE, v, tmi_b_const(b, tmi_value_type(m, v), 0));
-    for (i = 0; i < rank; i++) dims[1 + i] = tmi_dim(m, type, i);
-    return p->scalar ? v : tmi_b_reshape(b, v, dims, rank + 1);
-}
-
-/* What the loop began with, in the shape of the partial result; 0: it changes nothing. */
-static uint32_t tmi_shape_split_begun(tmi_split *s, tmi_build *b, const tmi_split_part *p) {
-    tmi_module     *m = s->m;
-    uint64_t        bits = 0;
-    uint32_t        r;
-    tmi_cloning     c;
-    if (!tmi_neutral_bits(m, p->kind, p->elem, &bits) || tmi_constant_is(m, p->init, bits))
-        return 0;
-    /* any number of zeros is +0 */
-    if (p->kind == TMI_OP_ADDF && tmi_constant_is(m, p->init, 0))
-        return tmi_b_const(b, tmi_value_type(m, p->value), 0);
-    if (!p->op) return p->init;
-    tmi_cloning_init(s->job, m, &c);
-    r = tmi_rewrite_clone_op(&c, p->op);
-    TMI_ID(m, TMI_OP(m, r)->in) = p->init;
-    tmi_b_insert(b, r);
-    return tmi_out(m, TMI_OP(m, r), 0);
-}
-
-static void tmi_shape_split_second(tmi_split *s) {
-    tmi_module *m = s->m;
-    tmi_rename  names;
-    uint32_t    i, k, row, n, v, begun, in[TMI_SPLIT_MAX];
-    tmi_build   b;
-    tmi_rename_init(s->job, m, &names);
-    for (i = 0; i < s->n; i += n) {
-        tmi_split_part *p = &s->part[i];
-        n = 1;
-        b = tmi_build_before(s->job, m, p->op ? p->op : s->loop);
-        if (s->loop && !p->op) b = tmi_build_before(s->job, m, TMI_OP(m, s->loop)->next);
-        row = tmi_shape_split_row(s, &b);
-        if (s->loop) {
-            v = tmi_b_reduce(&b, p->kind, tmi_shape_split_load(s, &b, p, row),
-                             tmi_value_type(m, p->value), 0);
-            begun = tmi_shape_split_begun(s, &b, p);
-            if (begun) v = tmi_b_2(&b, p->kind, begun, v);
-            tmi_rename_to(&names, p->value, v);
-            tmi_name_after(m, v, p->value);
-        } else { /* the reduction itself, of the parts */
-            tmi_cloning c;
-            uint32_t    red;
-            n = TMI_OP(m, p->op)->n_out;
-            for (k = 0; k < n; k++) in[k] = tmi_shape_split_load(s, &b, p + k, row);
-            tmi_cloning_init(s->job, m, &c);
-            red = tmi_rewrite_clone_op(&c, p->op);
-            tmi_rewrite_own_attrs(s->job, m, red);
-            tmi_op_set_int(s->job, m, red, "axis", m->t_i32, 0);
-            tmi_op_operands(s->job, m, red, in, n);
-            tmi_b_insert(&b, red);
-            for (k = 0; k < n; k++)
-                tmi_rename_to(&names, p[k].value, tmi_out(m, TMI_OP(m, red), k));
-        }
-    }
-    tmi_rename_apply(&names, s->func);
-    tmi_rewrite_keep_needed(s->job, m, s->func);
-}
-
-/* -- Both ------------------------------------------------------------------------------------ */
-
-static uint32_t tmi_shape_split_parts_for(const tmetal_gpu *gpu, uint32_t asked) {
-    /* some threadgroups for each core */
+/* Threadgroups that share a row, if the launch is not known: some for each core. */
+static uint32_t tmi_shape_parts(const tmetal_gpu *gpu, uint32_t asked) {
     uint32_t parts = 1, want = asked > 1 ? asked : 4 * (gpu->cores ? gpu->cores : 8);
-    while (parts < want && parts < TMI_SPLIT_PARTS) parts *= 2;
+    while (parts < want && parts < TMI_SHAPE_PARTS) parts *= 2;
     return parts;
-}
-
-/* Is what follows the reductions little work? */
-static int tmi_shape_split_is_whole(tmi_split *s) {
-    tmi_module *m = s->m;
-    tmi_mark    mark = tmi_mark_take(s->job);
-    uint8_t    *need = TMI_TEMP(s->job, uint8_t, m->value.n);
-    uint32_t    op, x, i, k;
-    uint64_t    row = 0;
-    int         whole = 1;
-    for (k = 0; k < s->n && !s->loop; k++)
-        if (row < tmi_numel(m, tmi_in_type(m, TMI_OP(m, s->part[k].op), 0)))
-            row = tmi_numel(m, tmi_in_type(m, TMI_OP(m, s->part[k].op), 0));
-    for (op = TMI_BLOCK(m, s->body)->last_op; op && whole; op = TMI_OP(m, op)->prev) {
-        const tmi_op *o = TMI_OP(m, op);
-        int           needed = o->kind == TMI_OP_STORE || o->kind == TMI_OP_RETURN;
-        for (i = 0; i < o->n_out; i++) {
-            for (k = 0; k < s->n && s->part[k].value != tmi_out(m, o, i); k++) {}
-            if (k == s->n) needed |= need[tmi_out(m, o, i)];
-        }
-        if (!needed) continue;
-        for (i = 0; i < o->n_out && !s->loop; i++)
-            whole &= tmi_numel(m, tmi_out_type(m, o, i)) < row;
-        whole &= op != s->loop;
-        if (!whole) (void)tmi_shape_split_refuse(s, op,
-                                                 "the row is needed again after the reduction");
-        for (x = op; x; x = tmi_walk_next(m, op, x))
-            for (i = 0; i < TMI_OP(m, x)->n_in; i++) need[tmi_in(m, TMI_OP(m, x), i)] = 1;
-    }
-    tmi_mark_drop(s->job, mark);
-    return whole;
-}
-
-/* Partial sums and products of 16-bit floats stay as exact as they are within a threadgroup: in
- * f32. */
-static void tmi_shape_split_widen(tmi_split *s, tmi_split_part *p) {
-    tmi_module *m = s->m;
-    uint32_t red = p->op, body = tmi_op_body(m, TMI_OP(m, red), 0),
-             kind = tmi_combiner_kind(m, TMI_OP(m, red)), f32 = m->t_float[TMI_F_F32], i, x, v,
-             old = p->value;
-    tmi_build   b = tmi_build_before(s->job, m, red);
-    tmi_rename  names;
-    if ((kind != TMI_OP_ADDF && kind != TMI_OP_MULF) || tmi_bits(m, p->elem) != 16) return;
-    x = tmi_in(m, TMI_OP(m, red), 0);
-    x = tmi_b_1(&b, TMI_OP_EXTF, tmi_type_like(s->job, m, tmi_value_type(m, x), f32), x);
-    TMI_ID(m, TMI_OP(m, red)->in) = x;
-    for (i = 0; i < 2; i++) TMI_VALUE(m, tmi_block_arg(m, body, i))->type = f32;
-    TMI_VALUE(m, tmi_out(m, TMI_OP(m, TMI_BLOCK(m, body)->first_op), 0))->type = f32;
-    v = tmi_value_new(s->job, m, tmi_type_like(s->job, m, tmi_value_type(m, old), f32));
-    TMI_VALUE(m, v)->name = TMI_VALUE(m, old)->name;
-    tmi_op_results(s->job, m, red, &v, 1);
-    tmi_rename_init(s->job, m, &names);
-    b = tmi_build_before(s->job, m, TMI_OP(m, red)->next);
-    tmi_rename_to(&names, old, tmi_b_1(&b, TMI_OP_TRUNCF, tmi_value_type(m, old), v));
-    tmi_rename_apply(&names, s->func);
-    p->value = v;
-    p->elem = f32;
-}
-
-/* The function of the first stage, before that of the second; its name is one that the module
- * does not have yet. */
-static void tmi_shape_split_apply(tmi_split *s) {
-    tmi_module *m = s->m;
-    tmi_cloning c;
-    const char *name = "";
-    uint32_t    i, text;
-    for (i = 0; i < s->n && !s->loop; i++)
-        if (TMI_OP(m, s->part[i].op)->n_in == 1) tmi_shape_split_widen(s, &s->part[i]);
-    tmi_cloning_init(s->job, m, &c);
-    s->first = tmi_rewrite_clone_op(&c, s->func);
-    tmi_rewrite_own_attrs(s->job, m, s->first);
-    for (i = 1; i == 1 || tmi_find_func(m, name) || tmi_find_func(s->all, name); i++)
-        name = tmi_format(s->job, 1, i > 1 ? "%s_parts_%u" : "%s_parts",
-                          tmi_attr_str(m, TMI_OP(m, s->func), "sym_name"), i);
-    text = tmi_intern(s->job, m->strings, name, strlen(name));
-    tmi_op_set_attr(s->job, m, s->first, "sym_name",
-                    tmi_attr_new(s->job, m, TMI_A_STRING, 0, text));
-    tmi_op_insert_before(m, s->func, s->first);
-    tmi_shape_split_params(s, s->first);
-    tmi_shape_split_params(s, s->func);
-    tmi_shape_split_first(s, &c);
-    tmi_shape_split_second(s);
-}
-
-/* Requires: every pass done. 1: `func` is the second stage now, s->first the first. */
-static int tmi_shape_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_module *all,
-                                const tmetal_gpu *gpu, tmi_split *s) {
-    int done;
-    if (job->has_grid) return 0;
-    memset(s, 0, sizeof *s);
-    s->all = all;
-    s->job = job;
-    s->m = m;
-    s->func = func;
-    s->body = tmi_op_body(m, TMI_OP(m, func), 0);
-    s->n_own = TMI_BLOCK(m, s->body)->n_arg;
-    s->parts = tmi_shape_split_parts_for(gpu, job->opt->two_stage);
-    tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &s->users);
-    if (job->opt->plain) done = tmi_shape_split_refuse(s, func,
-                                                       "the caller asked for no optimisation");
-    else if (job->opt->mlx == 1) done = tmi_shape_split_refuse(s, func,
-                                                               "MLX takes one kernel at a time");
-    else if (tmi_shape_overlaps(job, m, func))
-        done = tmi_shape_split_refuse(s, func, "its parameters overlap");
-    else
-        done = tmi_shape_split_ops(s) &&
-            (s->loop ? tmi_shape_split_loop(s) : tmi_shape_split_tile(s)) &&
-            tmi_shape_split_is_whole(s);
-    if (done && s->n_own + s->n > 31)
-        done = tmi_shape_split_refuse(s, func, "its parameters leave no buffer for the parts");
-    if (!done) {
-        tmi_remark(job, tmi_at_of(m, TMI_OP(m, s->wrong_op)), TMETAL_MISSED, "two stages",
-                   "one threadgroup a program: %s", s->wrong);
-        return 0;
-    }
-    tmi_remark(job, tmi_at_of(m, TMI_OP(m, s->loop ? s->loop : s->part[0].op)), TMETAL_APPLIED,
-               "two stages",
-               "%u threadgroups a program, along axis %u of the grid, each reduce a part; a second "
-               "kernel combines %u partial result%s of each from scratch memory",
-               s->parts, s->axis, s->n, s->n == 1 ? "" : "s");
-    tmi_shape_split_apply(s);
-    return 1;
 }
 
 /* -- Short rows: several programs in one threadgroup ----------------------------------------------
@@ -41306,6 +40634,24 @@ static int tmi_shape_bytes(tmi_job *job, tmi_module *m, uint32_t func, const tme
     return 0;
 }
 
+/* Is a parameter written that may overlap another? */
+static int tmi_shape_overlaps(const tmi_job *job, const tmi_module *m, uint32_t func) {
+    uint32_t op, a, b;
+    if (!job->opt->alias) return 0;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        const char   *s = job->opt->alias;
+        uint32_t      base;
+        if (o->kind == TMI_OP_CALL || o->kind == TMI_OP_ASM) return 1;
+        if (!(tmi_ops[o->kind].traits & TMI_WRITES) || !o->n_in) continue;
+        base = tmi_dt_base(m, tmi_in(m, o, 0));
+        if (!base || tmi_transform_alias_all(job)) return 1;
+        while (tmi_alias_pair(&s, &a, &b) > 0)
+            if (TMI_VALUE(m, base)->index == a || TMI_VALUE(m, base)->index == b) return 1;
+    }
+    return 0;
+}
+
 /* -- The rewrites, in order -------------------------------------------------------------------- */
 
 /*    name          function          not for: a number of programs that stays as it is (1);
@@ -41344,13 +40690,676 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 0u
+#define TMI_STAMP_SHAPE 3740237481u
 
 /*==============================================================================
- * >>peel  [24]  Loops cut in two: whole steps without masks, and the rest
+ * >>stages  [24]  A row reduced by several threadgroups
+ *
+ * gives   tmi_stages_func(): one kernel becomes two
+ * uses    >>ops  >>ir  >>verify  >>analyse  >>detect  >>rewrite  >>flow  >>transform  >>shape
+ *
+ * A kernel that is one program a row, where the row is the whole work, keeps no GPU busy with few
+ * rows. On request it becomes two: the first reduces a part of a row in each threadgroup and leaves
+ * what it has in scratch memory, the second combines the parts and does what followed the
+ * reduction.
+ *
+ *   %acc = scf.for %i = %lo to %n iter_args(...)       first:  the rounds of part p: scratch[row,
+ *   p] = %acc
+ *   tt.store %out, f(%acc)                     to      second: %acc = tt.reduce scratch[row, :]
+ *                                                              tt.store %out, f(%acc)
+ *
+ * The same for a reduction of one tile, of which each part takes a range. Parts are programs
+ * along an axis of the grid that the kernel does not ask about.
+ *============================================================================*/
+
+#define TMI_SPLIT_MAX   8u     /* partial results of a kernel */
+/* elements of one partial result times parts: the second stage loads them as one tile */
+#define TMI_SPLIT_TILE  32768u
+/* elements of a tile that a part should have, where the caller leaves it to us */
+#define TMI_SPLIT_LEAST 1024u
+
+typedef struct tmi_split_part {
+    /* what the second stage reads from scratch instead; the reduction that makes it, or 0 */
+    uint32_t value, op;
+    uint32_t carried;      /* of a loop: which of its values; TMI_NONE: a reduction of one tile */
+    /* of a loop: the operation that combines, the value before the first round */
+    uint32_t kind, init;
+    uint32_t elem, scalar; /* elements in scratch; 1: a number, no tile */
+    uint32_t param;        /* of the scratch pointer in both stages */
+} tmi_split_part;
+
+typedef struct tmi_split {
+    tmi_job       *job;
+    tmi_module    *m;
+    const tmi_module *all; /* which has the other kernels, by name */
+    uint32_t       func, body, loop, first;  /* first: the function of the first stage */
+    uint32_t       parts, axis, n_own, n_values;
+    uint32_t       axes; /* of the grid that the kernel asks about, as bits */
+    tmi_users      users;
+    tmi_split_part part[TMI_SPLIT_MAX];
+    uint32_t       n;
+    uint8_t       *reduced; /* per value: made of what a reduction gave */
+    const char    *wrong; /* why it cannot be done */
+    uint32_t       wrong_op;
+} tmi_split;
+
+static TMI_COLD int tmi_stages_refuse(tmi_split *s, uint32_t op, const char *why) {
+    if (!s->wrong) {
+        s->wrong = why;
+        s->wrong_op = op;
+    }
+    return 0;
+}
+
+/* -- What may be split ------------------------------------------------------------------- */
+
+/* Everything but the loop and the stores must be work that may be done twice, or not at all. */
+static int tmi_stages_ops(tmi_split *s) {
+    const tmi_module *m = s->m;
+    uint32_t op, stores = 0;
+    for (op = tmi_walk_next(m, s->func, s->func); op; op = tmi_walk_next(m, s->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        int           nested = o->block != s->body;
+        switch (o->kind) {
+        case TMI_OP_FOR:
+            if (nested) break;
+            if (s->loop)
+                return tmi_stages_refuse(s, op,
+                                             "it has several loops: the row is not the whole work");
+            if (stores) return tmi_stages_refuse(s, op, "it stores before the loop");
+            s->loop = op;
+            break;
+        case TMI_OP_STORE:
+            if (nested) return tmi_stages_refuse(s, op, "it stores in a loop or branch");
+            stores++;
+            break;
+        case TMI_OP_LOAD:
+            if (tmi_analyse_is_volatile(m, o))
+                return tmi_stages_refuse(s, op, "a volatile load may not be done twice");
+            break;
+        case TMI_OP_PID:
+        case TMI_OP_NPROGRAMS: s->axes |= 1u << (tmi_attr_int(m, o, "axis", 0) & 3); break;
+        case TMI_OP_DOT:
+        case TMI_OP_DOT_SCALED: return tmi_stages_refuse(s, op, "it multiplies matrices");
+        case TMI_OP_WHILE:
+            return tmi_stages_refuse(s, op, "how often a scf.while runs is not known before");
+        case TMI_OP_IF:
+            if (!nested) return tmi_stages_refuse(s, op, "it branches outside of the loop");
+            break;
+        case TMI_OP_RETURN: case TMI_OP_ASSUME: break;
+        default:
+            if (!(tmi_ops[o->kind].traits & (TMI_PURE | TMI_ENDS | TMI_ELT)))
+                return tmi_stages_refuse(s, op, "it does more than load, compute and store");
+        }
+    }
+    if (!stores) return tmi_stages_refuse(s, s->func, "it stores nothing");
+    for (s->axis = 3; s->axis-- > 0;)
+        if (!(s->axes >> s->axis & 1)) return 1;
+    return tmi_stages_refuse(s, s->func,
+                                  "it asks for its place along all three axes of the grid");
+}
+
+/* A value that grows by the same step in each round; its steps are made outside of the loop or
+ * are constants. */
+static int tmi_stages_steps(const tmi_split *s, uint32_t i, tmi_steps *steps) {
+    const tmi_module *m = s->m;
+    uint32_t body = tmi_op_body(m, TMI_OP(m, s->loop), 0), arg = tmi_block_arg(m, body, 1 + i),
+             type = tmi_value_type(m, arg), k;
+    uint32_t y = tmi_in(m, TMI_OP(m, tmi_terminator(m, body)), i);
+    if (y == arg) return steps->n = 0, 1;
+    if (tmi_is_tensor(m, type) ||
+        !tmi_find_steps(m, arg, y, tmi_is_ptrlike(m, type) ? TMI_OP_ADDPTR : TMI_OP_ADDI, steps))
+        return 0;
+    for (k = 0; k < steps->n; k++)
+        if (!tmi_is_outside(m, steps->value[k], s->loop) &&
+            tmi_def_kind(m, steps->value[k]) != TMI_OP_CONSTANT)
+            return 0;
+    return 1;
+}
+
+/* The operation that puts a carried value together with something of each round; TMI_OP_NONE:
+ * none that parts allow. */
+static uint32_t tmi_stages_joins(tmi_split *s, uint32_t i) {
+    const tmi_module *m = s->m;
+    uint32_t body = tmi_op_body(m, TMI_OP(m, s->loop), 0), arg = tmi_block_arg(m, body, 1 + i),
+             y = tmi_in(m, TMI_OP(m, tmi_terminator(m, body)), i), def = tmi_def(m, y);
+    const tmi_op *op = TMI_OP(m, def);
+    uint64_t      bits;
+    if (!def || op->block != body || op->n_in != 2 ||
+        (tmi_in(m, op, 0) != arg && tmi_in(m, op, 1) != arg) ||
+        tmi_is_ptrlike(m, tmi_value_type(m, arg)) ||
+        (!tmi_is_extreme(op->kind) &&
+         !tmi_neutral_bits(m, op->kind, tmi_value_type(m, arg), &bits)))
+        return tmi_stages_refuse(s, s->loop,
+                                      "a carried value is put together in a way that depends on "
+                                      "the order of the rounds"),
+               (uint32_t)TMI_OP_NONE;
+    if (!tmi_read_once(&s->users, arg) || !tmi_read_once(&s->users, y))
+        return tmi_stages_refuse(s, def,
+                                      "the loop reads its accumulator"), (uint32_t)TMI_OP_NONE;
+    if (op->kind == TMI_OP_ADDF && tmi_bits(m, tmi_value_type(m, arg)) < 32)
+        return tmi_stages_refuse(s, def,
+                                      "a 16-bit accumulator would be rounded in another place"),
+               (uint32_t)TMI_OP_NONE;
+    if (op->kind == TMI_OP_MULF)
+        return tmi_stages_refuse(s, def,
+                                "the product of some rounds may leave the range of its type, where "
+                                      "that of all before does not"),
+               (uint32_t)TMI_OP_NONE;
+    return op->kind;
+}
+
+static int tmi_stages_add(tmi_split *s, uint32_t op, uint32_t value, uint32_t carried,
+                               uint32_t kind) {
+    const tmi_module *m = s->m;
+    tmi_split_part   *p = &s->part[s->n];
+    uint32_t          type = tmi_value_type(m, value);
+    if (s->n == TMI_SPLIT_MAX) return tmi_stages_refuse(s, op,
+                                                             "it has more than 8 partial results");
+    if (tmi_numel(m, type) * s->parts > TMI_SPLIT_TILE)
+        return tmi_stages_refuse(s, op, "its partial results are too large");
+    if (tmi_is_ptrlike(m, type)) return tmi_stages_refuse(s, op, "it reduces pointers");
+    memset(p, 0, sizeof *p);
+    p->value = value;
+    p->op = op;
+    p->carried = carried;
+    p->kind = kind;
+    p->elem = tmi_elem(m, type);
+    p->scalar = !tmi_is_tensor(m, type);
+    s->n++;
+    return 1;
+}
+
+/* What the loop accumulates, and the reduction behind it where that is all that reads it. */
+static int tmi_stages_loop(tmi_split *s) {
+    const tmi_module *m = s->m;
+    const tmi_op     *o = TMI_OP(m, s->loop);
+    uint32_t i, kind, v, type = tmi_in_type(m, o, 0);
+    tmi_steps steps;
+    if (TMI_TYPE(m, type)->kind != TMI_T_INT || tmi_bits(m, type) < 32)
+        return tmi_stages_refuse(s, s->loop, "its loop does not count in i32 or i64");
+    for (i = 0; i < o->n_out; i++) {
+        const tmi_use_at *use;
+        v = tmi_out(m, o, i);
+        if (!tmi_n_uses(&s->users, v) && tmi_stages_steps(s, i, &steps)) continue;
+        kind = tmi_stages_joins(s, i);
+        if (kind == TMI_OP_NONE) return 0;
+        use = s->users.at + s->users.first[v];
+        if (tmi_read_once(&s->users, v) && TMI_OP(m, use->op)->kind == TMI_OP_REDUCE &&
+            TMI_OP(m, use->op)->block == s->body &&
+            tmi_combiner_kind(m, TMI_OP(m, use->op)) == kind) {
+            if (!tmi_stages_add(s, use->op, tmi_out(m, TMI_OP(m, use->op), 0), i, kind))
+                return 0;
+        } else if (!tmi_stages_add(s, 0, v, i, kind)) return 0;
+        s->part[s->n - 1].init = tmi_in(m, o, 3 + i);
+    }
+    return s->n ? 1 : tmi_stages_refuse(s, s->loop, "its loop accumulates nothing");
+}
+
+/* May the combine region be applied to parts? One op in any order, or a place that decides ties. */
+static int tmi_stages_region(const tmi_module *m, const tmi_op *red) {
+    tmi_dt_reduce r;
+    uint32_t      kind;
+    memset(&r, 0, sizeof r);
+    if (red->n_in == 1) return tmi_combiner_kind(m, red) != TMI_OP_NONE;
+    kind = red->n_in == 2 ? tmi_dt_arg_extreme(m, NULL, red, &r) : (uint32_t)TMETAL_REDUCE_GENERIC;
+    return (kind == TMETAL_REDUCE_ARGMAX || kind == TMETAL_REDUCE_ARGMIN) &&
+        (r.tie == TMETAL_TIE_FIRST || r.tie == TMETAL_TIE_LAST);
+}
+
+/* Which values depend on a reduction: a part of a row does not know them. */
+static void tmi_stages_reduced(tmi_split *s) {
+    const tmi_module *m = s->m;
+    uint32_t op, i;
+    s->n_values = m->value.n;
+    s->reduced = TMI_TEMP(s->job, uint8_t, s->n_values);
+    for (op = TMI_BLOCK(m, s->body)->first_op; op; op = TMI_OP(m, op)->next) {
+        const tmi_op *o = TMI_OP(m, op);
+        uint8_t       of = o->kind == TMI_OP_REDUCE;
+        for (i = 0; i < o->n_in; i++) of |= s->reduced[tmi_in(m, o, i)];
+        for (i = 0; i < o->n_out; i++) s->reduced[tmi_out(m, o, i)] = of;
+    }
+}
+
+/* Reductions of tiles that are loaded: each part takes a range of their axis. */
+static int tmi_stages_tile(tmi_split *s) {
+    const tmi_module *m = s->m;
+    uint32_t op, i, axis, count = 0;
+    int      stored = 0, reads = 0;
+    tmi_stages_reduced(s);
+    for (op = TMI_BLOCK(m, s->body)->first_op; op; op = TMI_OP(m, op)->next) {
+        const tmi_op *o = TMI_OP(m, op);
+        tmi_slicing   x;
+        stored |= o->kind == TMI_OP_STORE;
+        if (o->kind != TMI_OP_REDUCE) continue;
+        tmi_rewrite_slicing_init(s->job, s->m, &x, 1);
+        x.barred = s->reduced, x.n_barred = s->n_values;
+        axis = (uint32_t)tmi_attr_int(m, o, "axis", 0);
+        for (i = 0; i < o->n_in && !s->reduced[tmi_in(m, o, i)]; i++) {}
+        if (i < o->n_in) return tmi_stages_refuse(s, op,
+                                                       "a reduction needs what another one gives");
+        for (i = 0; i < o->n_in && tmi_rewrite_slice(&x, tmi_in(m, o, i), axis, 64); i++) {}
+        if (i < o->n_in)
+            return tmi_stages_refuse(
+                s, op,
+                "the tile that it reduces is not made element by element from what memory holds");
+        if (stored) return tmi_stages_refuse(s, op, "it stores before the reduction");
+        if (!tmi_stages_region(m, o))
+            return tmi_stages_refuse(s, op,
+                                          "its region is none that parts may be combined by");
+        if (count && tmi_dim(m, tmi_in_type(m, o, 0), axis) != count)
+            return tmi_stages_refuse(s, op, "its reductions differ in length");
+        count = tmi_dim(m, tmi_in_type(m, o, 0), axis);
+        reads |= x.reads;
+        for (i = 0; i < o->n_out; i++)
+            if (!tmi_stages_add(s, op, tmi_out(m, o, i), TMI_NONE, 0)) return 0;
+    }
+    if (!s->n || !reads)
+        return tmi_stages_refuse(s, s->func,
+                                    "it has neither a loop nor a reduction of a row that it loads");
+    while (s->parts > 1 && count < s->parts * (s->job->opt->two_stage == 1 ? TMI_SPLIT_LEAST : 2))
+        s->parts /= 2;
+    return s->parts > 1
+        ? 1
+        : tmi_stages_refuse(s, s->func, "the row is too short for several threadgroups");
+}
+
+/* -- Taking a function apart ----------------------------------------------------------------- */
+
+/* Scratch pointers behind the parameters; aligned as whole allocations are. */
+static void tmi_stages_params(tmi_split *s, uint32_t func) {
+    tmi_module *m = s->m;
+    uint32_t block = tmi_op_body(m, TMI_OP(m, func), 0), n = TMI_BLOCK(m, block)->n_arg, i,
+             *list = TMI_TEMP(s->job, uint32_t, n + s->n), name, hints;
+    for (i = 0; i < n; i++) list[i] = tmi_block_arg(m, block, i);
+    for (i = 0; i < s->n; i++) {
+        const char *text = tmi_format(s->job, 1, "parts_%u", i);
+        if (s->n == 1) text = "parts";
+        s->part[i].param = n + i;
+        list[n + i] = tmi_value_new(
+            s->job, m,
+            tmi_type_ptr(s->job, m, s->part[i].elem == m->t_i1 ? m->t_i8 : s->part[i].elem, 1));
+        name = tmi_intern(s->job, m->strings, text, strlen(text));
+        TMI_VALUE(m, list[n + i])->name = name;
+    }
+    tmi_block_args(s->job, m, block, list, n + s->n);
+    tmi_func_retype(s->job, m, func);
+    {   /* hints of the parameters that there were, then of the new ones */
+        const tmi_attr *old = tmi_attr_of(m, TMI_OP(m, func), "arg_attrs");
+        uint32_t none = tmi_attr_new(s->job, m, TMI_A_DICT, 0, 0), sixteen, named = m->named->n;
+        tmi_named      *entry = (tmi_named *)tmi_vec_add(s->job, m->named);
+        entry->name = tmi_intern(s->job, m->strings, "tt.divisibility", 15);
+        entry->attr = tmi_attr_new(s->job, m, TMI_A_INT, m->t_i32, 16);
+        sixteen = tmi_attr_new(s->job, m, TMI_A_DICT, 0, named);
+        for (i = 0; i < n + s->n; i++)
+            list[i] = i >= n ? sixteen
+                : old && old->kind == TMI_A_ARRAY && i < old->n
+                ? TMI_ID(m, (uint32_t)old->value + i)
+                : none;
+        hints = tmi_attr_new(s->job, m, TMI_A_ARRAY, 0, tmi_ids_add(s->job, m, list, n + s->n));
+        TMI_ATTR(m, hints)->n = n + s->n;
+        tmi_op_set_attr(s->job, m, func, "arg_attrs", hints);
+    }
+}
+
+/* Which program this is, counted over the axes that the kernel asks about: i64. */
+static uint32_t tmi_stages_row(const tmi_split *s, tmi_build *b) {
+    uint32_t i, row = 0, one;
+    for (i = 3; i-- > 0;) {
+        if (!(s->axes >> i & 1)) continue;
+        one = tmi_b_to_int(b, tmi_b_program(b, TMI_OP_PID, i), 64, 0);
+        if (row) {
+            uint32_t n = tmi_b_to_int(b, tmi_b_program(b, TMI_OP_NPROGRAMS, i), 64, 0);
+            row = tmi_b_2(b, TMI_OP_MULI, row, n);
+            one = tmi_b_2(b, TMI_OP_ADDI, row, one);
+        }
+        row = one;
+    }
+    return row ? row : tmi_b_const(b, b->m->t_i64, 0);
+}
+
+/* The scratch pointer of a partial result, `index` elements on. */
+static uint32_t tmi_stages_address(tmi_split *s, tmi_build *b, uint32_t func,
+                                        const tmi_split_part *p, uint32_t index) {
+    uint32_t block = tmi_op_body(s->m, TMI_OP(s->m, func), 0);
+    return tmi_b_2(b, TMI_OP_ADDPTR, tmi_block_arg(s->m, block, p->param), index);
+}
+
+/* -- The first stage ------------------------------------------------------------------------- */
+
+/* The rounds of one part: rounds are counted, then divided evenly. No bound can wrap: where a
+ * part ends with the loop its bound is the loop's, and a part without rounds has two equal
+ * bounds. */
+static void tmi_stages_bounds(tmi_split *s, tmi_build *b, uint32_t loop, uint32_t part) {
+    tmi_module *m = s->m;
+    uint32_t lo = tmi_in(m, TMI_OP(m, loop), 0), hi = tmi_in(m, TMI_OP(m, loop), 1),
+             step = tmi_in(m, TMI_OP(m, loop), 2), i64 = m->t_i64;
+    int         is_signed = tmi_attr_of(m, TMI_OP(m, loop), "unsignedCmp") == NULL;
+    uint32_t zero = tmi_b_const(b, i64, 0), one = tmi_b_const(b, i64, 1), rounds, per, begin, end,
+             from, at, more, wide, k, n_out;
+    wide = tmi_b_to_int(b, hi, 64, is_signed);
+    at = tmi_b_to_int(b, lo, 64, is_signed);
+    rounds = tmi_b_2(b, TMI_OP_SUBI, tmi_b_2(b, TMI_OP_SUBI, wide, at), one);
+    rounds = tmi_b_2(b, TMI_OP_DIVUI, rounds, tmi_b_to_int(b, step, 64, is_signed));
+    rounds = tmi_b_2(b, TMI_OP_ADDI, rounds, one);
+    rounds = tmi_b_select(b, tmi_b_cmpi(b, is_signed ? TMI_SLT : TMI_ULT, lo, hi), rounds, zero);
+    per = tmi_b_2(b, TMI_OP_ADDI, rounds, tmi_b_const(b, i64, s->parts - 1));
+    per = tmi_b_2(b, TMI_OP_DIVUI, per, tmi_b_const(b, i64, s->parts));
+    begin = tmi_b_2(b, TMI_OP_MINUI, tmi_b_2(b, TMI_OP_MULI, tmi_b_to_int(b, part, 64, 0), per),
+                    rounds);
+    end = tmi_b_2(b, TMI_OP_MINUI, tmi_b_2(b, TMI_OP_ADDI, begin, per), rounds);
+    more = tmi_b_cmpi(b, TMI_ULT, begin, end);
+    begin = tmi_b_select(b, more, begin, zero);
+    from = tmi_b_stepped(b, lo, begin, step);
+    at = tmi_b_cmpi(b, TMI_EQ, end, rounds);
+    wide = tmi_b_stepped(b, lo, end, step);
+    wide = tmi_b_select(b, at, hi, wide);
+    wide = tmi_b_select(b, more, wide, from);
+    n_out = TMI_OP(m, loop)->n_out;
+    for (k = 0; k < n_out; k++) { /* what is counted has been counted up to here */
+        tmi_steps steps;
+        uint32_t  keep = s->loop, v = tmi_in(m, TMI_OP(m, loop), 3 + k), i;
+        s->loop = loop;
+        i = (uint32_t)tmi_stages_steps(s, k, &steps);
+        s->loop = keep;
+        for (at = 0; at < s->n && s->part[at].carried != k; at++) {}
+        if (at < s->n) continue;
+        for (; i && steps.n-- > 0;) {
+            uint32_t by = steps.value[steps.n];
+            int64_t  c;
+            if (!tmi_is_outside(m, by, loop))
+                by = tmi_const_int(m, by, &c) ? tmi_b_const(b, tmi_value_type(m, by), (uint64_t)c)
+                                              : by;
+            v = tmi_b_stepped(b, v, begin, by);
+        }
+        TMI_ID(m, TMI_OP(m, loop)->in + 3 + k) = v;
+    }
+    TMI_ID(m, TMI_OP(m, loop)->in) = from;
+    TMI_ID(m, TMI_OP(m, loop)->in + 1) = wide;
+}
+
+static void tmi_stages_store(tmi_split *s, tmi_build *b, const tmi_split_part *p,
+                                  uint32_t value,
+                                  uint32_t place) {
+    tmi_module *m = s->m;
+    uint32_t    n = (uint32_t)tmi_numel(m, tmi_value_type(m, value)), in[2];
+    TMI_ASSERT(b->job, "shape", place && value);
+    if (p->elem == m->t_i1) value = tmi_b_to_int(b, value, 8, 0);
+    if (!p->scalar) place = tmi_b_2(b, TMI_OP_MULI, place, tmi_b_const(b, m->t_i64, n));
+    in[0] = tmi_stages_address(s, b, s->first, p, place);
+    if (!p->scalar) {
+        value = tmi_b_reshape(b, value, &n, 1);
+        in[0] = tmi_b_splat(b, in[0], tmi_value_type(m, value));
+        in[0] = tmi_b_2(b, TMI_OP_ADDPTR, in[0], tmi_b_range(b, n));
+    }
+    in[1] = value;
+    (void)tmi_b_op(b, TMI_OP_STORE, 0, in, 2);
+}
+
+static void tmi_stages_first(tmi_split *s, const tmi_cloning *c) {
+    tmi_module *m = s->m;
+    uint32_t    body = tmi_op_body(m, TMI_OP(m, s->first), 0), op, next, i, part, place, done = 0;
+    uint64_t    bits;
+    tmi_build   b = tmi_build_before(s->job, m, TMI_BLOCK(m, body)->first_op);
+    tmi_slicing x;
+    part = tmi_b_program(&b, TMI_OP_PID, s->axis);
+    for (op = TMI_BLOCK(m, body)->first_op; op; op = next) {
+        next = TMI_OP(m, op)->next;
+        if (TMI_OP(m, op)->kind == TMI_OP_STORE) tmi_op_unlink(m, op);
+        else if (TMI_OP(m, op)->kind == TMI_OP_FOR) {
+            b = tmi_build_before(s->job, m, op);
+            for (i = 0; i < s->n; i++)
+                if (tmi_neutral_bits(m, s->part[i].kind, s->part[i].elem, &bits))
+                    TMI_ID(m, TMI_OP(m, op)->in + 3 + s->part[i].carried) =
+                        tmi_b_const(&b, tmi_value_type(m, s->part[i].init), bits);
+            tmi_stages_bounds(s, &b, op, part);
+        }
+    }
+    for (i = 0; i < s->n && !s->loop; i++) { /* a range of each tile */
+        uint32_t k, axis, red;
+        if (s->part[i].op == done) continue;
+        done = s->part[i].op;
+        red = tmi_def(m, tmi_cloned(c, s->part[i].value));
+        axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, red), "axis", 0);
+        tmi_rewrite_slicing_init(s->job, s->m, &x, 0);
+        x.barred = s->reduced, x.n_barred = s->n_values;
+        x.b = tmi_build_before(s->job, m, red);
+        x.count = tmi_dim(m, tmi_in_type(m, TMI_OP(m, red), 0), axis) / s->parts;
+        x.offset = tmi_b_2(&x.b, TMI_OP_MULI, part, tmi_b_const(&x.b, m->t_i32, x.count));
+        for (k = 0; k < TMI_OP(m, red)->n_in; k++) {
+            uint32_t v = tmi_rewrite_slice(&x, tmi_in(m, TMI_OP(m, red), k), axis, 64);
+            TMI_ID(m, TMI_OP(m, red)->in + k) = v;
+        }
+    }
+    b = tmi_build_before(s->job, m, TMI_BLOCK(m, body)->last_op);
+    place = tmi_stages_row(s, &b);
+    place = tmi_b_2(&b, TMI_OP_MULI, place, tmi_b_const(&b, m->t_i64, s->parts));
+    place = tmi_b_2(&b, TMI_OP_ADDI, place, tmi_b_to_int(&b, part, 64, 0));
+    for (i = 0; i < s->n; i++)
+        tmi_stages_store(s, &b, &s->part[i], tmi_cloned(c, s->part[i].value), place);
+    tmi_rewrite_keep_needed(s->job, m, s->first);
+}
+
+/* -- The second stage -------------------------------------------------------------------------- */
+
+/* All parts of a partial result: a tile whose first axis counts them. */
+static uint32_t tmi_stages_load(tmi_split *s, tmi_build *b, const tmi_split_part *p,
+                                     uint32_t row) {
+    tmi_module *m = s->m;
+    uint32_t type = tmi_value_type(m, p->value), rank = tmi_rank(m, type),
+             n = (uint32_t)tmi_numel(m, type), dims[TMI_MAX_RANK + 1], i, v, shape, at;
+    dims[0] = s->parts;
+    dims[1] = n;
+    shape = tmi_type_tensor(s->job, m, m->t_i32, dims, p->scalar ? 1 : 2);
+    at = tmi_stages_address(s, b, s->func, p,
+                                 tmi_b_2(b, TMI_OP_MULI, row,
+                                         tmi_b_const(b, m->t_i64, (uint64_t)s->parts * n)));
+    at = tmi_b_splat(b, at, shape);
+    v = tmi_b_range(b, s->parts);
+    if (!p->scalar) {
+        v = tmi_b_2(b, TMI_OP_MULI, v, tmi_b_const(b, tmi_value_type(m, v), n));
+        v = tmi_b_along(b, v, shape, 0);
+        v = tmi_b_2(b, TMI_OP_ADDI, v, tmi_b_along(b, tmi_b_range(b, n), shape, 1));
+    }
+    at = tmi_b_2(b, TMI_OP_ADDPTR, at, v);
+    v = tmi_b_1(b, TMI_OP_LOAD,
+                tmi_type_like(s->job, m, shape,
+                              TMI_TYPE(m, tmi_elem(m, tmi_value_type(m, at)))->elem),
+                at);
+    TMI_VALUE(m, v)->name = TMI_VALUE(m, p->value)->name;
+    if (p->elem == m->t_i1) v = tmi_b_cmpi(b, TMI_NE, v, tmi_b_const(b, tmi_value_type(m, v), 0));
+    for (i = 0; i < rank; i++) dims[1 + i] = tmi_dim(m, type, i);
+    return p->scalar ? v : tmi_b_reshape(b, v, dims, rank + 1);
+}
+
+/* What the loop began with, in the shape of the partial result; 0: it changes nothing. */
+static uint32_t tmi_stages_begun(tmi_split *s, tmi_build *b, const tmi_split_part *p) {
+    tmi_module     *m = s->m;
+    uint64_t        bits = 0;
+    uint32_t        r;
+    tmi_cloning     c;
+    if (!tmi_neutral_bits(m, p->kind, p->elem, &bits) || tmi_constant_is(m, p->init, bits))
+        return 0;
+    /* any number of zeros is +0 */
+    if (p->kind == TMI_OP_ADDF && tmi_constant_is(m, p->init, 0))
+        return tmi_b_const(b, tmi_value_type(m, p->value), 0);
+    if (!p->op) return p->init;
+    tmi_cloning_init(s->job, m, &c);
+    r = tmi_rewrite_clone_op(&c, p->op);
+    TMI_ID(m, TMI_OP(m, r)->in) = p->init;
+    tmi_b_insert(b, r);
+    return tmi_out(m, TMI_OP(m, r), 0);
+}
+
+static void tmi_stages_second(tmi_split *s) {
+    tmi_module *m = s->m;
+    tmi_rename  names;
+    uint32_t    i, k, row, n, v, begun, in[TMI_SPLIT_MAX];
+    tmi_build   b;
+    tmi_rename_init(s->job, m, &names);
+    for (i = 0; i < s->n; i += n) {
+        tmi_split_part *p = &s->part[i];
+        n = 1;
+        b = tmi_build_before(s->job, m, p->op ? p->op : s->loop);
+        if (s->loop && !p->op) b = tmi_build_before(s->job, m, TMI_OP(m, s->loop)->next);
+        row = tmi_stages_row(s, &b);
+        if (s->loop) {
+            v = tmi_b_reduce(&b, p->kind, tmi_stages_load(s, &b, p, row),
+                             tmi_value_type(m, p->value), 0);
+            begun = tmi_stages_begun(s, &b, p);
+            if (begun) v = tmi_b_2(&b, p->kind, begun, v);
+            tmi_rename_to(&names, p->value, v);
+            tmi_name_after(m, v, p->value);
+        } else { /* the reduction itself, of the parts */
+            tmi_cloning c;
+            uint32_t    red;
+            n = TMI_OP(m, p->op)->n_out;
+            for (k = 0; k < n; k++) in[k] = tmi_stages_load(s, &b, p + k, row);
+            tmi_cloning_init(s->job, m, &c);
+            red = tmi_rewrite_clone_op(&c, p->op);
+            tmi_rewrite_own_attrs(s->job, m, red);
+            tmi_op_set_int(s->job, m, red, "axis", m->t_i32, 0);
+            tmi_op_operands(s->job, m, red, in, n);
+            tmi_b_insert(&b, red);
+            for (k = 0; k < n; k++)
+                tmi_rename_to(&names, p[k].value, tmi_out(m, TMI_OP(m, red), k));
+        }
+    }
+    tmi_rename_apply(&names, s->func);
+    tmi_rewrite_keep_needed(s->job, m, s->func);
+}
+
+/* -- Both ------------------------------------------------------------------------------------ */
+
+/* Is what follows the reductions little work? */
+static int tmi_stages_is_whole(tmi_split *s) {
+    tmi_module *m = s->m;
+    tmi_mark    mark = tmi_mark_take(s->job);
+    uint8_t    *need = TMI_TEMP(s->job, uint8_t, m->value.n);
+    uint32_t    op, x, i, k;
+    uint64_t    row = 0;
+    int         whole = 1;
+    for (k = 0; k < s->n && !s->loop; k++)
+        if (row < tmi_numel(m, tmi_in_type(m, TMI_OP(m, s->part[k].op), 0)))
+            row = tmi_numel(m, tmi_in_type(m, TMI_OP(m, s->part[k].op), 0));
+    for (op = TMI_BLOCK(m, s->body)->last_op; op && whole; op = TMI_OP(m, op)->prev) {
+        const tmi_op *o = TMI_OP(m, op);
+        int           needed = o->kind == TMI_OP_STORE || o->kind == TMI_OP_RETURN;
+        for (i = 0; i < o->n_out; i++) {
+            for (k = 0; k < s->n && s->part[k].value != tmi_out(m, o, i); k++) {}
+            if (k == s->n) needed |= need[tmi_out(m, o, i)];
+        }
+        if (!needed) continue;
+        for (i = 0; i < o->n_out && !s->loop; i++)
+            whole &= tmi_numel(m, tmi_out_type(m, o, i)) < row;
+        whole &= op != s->loop;
+        if (!whole) (void)tmi_stages_refuse(s, op,
+                                                 "the row is needed again after the reduction");
+        for (x = op; x; x = tmi_walk_next(m, op, x))
+            for (i = 0; i < TMI_OP(m, x)->n_in; i++) need[tmi_in(m, TMI_OP(m, x), i)] = 1;
+    }
+    tmi_mark_drop(s->job, mark);
+    return whole;
+}
+
+/* Partial sums and products of 16-bit floats stay as exact as they are within a threadgroup: in
+ * f32. */
+static void tmi_stages_widen(tmi_split *s, tmi_split_part *p) {
+    tmi_module *m = s->m;
+    uint32_t red = p->op, body = tmi_op_body(m, TMI_OP(m, red), 0),
+             kind = tmi_combiner_kind(m, TMI_OP(m, red)), f32 = m->t_float[TMI_F_F32], i, x, v,
+             old = p->value;
+    tmi_build   b = tmi_build_before(s->job, m, red);
+    tmi_rename  names;
+    if ((kind != TMI_OP_ADDF && kind != TMI_OP_MULF) || tmi_bits(m, p->elem) != 16) return;
+    x = tmi_in(m, TMI_OP(m, red), 0);
+    x = tmi_b_1(&b, TMI_OP_EXTF, tmi_type_like(s->job, m, tmi_value_type(m, x), f32), x);
+    TMI_ID(m, TMI_OP(m, red)->in) = x;
+    for (i = 0; i < 2; i++) TMI_VALUE(m, tmi_block_arg(m, body, i))->type = f32;
+    TMI_VALUE(m, tmi_out(m, TMI_OP(m, TMI_BLOCK(m, body)->first_op), 0))->type = f32;
+    v = tmi_value_new(s->job, m, tmi_type_like(s->job, m, tmi_value_type(m, old), f32));
+    TMI_VALUE(m, v)->name = TMI_VALUE(m, old)->name;
+    tmi_op_results(s->job, m, red, &v, 1);
+    tmi_rename_init(s->job, m, &names);
+    b = tmi_build_before(s->job, m, TMI_OP(m, red)->next);
+    tmi_rename_to(&names, old, tmi_b_1(&b, TMI_OP_TRUNCF, tmi_value_type(m, old), v));
+    tmi_rename_apply(&names, s->func);
+    p->value = v;
+    p->elem = f32;
+}
+
+/* The function of the first stage, before that of the second; its name is one that the module
+ * does not have yet. */
+static void tmi_stages_apply(tmi_split *s) {
+    tmi_module *m = s->m;
+    tmi_cloning c;
+    const char *name = "";
+    uint32_t    i, text;
+    for (i = 0; i < s->n && !s->loop; i++)
+        if (TMI_OP(m, s->part[i].op)->n_in == 1) tmi_stages_widen(s, &s->part[i]);
+    tmi_cloning_init(s->job, m, &c);
+    s->first = tmi_rewrite_clone_op(&c, s->func);
+    tmi_rewrite_own_attrs(s->job, m, s->first);
+    for (i = 1; i == 1 || tmi_find_func(m, name) || tmi_find_func(s->all, name); i++)
+        name = tmi_format(s->job, 1, i > 1 ? "%s_parts_%u" : "%s_parts",
+                          tmi_attr_str(m, TMI_OP(m, s->func), "sym_name"), i);
+    text = tmi_intern(s->job, m->strings, name, strlen(name));
+    tmi_op_set_attr(s->job, m, s->first, "sym_name",
+                    tmi_attr_new(s->job, m, TMI_A_STRING, 0, text));
+    tmi_op_insert_before(m, s->func, s->first);
+    tmi_stages_params(s, s->first);
+    tmi_stages_params(s, s->func);
+    tmi_stages_first(s, &c);
+    tmi_stages_second(s);
+}
+
+/* Requires: every pass done. 1: `func` is the second stage now, s->first the first. */
+static int tmi_stages_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_module *all,
+                                const tmetal_gpu *gpu, tmi_split *s) {
+    int done;
+    if (job->has_grid) return 0;
+    memset(s, 0, sizeof *s);
+    s->all = all;
+    s->job = job;
+    s->m = m;
+    s->func = func;
+    s->body = tmi_op_body(m, TMI_OP(m, func), 0);
+    s->n_own = TMI_BLOCK(m, s->body)->n_arg;
+    s->parts = tmi_shape_parts(gpu, job->opt->two_stage);
+    tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &s->users);
+    if (job->opt->plain) done = tmi_stages_refuse(s, func,
+                                                       "the caller asked for no optimisation");
+    else if (job->opt->mlx == 1) done = tmi_stages_refuse(s, func,
+                                                               "MLX takes one kernel at a time");
+    else if (tmi_shape_overlaps(job, m, func))
+        done = tmi_stages_refuse(s, func, "its parameters overlap");
+    else
+        done = tmi_stages_ops(s) &&
+            (s->loop ? tmi_stages_loop(s) : tmi_stages_tile(s)) &&
+            tmi_stages_is_whole(s);
+    if (done && s->n_own + s->n > 31)
+        done = tmi_stages_refuse(s, func, "its parameters leave no buffer for the parts");
+    if (!done) {
+        tmi_remark(job, tmi_at_of(m, TMI_OP(m, s->wrong_op)), TMETAL_MISSED, "two stages",
+                   "one threadgroup a program: %s", s->wrong);
+        return 0;
+    }
+    tmi_remark(job, tmi_at_of(m, TMI_OP(m, s->loop ? s->loop : s->part[0].op)), TMETAL_APPLIED,
+               "two stages",
+               "%u threadgroups a program, along axis %u of the grid, each reduce a part; a second "
+               "kernel combines %u partial result%s of each from scratch memory",
+               s->parts, s->axis, s->n, s->n == 1 ? "" : "s");
+    tmi_stages_apply(s);
+    return 1;
+}
+
+#define TMI_STAMP_STAGES 3517569303u
+
+/*==============================================================================
+ * >>peel  [25]  Loops cut in two: whole steps without masks, and the rest
+ * uses    >>ops  >>ir  >>verify  >>analyse  >>rewrite  >>flow  >>transform
  *
  * gives   tmi_peel_func(): called when a kernel's work is divided
- * uses    >>ops  >>ir  >>verify  >>analyse  >>rewrite  >>flow  >>transform
  *============================================================================*/
 
 /* -- Peeling: the whole steps of a loop, then the others ------------------------------------------
@@ -42054,10 +42063,10 @@ static void tmi_peel_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_PEEL 0u
+#define TMI_STAMP_PEEL 2825093426u
 
 /*==============================================================================
- * >>thread  [25]  The per-thread form: what one GPU thread does
+ * >>thread  [26]  The per-thread form: what one GPU thread does
  *
  * gives   tmi_thr: instructions in structured blocks; tmi_t_*(): make them, folding as they are made
  * uses    >>ir
@@ -43557,10 +43566,10 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 0u
+#define TMI_STAMP_THREAD 2265514542u
 
 /*==============================================================================
- * >>layout  [26]  Linear layouts: which thread holds which element
+ * >>layout  [27]  Linear layouts: which thread holds which element
  *
  * gives   tmi_lin and its algebra: views through shape ops, slices, blocked and matrix layouts
  * uses    >>ops  >>ir
@@ -44099,10 +44108,10 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 0u
+#define TMI_STAMP_LAYOUT 3659405666u
 
 /*==============================================================================
- * >>plan  [27]  Decisions before any code: what is kept, where each value lives, as >>shape has it
+ * >>plan  [28]  Decisions before any code: what is kept, where each value lives, as >>shape has it
  *
  * gives   tmi_plan: class, memory root, component and layout of every value; instances
  * uses    >>ops  >>ir  >>verify  >>analyse  >>transform  >>shape  >>thread  >>layout
@@ -47069,10 +47078,10 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 0u
+#define TMI_STAMP_PLAN 1738797791u
 
 /*==============================================================================
- * >>wait  [28]  Programs that wait for each other
+ * >>wait  [29]  Programs that wait for each other
  *
  * A loop waits if its exit depends on memory that another program writes and its rounds alone do
  * not bring the exit nearer. Programs with such loops run in turn (tmi_pick_order), so one that
@@ -48530,10 +48539,10 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_WAIT 0u
+#define TMI_STAMP_WAIT 3959765232u
 
 /*==============================================================================
- * >>lower  [29]  From tiles to threads
+ * >>lower  [30]  From tiles to threads
  *
  * gives   tmi_lower_func(): fills a tmi_thr
  * uses    >>ops  >>library  >>ir  >>verify  >>analyse  >>detect  >>transform  >>thread  >>layout
@@ -56056,10 +56065,10 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 0u
+#define TMI_STAMP_LOWER 3773911227u
 
 /*==============================================================================
- * >>clean  [30]  The per-thread form made ready to print
+ * >>clean  [31]  The per-thread form made ready to print
  *
  * gives   tmi_clean(): dead code out, masks merged into branches, values next to their first use,
  *         threadgroup memory laid out, barriers where the hazards are
@@ -58737,10 +58746,10 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 0u
+#define TMI_STAMP_CLEAN 2475255512u
 
 /*==============================================================================
- * >>report  [31]  What was found, chosen and given up
+ * >>report  [32]  What was found, chosen and given up
  *
  * gives   tmi_report_layouts(): a row per tensor value in each layout it is held in; tmi_report_kernel():
  *         remarks on threads, products, reductions, memory accesses and exchanges
@@ -61891,10 +61900,10 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 0u
+#define TMI_STAMP_REPORT 56978159u
 
 /*==============================================================================
- * >>emit  [32]  Metal text
+ * >>emit  [33]  Metal text
  *
  * gives   tmi_emit_kernel(): the source text of one kernel and its launch plan
  * uses    >>ops  >>hardware  >>library  >>ir  >>analyse  >>detect  >>transform  >>thread  >>layout
@@ -67321,10 +67330,10 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 0u
+#define TMI_STAMP_EMIT 12660622u
 
 /*==============================================================================
- * >>json  [33]  Op lists as text: JSON in and out, the short form
+ * >>json  [34]  Op lists as text: JSON in and out, the short form
  *
  * gives   tmi_json_read(), tmi_json_write(), tmi_list_read(): the op list as a tree, every key kept
  * uses    >>ops  >>ir  >>parse
@@ -70132,10 +70141,10 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 0u
+#define TMI_STAMP_JSON 3672405402u
 
 /*==============================================================================
- * >>oplist  [34]  Op lists to kernels: graph in, tile IR out
+ * >>oplist  [35]  Op lists to kernels: graph in, tile IR out
  *
  * gives   tmi_oplist_build_all(): a tt.func for each kernel that >>graph asks for
  * uses    >>ops  >>ir  >>verify  >>analyse  >>rewrite  >>transform  >>shape  >>plan  >>json
@@ -73415,10 +73424,10 @@ static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32
 
 #endif
 
-#define TMI_STAMP_OPLIST 0u
+#define TMI_STAMP_OPLIST 1262590026u
 
 /*==============================================================================
- * >>graph  [35]  Op lists as graphs: what is spelled out, what shares a kernel, memory
+ * >>graph  [36]  Op lists as graphs: what is spelled out, what shares a kernel, memory
  *
  * gives   tmi_list_module(): fusion, one tt.func a kernel; tmi_put_params() and those beside it:
  *         one plan for all of them
@@ -75038,10 +75047,10 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_GRAPH 0u
+#define TMI_STAMP_GRAPH 3416118402u
 
 /*==============================================================================
- * >>compile  [36]  What drives the others: options, refusals, from text to kernels
+ * >>compile  [37]  What drives the others: options, refusals, from text to kernels
  *
  * gives   tmi_compile_read_text() and tmi_compile_read_list(); tmi_compile_text(),
  *         tmi_compile_list(), tmi_compile_module(); tmi_compile_told() for tmetal_transform
@@ -75446,7 +75455,7 @@ static int tmi_compile_options_ok(tmi_job *job) {
             job, "bounds",
             "not with options.mlx, which passes no lengths, nor with options.two_stage");
     if (!tmi_is_pow2(job->opt->two_stage ? job->opt->two_stage : 1) ||
-        job->opt->two_stage > TMI_SPLIT_PARTS)
+        job->opt->two_stage > TMI_SHAPE_PARTS)
         tmi_compile_refuse_option(job, "two_stage", "wanted a power of two up to 512");
     if (job->opt->mlx > 2) tmi_compile_refuse_option(job, "mlx", "wanted 0, 1 or 2");
     if (job->opt->operands > TMETAL_OPERANDS_STAGED)
@@ -75680,13 +75689,13 @@ static void tmi_compile_splits_add(tmi_job *job, tmi_splits *x, const tmi_module
     tmi_split *s = &x->of[x->n];
     tmi_mark   mark = tmi_mark_take(job);
     int        two = job->opt->two_stage && !job->n_errors &&
-        tmi_shape_split_func(job, u->m, u->func, all, gpu, s);
+        tmi_stages_func(job, u->m, u->func, all, gpu, s);
     tmi_mark_drop(job, mark);
     if (two) {
         k[1] = k[0];
         k[0].grid_times[s->axis] = s->parts;
 #ifdef TMETAL_DEBUG
-        if (!tmi_verify_all(job, u->m)) tmi_bug(job, "shape", "two stages");
+        if (!tmi_verify_all(job, u->m)) tmi_bug(job, "stages", "two stages");
 #endif
         x->at[x->n++] = x->n_kernel;
         x->n_scratch += s->n;
@@ -76115,10 +76124,10 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 0u
+#define TMI_STAMP_COMPILE 3988505954u
 
 /*==============================================================================
- * >>key  [37]  What a result depends on, as one number
+ * >>key  [38]  What a result depends on, as one number
  *
  * gives   tmi_key_of(), tmi_key_put_struct(): structs field by field
  * uses    every section, for its stamp
@@ -76317,8 +76326,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 0u
-#define TMI_STAMP_API 0u
+#define TMI_STAMP_KEY 2399461687u
+#define TMI_STAMP_API 1063852905u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -76329,8 +76338,8 @@ static const uint32_t tmi_key_stamps[] = {
     TMI_STAMP_HARDWARE, TMI_STAMP_LIBRARY, TMI_STAMP_IR, TMI_STAMP_PARSE, TMI_STAMP_PRINT,
     TMI_STAMP_VERIFY, TMI_STAMP_BUILDER, TMI_STAMP_PYTHON, TMI_STAMP_TRI, TMI_STAMP_TL,
     TMI_STAMP_TRITON, TMI_STAMP_ANALYSE, TMI_STAMP_DETECT, TMI_STAMP_REWRITE, TMI_STAMP_FLOW,
-    TMI_STAMP_TRANSFORM, TMI_STAMP_SHAPE, TMI_STAMP_PEEL, TMI_STAMP_THREAD, TMI_STAMP_LAYOUT,
-    TMI_STAMP_PLAN, TMI_STAMP_WAIT, TMI_STAMP_LOWER, TMI_STAMP_CLEAN, TMI_STAMP_REPORT,
+    TMI_STAMP_TRANSFORM, TMI_STAMP_SHAPE, TMI_STAMP_STAGES, TMI_STAMP_PEEL, TMI_STAMP_THREAD,
+    TMI_STAMP_LAYOUT, TMI_STAMP_PLAN, TMI_STAMP_WAIT, TMI_STAMP_LOWER, TMI_STAMP_CLEAN, TMI_STAMP_REPORT,
     TMI_STAMP_EMIT, TMI_STAMP_JSON, TMI_STAMP_OPLIST, TMI_STAMP_GRAPH, TMI_STAMP_COMPILE,
     TMI_STAMP_KEY};
 
@@ -76380,7 +76389,7 @@ static void tmi_key_of(const char *src, size_t len, const tmetal_options *opt, c
 }
 
 /*==============================================================================
- * >>entry  [38]  Public functions and the one setjmp
+ * >>entry  [39]  Public functions and the one setjmp
  *
  * gives   everything of >>api
  * uses    every section; nothing here but calls
@@ -77646,7 +77655,7 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
 #endif
 
 /*==============================================================================
- * >>cache  [39]  Results on disk, and copies of results
+ * >>cache  [40]  Results on disk, and copies of results
  *
  * gives   tmetal_result_copy(); tmetal_cache_find() and what follows it in >>api; files of the cache
  *         for >>metal
@@ -78576,12 +78585,12 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 0u
+#define TMI_STAMP_CACHE 1038558848u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
 /*==============================================================================
- * >>metal  [40]  Launching: the Objective-C runtime and Metal, from C
+ * >>metal  [41]  Launching: the Objective-C runtime and Metal, from C
  *
  * gives   tmetal_metal_open() and what follows it in >>api
  * uses    >>ir  >>key  >>cache
@@ -80719,7 +80728,7 @@ TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_lau
 #endif /* TMETAL_METAL */
 
 /*==============================================================================
- * >>host  [41]  Launch code: files in other languages that compile and launch a result
+ * >>host  [42]  Launch code: files in other languages that compile and launch a result
  *
  * gives   tmetal_launch_code() and what stands with it in >>api
  * uses    >>entry
@@ -84761,7 +84770,7 @@ TMETAL_API const char *tmetal_host_suffix(tmetal_host host) {
 
 #ifdef TMETAL_TUNE
 /*==============================================================================
- * >>tune  [42]  The tuner: which way to compile a program is fastest
+ * >>tune  [43]  The tuner: which way to compile a program is fastest
  *
  * gives   tmetal_tune_...()
  * uses    >>ir  >>print  >>shape  >>report  >>compile  >>key  >>entry
