@@ -45880,6 +45880,31 @@ static uint32_t tmi_plan_dot_deep(const tmi_plan *p, uint32_t dot) {
                                                         : TMI_PAIRS_RIGHT | TMI_PAIRS_LEFT;
 }
 
+/* Elements that share a word in memory, as the eight of four bits of an i32 do, go to one thread,
+ * which then loads it once: the bits of their numbers change places with others of its registers.
+ * Not lane 0, by which a staged operand is seen to be turned, and not where another access would
+ * touch more lines. */
+static void tmi_plan_share_words(const tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
+    const tmi_reach *r = c->access ? p->reach[c->access] : NULL;
+    uint32_t i, k = l->vec, op, *at, shared = 0;
+    tmi_lin  x = *l;
+    if (!r || TMI_OP(p->m, c->access)->kind != TMI_OP_LOAD || c->reduced) return;
+    for (i = 1; i < TMI_LANE_BITS + x.n_sg; i++) {
+        at = i < TMI_LANE_BITS ? &x.lane[i] : &x.sg[i - TMI_LANE_BITS];
+        if (!*at || *at & (*at - 1) || !(r->known & *at) || r->step[tmi_log2(*at)]) continue;
+        while (k < x.n_reg && r->known & x.reg[k] && !r->step[tmi_log2(x.reg[k])]) k++;
+        if (k == x.n_reg) break;
+        op = x.reg[k], x.reg[k++] = *at, *at = op;
+        shared++;
+    }
+    for (op = c->ops; op && shared; op = p->op_next[op])
+        if (tmi_accesses_memory(TMI_OP(p->m, op)) &&
+            tmi_access_cost(p, op, &x) >> (op == c->access ? shared : 0) >
+                tmi_access_cost(p, op, l))
+            return;
+    if (shared) *l = x;
+}
+
 static void tmi_plan_choose_layout(tmi_plan *p, uint32_t c) {
     tmi_comp *comp = TMI_COMP(p, c);
     tmi_pick  k;
@@ -45916,6 +45941,7 @@ static void tmi_plan_choose_layout(tmi_plan *p, uint32_t c) {
     }
     if (!p->job->opt->plain) tmi_pick_neighbours(p, c, &k);
     tmi_blocked_for(p, comp, &l);
+    if (!p->job->opt->plain) tmi_plan_share_words(p, comp, &l);
     tmi_pick_add(&k, &l,
                  !comp->access ? "row-major"
                      : comp->reduced
@@ -47078,7 +47104,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 1738797791u
+#define TMI_STAMP_PLAN 2526567265u
 
 /*==============================================================================
  * >>wait  [29]  Programs that wait for each other
