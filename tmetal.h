@@ -41377,13 +41377,15 @@ static int tmi_stages_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi
  * are remainders of products' rows and columns, (m + [0, 64)) % M, which are m + [0, 64) unless the
  * tile is at the end.
  *
- * Descriptors and block pointers add places * strides in 64 bits. Where a stride was widened from
- * 32 bits, the loop of whole steps asks that all of the tile's offsets fit into 32, too, and has
- * them so: a longer stride leaves all to the other loop. */
+ * An access adds one index of 32 bits to a pointer by itself. So the loop of whole steps asks that
+ * the sum of a tile's offsets, as m * stride + k, fits into 32 bits, and adds them first: a longer
+ * stride, or one below zero, leaves all to the other loop. Offsets of descriptors and block
+ * pointers, which are of 64 bits, are such where their stride was widened from 32. */
 enum {
     TMI_PEEL_DEPTH = 24, /* of a side, of a mask */
     TMI_PEEL_MASKS = 8,  /* comparisons of one loop that are told apart */
-    TMI_PEEL_WIDE = 8,   /* products in 64 bits of its addresses */
+    TMI_PEEL_TERMS = 16, /* offsets of its addresses */
+    TMI_PEEL_SUM = 5,    /* of one address */
     TMI_PEEL_OPS = 400   /* in the body: what is copied */
 };
 
@@ -41401,10 +41403,12 @@ typedef struct tmi_peel_mask {
     uint32_t above; /* left must not be below 0 either */
 } tmi_peel_mask;
 
-/* places * stride in 64 bits: the product, the stride before it was widened, the last place */
-typedef struct tmi_peel_wide {
-    uint32_t product, stride, last;
-} tmi_peel_wide;
+/* An offset of a load, added at an op: (leaf + lo .. hi) * stride; 0: no leaf, stride 1. In 64 bits
+ * it is the product `wide` of places and a stride that were widened. */
+typedef struct tmi_peel_term {
+    uint32_t load, at, leaf, stride, wide;
+    int64_t  lo, hi;
+} tmi_peel_term;
 
 typedef struct tmi_peel {
     tmi_job      *job;
@@ -41413,8 +41417,9 @@ typedef struct tmi_peel {
     int64_t       first, step;            /* of the counter; first is known where `from` is 0 */
     tmi_peel_mask mask[TMI_PEEL_MASKS];
     uint32_t      cmp[4 * TMI_PEEL_MASKS], n, n_cmp;
-    tmi_peel_wide wide[TMI_PEEL_WIDE];
-    uint32_t      n_wide;
+    tmi_peel_term term[TMI_PEEL_TERMS];
+    uint32_t      n_term;
+    int           unwraps; /* noted remainders are what they are of */
     uint32_t      budget; /* operations that may still be looked at for remainders */
 } tmi_peel;
 
@@ -41461,6 +41466,13 @@ static int tmi_peel_carried(const tmi_peel *p, uint32_t v, tmi_peel_side *s) {
     return !tmi_is_tensor(m, tmi_value_type(m, v));
 }
 
+/* Is an op one of those that hold in whole steps? */
+static int tmi_peel_is_noted(const tmi_peel *p, uint32_t op) {
+    uint32_t i;
+    for (i = 0; i < p->n_cmp && p->cmp[i] != op; i++) {}
+    return i < p->n_cmp;
+}
+
 static int tmi_peel_side_of(const tmi_peel *p, uint32_t v, tmi_peel_side *s, uint32_t depth);
 
 /* Sums, differences and products with a constant: all wrap alike, so what fits in the end is what
@@ -41476,6 +41488,7 @@ static int tmi_peel_both(const tmi_peel *p, const tmi_op *o, tmi_peel_side *s,
         return 0;
     if (!tmi_peel_side_of(p, tmi_in(p->m, o, times ? 1 - k : 0), s, depth - 1)) return 0;
     if (times) {
+        if (c == 1) return 1;
         if (s->leaf || c < 0 || c > 1 << 20 || s->step > 1 << 20) return 0;
         s->step *= c;
         return tmi_peel_fixed(&r, s->lo *= c, s->hi *= c);
@@ -41515,6 +41528,9 @@ static int tmi_peel_side_of(const tmi_peel *p, uint32_t v, tmi_peel_side *s, uin
         s->widened = s->step != 0;
         return !s->widened || (s->step > 0 && s->lo >= 0);
     case TMI_OP_ADDI: case TMI_OP_SUBI: case TMI_OP_MULI: return tmi_peel_both(p, o, s, depth);
+    case TMI_OP_REMSI:
+        return p->unwraps && tmi_peel_is_noted(p, tmi_def(m, v)) &&
+            tmi_peel_side_of(p, tmi_in(m, o, 0), s, depth - 1);
     default: return 0;
     }
 }
@@ -41712,8 +41728,7 @@ static void tmi_peel_see_wraps(tmi_peel *p, uint32_t v, uint32_t depth) {
         return;
     p->budget--;
     if (tmi_peel_wraps(p, def, &k)) {
-        for (i = 0; i < p->n_cmp && p->cmp[i] != def; i++) {}
-        if (i == p->n_cmp) tmi_peel_add(p, def, &k);
+        if (!tmi_peel_is_noted(p, def)) tmi_peel_add(p, def, &k);
     } else if (tmi_peel_passes(o->kind))
         for (i = 0; i < o->n_in; i++) tmi_peel_see_wraps(p, tmi_in(p->m, o, i), depth - 1);
 }
@@ -41731,54 +41746,92 @@ static uint32_t tmi_peel_made_by(const tmi_module *m, uint32_t v) {
     return tmi_def(m, v);
 }
 
-/* Of an op: is it a product of places and a widened stride that no round changes? */
-static int tmi_peel_is_wide(const tmi_peel *p, uint32_t op, tmi_peel_wide *w) {
+/* A stride that no round changes, of 32 bits, perhaps widened; 0: it is something else. */
+static uint32_t tmi_peel_stride(const tmi_peel *p, uint32_t v, int widened) {
     const tmi_module *m = p->m;
+    uint32_t          stride = tmi_splat_source(m, v);
+    if (widened && tmi_def_kind(m, stride) != TMI_OP_EXTSI) return 0;
+    if (widened) stride = tmi_in(m, TMI_OP(m, tmi_def(m, stride)), 0);
+    return stride && tmi_bits(m, tmi_value_type(m, stride)) == 32 &&
+            tmi_is_outside(m, stride, p->loop) ? stride : 0;
+}
+
+/* Numbers of a tile that each round has alike and that are not below zero, if the leaf is not.
+ * Those of 64 bits are widened and without a leaf: rows of a large tensor begin anywhere. */
+static int tmi_peel_places(const tmi_peel *p, uint32_t v, tmi_peel_term *x) {
+    const tmi_module *m = p->m;
+    const int         wide = tmi_bits(m, tmi_value_type(m, v)) == 64;
+    tmi_peel_side     s;
+    if ((wide && (tmi_def_kind(m, v) != TMI_OP_EXTSI ||
+                  tmi_bits(m, tmi_in_type(m, TMI_OP(m, tmi_def(m, v)), 0)) != 32)) ||
+        !tmi_peel_side_of(p, v, &s, TMI_PEEL_DEPTH) || s.step || s.widened || s.lo == s.hi ||
+        (s.leaf ? wide : s.lo < 0))
+        return 0;
+    x->leaf = s.leaf;
+    x->lo = s.lo;
+    x->hi = s.hi;
+    return 1;
+}
+
+/* Is an offset one whose sums can be asked about before the loop? */
+static int tmi_peel_is_term(const tmi_peel *p, uint32_t v, tmi_peel_term *x) {
+    const tmi_module *m = p->m;
+    const uint32_t    bits = tmi_bits(m, tmi_value_type(m, v)), op = tmi_peel_made_by(m, v);
     const tmi_op     *o = TMI_OP(m, op);
-    uint32_t          stride;
-    tmi_peel_side     places;
-    if (o->kind != TMI_OP_MULI || tmi_bits(m, tmi_out_type(m, o, 0)) != 64 ||
-        tmi_def_kind(m, tmi_in(m, o, 0)) != TMI_OP_EXTSI ||
-        tmi_bits(m, tmi_in_type(m, TMI_OP(m, tmi_def(m, tmi_in(m, o, 0))), 0)) != 32)
-        return 0;
-    stride = tmi_splat_source(m, tmi_in(m, o, 1));
-    if (!stride || tmi_def_kind(m, stride) != TMI_OP_EXTSI ||
-        !tmi_peel_side_of(p, tmi_in(m, o, 0), &places, TMI_PEEL_DEPTH) || places.leaf ||
-        places.step || places.lo < 0 || places.hi < 1)
-        return 0;
-    w->product = op;
-    w->stride = tmi_in(m, TMI_OP(m, tmi_def(m, stride)), 0);
-    w->last = (uint32_t)places.hi;
-    return tmi_bits(m, tmi_value_type(m, w->stride)) == 32 &&
-        tmi_is_outside(m, w->stride, p->loop);
+    uint32_t          k;
+    x->leaf = x->stride = x->wide = 0;
+    if (bits != 32 && bits != 64) return 0;
+    if (bits == 32 && tmi_peel_places(p, v, x)) return 1;
+    if (!op || o->kind != TMI_OP_MULI) return 0;
+    x->wide = bits == 64 ? op : 0;
+    for (k = 0; k < (bits == 64 ? 1u : 2u); k++) {
+        x->stride = tmi_peel_stride(p, tmi_in(m, o, 1 - k), bits == 64);
+        if (x->stride && tmi_peel_places(p, tmi_in(m, o, k), x)) return 1;
+    }
+    return 0;
 }
 
-/* Notes such products in an address. */
-static void tmi_peel_see_wide(tmi_peel *p, uint32_t ptr) {
+/* May the terms of one load, the last n, be asked about: does no sum of the question wrap, which
+ * takes them in 64 bits? And is it worth it? */
+static int tmi_peel_is_sum(const tmi_peel *p, uint32_t n) {
+    const tmi_peel_term *x = &p->term[p->n_term - n];
+    uint32_t             i, both = 0, open = 0, wide = 0;
+    for (i = 0; i < n; i++) {
+        both += x[i].leaf && x[i].stride;
+        open |= x[i].leaf | x[i].stride;
+        wide |= x[i].wide;
+    }
+    return n <= TMI_PEEL_SUM && both <= 1 && (wide || (open && n > 1));
+}
+
+/* Notes the offsets of a load. */
+static void tmi_peel_see_terms(tmi_peel *p, uint32_t load) {
     const tmi_module *m = p->m;
-    for (; tmi_def_kind(m, ptr) == TMI_OP_ADDPTR; ptr = tmi_in(m, TMI_OP(m, tmi_def(m, ptr)), 0)) {
-        const uint32_t op = tmi_peel_made_by(m, tmi_in(m, TMI_OP(m, tmi_def(m, ptr)), 1));
-        uint32_t       i;
-        for (i = 0; i < p->n_wide && p->wide[i].product != op; i++) {}
-        if (i < TMI_PEEL_WIDE && i == p->n_wide && op && tmi_peel_is_wide(p, op, &p->wide[i]))
-            p->n_wide++;
+    const uint32_t    first = p->n_term;
+    uint32_t          ptr = tmi_in(m, TMI_OP(m, load), 0);
+    p->unwraps = 1;
+    for (; tmi_def(m, ptr); ptr = tmi_in(m, TMI_OP(m, tmi_def(m, ptr)), 0)) {
+        const tmi_op  *o = TMI_OP(m, tmi_def(m, ptr));
+        tmi_peel_term *x = &p->term[p->n_term];
+        if (o->kind != TMI_OP_ADDPTR && !tmi_peel_reshapes(o->kind)) break;
+        if (p->n_term == TMI_PEEL_TERMS) {
+            p->n_term = first;
+            break;
+        }
+        if (o->kind != TMI_OP_ADDPTR || !tmi_peel_is_term(p, tmi_in(m, o, 1), x)) continue;
+        x->load = load;
+        x->at = tmi_def(m, ptr);
+        p->n_term++;
     }
+    if (!tmi_peel_is_sum(p, p->n_term - first)) p->n_term = first;
+    p->unwraps = 0;
 }
 
-/* Noted products in 32 bits, through changes of shape. Depth: `depth`. */
-static uint32_t tmi_peel_narrowed(const tmi_peel *p, tmi_build *b, uint32_t v, uint32_t depth) {
-    tmi_module    *m = p->m;
-    const uint32_t def = tmi_def(m, v);
-    const tmi_op   o = *TMI_OP(m, def);
-    uint32_t       i, in, made;
-    for (i = 0; i < p->n_wide && p->wide[i].product != def; i++) {}
-    if (i < p->n_wide) {
-        in = tmi_in(m, TMI_OP(m, tmi_def(m, tmi_in(m, &o, 0))), 0);
-        return tmi_b_2(b, TMI_OP_MULI, in,
-                       tmi_b_splat(b, p->wide[i].stride, tmi_value_type(m, in)));
-    }
-    if (!tmi_peel_reshapes(o.kind) || !depth) return v;
-    in = tmi_peel_narrowed(p, b, tmi_in(m, &o, 0), depth - 1);
+/* `v` with another operand, by the op that changes its shape. */
+static uint32_t tmi_peel_reshaped(const tmi_peel *p, tmi_build *b, uint32_t v, uint32_t in) {
+    tmi_module  *m = p->m;
+    const tmi_op o = *TMI_OP(m, tmi_def(m, v));
+    uint32_t     made;
     if (in == tmi_in(m, &o, 0)) return v;
     made = tmi_b_op(b, o.kind,
                     tmi_type_like(p->job, m, tmi_value_type(m, v),
@@ -41787,17 +41840,54 @@ static uint32_t tmi_peel_narrowed(const tmi_peel *p, tmi_build *b, uint32_t v, u
     return made;
 }
 
-/* An address with offsets in 32 bits. Depth: `depth`. */
-static uint32_t tmi_peel_narrow_address(const tmi_peel *p, tmi_build *b, uint32_t ptr,
-                                        uint32_t depth) {
-    tmi_module  *m = p->m;
-    const tmi_op o = *TMI_OP(m, tmi_def(m, ptr));
-    uint32_t     at, by;
-    if (tmi_def_kind(m, ptr) != TMI_OP_ADDPTR || !depth) return ptr;
-    at = tmi_peel_narrow_address(p, b, tmi_in(m, &o, 0), depth - 1);
-    by = tmi_peel_narrowed(p, b, tmi_in(m, &o, 1), TMI_PEEL_DEPTH);
-    if (at == tmi_in(m, &o, 0) && by == tmi_in(m, &o, 1)) return ptr;
-    at = tmi_b_2(b, TMI_OP_ADDPTR, at, by);
+/* A term in 32 bits, through changes of shape. Depth: `depth`. */
+static uint32_t tmi_peel_narrowed(const tmi_peel *p, tmi_build *b, const tmi_peel_term *x,
+                                  uint32_t v, uint32_t depth) {
+    tmi_module    *m = p->m;
+    const uint32_t def = tmi_def(m, v);
+    uint32_t       in;
+    if (!x->wide) return v;
+    TMI_ASSERT(p->job, "peel", depth && def);
+    in = tmi_in(m, TMI_OP(m, def), 0);
+    if (def != x->wide)
+        return tmi_peel_reshaped(p, b, v, tmi_peel_narrowed(p, b, x, in, depth - 1));
+    in = tmi_in(m, TMI_OP(m, tmi_def(m, in)), 0);
+    return tmi_b_2(b, TMI_OP_MULI, in, tmi_b_splat(b, x->stride, tmi_value_type(m, in)));
+}
+
+/* An address of a load without its terms, and *sum of these; 0: none. Depth: `depth`. */
+static uint32_t tmi_peel_parted(const tmi_peel *p, tmi_build *b, uint32_t load, uint32_t ptr,
+                                uint32_t *sum, uint32_t depth) {
+    tmi_module    *m = p->m;
+    const uint32_t def = tmi_def(m, ptr);
+    const tmi_op   o = *TMI_OP(m, def);
+    uint32_t       at, by, i;
+    *sum = 0;
+    if (!def || !depth || (o.kind != TMI_OP_ADDPTR && !tmi_peel_reshapes(o.kind))) return ptr;
+    at = tmi_peel_parted(p, b, load, tmi_in(m, &o, 0), sum, depth - 1);
+    if (o.kind != TMI_OP_ADDPTR) {
+        if (*sum) *sum = tmi_peel_reshaped(p, b, ptr, *sum);
+        return tmi_peel_reshaped(p, b, ptr, at);
+    }
+    by = tmi_in(m, &o, 1);
+    for (i = 0; i < p->n_term && (p->term[i].load != load || p->term[i].at != def); i++) {}
+    if (i == p->n_term)
+        return at == tmi_in(m, &o, 0) ? ptr : tmi_b_2(b, TMI_OP_ADDPTR, at, by);
+    by = tmi_peel_narrowed(p, b, &p->term[i], by, TMI_PEEL_DEPTH);
+    *sum = *sum ? tmi_b_2(b, TMI_OP_ADDI, *sum, by) : by;
+    return at;
+}
+
+/* The address of a load with its terms added first. */
+static uint32_t tmi_peel_summed(const tmi_peel *p, tmi_build *b, uint32_t load) {
+    tmi_module    *m = p->m;
+    const uint32_t ptr = tmi_in(m, TMI_OP(m, load), 0);
+    uint32_t       i, at, sum;
+    for (i = 0; i < p->n_term && p->term[i].load != load; i++) {}
+    if (i == p->n_term) return ptr;
+    at = tmi_peel_parted(p, b, load, ptr, &sum, TMI_PEEL_DEPTH);
+    if (!sum) return ptr;
+    at = tmi_b_2(b, TMI_OP_ADDPTR, at, sum);
     TMI_VALUE(m, at)->name = TMI_VALUE(m, ptr)->name;
     return at;
 }
@@ -41808,7 +41898,7 @@ static int tmi_peel_look(tmi_peel *p) {
     const tmi_module *m = p->m;
     uint32_t          op, mask, i;
     int64_t           end;
-    p->n = p->n_cmp = p->n_wide = 0;
+    p->n = p->n_cmp = p->n_term = 0;
     if (!tmi_has_products(m, p->loop)) return 0;
     for (op = TMI_BLOCK(m, p->body)->first_op; op; op = TMI_OP(m, op)->next) {
         const tmi_op *o = TMI_OP(m, op);
@@ -41817,7 +41907,7 @@ static int tmi_peel_look(tmi_peel *p) {
                                                                  : 0;
         p->budget = 64;
         if (o->kind == TMI_OP_LOAD) tmi_peel_see_wraps(p, tmi_in(m, o, 0), TMI_PEEL_DEPTH);
-        if (o->kind == TMI_OP_LOAD) tmi_peel_see_wide(p, tmi_in(m, o, 0));
+        if (o->kind == TMI_OP_LOAD) tmi_peel_see_terms(p, op);
         if (mask) tmi_peel_see(p, mask, TMI_PEEL_DEPTH);
     }
     for (i = 0; i < p->n; i++) { /* not even one whole step */
@@ -41836,8 +41926,7 @@ static uint32_t tmi_peel_left(const tmi_peel *p, tmi_build *b, uint32_t mask, ui
     tmi_op      o = *TMI_OP(m, tmi_def(m, mask));
     uint32_t    i, in[2], v;
     if (!tmi_def(m, mask) || !depth || !tmi_peel_sees(p, mask)) return mask;
-    for (i = 0; i < p->n_cmp; i++)
-        if (p->cmp[i] == tmi_def(m, mask)) return 0;
+    if (tmi_peel_is_noted(p, tmi_def(m, mask))) return 0;
     switch (o.kind) {
     case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE:
     case TMI_OP_TRANS: case TMI_OP_ANDI: break;
@@ -41863,8 +41952,7 @@ static uint32_t tmi_peel_unwrapped(tmi_peel *p, tmi_build *b, uint32_t v, uint32
         !tmi_peel_sees(p, v))
         return v;
     p->budget--;
-    for (i = 0; i < p->n_cmp && o.kind == TMI_OP_REMSI; i++)
-        if (p->cmp[i] == def) return tmi_in(m, &o, 0);
+    if (o.kind == TMI_OP_REMSI && tmi_peel_is_noted(p, def)) return tmi_in(m, &o, 0);
     if (!tmi_peel_passes(o.kind)) return v;
     for (i = 0; i < o.n_in; i++) {
         in[i] = tmi_peel_unwrapped(p, b, tmi_in(m, &o, i), depth - 1);
@@ -41887,10 +41975,10 @@ static void tmi_peel_simplify(tmi_peel *p, tmi_rename *names) {
         if (o.kind != TMI_OP_LOAD && o.kind != TMI_OP_STORE && o.kind != TMI_OP_SELECT) continue;
         b = tmi_build_before(p->job, m, op);
         p->budget = 64; /* as in tmi_peel_look() */
-        at = o.kind == TMI_OP_LOAD
-            ? tmi_peel_unwrapped(p, &b, tmi_in(m, &o, 0), TMI_PEEL_DEPTH) : 0;
-        if (at && p->n_wide) at = tmi_peel_narrow_address(p, &b, at, TMI_PEEL_DEPTH);
-        if (at) TMI_ID(m, o.in) = at;
+        if (o.kind == TMI_OP_LOAD) {
+            at = tmi_peel_summed(p, &b, op);
+            TMI_ID(m, o.in) = tmi_peel_unwrapped(p, &b, at, TMI_PEEL_DEPTH);
+        }
         mask = o.kind == TMI_OP_SELECT ? tmi_in(m, &o, 0) : tmi_analyse_mask_of(m, &o);
         if (!mask) continue;
         left = tmi_peel_left(p, &b, mask, TMI_PEEL_DEPTH);
@@ -41924,6 +42012,59 @@ static uint32_t tmi_peel_rounds(tmi_build *b, const tmi_peel_mask *k, uint32_t t
     return k->by == 1 ? v : tmi_b_2(b, TMI_OP_DIVUI, v, by);
 }
 
+/* The longest stride with which the sum of one load's n terms fits, which have one stride and no
+ * leaf; 0: they have others. */
+static uint32_t tmi_peel_longest(const tmi_peel_term *x, uint32_t n, uint32_t *stride) {
+    int64_t  rest = INT32_MAX, hi = 0;
+    uint32_t i;
+    for (*stride = i = 0; i < n; i++) {
+        if (x[i].leaf || (x[i].stride && *stride)) return 0;
+        if (x[i].stride) *stride = x[i].stride, hi = x[i].hi;
+        else rest -= x[i].hi;
+    }
+    return *stride && rest > 0 ? (uint32_t)(rest / hi) : 0;
+}
+
+/* Does the sum of one load's n terms fit into 32 bits, none of them being below zero? */
+static uint32_t tmi_peel_asks_sum(const tmi_peel *p, tmi_build *b, const tmi_peel_term *x,
+                                  uint32_t n) {
+    tmi_module *m = p->m;
+    uint32_t    i, stride, longest = tmi_peel_longest(x, n, &stride), v, sum, all = 0, one;
+    if (longest) /* strides below 0 are too long, too */
+        return tmi_b_cmpi(b, TMI_ULE, stride, tmi_b_const(b, m->t_i32, longest));
+    for (sum = i = 0; i < n; i++) {
+        v = tmi_b_const(b, m->t_i64, (uint64_t)x[i].hi);
+        if (x[i].leaf) v = tmi_b_2(b, TMI_OP_ADDI, tmi_b_to_int(b, x[i].leaf, 64, 1), v);
+        if (x[i].stride) v = tmi_b_2(b, TMI_OP_MULI, v, tmi_b_to_int(b, x[i].stride, 64, 1));
+        sum = sum ? tmi_b_2(b, TMI_OP_ADDI, sum, v) : v;
+        one = x[i].leaf
+            ? tmi_b_cmpi(b, TMI_SGE, x[i].leaf, tmi_b_const(b, m->t_i32, (uint64_t)-x[i].lo)) : 0;
+        if (one) all = all ? tmi_b_2(b, TMI_OP_ANDI, all, one) : one;
+        one = x[i].stride
+            ? tmi_b_cmpi(b, TMI_SGE, x[i].stride, tmi_b_const(b, m->t_i32, 0)) : 0;
+        if (one) all = all ? tmi_b_2(b, TMI_OP_ANDI, all, one) : one;
+    }
+    one = tmi_b_cmpi(b, TMI_SLE, sum, tmi_b_const(b, m->t_i64, INT32_MAX));
+    return all ? tmi_b_2(b, TMI_OP_ANDI, all, one) : one;
+}
+
+/* Are n terms asked about by the ones before them? */
+static int tmi_peel_is_asked(const tmi_peel *p, uint32_t at, uint32_t n) {
+    uint32_t i, j, k, stride, other, longest = tmi_peel_longest(&p->term[at], n, &stride), most;
+    for (i = 0; i < at; i = j) {
+        const tmi_peel_term *x = &p->term[i], *y = &p->term[at];
+        for (j = i; j < at && p->term[j].load == x->load; j++) {}
+        most = tmi_peel_longest(x, j - i, &other);
+        if (longest && most && most <= longest && stride == other) return 1;
+        for (k = 0; k < n && j - i == n; k++)
+            if (x[k].leaf != y[k].leaf || x[k].stride != y[k].stride || x[k].lo != y[k].lo ||
+                x[k].hi != y[k].hi)
+                break;
+        if (k == n) return 1;
+    }
+    return 0;
+}
+
 /* Does what no round changes hold? 0: there is no such mask. */
 static uint32_t tmi_peel_asks(const tmi_peel *p, tmi_build *b, uint32_t type) {
     uint32_t i, j, all = 0, one, left, right, zero = tmi_b_const(b, type, 0);
@@ -41938,12 +42079,10 @@ static uint32_t tmi_peel_asks(const tmi_peel *p, tmi_build *b, uint32_t type) {
         if (k->above)
             all = tmi_b_2(b, TMI_OP_ANDI, all, tmi_b_cmpi(b, TMI_SGE, k->left, zero));
     }
-    for (i = 0; i < p->n_wide; i++) { /* last * stride fits; strides below 0 are too long, too */
-        const tmi_peel_wide *w = &p->wide[i];
-        const uint32_t longest = tmi_b_const(b, type, (uint32_t)INT32_MAX / w->last);
-        for (j = 0; j < i && (w->stride != p->wide[j].stride || w->last > p->wide[j].last); j++) {}
-        if (j < i) continue; /* asked already */
-        one = tmi_b_cmpi(b, TMI_ULE, w->stride, longest);
+    for (i = 0; i < p->n_term; i = j) {
+        for (j = i; j < p->n_term && p->term[j].load == p->term[i].load; j++) {}
+        if (tmi_peel_is_asked(p, i, j - i)) continue;
+        one = tmi_peel_asks_sum(p, b, &p->term[i], j - i);
         all = all ? tmi_b_2(b, TMI_OP_ANDI, all, one) : one;
     }
     return all;
@@ -42063,7 +42202,7 @@ static void tmi_peel_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_PEEL 2825093426u
+#define TMI_STAMP_PEEL 2705046847u
 
 /*==============================================================================
  * >>thread  [26]  The per-thread form: what one GPU thread does

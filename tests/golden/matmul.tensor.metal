@@ -31,7 +31,7 @@ kernel void matmul(
     constant int &M          [[buffer(3)]],
     constant int &N          [[buffer(4)]],
     constant int &K          [[buffer(5)]],
-    constant uint &stride_am [[buffer(6)]],
+    constant int &stride_am  [[buffer(6)]],
     constant uint &stride_bk [[buffer(7)]],
     constant uint &stride_cm [[buffer(8)]],
     uint3 program  [[threadgroup_position_in_grid]],
@@ -62,24 +62,25 @@ kernel void matmul(
     #pragma clang loop unroll(full)
     for (ushort element = 0; element < acc_sums.get_capacity(); element++)
         if (acc_sums.is_valid_element(element)) acc_sums[element] = 0.0f;
-    // line 20: m = tile_m * 32 + tl.arange(0, 32)
-    const uint m = lane % 8 * 4;
-    a_ptrs += m;
     const int group_product = int(uint(N) + 31) / 32 * 2;
     // line 15: first_m = group * 2
     const uint first_m = uint(div_trunc(int(program.x), group_product)) * 2;
     // line 16: group_m = tl.minimum(tiles_m - first_m, 2)
     const int group_m = min(int(int(uint(M) + 31) / 32 - first_m), 2);
     const int tile_m_rest = rem_trunc(int(program.x), group_product);
-    const uint n_offset = uint(div_trunc(tile_m_rest, group_m)) * 32;
-    // line 21: n = tile_n * 32 + tl.arange(0, 32)
-    const int n = int(n_offset + m);
-    b_ptrs += n;
-    const uint m_offset = (first_m + rem_trunc(tile_m_rest, group_m)) * 32;
-    const bool flag = max(M, 0) - max(int(m_offset), 0) >= 32
-            && max(N, 0) - max(int(n_offset), 0) >= 32;
+    const int m_offset = int((first_m + rem_trunc(tile_m_rest, group_m)) * 32);
+    const int n_offset = int(uint(div_trunc(tile_m_rest, group_m)) * 32);
+    const bool flag = max(M, 0) - max(m_offset, 0) >= 32 && max(N, 0) - max(n_offset, 0) >= 32;
+    const bool flag_2 = (m_offset >= 0 && stride_am >= 0)
+            && (long(m_offset) + 31l) * long(stride_am) <= 2147483616l;
+    const bool flag_3 = (n_offset >= 0 && int(stride_bk) >= 0)
+            && long(n_offset) + 31l + long(int(stride_bk)) * 31l <= 2147483647l;
     const int bound = max(K, 0);
-    const uint whole = (flag ? uint(bound) / 32 : 0) * 32;
+    const uint whole = ((flag && flag_2) && flag_3 ? uint(bound) / 32 : 0) * 32;
+    // line 20: m = tile_m * 32 + tl.arange(0, 32)
+    const uint m = lane % 8 * 4;
+    // line 21: n = tile_n * 32 + tl.arange(0, 32)
+    const uint n = n_offset + m;
     threadgroup half4 *const a_write = a_shared + (tid / 8 * 10 + lane % 8);
     threadgroup half4 *const b_write = b_shared + (tid / 8 * 10 + lane % 8);
     // line 26: for
@@ -88,12 +89,12 @@ kernel void matmul(
         half4 b[4];
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
-            // line 27: a = tl.load(a_ptrs)
+            // line 27: a = tl.load(...)
             a[i] = half4(*(device const packed_half4 *)(a_ptrs
-                    + int((m_offset + tid / 8 + i * 8) * stride_am)));
-            // line 28: b = tl.load(b_ptrs)
+                    + int((m_offset + tid / 8 + i * 8) * stride_am + m)));
+            // line 28: b = tl.load(...)
             b[i] = half4(*(device const packed_half4 *)(b_ptrs
-                    + int((tid / 8 + i * 8) * stride_bk)));
+                    + int((tid / 8 + i * 8) * stride_bk + n)));
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);    // a_shared has been read
         #pragma clang loop unroll(full)
@@ -109,8 +110,6 @@ kernel void matmul(
         a_ptrs += 32;
         b_ptrs += int(stride_bk * 32);
     }
-    b_ptrs -= n;
-    a_ptrs -= m;
     threadgroup_barrier(mem_flags::mem_threadgroup);    // a_shared has been read
     #pragma clang loop unroll(full)
     for (ushort element = 0; element < acc_sums.get_capacity(); element++) {
@@ -137,10 +136,10 @@ kernel void matmul(
     #pragma clang loop unroll(full)
     for (ushort element = 0; element < acc_sums_2.get_capacity(); element++)
         if (acc_sums_2.is_valid_element(element)) acc_sums_2[element] = 0.0f;
-    const int last = max(M, -2147483647) - 1;
     const int n_offset_2 = int(n_offset + lane);
-    const int last_2 = max(N, -2147483647) - 1;
-    const int b_base = min(n_offset_2, last_2);
+    const int last = max(N, -2147483647) - 1;
+    b_ptrs += min(n_offset_2, last);
+    const int last_2 = max(M, -2147483647) - 1;
     threadgroup half *const a_write_2 = a_shared_2 + (sg * 40 + lane);
     threadgroup half *const b_write_2 = b_shared_2 + (sg * 40 + lane);
     // the other steps, under their masks
@@ -148,18 +147,19 @@ kernel void matmul(
         const int last_3 = max(int(K - start), 1) - 1;
         const int a_base = min(int(lane), last_3);
         half a_loaded[16] = {};
-        if (int(m_offset) < M && int(K - start) > 0) {
+        if (m_offset < M && int(K - start) > 0) {
             #pragma clang loop unroll(full)
             for (uint i = 0; i < 16; i++) {
                 a_loaded[i] = (a_ptrs
-                        + int(min(int(m_offset + sg + i * 2), last) * stride_am))[a_base];
+                        + int(uint(min(int(m_offset + sg + i * 2), last_2))
+                        * uint(stride_am)))[a_base];
             }
         }
         half b_loaded[16] = {};
-        if (int(K - start) > 0 && int(n_offset) < N) {
+        if (int(K - start) > 0 && n_offset < N) {
             #pragma clang loop unroll(full)
             for (uint i = 0; i < 16; i++) {
-                b_loaded[i] = (b_ptrs + int(min(int(sg + i * 2), last_3) * stride_bk))[b_base];
+                b_loaded[i] = b_ptrs[int(min(int(sg + i * 2), last_3) * stride_bk)];
             }
         }
         half a[16];
