@@ -39701,7 +39701,7 @@ static int tmi_shape_rounds(tmi_job *job, tmi_module *m, uint32_t func, const tm
     return 0;
 }
 
-/* -- Op lists: programs of a reduction, the tile of a product ------------------------------------- */
+/* -- Op lists: tiles, and groups of a reduction --------------------------------------------------- */
 
 #ifndef TMETAL_NO_OPS
 /* Elements of a tile that the registers of one threadgroup hold: 32 for each of its threads, 52
@@ -39725,14 +39725,77 @@ static uint64_t tmi_shape_groups(const tmetal_gpu *gpu, uint64_t programs, uint6
     return groups < most ? groups : most;
 }
 
+/* Elements a group: 256 threads with 16 bytes each of the widest access. */
+static uint32_t tmi_shape_block(uint64_t numel, uint32_t bytes) {
+    return tmi_pow2_ceil(numel, 32, bytes < 4 && numel >= 65536 ? 2048 : 1024);
+}
+
+enum { TMI_SHAPE_FEW = 64 }; /* groups: with fewer, a group takes less */
+
+/* How many of `rows` a tile of so many elements has whose rows are `tile` long. */
+static uint32_t tmi_shape_some_rows(uint64_t rows, uint32_t tile, uint32_t elements) {
+    uint32_t n = tmi_pow2_ceil(rows, 1, tile < elements ? elements / tile : 1);
+    while (n > 1 && tmi_cdiv(rows, n) < TMI_SHAPE_FEW) n /= 2;
+    return n;
+}
+
+/* The tile of rows that are folded: 256 threads with 16 elements each, shorter where the last
+ * would be half empty. */
+static void tmi_shape_fold_rows(uint64_t rows, uint64_t length, uint32_t *tile0, uint32_t *tile1) {
+    *tile1 = tmi_pow2_ceil(length, 32, length <= 4096 || length >= 16384 ? 4096 : 1024);
+    *tile0 = tmi_shape_some_rows(rows, *tile1, 2048);
+}
+
+/* The tile of n columns that are folded, `length` at a time of `all`: a simdgroup across, four
+ * columns a lane; narrower where that fills more groups and what is folded is too short to be split
+ * among them. From 33 to 63 no hierarchy: a thread's own accumulators, where its loads are no
+ * vectors. */
+static void tmi_shape_fold_columns(uint64_t rows, uint64_t n, uint64_t length, uint64_t all,
+                                   uint32_t *tile0, uint32_t *tile1) {
+    *tile1 = tmi_pow2_ceil(n, 1, 128);
+    while (tmi_cdiv(n, *tile1) * rows < TMI_SHAPE_FEW && *tile1 > 32 &&
+           all * *tile1 < 2 * TMI_SHAPE_PART)
+        *tile1 /= 2;
+    *tile0 = tmi_pow2_ceil(length, 1, 4096 / *tile1);
+    if (length > 32 && length < 64) *tile0 = tmi_min32(*tile0, 8);
+}
+
+/* The tile of rows that are kept while they are worked on, if `most` elements hold one: 1; else of
+ * a part. */
+static int tmi_shape_rows(uint64_t rows, uint64_t length, uint32_t most, uint32_t tile[2]) {
+    tile[1] = length <= most ? tmi_pow2_ceil(length, 32, most) : most / 2;
+    tile[0] = tmi_shape_some_rows(rows, tile[1], 1024);
+    return length <= most;
+}
+
+/* The same of n columns. */
+static int tmi_shape_columns(uint64_t n, uint64_t length, uint32_t least, uint32_t most,
+                             uint32_t tile[2]) {
+    int whole;
+    tile[1] = tmi_pow2_ceil(n, 1, 32);
+    whole = length * tile[1] <= most;
+    tile[0] = tmi_pow2_ceil(length, least, whole ? most : 2048 / tile[1]);
+    return whole;
+}
+
 /* Rows and columns of a product's tile: 64 where that leaves two groups a core, else 32; no more
- * than there are. */
+ * than there are. 32 of K. */
 static void tmi_shape_product_tile(const tmetal_gpu *gpu, uint64_t batch, uint64_t m, uint64_t n,
-                                   uint32_t *bm, uint32_t *bn) {
+                                   uint64_t k, uint32_t *bm, uint32_t *bn, uint32_t *bk) {
     const uint32_t cores = gpu->cores ? gpu->cores : 8;
     const uint32_t most = batch * tmi_cdiv(m, 64) * tmi_cdiv(n, 64) < 2 * cores ? 32 : 64;
     *bm = tmi_pow2_ceil(m, 16, most);
     *bn = tmi_pow2_ceil(n, 16, most);
+    *bk = tmi_pow2_ceil(k, 16, 32);
+}
+
+/* Rows of queries and of keys that an attention takes at a time: fewer where its products have many
+ * columns. */
+static void tmi_shape_attention_tile(uint64_t queries, uint64_t keys, uint32_t columns,
+                                     uint32_t *bm, uint32_t *bn) {
+    const uint32_t most = columns > 128 ? 16 : 32;
+    *bm = tmi_pow2_ceil(queries, 16, most);
+    *bn = tmi_pow2_ceil(keys, 16, most);
 }
 
 /* A product with few rows, which streams a matrix of `size` rows or columns: neighbours in the
@@ -40690,7 +40753,7 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 3740237481u
+#define TMI_STAMP_SHAPE 1497828317u
 
 /*==============================================================================
  * >>stages  [24]  A row reduced by several threadgroups
@@ -71813,24 +71876,12 @@ static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, uint32_t wanted, t
     n = f->runs.size[f->runs.n - 1];
     if (f->by_rows) {
         rows = tmi_runs_size(&f->runs, 0, f->runs.n);
-        /* 256 threads with 16 elements each; a shorter tile where the last would be half empty */
-        f->tile1 = tmi_pow2_ceil(n, 32, n <= 4096 || n >= 16384 ? 4096 : 1024);
-        f->tile0 = tmi_pow2_ceil(rows, 1, f->tile1 < 2048 ? 2048 / f->tile1 : 1);
-        while (f->tile0 > 1 && tmi_cdiv(rows, f->tile0) < 64) f->tile0 /= 2;
+        tmi_shape_fold_rows(rows, n, &f->tile0, &f->tile1);
         f->programs = tmi_cdiv(rows, f->tile0);
     } else {
-        /* a simdgroup across, four columns a lane; narrower where that fills more groups and what
-         * is reduced is too short to be split among them */
         rows = tmi_runs_size(&f->runs, 0, f->runs.n - 1);
-        f->tile1 = tmi_pow2_ceil(n, 1, 128);
-        while (tmi_cdiv(n, f->tile1) * rows < 64 && f->tile1 > 32 &&
-               tmi_runs_size(&f->runs, 1, f->runs.n) * f->tile1 < 2 * TMI_SHAPE_PART)
-            f->tile1 /= 2;
-        f->tile0 = f->fold == TMI_NONE ? 1
-                                       : tmi_pow2_ceil(f->runs.size[f->fold], 1, 4096 / f->tile1);
-        /* no hierarchy: a thread's own accumulators, where its loads are no vectors */
-        if (f->fold != TMI_NONE && f->runs.size[f->fold] > 32 && f->runs.size[f->fold] < 64)
-            f->tile0 = tmi_min32(f->tile0, 8);
+        tmi_shape_fold_columns(rows, n, f->fold == TMI_NONE ? 1 : f->runs.size[f->fold],
+                               tmi_runs_size(&f->runs, 1, f->runs.n), &f->tile0, &f->tile1);
         f->programs = tmi_cdiv(n, f->tile1) * rows;
     }
     tmi_cutting_square(f, tmi_runs_size(&f->runs, 0, f->runs.n), n, wanted);
@@ -72026,9 +72077,8 @@ static void tmi_kern_reduce(tmi_gen *g, uint32_t node) {
 /* -- Softmax and norms ----------------------------------------------------------------------------
  * The axes worked on are one run of n elements, with what lies before and after it. Where
  * nothing lies after it, a tile is rows by elements and axis 1 is folded, else elements by
- * columns and axis 0 is. A row of up to 32 elements a thread, 32768 in 1024 threads, is read
- * once and stays in registers: 52 registers of 32 bits is what so many threads may have (Apple7;
- * Mesa, agx_performance.c). A longer one is read twice: for its facts, then for the result. */
+ * columns and axis 0 is. A row that the registers of a threadgroup hold
+ * is read once (tmi_shape_most), a longer one twice: for its facts, then for the result. */
 
 typedef struct tmi_rowing {
     tmi_gen  *g;
@@ -72043,27 +72093,20 @@ typedef struct tmi_rowing {
 
 static void tmi_rowing_axes(tmi_rowing *r, uint32_t most) {
     tmi_gen *g = r->g;
-    uint32_t tile, other;
-    if (r->after == 1) {
-        r->axis = 1;
-        r->whole = r->size <= most;
-        tile = r->whole ? tmi_pow2_ceil(r->size, 32, most) : most / 2;
-        other = tmi_pow2_ceil(r->before, 1, tile < 1024 ? 1024 / tile : 1);
-        while (other > 1 && tmi_cdiv(r->before, other) < 64) other /= 2;
-        tmi_gen_axes(g, other, tile);
+    uint32_t tile[2];
+    r->axis = r->after == 1;
+    /* a scan is of a tile that has the row as an axis, even one of a single element */
+    r->whole = r->axis ? tmi_shape_rows(r->before, r->size, most, tile)
+                       : tmi_shape_columns(r->after, r->size,
+                                           r->n->kind == TMI_L_OP_CUMSUM ? 2 : 1, most, tile);
+    tmi_gen_axes(g, tile[0], tile[1]);
+    if (r->axis) {
         if (r->before > 1) r->space.at[0] = tmi_gen_tile(g, 0, r->before, 0);
-    } else {
-        r->axis = 0;
-        other = tmi_pow2_ceil(r->after, 1, 32);
-        r->whole = r->size * other <= most;
-        /* a scan is of a tile that has the row as an axis, even one of a single element */
-        tile = tmi_pow2_ceil(r->size, r->n->kind == TMI_L_OP_CUMSUM ? 2 : 1,
-                             r->whole ? most : 2048 / other);
-        tmi_gen_axes(g, tile, other);
-        r->space.at[2] = tmi_gen_tile(g, 1, r->after, 0);
-        if (r->before > 1) r->space.at[0] = tmi_gen_pid(g, 1);
-        g->k->grid[1] = r->before;
+        return;
     }
+    r->space.at[2] = tmi_gen_tile(g, 1, r->after, 0);
+    if (r->before > 1) r->space.at[0] = tmi_gen_pid(g, 1);
+    g->k->grid[1] = r->before;
 }
 
 static void tmi_rowing_begin(tmi_rowing *r, tmi_gen *g, uint32_t node, uint32_t most) {
@@ -72373,8 +72416,8 @@ static uint32_t tmi_oplist_product_dot(tmi_producting *p, uint8_t work) {
     tmi_gen *g = p->g;
     tmi_loop loop;
     uint32_t acc, zero;
-    tmi_shape_product_tile(g->l->gpu, p->batches, p->m, p->nn, &p->bm, &p->bn);
-    p->bk = tmi_pow2_ceil(p->k, 16, 32);
+    tmi_shape_product_tile(g->l->gpu, p->batches, p->m, p->nn, p->k, &p->bm, &p->bn,
+                           &p->bk);
     tmi_gen_axes(g, p->bm, p->bn);
     p->row = tmi_gen_tile(g, 0, p->m, 1);
     p->col = tmi_gen_tile(g, 1, p->nn, 0);
@@ -72652,8 +72695,8 @@ static void tmi_kern_conv(tmi_gen *g, uint32_t node) {
     c.depth = (uint64_t)ws->dim[1] * ws->dim[2] * ws->dim[3];
     TMI_ASSERT(g->job, "oplist", c.per_group && out->rank == 4 && ws->rank == 4);
     c.type = tmi_dot_type(g, c.n);
-    tmi_shape_product_tile(g->l->gpu, (uint64_t)c.n->num[6], c.per_group, pixels, &c.bm, &c.bn);
-    c.bk = tmi_pow2_ceil(c.depth, 16, 32);
+    tmi_shape_product_tile(g->l->gpu, (uint64_t)c.n->num[6], c.per_group, pixels, c.depth, &c.bm,
+                           &c.bn, &c.bk);
     tmi_gen_axes(g, c.bm, c.bn);
     c.channel = tmi_gen_tile(g, 0, c.per_group, 1);
     pixel = tmi_gen_tile(g, 1, pixels, 0);
@@ -72800,7 +72843,7 @@ static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base) {
 static void tmi_attend_begin(tmi_attending *a, tmi_gen *g, uint32_t node) {
     const tmi_shape *q;
     uint64_t  batch = 1, size[TMI_LIST_RANK];
-    uint32_t  i, pid, largest;
+    uint32_t  i, pid;
     memset(a, 0, sizeof *a);
     a->g = g;
     a->n = TMI_NODE(g->l, node);
@@ -72811,9 +72854,8 @@ static void tmi_attend_begin(tmi_attending *a, tmi_gen *g, uint32_t node) {
     q = &TMI_NODE(g->l, a->n->in[0])->shape;
     a->bd = tmi_pow2_ceil((uint64_t)a->n->num[4], 16, 1u << 20);
     a->bv = tmi_pow2_ceil((uint64_t)a->n->num[5], 16, 1u << 20);
-    largest = a->bd > a->bv ? a->bd : a->bv;
-    a->bm = tmi_pow2_ceil((uint64_t)a->n->num[2], 16, largest > 128 ? 16 : 32);
-    a->bn = tmi_pow2_ceil((uint64_t)a->n->num[3], 16, largest > 128 ? 16 : 32);
+    tmi_shape_attention_tile((uint64_t)a->n->num[2], (uint64_t)a->n->num[3],
+                             tmi_max32(a->bd, a->bv), &a->bm, &a->bn);
     tmi_gen_axes(g, a->bm, a->bn);
     a->row = tmi_gen_tile(g, 0, (uint64_t)a->n->num[2], 0);
     a->mask_row = g->mask[0];
@@ -73188,7 +73230,7 @@ static void tmi_kern_scatter(tmi_gen *g, uint32_t node) {
     uint64_t         numel = tmi_shape_numel(&src->shape);
     uint32_t         at[TMI_LIST_RANK], ok, in[3], v, mask, full;
     tmi_indices      s, to;
-    tmi_gen_axes(g, 1, tmi_pow2_ceil(numel, 32, 1024));
+    tmi_gen_axes(g, 1, tmi_shape_block(numel, 4));
     s.rank = 0;
     full = tmi_gen_tile(g, 1, numel, 0);
     tmi_indices_add(&s, numel, full);
@@ -73318,19 +73360,13 @@ static void tmi_merged(const tmi_list *l, uint32_t node, uint64_t *dim, uint32_t
     if (!*n_dim) dim[(*n_dim)++] = 1;
 }
 
-/* Elements a group: 256 threads with 16 bytes each of the widest access. */
-static uint32_t tmi_elementwise_block(const tmi_node *n, uint64_t numel) {
-    uint32_t bytes = tmi_lt_bytes(n->dtype), block = 1024;
-    if (bytes < 4 && numel >= 65536) block = 2048;
-    return tmi_pow2_ceil(numel, 32, block);
-}
-
 /* One dimension: a run of elements a program. More: a tile of the last dimension and of another,
  * that along which a transposed operand is close together if there is one; a program for each
  * index of the rest. */
 static void tmi_kern_elementwise(tmi_gen *g, uint32_t node) {
     const tmi_node *n = TMI_NODE(g->l, node);
     uint64_t dim[TMI_LIST_RANK], numel = tmi_shape_numel(&n->shape), rest = 1, size[TMI_LIST_RANK];
+    const uint32_t  block = tmi_shape_block(numel, tmi_lt_bytes(n->dtype));
     uint32_t        rank, second, i, pid, tile1, at[2];
     tmi_indices       s;
     tmi_merged(g->l, node, dim, &rank, &second);
@@ -73338,18 +73374,15 @@ static void tmi_kern_elementwise(tmi_gen *g, uint32_t node) {
     /* tiles would be mostly empty */
     if (rank > 1 && dim[rank - 1] < 16 && second == TMI_NONE) dim[0] = numel, rank = 1;
     if (rank == 1) {
-        tmi_gen_axes(g, 1, tmi_elementwise_block(n, numel));
+        tmi_gen_axes(g, 1, block);
         tmi_indices_add(&s, numel, tmi_gen_tile(g, 1, numel, 0));
         tmi_gen_finish(g, 0, &s);
         return;
     }
     if (second == TMI_NONE || second == rank - 1) {
         second = rank - 2;
-        tile1 = tmi_pow2_ceil(dim[rank - 1], 1, tmi_elementwise_block(n, numel));
-        tmi_gen_axes(g,
-                     tmi_pow2_ceil(dim[second], 1,
-                                   tmi_max32(tmi_elementwise_block(n, numel) / tile1, 1)),
-                     tile1);
+        tile1 = tmi_pow2_ceil(dim[rank - 1], 1, block);
+        tmi_gen_axes(g, tmi_pow2_ceil(dim[second], 1, tmi_max32(block / tile1, 1)), tile1);
     } else {
         tmi_gen_axes(g, tmi_pow2_ceil(dim[second], 1, 32), tmi_pow2_ceil(dim[rank - 1], 1, 32));
     }
@@ -73589,7 +73622,7 @@ static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32
 
 #endif
 
-#define TMI_STAMP_OPLIST 1262590026u
+#define TMI_STAMP_OPLIST 2384799761u
 
 /*==============================================================================
  * >>graph  [36]  Op lists as graphs: what is spelled out, what shares a kernel, memory
