@@ -57,13 +57,20 @@ template <class T, class U> MTL T as_type(U x) {
 /* Operators take two of one type and are templates, so that nothing converts to fit them: a half
  * and a float find the built-in operator of floats. */
 template <class T> struct is_short_float : std::false_type {};
+/* A half of an integer in one conversion: by way of a float they are two, of which the hardware does few. */
+template <class U> MTL __half number_to_half(U x) {
+    if constexpr (!std::is_integral<U>::value || sizeof(U) > 4) return __float2half_rn(float(x));
+    else if constexpr (std::is_signed<U>::value) return __int2half_rn(x);
+    else return __uint2half_rn(x);
+}
+template <class U> MTL __nv_bfloat16 number_to_bfloat(U x) { return __float2bfloat16_rn(float(x)); }
 #define X(name, raw, from_float, to_float)                                                         \
     struct name {                                                                                  \
         raw v;                                                                                     \
         name() = default;                                                                          \
         MTL name(raw r) : v(r) {}                                                                  \
         template <class U, class = enable_if_t<std::is_arithmetic<U>::value>>                      \
-        MTL name(U x) : v(from_float(float(x))) {}                                                 \
+        MTL name(U x) : v(number_to_##name(x)) {}                                                  \
         template <class U, class = enable_if_t<is_short_float<U>::value>, class = void>            \
         MTL explicit name(U x) : v(from_float(float(x))) {}                                        \
         MTL operator float() const { return to_float(v); }                                         \
@@ -124,6 +131,8 @@ template <class V> MTL V from_aligned(const void *at) {
     return v;
 }
 
+/* Four bytes become halves without a conversion: behind 0x64 a byte is the half 1024 + byte. Bytes with a sign are moved to
+ * 0 to 255 first. */
 template <class T, int N> struct vec : elements<T, N> {
     typedef T component;
     vec() = default;
@@ -140,7 +149,15 @@ template <class T, int N> struct vec : elements<T, N> {
     MTL explicit vec(vec<T, 3> a, T b) { put(0, a.x, a.y, a.z, b); }
     MTL explicit vec(T a, vec<T, 3> b) { put(0, a, b.x, b.y, b.z); }
     template <class U, class = enable_if_t<!std::is_same<U, T>::value>>
-    MTL explicit vec(vec<U, N> o) { EACH(N) (*this)[i] = T(o[i]); }
+    MTL explicit vec(vec<U, N> o) {
+        if constexpr (N == 4 && is_same_v<T, half> && std::is_integral<U>::value && sizeof(U) == 1 && !is_same_v<U, bool>) {
+            const unsigned x = as_type<unsigned>(o) ^ (std::is_signed<U>::value ? 0x80808080u : 0);
+            unsigned       h[2] = {__byte_perm(x, 0x64646464u, 0x4140), __byte_perm(x, 0x64646464u, 0x4342)};
+            const __half2  less = __half2half2(__float2half_rn(std::is_signed<U>::value ? 1152.0f : 1024.0f));
+            EACH(2) h[i] = as_type<unsigned>(__hsub2_rn(as_type<__half2>(h[i]), less));
+            __builtin_memcpy(this, h, sizeof h);
+        } else EACH(N) (*this)[i] = T(o[i]);
+    }
     MTL vec(const packed_vec<T, N> &o) {
         if constexpr (N != 3 && sizeof(vec) >= 4 && sizeof(vec) <= 16) *this = from_aligned<vec>(&o);
         else if (o.is_aligned()) *this = *(const vec *)&o;
