@@ -50055,6 +50055,27 @@ static void tmi_lower_note_shown(tmi_plan *p, uint32_t value, uint32_t lin) {
 
 /* The element (or vector of elements) of a tensor where the open nest stands.
  * Depth: TMI_INLINE_DEPTH, by tmi_classify_op and tmi_not_direct. */
+/* Is a number or pointer that is computed where it is read the same for all elements of a vector of
+ * the open nest? Then it is computed once. */
+static int tmi_lower_is_same(const tmi_low *w, uint32_t value, const tmi_lin *view) {
+    const uint32_t type = tmi_value_type(w->m, value);
+    uint32_t       i, d;
+    if (w->p->klass[value] != TMI_C_INLINE || !tmi_is_tensor(w->m, type) ||
+        tmi_elem_kind(w->m, type) == TMI_T_FLOAT)
+        return 0;
+    for (i = 0; i < w->nest->vec; i++) {
+        uint32_t bits = view->reg[i];
+        for (d = 0; d < tmi_rank(w->m, type); d++)
+            bits &= ~(tmi_axis_get(&w->p->axes, value, d).k >= 32
+                ? tmi_dim_mask(w->m, type, d)
+                : tmi_dim_mask(w->m, type, d) &
+                    (((1u << tmi_axis_get(&w->p->axes, value, d).k) - 1)
+                     << tmi_dim_low(w->m, type, d)));
+        if (bits) return 0;
+    }
+    return 1;
+}
+
 static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uint32_t mode) {
     uint32_t lin, r, inst, keep_src = w->t->src;
     TMI_ASSERT(w->job, "lower", value && value < w->m->value.n);
@@ -50063,6 +50084,9 @@ static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uin
     if (w->p->klass[value] == TMI_C_SCALAR) return tmi_scalar_value(w, value);
     if (mode == TMI_VEC && (!w->nest->vec || !tmi_view_varies(w->nest, view))) mode = 0;
     if (mode < TMI_VEC && !tmi_view_varies(w->nest, view)) mode = 0;
+    if (mode && tmi_bits(w->m, tmi_value_type(w->m, value)) > 1 &&
+        tmi_lower_is_same(w, value, view))
+        mode = 0;
     lin = tmi_lin_id(w->p, view);
     r = tmi_memo_get(w, value, lin, mode);
     if (r) return r;
@@ -50542,9 +50566,10 @@ static uint32_t tmi_lower_vectors_mask(tmi_low *w, const tmi_lin *view, uint32_t
 static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view) {
     uint32_t ptr = tmi_in(w->m, op, 0), mask = op->n_in > 1 ? tmi_in(w->m, op, 1) : 0,
              other = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0;
-    uint32_t k, n = 1u << w->nest->vec, part[4], p[4], mk[4];
+    uint32_t k, n = 1u << w->nest->vec, part[4], p[4], mk[4], no[4];
     tmi_tty type = tmi_out_tty(w, op, 0);
     tmi_nearest c[4];
+    uint64_t    bits;
     TMI_ASSERT(w->job, "lower", op->kind == TMI_OP_LOAD);
     if (tmi_access_width(w->p, op, view) &&
         !(tmi_analyse_is_rest(w->m, op) && tmi_lower_ragged(w, op, view))) {
@@ -50556,16 +50581,18 @@ static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *v
         tmi_lower_clamp_tile(w, op, view, TMI_VEC, &c[0]);
         return tmi_load_one(w, op, p[0], mk[0], part[0], type, n, &c[0]);
     }
+    if (tmi_lower_is_same(w, ptr, view) && (!mask || tmi_lower_is_same(w, mask, view)) &&
+        (!other || tmi_dt_constant(w->m, other, &bits) || tmi_lower_is_same(w, other, view)))
+        n = 1;
     for (k = 0; k < n; k++) {
         p[k] = tmi_elem_at(w, ptr, view, k);
         mk[k] = mask ? tmi_elem_at(w, mask, view, k) : 0;
+        no[k] = other ? tmi_elem_at(w, other, view, k) : 0;
         tmi_lower_clamp_tile(w, op, view, k, &c[k]);
     }
-    for (k = 1; k < n && p[k] == p[0] && mk[k] == mk[0]; k++) {}
-    if ((k == n && !other) || !tmi_view_varies(w->nest, view)) n = 1; /* one element for all */
-    for (k = 0; k < n; k++)
-        part[k] = tmi_load_one(w, op, p[k], mk[k], other ? tmi_elem_at(w, other, view, k) : 0, type,
-                               1, &c[k]);
+    for (k = 1; k < n && p[k] == p[0] && mk[k] == mk[0] && no[k] == no[0]; k++) {}
+    if (k == n || !tmi_view_varies(w->nest, view)) n = 1; /* one element for all */
+    for (k = 0; k < n; k++) part[k] = tmi_load_one(w, op, p[k], mk[k], no[k], type, 1, &c[k]);
     return tmi_t_vmake(w->t, part, n);
 }
 
