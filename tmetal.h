@@ -56872,14 +56872,15 @@ static int tmi_clean_waits(const tmi_thr *t, const tmi_ins *load) {
  * loop, its values computed in any case and its stores alone masked? Says so of the loads. Stores
  * without loads wait until it is known what the loads of their loop became. */
 static int tmi_clean_run_ahead(tmi_thr *t, uint32_t first, uint32_t end) {
-    uint32_t id, n = 0;
+    uint32_t id, n = 0, bound = 0;
     for (id = first;; id = TMI_INS(t, id)->next) {
         const tmi_ins *x = TMI_INS(t, id);
-        if (x->op == TMI_TF_STA || (x->op == TMI_TF_LDG && (!x->e || !tmi_clean_waits(t, x))))
-            return 0;
+        if (x->op == TMI_TF_STA || (x->op == TMI_TF_LDG && !tmi_clean_waits(t, x))) return 0;
         n += x->op == TMI_TF_LDG;
+        bound |= x->op == TMI_TF_LDG && x->e; /* so that the mask holds from round 0 on */
         if (id == end) break;
     }
+    if (n && !bound) return 0;
     if (!n) return TMI_INS(t, TMI_BLK(t, TMI_INS(t, first)->blk)->owner)->op == TMI_TF_FOR;
     for (id = first; id != end; id = TMI_INS(t, id)->next)
         if (TMI_INS(t, id)->op == TMI_TF_LDG) TMI_INS(t, id)->d |= TMI_INS_SPARE;
@@ -58804,24 +58805,27 @@ static int tmi_clean_grows_by(const tmi_thr *t, const tmi_ins *n, uint32_t k) {
     }
 }
 
-/* A value of an unrolled loop, which counts in `var`, as it is in round 0, in front of the loop: if
- * it grows from round to round, or is a condition that ends to hold. 0: it does not, or it is not
- * simple enough. Depth: `depth`. */
-static uint32_t tmi_clean_first_round(tmi_thr *t, uint32_t v, uint32_t var, uint32_t loop,
+/* A value of an unrolled loop, which counts in `var`, as it is in round 0, in front of the loop; if
+ * it must `grow`, one that grows from round to round, or a condition that ends to hold. 0: it is no
+ * such value. Depth: `depth`. */
+static uint32_t tmi_clean_first_round(tmi_thr *t, uint32_t v, uint32_t var, uint32_t loop, int grow,
                                       uint32_t depth) {
     const uint32_t up = TMI_INS(t, loop)->blk;
     tmi_ins        n = *TMI_INS(t, v);
     uint32_t       k, i, *slot[TMI_MAX_OPERANDS];
     int64_t        c[2] = {1, 1};
     if (tmi_clean_is_seen(t, v, up)) return v;
-    if (!depth) return 0;
+    if (!depth || (v != var && (!(tmi_tfs[n.op].traits & TMI_TR_PURE) || tmi_ins_is_list(&n))))
+        return 0;
     if (v == var) {
         tmi_ins_zero(&n, TMI_TF_CONST, n.type);
     } else {
         for (i = 0, k = tmi_operand_slots(t, &n, slot); i < k; i++) {
-            if (!tmi_clean_is_seen(t, *slot[i], up) && !tmi_clean_grows_by(t, TMI_INS(t, v), i))
+            if (grow && !tmi_clean_is_seen(t, *slot[i], up) &&
+                !tmi_clean_grows_by(t, TMI_INS(t, v), i))
                 return 0;
-            if (!(*slot[i] = tmi_clean_first_round(t, *slot[i], var, loop, depth - 1))) return 0;
+            *slot[i] = tmi_clean_first_round(t, *slot[i], var, loop, grow, depth - 1);
+            if (!*slot[i]) return 0;
             if (i < 2) (void)tmi_t_is_const(t, *slot[i], &c[i]);
         }
         if (n.op == TMI_TF_IADD && (!c[0] || !c[1])) return c[0] ? n.a : n.b;
@@ -58871,13 +58875,13 @@ static int tmi_clean_own(tmi_thr *t, uint32_t id, uint32_t mask, uint32_t at, ui
     if (!var) return 0;
     if (h->of != loop || h->mask != mask) {
         h->of = 0;
-        h->exists = tmi_clean_first_round(t, mask, var, loop, TMI_WHOLE_DEPTH);
+        h->exists = tmi_clean_first_round(t, mask, var, loop, 1, TMI_WHOLE_DEPTH);
         if (!h->exists) return 0;
         h->of = loop, h->mask = mask, h->at = 0;
         if (tmi_clean_asks_all(t, loop, mask)) tmi_clean_loop_if(t, loop, h->exists);
     }
     if (h->at == at) return 1;
-    if (!(from = tmi_clean_first_round(t, at, var, loop, TMI_WHOLE_DEPTH))) return 0;
+    if (!(from = tmi_clean_first_round(t, at, var, loop, 0, TMI_WHOLE_DEPTH))) return 0;
     n.op = TMI_TF_SELECT;
     n.a = mask;
     n.b = at;
@@ -58920,10 +58924,9 @@ static uint32_t tmi_clean_own_ahead(tmi_thr *t, uint32_t id, const tmi_ins *load
 static uint32_t tmi_clean_clamped(tmi_thr *t, uint32_t id, tmi_ins n, tmi_ahead *h) {
     tmi_conds open;
     uint32_t  made;
-    if (!n.e) return 0;
     t->src = n.src;
-    if (tmi_clean_waits(t, &n) && (made = tmi_clean_own_ahead(t, id, &n, h)) != 0) return made;
-    if (!tmi_clean_clamp_asks(t, &n, &open)) return 0;
+    if ((n.e || (n.d & TMI_INS_SPARE)) && tmi_clean_waits(t, &n) && (made = tmi_clean_own_ahead(t, id, &n, h)) != 0) return made;
+    if (!n.e || !tmi_clean_clamp_asks(t, &n, &open)) return 0;
     if (open.n)
         return (made = tmi_clean_load_ahead(t, id, n.e, &open, h)) != 0
             ? tmi_clean_entry(t, id, made) : 0;
