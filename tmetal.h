@@ -2019,7 +2019,7 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 0u
+#define TMI_STAMP_CONFIG 1435309616u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -3256,7 +3256,7 @@ static int tmi_base_meant_try(tmi_meant *x, const char *name) {
     return 1;
 }
 
-#define TMI_STAMP_BASE 0u
+#define TMI_STAMP_BASE 209780882u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -3813,7 +3813,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 0u
+#define TMI_STAMP_DIAG 3351866170u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -4396,7 +4396,7 @@ static int tmi_ops_is_one_of(const char *const *names, const char *name) {
     return 0;
 }
 
-#define TMI_STAMP_OPS 0u
+#define TMI_STAMP_OPS 665162295u
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -4885,7 +4885,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 0u
+#define TMI_STAMP_HARDWARE 320939983u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -7233,7 +7233,7 @@ static const char *const tmi_library_probes[] = {
     TMI_PROBE_END,
 };
 
-#define TMI_STAMP_LIBRARY 0u
+#define TMI_STAMP_LIBRARY 1223200421u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -8271,7 +8271,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 0u
+#define TMI_STAMP_IR 2944126340u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -11172,7 +11172,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 0u
+#define TMI_STAMP_PARSE 632913750u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -12116,7 +12116,7 @@ static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text 
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 0u
+#define TMI_STAMP_PRINT 3566925477u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -13981,7 +13981,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 0u
+#define TMI_STAMP_VERIFY 1311886282u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -14891,7 +14891,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
-#define TMI_STAMP_BUILDER 0u
+#define TMI_STAMP_BUILDER 1975676144u
 
 #ifdef TMETAL_TRITON
 /*==============================================================================
@@ -16895,7 +16895,7 @@ static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_PYTHON 0u
+#define TMI_STAMP_PYTHON 26471481u
 
 /*==============================================================================
  * >>tri  [15]  Values of Triton's Python: types, casts, operators
@@ -19170,7 +19170,7 @@ static uint32_t tmi_tri_open_region(tmi_tri *t, uint32_t op, const uint32_t *typ
 
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TRI 0u
+#define TMI_STAMP_TRI 2597512572u
 
 /*==============================================================================
  * >>tl  [16]  triton.language: one row a function
@@ -23623,7 +23623,7 @@ static tmi_tri_value tmi_tl_attribute(tmi_tri *t, tmi_tri_value v, uint32_t name
 }
 #endif /* TMETAL_TRITON */
 
-#define TMI_STAMP_TL 0u
+#define TMI_STAMP_TL 873186387u
 
 /*==============================================================================
  * >>triton  [17]  A kernel in Triton's Python, walked into IR
@@ -30442,7 +30442,7 @@ static tmi_module *tmi_tri_module(tmi_job *job, const char *src, uint32_t len,
     return job->first_note ? t->m : tmi_triton_settle(job, t->m, mark); /* notes lie beside it */
 }
 #endif /* TMETAL_TRITON */
-#define TMI_STAMP_TRITON 0u
+#define TMI_STAMP_TRITON 2995761686u
 
 
 /*==============================================================================
@@ -31377,7 +31377,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 0u
+#define TMI_STAMP_ANALYSE 3020950395u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -34580,7 +34580,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 0u
+#define TMI_STAMP_DETECT 3129833438u
 
 /*==============================================================================
  * >>rewrite  [20]  Tools of passes over tile IR: making ops, renaming values, copying, ranges
@@ -35139,7 +35139,7 @@ static void tmi_rewrite_slicing_init(tmi_job *job, tmi_module *m, tmi_slicing *x
     x->dry = dry;
 }
 
-#define TMI_STAMP_REWRITE 0u
+#define TMI_STAMP_REWRITE 3066027781u
 
 /*==============================================================================
  * >>flow  [21]  Calls inlined, branches structured: one function, one block
@@ -35979,7 +35979,7 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func) {
     return ok;
 }
 
-#define TMI_STAMP_FLOW 0u
+#define TMI_STAMP_FLOW 1811684185u
 
 /*==============================================================================
  * >>transform  [22]  Passes over tile IR, before anything is planned
@@ -38764,7 +38764,7 @@ static int tmi_transform_alias_all(const tmi_job *job) {
     return job->opt->alias && strcmp(job->opt->alias, "all") == 0;
 }
 
-#define TMI_STAMP_TRANSFORM 0u
+#define TMI_STAMP_TRANSFORM 2880964834u
 
 /*==============================================================================
  * >>shape  [23]  How a kernel's work is divided, by the chip: threads, programs, stages, rounds
@@ -40753,7 +40753,7 @@ static void tmi_shape_kernel(tmi_job *job, tmi_module *m, uint32_t func, const t
     }
 }
 
-#define TMI_STAMP_SHAPE 0u
+#define TMI_STAMP_SHAPE 1497828317u
 
 /*==============================================================================
  * >>stages  [24]  A row reduced by several threadgroups
@@ -41416,7 +41416,7 @@ static int tmi_stages_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi
     return 1;
 }
 
-#define TMI_STAMP_STAGES 0u
+#define TMI_STAMP_STAGES 3517569303u
 
 /*==============================================================================
  * >>peel  [25]  Loops cut in two: whole steps without masks, and the rest
@@ -42265,7 +42265,7 @@ static void tmi_peel_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_PEEL 0u
+#define TMI_STAMP_PEEL 2705046847u
 
 /*==============================================================================
  * >>thread  [26]  The per-thread form: what one GPU thread does
@@ -43768,7 +43768,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 0u
+#define TMI_STAMP_THREAD 2265514542u
 
 /*==============================================================================
  * >>layout  [27]  Linear layouts: which thread holds which element
@@ -44310,7 +44310,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
     return won;
 }
 
-#define TMI_STAMP_LAYOUT 0u
+#define TMI_STAMP_LAYOUT 3659405666u
 
 /*==============================================================================
  * >>plan  [28]  Decisions before any code: what is kept, where each value lives, as >>shape has it
@@ -45259,7 +45259,7 @@ static uint64_t tmi_access_bytes(const tmi_plan *p, uint32_t op) {
 
 /* How much an access of a tile decides the order of elements in threads: by the bytes that it
  * moves, those that stand for several elements counted once; no neighbors in memory, no order. */
-static uint64_t tmi_access_decides(const tmi_plan *p, uint32_t op) {
+static uint64_t tmi_plan_decides(const tmi_plan *p, uint32_t op) {
     const tmi_module *m = p->m;
     const uint32_t ptr = tmi_in(m, TMI_OP(m, op), 0), type = tmi_value_type(m, ptr);
     uint32_t       d, same = 0, beside = 0;
@@ -45269,7 +45269,7 @@ static uint64_t tmi_access_decides(const tmi_plan *p, uint32_t op) {
         same += tmi_min32(a.k, tmi_dim_bits(m, type, d));
         beside |= a.c;
     }
-    return beside ? tmi_max64(1 + (int64_t)(tmi_access_bytes(p, op) >> same), 2) : 1;
+    return beside ? (tmi_access_bytes(p, op) >> same) + 2 : 1;
 }
 
 static int tmi_plan_is_tensor(const tmi_module *m, const tmi_op *op) {
@@ -45298,7 +45298,7 @@ static void tmi_comp_add_op(tmi_plan *p, uint32_t id) {
         (!comp->dot || (tmi_dot_is_mma(m, op) && !tmi_dot_is_mma(m, TMI_OP(m, comp->dot)))))
         comp->dot = id;
     if (tmi_accesses_memory(op) && tmi_is_tensor(m, tmi_in_type(m, op, 0))) {
-        const uint64_t bytes = tmi_access_bytes(p, id), decides = tmi_access_decides(p, id);
+        const uint64_t bytes = tmi_access_bytes(p, id), decides = tmi_plan_decides(p, id);
         comp->weight += bytes;
         if (decides > comp->best) comp->best = decides, comp->access = id;
     }
@@ -47321,7 +47321,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 0u
+#define TMI_STAMP_PLAN 239359014u
 
 /*==============================================================================
  * >>wait  [29]  Programs that wait for each other
@@ -48782,7 +48782,7 @@ static void tmi_wait_refuse_func(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_WAIT 0u
+#define TMI_STAMP_WAIT 3959765232u
 
 /*==============================================================================
  * >>lower  [30]  From tiles to threads
@@ -56277,7 +56277,10 @@ static void tmi_lower_touches(tmi_low *w) {
         if (!own && tmi_accesses_memory(o)) bit = 1u << tmi_class_of(w, tmi_in(m, o, 0));
         for (up = op; bit && up && up != w->p->func; up = tmi_parent_op(m, TMI_OP(m, up))) {
             if (tmi_plan_is_atomic(o->kind)) w->atomics[up] |= bit;
-            else {
+            /* a tile that is only read sees what other threads have done before */
+            if (o->kind == TMI_OP_ALOAD && tmi_is_tensor(m, tmi_in_type(m, o, 0)))
+                w->reads[up] |= bit;
+            if (!tmi_plan_is_atomic(o->kind)) {
                 if (traits & TMI_READS) w->reads[up] |= bit;
                 if (traits & TMI_WRITES) w->writes[up] |= bit;
             }
@@ -56335,7 +56338,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 0u
+#define TMI_STAMP_LOWER 1118248828u
 
 /*==============================================================================
  * >>clean  [31]  The per-thread form made ready to print
@@ -58925,7 +58928,9 @@ static uint32_t tmi_clean_clamped(tmi_thr *t, uint32_t id, tmi_ins n, tmi_ahead 
     tmi_conds open;
     uint32_t  made;
     t->src = n.src;
-    if ((n.e || (n.d & TMI_INS_SPARE)) && tmi_clean_waits(t, &n) && (made = tmi_clean_own_ahead(t, id, &n, h)) != 0) return made;
+    if ((n.e || (n.d & TMI_INS_SPARE)) && tmi_clean_waits(t, &n) &&
+        (made = tmi_clean_own_ahead(t, id, &n, h)) != 0)
+        return made;
     if (!n.e || !tmi_clean_clamp_asks(t, &n, &open)) return 0;
     if (open.n)
         return (made = tmi_clean_load_ahead(t, id, n.e, &open, h)) != 0
@@ -59019,7 +59024,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 0u
+#define TMI_STAMP_CLEAN 2848159485u
 
 /*==============================================================================
  * >>report  [32]  What was found, chosen and given up
@@ -62173,7 +62178,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 0u
+#define TMI_STAMP_REPORT 56978159u
 
 /*==============================================================================
  * >>emit  [33]  Metal text
@@ -67603,7 +67608,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 0u
+#define TMI_STAMP_EMIT 12660622u
 
 /*==============================================================================
  * >>json  [34]  Op lists as text: JSON in and out, the short form
@@ -70414,7 +70419,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 }
 #endif
 
-#define TMI_STAMP_JSON 0u
+#define TMI_STAMP_JSON 3672405402u
 
 /*==============================================================================
  * >>oplist  [35]  Op lists to kernels: graph in, tile IR out
@@ -73667,7 +73672,7 @@ static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32
 
 #endif
 
-#define TMI_STAMP_OPLIST 0u
+#define TMI_STAMP_OPLIST 2384799761u
 
 /*==============================================================================
  * >>graph  [36]  Op lists as graphs: what is spelled out, what shares a kernel, memory
@@ -75290,7 +75295,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_GRAPH 0u
+#define TMI_STAMP_GRAPH 3416118402u
 
 /*==============================================================================
  * >>compile  [37]  What drives the others: options, refusals, from text to kernels
@@ -76367,7 +76372,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 0u
+#define TMI_STAMP_COMPILE 3988505954u
 
 /*==============================================================================
  * >>key  [38]  What a result depends on, as one number
@@ -76569,8 +76574,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 0u
-#define TMI_STAMP_API 0u
+#define TMI_STAMP_KEY 2399461687u
+#define TMI_STAMP_API 1063852905u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -78828,7 +78833,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 0u
+#define TMI_STAMP_CACHE 1038558848u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
