@@ -42429,6 +42429,7 @@ enum {
     X(FCONV,    "",        cast,    TMI_TR_PV) X(FTOF_RTZ, "",       helper,  TMI_TR_P) \
     X(S2F,      "",        cast,    TMI_TR_PV) X(U2F,     "",        cast,    TMI_TR_PV) \
     X(F2S,      "",        helper,  TMI_TR_P)  X(F2U,     "",        helper,  TMI_TR_P) \
+    X(F2I,      "",        cast,    TMI_TR_PV) \
     X(BITCAST,  "as_type", bitcast, TMI_TR_PV) X(PADD,    "+",       padd,    TMI_TR_P) \
     X(PCAST,    "",        pcast,   TMI_TR_P)  X(P2I,     "",        p2i,     TMI_TR_P) \
     X(I2P,      "",        i2p,     TMI_TR_P)  X(HELP,    "",        userfn, \
@@ -43768,7 +43769,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 2265514542u
+#define TMI_STAMP_THREAD 1262051369u
 
 /*==============================================================================
  * >>layout  [27]  Linear layouts: which thread holds which element
@@ -49101,9 +49102,67 @@ static uint32_t tmi_lower_elt_compare(tmi_thr *t, uint32_t p, uint32_t a, uint32
     return tmi_t_icmp(t, p, a, b);
 }
 
+static float tmi_lower_cast_bits(uint32_t bits) {
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+/* Is a float a number, and at most `limit`, a whole one (upper), or at least that? By what clamps
+ * and rounds it: max and min leave a NaN out. */
+static int tmi_lower_cast_within(const tmi_thr *t, uint32_t id, int upper, int64_t limit,
+                                 uint32_t depth) {
+    const tmi_ins *n = TMI_INS(t, id);
+    const int      near = n->op == (upper ? TMI_TF_FMINN : TMI_TF_FMAXN); /* one of both is enough */
+    int            a;
+    if (n->type.kind != TMI_S_F32 || !depth--) return 0;
+    switch (n->op) {
+    case TMI_TF_CONST: {
+        const float f = tmi_lower_cast_bits((uint32_t)tmi_t_bits(t, id));
+        return upper ? f <= (float)limit : f >= (float)limit;
+    }
+    case TMI_TF_FLOOR: case TMI_TF_CEIL: case TMI_TF_FTRUNC: case TMI_TF_ROUND: case TMI_TF_RINT:
+    case TMI_TF_VGET: return tmi_lower_cast_within(t, n->a, upper, limit, depth);
+    case TMI_TF_SELECT:
+        return tmi_lower_cast_within(t, n->b, upper, limit, depth) &&
+               tmi_lower_cast_within(t, n->c, upper, limit, depth);
+    case TMI_TF_FMINN: case TMI_TF_FMAXN:
+        a = tmi_lower_cast_within(t, n->a, upper, limit, depth);
+        return a == near ? a : tmi_lower_cast_within(t, n->b, upper, limit, depth);
+    default: return 0;
+    }
+}
+
+/* A float cut to an integer as PTX has it: NaN is 0, what is too large saturates, at 16 bits where
+ * it has 8. What is clamped already needs no care, and of a clamped NaN the low 8 bits are 0. */
+static uint32_t tmi_lower_cast_to_int(tmi_thr *t, int op, uint32_t a, int kind) {
+    const int s = op == TMI_TF_F2S, saturated = kind == TMI_S_I8 ? TMI_S_I16
+                                  : kind == TMI_S_BOOL           ? TMI_S_I32
+                                                                 : kind;
+    const int wide = saturated != TMI_S_I16;
+    /* floats: below 2^31 comes 2^31 - 128 */
+    const int64_t least = !s ? 0 : wide ? INT32_MIN : -32768,
+                  most = wide ? 2147483520 : s ? 32767 : 65535;
+    tmi_ins n;
+    if (saturated == TMI_S_I64 || !tmi_lower_cast_within(t, a, 0, least, 8) ||
+        !tmi_lower_cast_within(t, a, 1, most, 8)) {
+        if (wide || (s && kind != TMI_S_I8))
+            return tmi_t_intcast(t, tmi_t_un(t, op, tmi_tty_of(saturated, 1), a), kind, 0);
+        a = tmi_t_bin(t, TMI_TF_FMAXN, a,
+                      tmi_t_const(t, tmi_tty_of(TMI_S_F32, 1), s ? 0xc7000000u : 0));
+        a = tmi_t_bin(t, TMI_TF_FMINN, a,
+                      tmi_t_const(t, tmi_tty_of(TMI_S_F32, 1), s ? 0x46fffe00u : 0x477fff00u));
+    }
+    tmi_ins_zero(&n, TMI_TF_F2I, tmi_tty_of(TMI_S_I32, 1));
+    n.a = a;
+    n.lo = least;
+    n.hi = most;
+    return tmi_t_intcast(t, tmi_t_pure(t, &n), kind, 0);
+}
+
 /* Casts that change what the bits mean. */
 static uint32_t tmi_elt_cast(tmi_thr *t, int op, uint32_t a, tmi_tty to) {
-    int from = tmi_t_kind(t, a), kind;
+    int from = tmi_t_kind(t, a);
     switch (op) {
     case TMI_TF_SEXT: case TMI_TF_SCAST: return tmi_t_intcast(t, a, to.kind, 1);
     case TMI_TF_ZEXT: case TMI_TF_UCAST: case TMI_TF_TRUNC: return tmi_t_intcast(t, a, to.kind, 0);
@@ -49115,10 +49174,7 @@ static uint32_t tmi_elt_cast(tmi_thr *t, int op, uint32_t a, tmi_tty to) {
         return tmi_t_un(t, op, to, a);
     case TMI_TF_F2S: case TMI_TF_F2U:
         if (from != TMI_S_F32) a = tmi_conv(t, a, TMI_S_F32);
-        kind = to.kind;
-        if (kind == TMI_S_BOOL) kind = TMI_S_I32;
-        if (kind == TMI_S_I8) kind = TMI_S_I16; /* as PTX */
-        return tmi_t_intcast(t, tmi_t_un(t, op, tmi_tty_of(kind, 1), a), to.kind, 0);
+        return tmi_lower_cast_to_int(t, op, a, to.kind);
     case TMI_TF_BITCAST:
         if (to.kind == TMI_S_PTR) return tmi_t_value(t, TMI_TF_PCAST, to, a, 0, 0);
         if (from == to.kind) return a;
@@ -56338,7 +56394,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1118248828u
+#define TMI_STAMP_LOWER 1032740968u
 
 /*==============================================================================
  * >>clean  [31]  The per-thread form made ready to print
@@ -63008,7 +63064,7 @@ static const char *tmi_role_word(const tmi_emit *e, uint32_t id) {
     case TMI_TF_FNEG: return "negated";
     case TMI_TF_SELECT: return "chosen";
     case TMI_TF_SEXT: case TMI_TF_ZEXT: case TMI_TF_TRUNC: case TMI_TF_FCONV: case TMI_TF_S2F:
-    case TMI_TF_U2F: return types[n->type.kind];
+    case TMI_TF_U2F: case TMI_TF_F2I: return types[n->type.kind];
     case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: return "neighbour";
     case TMI_TF_SIMD: return "simd";
     case TMI_TF_BALLOT: return "lanes";
@@ -64245,7 +64301,7 @@ static void tmi_expr_body(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
                         level);
         break;
     case TMI_TF_SEXT: case TMI_TF_ZEXT: case TMI_TF_TRUNC: case TMI_TF_FCONV: case TMI_TF_S2F:
-    case TMI_TF_U2F: tmi_expr_cast(e, id, n); break;
+    case TMI_TF_U2F: case TMI_TF_F2I: tmi_expr_cast(e, id, n); break;
     case TMI_TF_BITCAST: tmi_expr_bitcast(e, n, TMI_SIGNED); break;
     case TMI_TF_PADD: case TMI_TF_PCAST: case TMI_TF_P2I:
     case TMI_TF_I2P: tmi_expr_ptr(e, id, n, level); break;
@@ -67608,7 +67664,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 12660622u
+#define TMI_STAMP_EMIT 2989479062u
 
 /*==============================================================================
  * >>json  [34]  Op lists as text: JSON in and out, the short form
