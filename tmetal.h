@@ -567,6 +567,8 @@ typedef struct tmetal_access {
     /* of tmetal_kernel.steps, from 1: the first byte that a lane moves; the lanes that take part, 0:
      * all; the innermost loop around it, 0: none */
     uint32_t            address, when, loop;
+    /* 1: of elements at the edge of a tile, where another access moves those of whole tiles */
+    uint32_t            is_edge;
 } tmetal_access;
 
 /* How addresses are computed, so that somebody can do it for the lanes of any program: one
@@ -59244,8 +59246,9 @@ static uint32_t tmi_report_layout_bits(tmi_plan *p, uint32_t type, const tmi_lin
 
 #define TMI_EXACT 64u /* `known` of a value without anything unknown */
 
-/* lanes differ by what was loaded; by arithmetic that is not followed */
-enum { TMI_WHY_DATA = 1, TMI_WHY_ODD = 2 };
+/* lanes differ by what was loaded; by arithmetic that is not followed; no lane is past a bound that
+ * is the same for all: what is said of the others holds */
+enum { TMI_WHY_DATA = 1, TMI_WHY_ODD = 2, TMI_WHY_CLAMP = 4 };
 
 typedef struct tmi_lanes {
     int64_t at[32];
@@ -59384,7 +59387,8 @@ static void tmi_report_lanes_any(tmi_lanes *z, const tmi_lanes *x, uint32_t n, u
     uint32_t i;
     tmi_report_lanes_zero(z, 0);
     for (i = 0; i < n; i++) tmi_report_lanes_split(z, &x[i], 1);
-    z->why = tmi_report_lanes_same(z) ? 0 : (uint8_t)(z->why ? z->why : why);
+    z->why = tmi_report_lanes_same(z) ? 0 : (uint8_t)(z->why & ~TMI_WHY_CLAMP);
+    if (!z->why && !tmi_report_lanes_same(z)) z->why = (uint8_t)why;
 }
 
 static void tmi_report_lanes_each(tmi_lanes *z) { /* every lane its own */
@@ -59549,6 +59553,27 @@ static int tmi_report_lanes_fold(const tmi_look *k, const tmi_ins *n, const tmi_
     return 1;
 }
 
+/* The lesser of what differs between lanes and of what does not. */
+static int tmi_report_lanes_clamp(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y) {
+    if (tmi_report_lanes_same(x) || !tmi_report_lanes_same(y)) return 0;
+    *z = *x;
+    z->why |= TMI_WHY_CLAMP;
+    return 1;
+}
+
+/* Clamped numbers are followed where all other operands are the same in all lanes: then lanes past
+ * the bound get one result. Not into comparisons, which say what lanes take part. */
+static void tmi_report_lanes_unclamp(int op, tmi_lanes *x, uint32_t n) {
+    uint32_t  i, differ = 0;
+    tmi_lanes was;
+    for (i = 0; i < n; i++) differ += !tmi_report_lanes_same(&x[i]);
+    for (i = 0; i < n && (differ > 1 || op == TMI_TF_ICMP || op == TMI_TF_SELECT); i++) {
+        if (!(x[i].why & TMI_WHY_CLAMP)) continue;
+        was = x[i];
+        tmi_report_lanes_any(&x[i], &was, 1, TMI_WHY_ODD);
+    }
+}
+
 /* Integers and pointers of two operands. 0: not followed. */
 static int tmi_report_lanes_binary(const tmi_look *k, const tmi_ins *n, const tmi_lanes *x,
                                    const tmi_lanes *y, tmi_lanes *z) {
@@ -59571,6 +59596,8 @@ static int tmi_report_lanes_binary(const tmi_look *k, const tmi_ins *n, const tm
     case TMI_TF_AND: case TMI_TF_OR:
     case TMI_TF_XOR:
         return tmi_report_lanes_bits(z, x, y, n->op) || tmi_report_lanes_bits(z, y, x, n->op);
+    case TMI_TF_SMIN: case TMI_TF_UMIN:
+        return tmi_report_lanes_clamp(z, x, y) || tmi_report_lanes_clamp(z, y, x);
     default: return 0;
     }
 }
@@ -59716,6 +59743,7 @@ static int tmi_report_look_value(const tmi_look *k, const tmi_ins *n, tmi_lanes 
     count = tmi_operands(k->t, n, v);
     for (i = 0; i < count; i++)
         if (!tmi_report_lanes_of(k, v[i], &x[i])) return 0;
+    tmi_report_lanes_unclamp(n->op, x, count);
     if (n->type.width == 1 && count == 1 && tmi_t_type(k->t, v[0]).width == 1 &&
         tmi_report_lanes_convert(k, n, &x[0], z))
         return 1;
@@ -59918,6 +59946,10 @@ static void tmi_report_access_figures(const tmi_touched_by *w, tmetal_access *a)
         a->lines = parts == 1u << part ? least : 0;
         a->most_lines += most;
     }
+    if (w->at.why & TMI_WHY_CLAMP) { /* all at the last element, or some */
+        a->lines = tmi_min32(a->lines, 1);
+        a->most_lines = tmi_min32(a->most_lines + 1, a->lanes * ((w->bytes + 254) / 128));
+    }
     a->bytes = a->lanes * w->bytes;
     a->fewest = (distinct * w->bytes + 127) / 128;
     if (a->lines && a->lines < a->fewest) a->fewest = a->lines; /* elements that overlap */
@@ -59937,7 +59969,7 @@ static void tmi_report_access_shape(const tmi_touched_by *w, tmetal_access *a) {
     a->access = TMETAL_BROADCAST;
     if (n < 2) return;
     for (i = 1; i < n && x->part[lane[i]] == x->part[lane[0]]; i++) {}
-    if (i < n && x->why) {
+    if (i < n && (x->why & ~TMI_WHY_CLAMP)) {
         a->access = a->kind == TMETAL_ACCESS_LOAD ? TMETAL_GATHER : TMETAL_SCATTER;
         a->run = 0;
         return;
@@ -60038,7 +60070,8 @@ static const char *tmi_report_access_reason(const tmi_plan *p, uint32_t id, cons
                        a->width == 1 ? "one element"
                                      : tmi_format(p->job, 1, "%u elements", a->width),
                        tmi_report_access_limit(p, op, order[0]));
-    return tmi_format(p->job, 0, "%s", s);
+    return tmi_format(p->job, 0, w->at.why & TMI_WHY_CLAMP
+                      ? "%s; lanes past the end load the last element" : "%s", s);
 }
 
 static const char *tmi_report_elem_name(tmi_plan *p, const tmi_op *op, const tmi_ins *ptr) {
@@ -60108,12 +60141,36 @@ static int tmi_report_is_access(const tmi_ins *n) {
 typedef struct tmi_accesses {
     tmetal_access *row;
     uint32_t      *first, *last, *next, n;
+    uint32_t      *whole; /* per op: the latest access that is of no edge */
 } tmi_accesses;
+
+static int tmi_report_is_inside(const tmi_thr *t, uint32_t blk, uint32_t outer) {
+    while (blk && blk != outer) blk = TMI_BLK(t, blk)->parent;
+    return blk == outer;
+}
+
+/* Is it of elements at the edge of a tile: in the masked rest of a loop, or on the other side of a
+ * branch that has an access `whole` of the same op? */
+static int tmi_report_is_edge(const tmi_plan *p, const tmi_thr *t, uint32_t id, uint32_t whole) {
+    uint32_t blk = TMI_INS(t, id)->blk;
+    if (TMI_INS(t, id)->src && tmi_analyse_is_rest(p->m, TMI_OP(p->m, TMI_INS(t, id)->src)))
+        return 1;
+    for (; whole && blk; blk = TMI_BLK(t, blk)->parent) {
+        const tmi_ins *up = TMI_INS(t, TMI_BLK(t, blk)->owner);
+        if (up->op == TMI_TF_IF && up->d == blk &&
+            tmi_report_is_inside(t, TMI_INS(t, whole)->blk, up->c))
+            return 1;
+    }
+    return 0;
+}
 
 static void tmi_report_access_add(tmi_plan *p, const tmi_look *look, const tmi_noted *noted,
                                   uint32_t id, tmi_accesses *of) {
     uint32_t op = TMI_INS(look->t, id)->src, number = of->n + 1;
-    tmi_report_access_fill(p, look, id, noted->line[id], &of->row[of->n++]);
+    tmetal_access *a = &of->row[of->n++];
+    tmi_report_access_fill(p, look, id, noted->line[id], a);
+    a->is_edge = (uint32_t)tmi_report_is_edge(p, look->t, id, of->whole[op]);
+    if (!a->is_edge) of->whole[op] = id;
     if (of->first[op]) of->next[of->last[op]] = number;
     else of->first[op] = number;
     of->last[op] = number;
@@ -60216,6 +60273,7 @@ static TMI_COLD void tmi_report_text(tmi_plan *p, const tmi_thr *t, const tmi_no
     of->first = TMI_TEMP(p->job, uint32_t, p->m->op.n);
     of->last = TMI_TEMP(p->job, uint32_t, p->m->op.n);
     of->next = TMI_TEMP(p->job, uint32_t, k->n_accesses + 1);
+    of->whole = TMI_TEMP(p->job, uint32_t, p->m->op.n);
     mark = tmi_mark_take(p->job);
     if (k->n_accesses) tmi_report_look_make(p, t, &look);
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
@@ -60246,11 +60304,6 @@ typedef struct tmi_step_walk {
     uint32_t      *first, *other; /* per array: its writes; TMI_NONE: more than two */
     tmi_vec        todo, row;
 } tmi_step_walk;
-
-static int tmi_report_is_inside(const tmi_thr *t, uint32_t blk, uint32_t outer) {
-    while (blk && blk != outer) blk = TMI_BLK(t, blk)->parent;
-    return blk == outer;
-}
 
 /* The value that a write puts into a variable. */
 static uint32_t tmi_report_put_by(const tmi_step_walk *x, uint32_t id) {
@@ -62234,7 +62287,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 56978159u
+#define TMI_STAMP_REPORT 1584048792u
 
 /*==============================================================================
  * >>emit  [33]  Metal text
@@ -67281,10 +67334,11 @@ static void tmi_put_json_access(tmi_text *t, const tmi_emit_lines *x, const tmet
             "{\"kind\":%q,\"class\":%q,\"value\":%q,\"buffer\":%q,\"type\":%q,\"width\":%u,"
             "\"lanes\":%u,\"stride\":%u,\"run\":%u,\"lines\":%u,\"most_lines\":%u,\"fewest\":%u,"
             "\"bytes\":%u,\"repeats\":%u,\"masked\":%b,\"reason\":%q,\"address\":%u,\"when\":%u,"
-            "\"loop\":%u",
+            "\"loop\":%u,\"edge\":%b",
             tmi_access_kind_names[a->kind], tmi_access_names[a->access], a->value, a->buffer,
             a->type, a->width, a->lanes, a->stride, a->run, a->lines, a->most_lines, a->fewest,
-            a->bytes, a->repeats, a->is_masked, a->reason, a->address, a->when, a->loop);
+            a->bytes, a->repeats, a->is_masked, a->reason, a->address, a->when, a->loop,
+            a->is_edge);
     tmi_put_json_line(t, x, a->line);
     tmi_put_json_places(t, &a->python, &a->ir);
 }
@@ -67664,7 +67718,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 2989479062u
+#define TMI_STAMP_EMIT 1414257988u
 
 /*==============================================================================
  * >>json  [34]  Op lists as text: JSON in and out, the short form
@@ -76631,7 +76685,7 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 /* -- The key ---------------------------------------------------------------- */
 
 #define TMI_STAMP_KEY 2399461687u
-#define TMI_STAMP_API 1063852905u
+#define TMI_STAMP_API 2453691101u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted

@@ -1827,6 +1827,34 @@ static void put_where(const request *r, buffer *b, uint32_t line, const tmetal_p
     put_place(b, python, ir);
 }
 
+/* Do both come from the same load or store? */
+static int is_same_access(const tmetal_access *a, const tmetal_access *c) {
+    return a->kind == c->kind && !strcmp(a->buffer, c->buffer) && a->ir.line == c->ir.line && a->ir.col == c->ir.col && a->python.line == c->python.line && a->python.col == c->python.col;
+}
+
+/* The accesses for edges of the same load or store as `i`, in one line: where it is the last of those for whole tiles. */
+static void explain_edges(buffer *b, const tmetal_kernel *k, unsigned i) {
+    const tmetal_access *a = k->accesses;
+    unsigned             j, n = 0, first = ~0u, last = 0;
+    for (j = i + 1; j < k->n_accesses; j++) {
+        if (!is_same_access(&a[i], &a[j])) continue;
+        if (!a[j].is_edge) return;
+        first = a[j].line < first ? a[j].line : first, last = a[j].line > last ? a[j].line : last, n++;
+    }
+    if (!n) return;
+    putf(b, "        and %u access%s for elements at the edges, under the mask", n, n == 1 ? "" : "es");
+    if (first) putf(b, first == last ? ": line %u" : ": lines %u to %u", first, last);
+    put(b, "\n");
+}
+
+/* Is there one for whole tiles, in whose place it is told of? */
+static int is_edge_of_another(const tmetal_kernel *k, unsigned i) {
+    unsigned j;
+    for (j = 0; k->accesses[i].is_edge && j < i; j++)
+        if (!k->accesses[j].is_edge && is_same_access(&k->accesses[i], &k->accesses[j])) return 1;
+    return 0;
+}
+
 static void explain_access(const request *r, buffer *b, const tmetal_kernel *k, const tmetal_access *a) {
     put_where(r, b, a->line, &a->python, &a->ir);
     putf(b, "%s%s%.200s%s%.200s: ", tmetal_access_kind_name(a->kind), *a->value ? " of " : "", a->value, *a->buffer ? a->kind == TMETAL_ACCESS_LOAD ? " from " : " to " : "", a->buffer);
@@ -1914,7 +1942,11 @@ static void explain_kernel(const request *r, buffer *b, const tmetal_result *res
     unsigned i;
     put_kernel_head(r, b, result, k);
     if (k->n_accesses) paint(r, b, "1", "accesses\n");
-    for (i = 0; i < k->n_accesses; i++) explain_access(r, b, k, &k->accesses[i]);
+    for (i = 0; i < k->n_accesses; i++) {
+        if (is_edge_of_another(k, i)) continue;
+        explain_access(r, b, k, &k->accesses[i]);
+        explain_edges(b, k, i);
+    }
     if (k->n_reduce_plans) paint(r, b, "1", "reductions\n");
     for (i = 0; i < k->n_reduce_plans; i++) explain_reduction(r, b, k, i);
     paint(r, b, "1", k->n_barriers ? "barriers\n" : "no barriers\n");

@@ -1025,7 +1025,7 @@ static void why_put_places(const request *r, buffer *b, const why *w, unsigned c
             int is_here = cause == WHY_STRIDE && a->most_lines > a->fewest;
             is_here |= cause == WHY_MASK && a->is_masked && a->width == 1;
             is_here |= cause == WHY_ATOMICS && a->kind == TMETAL_ACCESS_ATOMIC;
-            if (!is_here) continue;
+            if (!is_here || a->is_edge) continue;
             n++;
             put_where(r, b, 0, &a->python, &a->ir);
             putf(b, "%s%s%.200s%s%.200s: %s, %u x %s a lane, ", tmetal_access_kind_name(a->kind),

@@ -121,6 +121,23 @@ START_TEST(atomic_operations_are_accesses) {
 }
 END_TEST
 
+START_TEST(edges_are_told_from_whole_tiles) {
+    static const char text[] = KERNEL(POINTER("x") ", " POINTER("y") ", %n: i32", INDEX
+        "  %ns = tt.splat %n : i32 -> tensor<256xi32>\n  %m = arith.cmpi slt, %i, %ns : tensor<256xi32>\n" SPLAT("b", "x") MOVE("p", "b", "i")
+        "  %v = tt.load %p, %m : tensor<256x!tt.ptr<f32>>\n" SPLAT("d", "y") MOVE("q", "d", "i") "  tt.store %q, %v, %m : tensor<256x!tt.ptr<f32>>\n");
+    const tmetal_kernel *k = kernel_of(text);
+    uint32_t             i, whole = 0, edges = 0;
+    for (i = 0; i < k->n_accesses; i++) {
+        const tmetal_access *a = &k->accesses[i];
+        ck_assert_msg((a->width == 4) != a->is_edge, "%u elements, edge %u", a->width, a->is_edge);
+        ck_assert_msg(a->access == (a->is_edge ? TMETAL_STRIDED : TMETAL_CONTIGUOUS), "%s", tmetal_access_name(a->access));
+        whole += !a->is_edge, edges += a->is_edge;
+    }
+    ck_assert_uint_eq(whole, 2);
+    ck_assert_uint_ge(edges, 2);
+}
+END_TEST
+
 START_TEST(masks_and_loops_are_told) {
     static const char text[] = KERNEL(POINTER("x") ", " POINTER("y") ", %n: i32", INDEX
         "  %c0 = arith.constant 0 : i32\n  %c1 = arith.constant 1 : i32\n  %c5 = arith.constant 5 : i32\n  %z = arith.constant dense<0.0> : tensor<256xf32>\n"
@@ -394,6 +411,7 @@ int main(void) {
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, accesses_are_classed_with_their_lines, 0, (int)(sizeof rows / sizeof *rows));
     tcase_add_test(t, atomic_operations_are_accesses);
+    tcase_add_test(t, edges_are_told_from_whole_tiles);
     tcase_add_test(t, masks_and_loops_are_told);
     tcase_add_loop_test(t, every_barrier_of_the_text_has_its_reason, 0, 4);
     tcase_add_test(t, a_barrier_for_device_memory_says_so);
