@@ -111,28 +111,6 @@ template <class V, int... I> struct swizzle;
     EACH(N) r[i] = T(expr);                                                                        \
     return r;
 
-/* A vector that is aligned as an element, from one or two aligned ones: a branch between a vector and elements would make each
- * load wait for the one before it. What stands beside it in the same 4, 8 or 16 bytes is read and not used. */
-template <class V> MTL V from_aligned(const void *at) {
-    constexpr int  words = sizeof(V) / 4;
-    const unsigned off = unsigned(ulong(at)) & (sizeof(V) - 1);
-    struct alignas(V) bits { unsigned w[words]; };
-    const bits *first = (const bits *)(ulong(at) - off);
-    bits        lo = *first, hi = lo;
-    unsigned    w[2 * words];
-    V           v;
-    if (off) hi = first[1];
-    EACH(words) w[i] = lo.w[i], w[words + i] = hi.w[i];
-    _Pragma("unroll") for (int by = words / 2; by; by /= 2)
-        EACH(2 * words - by) w[i] = off / 4 & by ? w[i + by] : w[i];
-    EACH(words)
-        lo.w[i] = unsigned((w[i] | (unsigned long long)w[i + 1] << 32) >> 8 * (off & 3));
-    __builtin_memcpy(&v, &lo, sizeof v);
-    return v;
-}
-
-/* Four bytes become halves without a conversion: behind 0x64 a byte is the half 1024 + byte. Bytes with a sign are moved to
- * 0 to 255 first. */
 template <class T, int N> struct vec : elements<T, N> {
     typedef T component;
     vec() = default;
@@ -159,8 +137,7 @@ template <class T, int N> struct vec : elements<T, N> {
         } else EACH(N) (*this)[i] = T(o[i]);
     }
     MTL vec(const packed_vec<T, N> &o) {
-        if constexpr (N != 3 && sizeof(vec) >= 4 && sizeof(vec) <= 16) *this = from_aligned<vec>(&o);
-        else if (o.is_aligned()) *this = *(const vec *)&o;
+        if (o.is_aligned()) *this = *(const vec *)&o;
         else EACH(N) (*this)[i] = o[i];
     }
 
