@@ -25,17 +25,16 @@ def run(command, step):
     return r.stdout
 
 
-def merge_once(path):
-    """llvm-spirv repeats a loop's OpLoopMerge once for each back edge that LLVM had; Mesa's reader wants one in a block."""
+def drop_merges(path):
+    """Of a loop with several back edges llvm-spirv repeats the OpLoopMerge, and Mesa's reader stops at the second one. It needs none:
+    without them the instructions are the same."""
     with open(path, 'rb') as f:
         words = struct.unpack('<%dI' % (os.path.getsize(path) // 4), f.read())
-    kept, at, merged = list(words[:5]), 5, False
+    kept, at = list(words[:5]), 5
     while at < len(words):
-        size, code = words[at] >> 16, words[at] & 0xffff
-        merged = merged and code != 248  # OpLabel: a block begins
-        if code != 246 or not merged:  # OpLoopMerge
+        size = words[at] >> 16
+        if words[at] & 0xffff not in (246, 247):  # OpLoopMerge, OpSelectionMerge
             kept += words[at:at + size]
-        merged = merged or code == 246
         at += size
     with open(path, 'wb') as f:
         f.write(struct.pack('<%dI' % len(kept), *kept))
@@ -77,7 +76,7 @@ class Counter:
                 f.write(metal.opencl(text))
             run(self.clang + [folder + '/text.cl', '-o', folder + '/text.bc'], 'clang')
             run(self.spirv(folder), 'llvm-spirv')
-            merge_once(folder + '/text.spv')
+            drop_merges(folder + '/text.spv')
             out = run([self.program, folder + '/text.spv'] + ['%s=%d' % t for t in threads.items()], 'agx-count')
         out = re.sub(r', #[0-9a-f]{9,}', '', out)  # where a jump goes, as an address of this run
         with open(path + '.%d' % os.getpid(), 'w') as f:

@@ -95,7 +95,7 @@ def choices(text):
 
 
 # clang's own vectors compare to integers of their elements' width, so that two of other widths do not go together
-UNEQUAL = r'\^ \(((?:[^()]|\((?:[^()]|\([^()]*\))*\))* != uint([24])\(0\))\)'
+UNEQUAL = r'\^ \(((?:[^()]|\((?:[^()]|\([^()]*\))*\))* != u?int([24])\(0\))\)'
 
 
 def opencl(text):
