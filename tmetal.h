@@ -30698,6 +30698,30 @@ static int tmi_analyse_mask_falls(const tmi_module *m, const tmi_axes *axes, uin
         x.c >= vec && x.v >= vec && tmi_axis_get(axes, tmi_in(m, op, 1), d).k >= vec;
 }
 
+/* Does the mask have a part that may be false in the middle of a run, or before its first true
+ * element: `x > a`, a shifted `x < n`, or values from memory? */
+static int tmi_analyse_mask_holes(const tmi_module *m, const tmi_axes *axes, uint32_t mask,
+                                  uint32_t d, uint32_t vec, uint32_t depth) {
+    const tmi_op *op = TMI_OP(m, tmi_def(m, mask));
+    int64_t       axis;
+    int           cut = 0;
+    if (!tmi_def(m, mask) || !depth || tmi_axis_get(axes, mask, d).k >= vec) return 0;
+    if (op->kind == TMI_OP_ANDI)
+        return tmi_analyse_mask_holes(m, axes, tmi_in(m, op, 0), d, vec, depth - 1) ||
+            tmi_analyse_mask_holes(m, axes, tmi_in(m, op, 1), d, vec, depth - 1);
+    if (op->kind == TMI_OP_BROADCAST)
+        return tmi_analyse_mask_holes(m, axes, tmi_in(m, op, 0), d, vec, depth - 1);
+    if (op->kind == TMI_OP_EXPAND && (axis = tmi_attr_int(m, op, "axis", -1)) >= 0 && axis != d)
+        return tmi_analyse_mask_holes(m, axes, tmi_in(m, op, 0), d - (uint32_t)(axis < d), vec,
+                                      depth - 1);
+    if (op->kind != TMI_OP_CMPI) return 0;
+    if (tmi_axis_get(axes, tmi_in(m, op, 0), d).c < vec)
+        return TMI_OP(m, tmi_def(m, tmi_in(m, op, 0)))->kind == TMI_OP_LOAD;
+    return tmi_axis_get(axes, tmi_in(m, op, 1), d).k >= vec &&
+        tmi_attr_int(m, op, "predicate", 0) != TMI_EQ &&
+        !tmi_analyse_mask_falls(m, axes, mask, d, vec, 1, &cut);
+}
+
 /* Does an op stand in the masked rest of a loop, whose whole steps are a loop of vectors? */
 static int tmi_analyse_is_rest(const tmi_module *m, const tmi_op *op) {
     return tmi_attr_of(m, TMI_OP(m, tmi_block_op(m, op->block)), TMI_ATTR_REST) != NULL;
@@ -30705,22 +30729,37 @@ static int tmi_analyse_is_rest(const tmi_module *m, const tmi_op *op) {
 
 /* log2 of the neighbors along axis `d` that one lane may move at once if all of them exist, and
  * element by element otherwise, as MLX's elementwise kernels do: contiguous, under a mask that ends
- * anywhere. Not of pointers, of which Metal has no vectors, nor of operands of products, whose
- * loops have whole steps of their own, nor of rows that all end within a run. */
-static uint32_t tmi_analyse_ragged_vec(const tmi_module *m, const tmi_axes *axes,
-                                       const tmi_op *op, uint32_t d) {
+ * anywhere, or one with holes (*any), of which all elements are tested. Not of pointers, of
+ * which Metal has no vectors, nor of operands of products, whose loops have whole steps of their
+ * own, nor of rows that all end within a run. */
+static uint32_t tmi_analyse_cut_vec(const tmi_module *m, const tmi_axes *axes, const tmi_op *op,
+                                    uint32_t d, int *any) {
     const uint32_t at = op->kind == TMI_OP_LOAD ? 1 : 2;
     const uint32_t type = tmi_in_type(m, op, 0);
     uint32_t       v, es = tmi_pointee_bytes_log2(m, type);
     int            cut = 0;
+    *any = 0;
     if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || op->n_in <= at ||
         (tmi_rank(m, type) > 1 && tmi_may_have(m, TMI_OP_DOT)) ||
         TMI_TYPE(m, TMI_TYPE(m, tmi_elem(m, type))->elem)->kind == TMI_T_PTR)
         return 0;
     v = tmi_min8(tmi_axis_get(axes, tmi_in(m, op, 0), d).c, 2);
     if (v + es > 4) v = 4 - es;
-    if (!v || !tmi_analyse_mask_falls(m, axes, tmi_in(m, op, at), d, v, 8, &cut)) return 0;
+    if (!v) return 0;
+    if (!tmi_analyse_mask_falls(m, axes, tmi_in(m, op, at), d, v, 8, &cut)) {
+        *any = !tmi_analyse_is_volatile(m, op) &&
+            tmi_analyse_mask_holes(m, axes, tmi_in(m, op, at), d, v, 8);
+        return *any ? v : 0;
+    }
     return cut && tmi_rank(m, type) > 1 ? 0 : v;
+}
+
+/* The same under a mask that ends anywhere. */
+static uint32_t tmi_analyse_ragged_vec(const tmi_module *m, const tmi_axes *axes,
+                                       const tmi_op *op, uint32_t d) {
+    int      any;
+    uint32_t v = tmi_analyse_cut_vec(m, axes, op, d, &any);
+    return any ? 0 : v;
 }
 
 /* Axes, a bit each, along which elements differ: sums of ranges along axes of their own, times
@@ -31379,7 +31418,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 3020950395u
+#define TMI_STAMP_ANALYSE 2922996486u
 
 /*==============================================================================
  * >>detect  [19]  Reductions and patterns: what a function computes, found by structure
@@ -45209,9 +45248,10 @@ static void tmi_plan_find_reach(tmi_plan *p) {
  * vector across the end of its buffer no element counts as inside. */
 static uint32_t tmi_access_vec(const tmi_plan *p, const tmi_op *op, uint32_t d) {
     uint32_t v;
+    int      any;
     if (p->job->opt->plain) return 0;
     v = tmi_max32(tmi_analyse_vec(p->m, &p->axes, op, d),
-                  tmi_analyse_ragged_vec(p->m, &p->axes, op, d));
+                  tmi_analyse_cut_vec(p->m, &p->axes, op, d, &any));
     while (v && p->job->opt->bounds && !tmi_analyse_is_aligned(p->m, &p->axes, op, d, v)) v--;
     return v;
 }
@@ -47324,7 +47364,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 239359014u
+#define TMI_STAMP_PLAN 3324739672u
 
 /*==============================================================================
  * >>wait  [29]  Programs that wait for each other
@@ -50536,17 +50576,24 @@ static uint32_t tmi_load_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint32_
     return r;
 }
 
-/* Mask of the last element of a ragged vector, which has all of them where that one exists; 0: the
- * vector has one mask. */
-static uint32_t tmi_lower_ragged(tmi_low *w, const tmi_op *op, const tmi_lin *view) {
+/* Where a ragged vector has all its elements: the mask of the last, or of all (*any); 0: the vector
+ * has one mask. */
+static uint32_t tmi_lower_ragged(tmi_low *w, const tmi_op *op, const tmi_lin *view, int *any) {
     const uint32_t at = op->kind == TMI_OP_LOAD ? 1 : 2, n = 1u << w->nest->vec;
-    uint32_t d = tmi_plan_access_axis(w->m, op, view), first, last;
+    uint32_t d = tmi_plan_access_axis(w->m, op, view), first, last, one, k, whole = 0, same = 1;
+    *any = 0;
     if (op->n_in <= at || d == TMI_NONE ||
         tmi_analyse_vec(w->m, &w->p->axes, op, d) >= w->nest->vec)
         return 0;
+    (void)tmi_analyse_cut_vec(w->m, &w->p->axes, op, d, any);
     first = tmi_elem_at(w, tmi_in(w->m, op, at), view, 0);
     last = tmi_elem_at(w, tmi_in(w->m, op, at), view, n - 1);
-    return first != last ? last : 0;
+    for (k = 0; *any && k < n; k++) {
+        one = tmi_elem_at(w, tmi_in(w->m, op, at), view, k);
+        same &= one == first;
+        whole = tmi_both(w->t, whole, one);
+    }
+    return !*any ? (first != last ? last : 0) : same ? 0 : whole;
 }
 
 /* The elements of a vector that is not whole: where its first one exists the others are clamped to
@@ -50582,7 +50629,7 @@ static int tmi_lower_cut_load(tmi_low *w, const tmi_op *op, const tmi_lin *view,
 
 /* A vector where all of it exists, else the elements that do. */
 static uint32_t tmi_lower_ragged_load(tmi_low *w, const tmi_op *op, const tmi_lin *view,
-                                      uint32_t whole) {
+                                      uint32_t whole, int any) {
     const uint32_t n = 1u << w->nest->vec;
     tmi_tty  type = tmi_out_tty(w, op, 0);
     uint32_t p[4], mk[4], other[4], k, var, branch;
@@ -50598,10 +50645,10 @@ static uint32_t tmi_lower_ragged_load(tmi_low *w, const tmi_op *op, const tmi_li
     branch = tmi_t_if(w->t, whole);
     tmi_t_set(w->t, var, tmi_load_one(w, op, p[0], 0, 0, type, n, NULL));
     tmi_t_else(w->t, branch);
-    if (!tmi_lower_cut_load(w, op, view, p, mk, other, var)) {
+    if (any || !tmi_lower_cut_load(w, op, view, p, mk, other, var)) {
         for (k = 0; k + 1 < n; k++)
             p[k] = tmi_load_one(w, op, p[k], mk[k], other[k], type, 1, NULL);
-        p[k] = other[k];
+        p[k] = any ? tmi_load_one(w, op, p[k], mk[k], other[k], type, 1, NULL) : other[k];
         tmi_t_set(w->t, var, tmi_t_vmake(w->t, p, n));
     }
     tmi_t_close(w->t);
@@ -50629,11 +50676,12 @@ static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *v
     tmi_nearest c[4];
     uint64_t    bits;
     TMI_ASSERT(w->job, "lower", op->kind == TMI_OP_LOAD);
+    int any;
     if (tmi_access_width(w->p, op, view) &&
-        !(tmi_analyse_is_rest(w->m, op) && tmi_lower_ragged(w, op, view))) {
-        const uint32_t whole = tmi_lower_ragged(w, op, view);
+        !(tmi_analyse_is_rest(w->m, op) && tmi_lower_ragged(w, op, view, &any))) {
+        const uint32_t whole = tmi_lower_ragged(w, op, view, &any);
         p[0] = tmi_elem_at(w, ptr, view, 0);
-        if (whole) return tmi_lower_ragged_load(w, op, view, whole);
+        if (whole) return tmi_lower_ragged_load(w, op, view, whole, any);
         mk[0] = mask ? tmi_lower_vectors_mask(w, view, mask) : 0;
         part[0] = other ? tmi_elem_at(w, other, view, TMI_VEC) : 0;
         tmi_lower_clamp_tile(w, op, view, TMI_VEC, &c[0]);
@@ -50723,7 +50771,8 @@ static void tmi_lower_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin
     uint32_t ptr = tmi_in(w->m, op, 0), value = tmi_in(w->m, op, 1),
              mask = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0, k, whole, v, at[4], mk[4];
     uint32_t holder = tmi_is_holder(w, view), n = 1u << w->nest->vec;
-    if (tmi_access_width(w->p, op, view) && (whole = tmi_lower_ragged(w, op, view)) != 0) {
+    int      any;
+    if (tmi_access_width(w->p, op, view) && (whole = tmi_lower_ragged(w, op, view, &any)) != 0) {
         for (k = 0; k < n; k++) { /* before the branch, which must not hold what others read */
             at[k] = tmi_elem_at(w, ptr, view, k);
             mk[k] = tmi_both(w->t, holder, tmi_elem_at(w, mask, view, k));
@@ -50732,12 +50781,14 @@ static void tmi_lower_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin
         whole = tmi_t_if(w->t, tmi_both(w->t, holder, whole));
         tmi_stg(w, op, at[0], v, 0, n);
         tmi_t_else(w->t, whole);
-        for (k = 0; k + 2 < n; k++) { /* no element exists behind one that does not */
+        for (k = 0; any && k < n; k++)
+            tmi_stg(w, op, at[k], tmi_t_vget(w->t, v, k), mk[k], 1);
+        for (k = 0; !any && k + 2 < n; k++) { /* no element exists behind one that does not */
             (void)tmi_t_if(w->t, mk[k]);
             tmi_stg(w, op, at[k], tmi_t_vget(w->t, v, k), 0, 1);
         }
-        tmi_stg(w, op, at[k], tmi_t_vget(w->t, v, k), mk[k], 1);
-        for (; k > 0; k--) tmi_t_close(w->t);
+        if (!any) tmi_stg(w, op, at[k], tmi_t_vget(w->t, v, k), mk[k], 1);
+        for (; !any && k > 0; k--) tmi_t_close(w->t);
         tmi_t_close(w->t);
         return;
     }
@@ -56396,7 +56447,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1032740968u
+#define TMI_STAMP_LOWER 748416424u
 
 /*==============================================================================
  * >>clean  [31]  The per-thread form made ready to print
