@@ -1,7 +1,7 @@
 // gelu_erf: from @gelu_erf (gelu.py:10)
 //
-//   grid     one threadgroup of 128 threads (4 simdgroups of 32) a program
-//   work     tiles of up to 512 elements, 4 a thread, 4 of them neighbours
+//   grid     one threadgroup of 64 threads (2 simdgroups of 32) a program
+//   work     tiles of up to 512 elements, 8 a thread, 4 of them neighbours
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -34,7 +34,7 @@ inline T erf_f32(T x) {    // 1.2 ulp and a quarter of the error of exp; both fi
     return select(erf_small(x), copysign(1.0f - fast::exp(q), x), t > 0.9277f);
 }
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(64)]]
 kernel void gelu_erf(
     device const float *x_ptr [[buffer(0)]],
     device float *y_ptr       [[buffer(1)]],
@@ -43,40 +43,58 @@ kernel void gelu_erf(
     uint  tid      [[thread_index_in_threadgroup]])
 {
     const uint offsets_offset = program.x * 512;
-    // line 11: offsets = tl.program_id(0) * 512 + tl.arange(0, 512)
-    const int offsets = int(offsets_offset + tid * 4);
-    // line 12: mask = offsets < n
-    const bool mask = offsets < n;
-    device const float *const x_start = x_ptr + offsets;
-    const int offsets_base = int(offsets_offset + (tid * 4 + 1));
-    const int offsets_base_2 = int(offsets_offset + (tid * 4 + 2));
-    float4 x;
+    const uint offsets_base = offsets_offset + tid * 4;
     const int last = max(n, -2147483647) - 1;
-    if (int(offsets_offset + (tid * 4 + 3)) < n) {
-        // line 13: x = tl.load(x_ptr + offsets)
-        x = *(device const float4 *)(x_start);
-    } else {
-        if (mask) {
-            const float x_loaded = x_ptr[min(offsets_base, last)];
-            const float x_loaded_2 = x_ptr[min(offsets_base_2, last)];
-            x = float4(*x_start, offsets_base < n ? x_loaded : 0.0f, offsets_base_2 < n
-                    ? x_loaded_2 : 0.0f, 0.0f);
-        } else {
-            x = float4(0.0f);
+    if ((n > 511) & (int(offsets_offset) < int(uint(n) - 511))) {
+        float4 x[2];
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 2; i++) {
+            // line 13: x = tl.load(x_ptr + offsets)
+            x[i] = *(device const float4 *)(x_ptr + int(offsets_base + i * 256));
         }
-    }
-    // line 14: y
-    const float4 y = x * 0.5f * (erf_f32(x * 0.70710677f) + 1.0f);
-    device float *const y_start = y_ptr + offsets;
-    if (int(offsets_offset + (tid * 4 + 3)) < n) {
-        // line 15: tl.store(y_ptr + offsets, y)
-        *(device float4 *)(y_start) = y;
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 2; i++) {
+            // line 15: tl.store(y_ptr + offsets, y)
+            *(device float4 *)(y_ptr + int(offsets_base + i * 256)) = x[i] * 0.5f
+                    * (erf_f32(x[i] * 0.70710677f) + 1.0f);
+        }
     } else {
-        if (mask) {
-            *y_start = y.x;
-            if (offsets_base < n) {
-                y_ptr[offsets_base] = y.y;
-                if (offsets_base_2 < n) y_ptr[offsets_base_2] = y.z;
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 2; i++) {
+            // line 11: offsets = tl.program_id(0) * 512 + tl.arange(0, 512)
+            const int offsets = int(offsets_base + i * 256);
+            // line 12: mask = offsets < n
+            const bool mask = offsets < n;
+            const bool mask_2 = int(offsets_offset + (tid * 4 + 3) + i * 256) < n;
+            device const float *const x_start = x_ptr + offsets;
+            const int offsets_base_2 = int(offsets_offset + (tid * 4 + 1) + i * 256);
+            const int offsets_base_3 = int(offsets_offset + (tid * 4 + 2) + i * 256);
+            float4 x;
+            if (mask_2) {
+                x = *(device const float4 *)(x_start);
+            } else {
+                if (mask) {
+                    const float x_loaded = x_ptr[min(offsets_base_2, last)];
+                    const float x_loaded_2 = x_ptr[min(offsets_base_3, last)];
+                    x = float4(*x_start, offsets_base_2 < n ? x_loaded : 0.0f, offsets_base_3 < n
+                            ? x_loaded_2 : 0.0f, 0.0f);
+                } else {
+                    x = float4(0.0f);
+                }
+            }
+            // line 14: y
+            const float4 y = x * 0.5f * (erf_f32(x * 0.70710677f) + 1.0f);
+            device float *const y_start = y_ptr + offsets;
+            if (mask_2) {
+                *(device float4 *)(y_start) = y;
+            } else {
+                if (mask) {
+                    *y_start = y.x;
+                    if (offsets_base_2 < n) {
+                        y_ptr[offsets_base_2] = y.y;
+                        if (offsets_base_3 < n) y_ptr[offsets_base_3] = y.z;
+                    }
+                }
             }
         }
     }
