@@ -126,6 +126,8 @@ template <class T, int N> struct vec : elements<T, N> {
     MTL explicit vec(T a, T b, vec<T, 2> c) { put(0, a, b, c.x, c.y); }
     MTL explicit vec(vec<T, 3> a, T b) { put(0, a.x, a.y, a.z, b); }
     MTL explicit vec(T a, vec<T, 3> b) { put(0, a, b.x, b.y, b.z); }
+    /* Four bytes become halves without a conversion: behind 0x64 a byte is the half 1024 + byte. Bytes with a sign are moved
+     * to 0 to 255 first. */
     template <class U, class = enable_if_t<!std::is_same<U, T>::value>>
     MTL explicit vec(vec<U, N> o) {
         if constexpr (N == 4 && is_same_v<T, half> && std::is_integral<U>::value && sizeof(U) == 1 && !is_same_v<U, bool>) {
