@@ -176,7 +176,7 @@ def cases(small=False):
     T = 20 if small else 32768
     yield Case('grouped_gate f32 [%d,256] 8' % T, dict(logits_ptr=distinct(T, 256, 'f32'), bias_ptr=Tensor((256,), scale=0.01),
                weight_ptr=Tensor((T, 8)), index_ptr=Tensor((T, 8), 'i32'), scale=2.5), ['weight_ptr', 'index_ptr'],
-               lambda t: grouped_ref(t, 8, 4, 8, 2.5), 1e-4, grouped_gate, (T,), dict(GROUPS=8, SIZE=32, KEEP=4, K=8, num_warps=1), bytes=T * 1088)
+               lambda t: grouped_ref(t, 8, 4, 8, 2.5), 5e-3, grouped_gate, (T,), dict(GROUPS=8, SIZE=32, KEEP=4, K=8, num_warps=1), bytes=T * 1088)
     for R, C, K in ((7, 50, 8), (5, 128, 16)) if small else ((16384, 1000, 8), (8192, 2048, 64)):
         yield Case('topk_rows f32 [%d,%d] %d' % (R, C, K), dict(x_ptr=distinct(R, C, 'f32'), value_ptr=Tensor((R, K)), index_ptr=Tensor((R, K), 'i32'),
                    n_cols=C), ['value_ptr', 'index_ptr'], lambda t, K=K: list(t['x_ptr'].double().topk(K, 1)), 1e-6, topk_rows, (R,),
