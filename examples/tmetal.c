@@ -3353,7 +3353,9 @@ static int tutorial_source(const request *r) {
     if (!read_triton(&from, &j)) return 0;
     if (!compile_text(&j, &r->opt)) return free(j.src), 0;
     if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena);
-    else if ((msl = strstr(j.result.kernels[0].msl, "[[max_total_threads"))) tutorial_text(msl);
+    else if ((msl = strstr(j.result.kernels[0].msl, "[[max_total_threads")) != NULL ||
+             (msl = strstr(j.result.kernels[0].msl, "kernel void")) != NULL)
+        tutorial_text(msl); /* one simdgroup has no such attribute */
     printf("\nThe head of the text is left out here. 'tmetal kernels FILE.py' says which kernels a file has, and\n"
            "docs/triton.md the rest.\n");
     free(j.src);
