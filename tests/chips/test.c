@@ -184,7 +184,7 @@ static void limits_reach_the_plan(void) {
     memset(&live, 0, sizeof live);
     opt.gpu = "Apple M3 Max";
     opt.limits = &own;
-    CHECK(compile(&opt, &out) == TMETAL_OK && strcmp(out.gpu, "apple-m3-max") == 0 && out.kernels[0].threads == 256);
+    CHECK(compile(&opt, &out) == TMETAL_OK && strcmp(out.gpu, "apple-m3-max") == 0 && out.kernels[0].threads == 128);
     own.threads = 100;
     CHECK(compile(&opt, &out) == TMETAL_OK && out.kernels[0].threads == 64);
     own.threads = 16;
