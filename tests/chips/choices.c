@@ -105,6 +105,7 @@ static const row rows[] = {
     {TMETAL_GPU_DIRECT_DOT, "DIRECT_DOT", "tests/kernels/lookalikes/thin_product.ttir", "apple-m1", "apple-m3", "thread_elements()[0] = a.x", "a_read["},
     {TMETAL_GPU_DIRECT_DOT, "DIRECT_DOT", "tests/kernels/lookalikes/thin_product_turned.ttir", "apple-m2", "apple-m4", "thread_elements()[0] = a.x", "b_read["},
     {TMETAL_GPU_SHUFFLE_FILL, "SHUFFLE_FILL", RECORDED "scans-max_i32_reverse.ttir", "apple-m1", "apple-m2", "simd_shuffle_and_fill_down(", "lane < 16 ? max("},
+    {TMETAL_GPU_SHUFFLE_FILL, "SHUFFLE_FILL", "tests/kernels/lookalikes/scan_i8_wraps.ttir", "apple-a14", "apple-a15", "simd_shuffle_and_fill_up(", "lane >= 1 ? char("},
     {TMETAL_GPU_BF16_MATH, "BF16_MATH", RECORDED "arithmetic-ops_bf16.ttir", "apple-m2", "apple-m3", " = x + y;", "float4(*(device const bfloat4 *)"},
     {TMETAL_GPU_ATOMIC_64, "ATOMIC_64", "tests/chips/kernels/umax_64.ttir", "apple-a16", "apple-m2", "atomic_max_explicit((device atomic_ulong *)", "threadgroup_barrier("},
     {TMETAL_GPU_FLOAT_ATOMICS, "FLOAT_ATOMICS", RECORDED "atomics-add_f32.ttir", "apple-m1", NULL, "atomic_fetch_add_explicit((device atomic_float *)", "fetch_fadd_f32("},
