@@ -1847,7 +1847,7 @@ static void explain_edges(buffer *b, const tmetal_kernel *k, unsigned i) {
     put(b, "\n");
 }
 
-/* Is there one for whole tiles, in whose place it is told of? */
+/* Does another access, that for whole tiles, stand for this one? */
 static int is_edge_of_another(const tmetal_kernel *k, unsigned i) {
     unsigned j;
     for (j = 0; k->accesses[i].is_edge && j < i; j++)

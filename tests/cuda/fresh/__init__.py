@@ -1,4 +1,4 @@
-"""Kernels that nobody tuned for, in families, one a file; tests/cuda/README.md says what for.
+"""Kernels that we did not tune for, one file per family; tests/cuda/README.md says why.
 
 A family is a module with Triton kernels as people write them and cases(small), which yields kernels.Case: a name that begins
 with the kernel's, and shapes of real models, or small ones for the simulator.
@@ -20,7 +20,7 @@ def families():
 
 
 def held(x, seen=None):
-    """A case as it is now: its functions read variables that the family sets anew for its next case."""
+    """A copy of a case with its own variables: the family changes those that its functions read for the next case."""
     seen = {} if seen is None else seen
     if id(x) in seen:
         return seen[id(x)]
